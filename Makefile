@@ -1,0 +1,40 @@
+# Every target runs on the Node that .toolchain/node finds or brings; nothing is installed to serve.
+NODE ?= $(shell .toolchain/node)
+BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
+TESTS = 'test/**/*.test.ts'
+
+.DEFAULT_GOAL := help
+.PHONY: help run dev test check bench print-node clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+run: ## serve http://127.0.0.1:8080 on the database in data/
+	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts serve
+
+dev: node_modules ## serve, and start again whenever a source file changes
+	@$(BIN)/tsx/dist/cli.mjs watch src/main.ts serve
+
+test: node_modules ## types, then every test with coverage (95 % of lines, 90 % of branches)
+	@$(BIN)/typescript/bin/tsc --project .
+	@$(BIN)/c8/bin/c8.js --all --src src --include 'src/**' --extension .ts --reporter text \
+	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0 \
+	  $(NODE) --test $(TESTS)
+
+check: node_modules ## types and tests without coverage
+	@$(BIN)/typescript/bin/tsc --project .
+	@$(NODE) --test $(TESTS)
+
+bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
+	@$(NODE) test/bench/main.ts
+
+print-node: ## the path of the Node that every target uses
+	@node=$(NODE); [ -n "$$node" ] && echo "$$node"
+
+clean: ## remove what was installed and measured; the database in data/ stays
+	rm -rf node_modules coverage .node
+
+node_modules: package.json package-lock.json
+	@[ -n "$(NODE)" ]
+	@npm ci --no-audit --no-fund --loglevel=error >/dev/null
+	@touch node_modules

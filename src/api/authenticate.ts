@@ -1,0 +1,110 @@
+/**
+ * Authentication, as the specification has it: every request carries the header `x-api-key`, and when
+ * the key is not accepted the service answers 401. The refusals say what to do; a guesser learns
+ * nothing from them, since a key that was never made and one that was revoked answer alike.
+ */
+import type { IncomingMessage } from 'node:http';
+import { FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
+import { isAddressInRanges } from '../domain/address.ts';
+import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/api-key.ts';
+import type { Caller } from '../domain/caller.ts';
+import { AppError } from '../domain/error.ts';
+import type { KeyId } from '../domain/id.ts';
+import type { Scope } from '../domain/scope.ts';
+import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
+import type { Grant, Store } from '../store/store.ts';
+
+export interface AuthenticationOptions {
+  readonly store: Store;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Whether requests that a browser page sent may carry a key. */
+  readonly allowBrowsers: boolean;
+  /** Told of a last use that could not be written; the request goes on. */
+  readonly onUnnoted: (error: unknown) => void;
+}
+
+export class Authenticator {
+  readonly #options: AuthenticationOptions;
+  readonly #failures: RateLimiter<string>;
+  readonly #notedAt = new Map<KeyId, number>();
+
+  constructor(options: AuthenticationOptions) {
+    this.#options = options;
+    this.#failures = new RateLimiter(
+      FAILED_KEYS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, options.clock,
+    );
+  }
+
+  /** @throws AppError `key_*`, `address_refused`, `browser_refused`, `rate_limited` */
+  async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
+    try {
+      return await this.#identify(request, address);
+    } catch (error) {
+      // Guessing is slowed down by address; a valid key still passes from there.
+      if (!(error instanceof AppError)) throw error;
+      const rate = this.#failures.take(address);
+      throw rate.isAllowed ? error : rateLimited(rate.retryAfterSeconds);
+    }
+  }
+
+  async #identify(request: IncomingMessage, address: string): Promise<Caller> {
+    const key = readKey(request);
+    if (!this.#options.allowBrowsers) refuseBrowser(request);
+    const grant = await this.#options.store.findGrant(hashApiKey(key));
+    if (!grant) {
+      throw new AppError('key_unknown', 'This key does not exist or was revoked. Create a new one.');
+    }
+    this.#assertUsable(grant, address);
+    this.#noteUse(grant, address);
+    const { sellerId, keyId, scopes, position, currency } = grant;
+    return { sellerId, keyId, scopes, address, position, currency };
+  }
+
+  #assertUsable(grant: Grant, address: string): void {
+    if (grant.expiresAt !== undefined && grant.expiresAt <= this.#options.clock()) {
+      throw new AppError('key_expired', 'This key has expired. Create a new one.');
+    }
+    // Most keys may be used from anywhere.
+    if (grant.addressRanges.length > 0 && !isAddressInRanges(address, grant.addressRanges)) {
+      const detail = 'This key may only be used from the addresses that it was made for.';
+      throw new AppError('address_refused', `${detail} Use it from there, or create another.`);
+    }
+  }
+
+  /** The last use is worth one small write a minute, and never a failed request. */
+  #noteUse({ sellerId, keyId }: Grant, address: string): void {
+    const at = this.#options.clock();
+    if (at - (this.#notedAt.get(keyId) ?? -Infinity) < KEY_USE_INTERVAL_MS) return;
+    if (this.#notedAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#notedAt.clear();
+    this.#notedAt.set(keyId, at);
+    this.#options.store.noteKeyUse({ sellerId, keyId }, address).catch(this.#options.onUnnoted);
+  }
+}
+
+/** @throws AppError `scope_missing` */
+export function authorize(caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return;
+  const detail = `This key lacks the scope ${scope}. Create one that has it.`;
+  throw new AppError('scope_missing', detail);
+}
+
+function readKey(request: IncomingMessage): ApiKeySecret {
+  const header = request.headers['x-api-key'];
+  if (header === undefined || header === '') {
+    throw new AppError('key_missing', 'Send your API key in the header x-api-key.');
+  }
+  // Node joins a repeated header by commas, and no key has one.
+  const key = typeof header === 'string' ? parseApiKey(header) : undefined;
+  if (key) return key;
+  const shape = 'A key is spk_ and 36 letters and digits';
+  throw new AppError('key_malformed', `This is not a key of this service. ${shape}; copy it whole.`);
+}
+
+/** A key in a browser is a key that every visitor can read. */
+function refuseBrowser(request: IncomingMessage): void {
+  const site = request.headers['sec-fetch-site'];
+  if (request.headers.origin === undefined && (site === undefined || site === 'none')) return;
+  const detail = 'This request was sent by a web page, where everybody can read the key.';
+  throw new AppError('browser_refused', `${detail} Revoke it, and send requests from your server.`);
+}

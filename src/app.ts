@@ -1,0 +1,153 @@
+/**
+ * The wiring: one request from its first line to its answer. The way of a request is `answer`, and the
+ * order of its lines is the order in which to read the source. No listener, no signal handler and no
+ * global: whoever embeds the app decides on those.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
+import { Authenticator, authorize } from './api/authenticate.ts';
+import type { Services } from './api/route.ts';
+import { routes } from './api/routes.ts';
+import {
+  DEFAULT_RATE_LIMIT_PER_MINUTE,
+  PAGE_CACHE_LIMIT_BYTES,
+  RATE_LIMIT_ENTRIES_LIMIT,
+} from './config.ts';
+import { AppError } from './domain/error.ts';
+import type { KeyId } from './domain/id.ts';
+import { discardBody, readJson } from './http/body.ts';
+import { readClientAddress } from './http/client-address.ts';
+import { Cursors } from './http/cursor.ts';
+import { PageCache } from './http/page-cache.ts';
+import { createProblem, type ErrorReport } from './http/problem.ts';
+import { parseQuery } from './http/query.ts';
+import { rateLimited, RateLimiter } from './http/rate-limit.ts';
+import { type Reply, sendReply } from './http/reply.ts';
+import { Router } from './http/router.ts';
+import type { Store } from './store/store.ts';
+
+export interface AppOptions {
+  /** Stays the caller's: close it after the app. */
+  readonly store: Store;
+  /** Where clients find this server. Its path, if any, stands before every path of the API. */
+  readonly baseUrl?: string;
+  /** Requests a minute for each key; 0 for no limit. Default 6,000. */
+  readonly rateLimitPerMinute?: number;
+  /** Whether requests that a browser page sent may carry a key. Default false. */
+  readonly allowBrowsers?: boolean;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Told of every error that was not the client's doing. Default: a line on standard error. */
+  readonly report?: (entry: ErrorReport) => void;
+}
+
+export interface App {
+  /**
+   * Answers a request. One whose path is not below the base URL's goes to `next`, where there is one.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
+  /** Refuses new requests with 503 and resolves once those under way are answered. */
+  close(): Promise<void>;
+}
+
+/** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
+export function createApp(options: AppOptions): App {
+  const { store, clock = Date.now, report = reportToStandardError } = options;
+  const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
+  const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
+  const services: Services = {
+    store, prefix, cursors: new Cursors(store.cursorKey), pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
+  };
+  const router = new Router(routes);
+  const authenticator = new Authenticator({
+    store, clock, allowBrowsers: options.allowBrowsers ?? false,
+    onUnnoted: (error) => report({ id: 'key-use', error }),
+  });
+  const rates = new RateLimiter<KeyId>(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock);
+  const underWay = new UnderWay();
+
+  async function answer(request: IncomingMessage, target: Target): Promise<Reply> {
+    let rateFields = NO_FIELDS;
+    try {
+      if (underWay.isClosing) throw new AppError('unavailable', 'This server is stopping. Try again.');
+      const { route, parameters } = router.find(request.method ?? '', target.path);
+      const caller = await authenticator.authenticate(request, readClientAddress(request));
+      if (perMinute > 0) {
+        const rate = rates.take(caller.keyId);
+        rateFields = rates.formatFields(rate);
+        if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
+      }
+      authorize(caller, route.scope);
+      const query = parseQuery(target.query, route.query);
+      const { headers } = request;
+      const call = { caller, parameters, query, headers, readJson: () => readJson(request) };
+      return withFields(await route.handle(call, services), rateFields);
+    } catch (error) {
+      return withFields(createProblem(error, report), rateFields);
+    }
+  }
+
+  return {
+    handle(request, response, next) {
+      const target = parseTarget(request.url ?? '', prefix);
+      if (!target && next) {
+        next();
+        return;
+      }
+      underWay.add(answer(request, target ?? OUTSIDE).then((reply) => {
+        if (!request.complete) discardBody(request);
+        sendReply(response, reply, request.method === 'HEAD');
+      }).catch((error: unknown) => {
+        report({ id: 'reply', error });
+        response.destroy();
+      }));
+    },
+    close: () => underWay.close(),
+  };
+}
+
+/** The target of a request below the prefix, in its two parts. */
+interface Target {
+  readonly path: string;
+  readonly query: string;
+}
+
+const NO_FIELDS: Readonly<Record<string, string>> = {};
+/** A path where no route is. */
+const OUTSIDE: Target = { path: '', query: '' };
+
+function parseTarget(url: string, prefix: string): Target | undefined {
+  if (!url.startsWith(`${prefix}/`)) return undefined;
+  const mark = url.indexOf('?');
+  if (mark < 0) return { path: url.slice(prefix.length), query: '' };
+  return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
+}
+
+function withFields(reply: Reply, fields: Readonly<Record<string, string>>): Reply {
+  if (fields === NO_FIELDS) return reply;
+  return { ...reply, headers: { ...reply.headers, ...fields } };
+}
+
+function reportToStandardError({ id, error }: ErrorReport): void {
+  console.error(JSON.stringify({ at: new Date().toISOString(), id, error: inspect(error) }));
+}
+
+/** The requests that are not answered yet. */
+class UnderWay {
+  isClosing = false;
+  #count = 0;
+  #onIdle: () => void = () => {};
+
+  add(work: Promise<void>): void {
+    this.#count += 1;
+    void work.finally(() => {
+      this.#count -= 1;
+      if (this.#count === 0) this.#onIdle();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    if (this.#count > 0) await new Promise<void>((resolve) => { this.#onIdle = resolve; });
+  }
+}

@@ -1,0 +1,100 @@
+/** What a command of the command line is, and what it is given. */
+import { parseArgs } from 'node:util';
+import { DEFAULT_DATA_FOLDER } from '../config.ts';
+
+/** One flag: `value` names its value in the help; a flag without one is a switch. */
+export interface Flag {
+  readonly value?: string;
+  readonly help: string;
+  /** Whether a variable `SELLER_API_...` may give it too. */
+  readonly isSetting?: boolean;
+}
+
+export interface Input {
+  /** The flags that were given, and the settings of the environment. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  /** What was given without a flag, as many as `operands` of the command. */
+  readonly operands: readonly string[];
+  readonly isJson: boolean;
+  /** Folder of the database. */
+  readonly dataFolder: string;
+  readonly out: (text: string) => void;
+  readonly note: (text: string) => void;
+}
+
+export interface Command {
+  readonly summary: string;
+  /** Names of the operands, each of which must be given. */
+  readonly operands: readonly string[];
+  readonly flags: Readonly<Record<string, Flag>>;
+  run(input: Input): Promise<void>;
+}
+
+/** The command line was not understood: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
+  data: { value: 'DIR', help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`, isSetting: true },
+  json: { help: 'print one JSON document on standard output' },
+  help: { help: 'print this' },
+};
+
+/**
+ * Reads the arguments after the command's name. Undefined where `--help` is among them.
+ * @throws UsageError
+ */
+export function parseInput(
+  command: Command, args: readonly string[], environment: Readonly<NodeJS.ProcessEnv>,
+): Input | undefined {
+  const flags = { ...command.flags, ...COMMON_FLAGS };
+  const { values, positionals } = parse(flags, args);
+  if (values['help']) return undefined;
+  const { operands } = command;
+  if (positionals.length !== operands.length) {
+    throw new UsageError(operands.length === 0
+      ? `This command takes flags alone, not "${positionals[0]}".`
+      : `Give ${operands.join(' ')}${positionals.length > operands.length ? ', in quotes where it has spaces' : ''}.`);
+  }
+  const given = Object.entries(flags).map(([name, flag]): [string, string | undefined] => {
+    const setting = flag.isSetting ? environment[variableOf(name)] : undefined;
+    const value = values[name];
+    return [name, value === undefined ? setting : String(value)];
+  });
+  const all = Object.fromEntries(given);
+  return {
+    flags: all,
+    operands: positionals,
+    isJson: all['json'] === 'true',
+    dataFolder: all['data'] ?? DEFAULT_DATA_FOLDER,
+    out: (text) => void process.stdout.write(`${text}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+  };
+}
+
+/** The help of one command. */
+export function formatHelp(name: string, command: Command): string {
+  const lines = Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(([flag, { value, help, isSetting }]) => {
+    const usage = `--${flag}${value === undefined ? '' : ` ${value}`}`;
+    return `  ${usage.padEnd(24)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
+  });
+  const usage = ['seller-api', name, ...command.operands, '[FLAGS]'].join(' ');
+  return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
+}
+
+function variableOf(flag: string): string {
+  return `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
+}
+
+function parse(flags: Readonly<Record<string, Flag>>, args: readonly string[]) {
+  const options = Object.fromEntries(Object.entries(flags).map(([name, { value }]) =>
+    [name, { type: value === undefined ? 'boolean' as const : 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+  } catch (error) {
+    // Node's messages name the flag and say what is wrong with it.
+    if (error instanceof TypeError) throw new UsageError(error.message);
+    throw error;
+  }
+}

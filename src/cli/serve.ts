@@ -1,0 +1,113 @@
+/** `serve`: the app, a listener and the signals that stop them. */
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { relative } from 'node:path';
+import { createApp } from '../app.ts';
+import {
+  DEFAULT_DATA_FOLDER, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE_LIMIT_PER_MINUTE,
+  RATE_LIMIT_PER_MINUTE_LIMIT,
+} from '../config.ts';
+import { isAddressInRanges } from '../domain/address.ts';
+import { listen } from '../http/listener.ts';
+import type { Store } from '../store/store.ts';
+import { type Command, type Input, UsageError } from './command.ts';
+import { withStore } from './with-store.ts';
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
+export const serve: Command = {
+  summary: 'Serves the API until it is told to stop (SIGTERM or SIGINT).',
+  operands: [],
+  flags: {
+    host: { value: 'ADDRESS', help: `where to listen (default: ${DEFAULT_HOST})`, isSetting: true },
+    port: { value: 'N', help: `0 finds a free one (default: ${DEFAULT_PORT})`, isSetting: true },
+    'base-url': { value: 'URL', help: 'where clients find it (default: http://HOST:PORT)', isSetting: true },
+    'rate-limit': {
+      value: 'N', isSetting: true,
+      help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
+    },
+    'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
+  },
+  async run(input) {
+    const { flags, dataFolder, note } = input;
+    const host = flags['host'] ?? DEFAULT_HOST;
+    const port = readNumber('port', flags['port'], DEFAULT_PORT, 65_535);
+    const rateLimitPerMinute = readNumber(
+      'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT,
+    );
+    const baseUrl = readBaseUrl(flags['base-url']);
+    const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
+    const stopped = waitForStopSignal();
+    await withStore(dataFolder, async (store) => {
+      const app = createApp({
+        store, rateLimitPerMinute, allowBrowsers, ...(baseUrl !== undefined && { baseUrl }),
+      });
+      const listener = await listen(app.handle, host, port);
+      const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
+      await announce(input, url, host, store);
+      await stopped;
+      note('Stopping: answering what is under way.');
+      await listener.stop();
+      await app.close();
+    });
+    note('Stopped.');
+  },
+};
+
+async function announce(input: Input, url: string, host: string, store: Store): Promise<void> {
+  const { isJson, out, note, dataFolder } = input;
+  const isLoopback = host === 'localhost' || isAddressInRanges(host, LOOPBACK);
+  out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
+  if (!isLoopback) note('This address is not encrypted: put a server that speaks TLS before it.');
+  const [seller] = await store.listSellers({ after: undefined, limit: 1 });
+  if (!seller) note(describeFirstSteps(url, dataFolder));
+}
+
+/** What to type for a seller, a key and a product, word for word. */
+function describeFirstSteps(url: string, dataFolder: string): string {
+  const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
+  const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
+  return `
+The database is empty. In another terminal, in this folder, type:
+
+  ${program} seller create "My shop"${data}
+  KEY=$(${program} key create --name "My first key"${data})
+  curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
+    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12.5,"stock":40}'
+  curl ${url}/api/v1/products -H "x-api-key: $KEY"
+`;
+}
+
+function shorten(path: string): string {
+  const short = relative('', path);
+  return quote(short.startsWith('..') ? path : short);
+}
+
+function quote(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function waitForStopSignal(): Promise<unknown> {
+  return Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+}
+
+function readNumber(flag: string, text: string | undefined, fallback: number, limit: number): number {
+  if (text === undefined) return fallback;
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  if (number <= limit) return number;
+  throw new UsageError(`--${flag} takes a whole number from 0 to ${limit}, not "${text}".`);
+}
+
+function readBaseUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  const isBase = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
+  if (isBase) return text.replace(/\/+$/, '');
+  throw new UsageError(`--base-url takes an address such as https://shop.example/api, not "${text}".`);
+}
+
+function readSwitch(flag: string, text: string | undefined): boolean {
+  if (text === undefined || text === 'false' || text === '0') return false;
+  if (text === 'true' || text === '1') return true;
+  throw new UsageError(`--${flag} is true or false, not "${text}".`);
+}

@@ -1,0 +1,15 @@
+/** Rows of the same members as columns of text. */
+
+export function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const cells = [names, ...rows.map((row) => names.map((name) => formatCell(row[name])))];
+  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
+  return cells
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
+    .join('\n');
+}
+
+function formatCell(value: unknown): string {
+  if (value === null) return '-';
+  return Array.isArray(value) ? value.join(',') || '-' : String(value);
+}

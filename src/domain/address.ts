@@ -1,0 +1,51 @@
+/**
+ * Addresses and ranges of addresses (CIDR, RFC 4632 and RFC 4291), by Node's own BlockList.
+ * An IPv4 address that arrives mapped into IPv6 (`::ffff:192.0.2.1`) is the IPv4 address.
+ */
+import { BlockList, isIP } from 'node:net';
+import { AppError } from './error.ts';
+import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
+
+/**
+ * The ranges as they are stored: each checked, a single address given its full prefix length.
+ * @throws AppError `invalid_data`
+ */
+export function parseAddressRanges(ranges: readonly string[]): string[] {
+  if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
+    throw new AppError('invalid_data', `At most ${KEY_ADDRESS_RANGES_LIMIT} address ranges, please.`);
+  }
+  return ranges.map((range) => {
+    const { address, prefix } = splitRange(range);
+    const bits = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) === 0 || address.includes('%') || !(prefix <= bits)) {
+      const hint = 'Give an address or a CIDR range, such as 192.0.2.0/24 or 2001:db8::/32.';
+      throw new AppError('invalid_data', `"${range}" is not an address range. ${hint}`);
+    }
+    return `${address}/${prefix}`;
+  });
+}
+
+/** Whether an address lies in one of the ranges; `ranges` come from parseAddressRanges. */
+export function isAddressInRanges(address: string, ranges: readonly string[]): boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const { address: network, prefix } = splitRange(range);
+    list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4');
+  }
+  const family = isIP(address);
+  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** The address as text that two notations of it share, as far as sockets report it. */
+export function normaliseAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  return mapped?.[1] ?? address;
+}
+
+function splitRange(range: string): { address: string; prefix: number } {
+  const [address = '', prefix, ...rest] = range.split('/');
+  const whole = isIP(address) === 6 ? 128 : 32;
+  if (prefix === undefined) return { address, prefix: whole };
+  const valid = rest.length === 0 && /^\d{1,3}$/.test(prefix);
+  return { address, prefix: valid ? Number(prefix) : NaN };
+}

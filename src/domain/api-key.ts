@@ -1,0 +1,98 @@
+/**
+ * API keys: `spk_`, 30 random base62 characters, and 6 base62 characters of CRC-32 over the 34 before
+ * them, so that scanners of published code can recognise a key and junk is refused without asking
+ * the database. 30 characters are 178 bits: only the SHA-256 of a key is stored, and a fast hash
+ * is enough, since nothing that random can be guessed from it.
+ */
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { parseAddressRanges } from './address.ts';
+import { AppError } from './error.ts';
+import type { KeyId, SellerId } from './id.ts';
+import { KEY_NAME_LIMIT_CODE_POINTS } from './limits.ts';
+import { isScope, type Scope, SCOPES } from './scope.ts';
+import { findTextFault } from './text.ts';
+
+declare const brand: unique symbol;
+/** The secret itself. It is shown once and never stored, logged or put into an error. */
+export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX = 'spk_';
+const RANDOM_CHARACTERS = 30;
+const CHECKSUM_CHARACTERS = 6;
+const CHECKED_LENGTH = PREFIX.length + RANDOM_CHARACTERS;
+const SHAPE = /^spk_[0-9A-Za-z]{36}$/;
+
+/** What a key is made with. Times are milliseconds since 1970. */
+export interface NewApiKey {
+  /** 1..100 code points. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** CIDR ranges that the key may be used from; empty means from anywhere. */
+  readonly addressRanges: readonly string[];
+  /** Undefined means never. */
+  readonly expiresAt: number | undefined;
+}
+
+export interface ApiKey extends NewApiKey {
+  readonly sellerId: SellerId;
+  readonly id: KeyId;
+  readonly createdAt: number;
+  readonly revokedAt: number | undefined;
+  /** Exact to a minute, as is the address. */
+  readonly lastUsedAt: number | undefined;
+  readonly lastUsedAddress: string | undefined;
+}
+
+/** A fresh secret from the operating system's generator. */
+export function generateApiKey(): ApiKeySecret {
+  let checked = PREFIX;
+  for (let n = 0; n < RANDOM_CHARACTERS; n += 1) checked += ALPHABET.charAt(randomInt(62));
+  // The cast is what this function makes.
+  return (checked + checksum(checked)) as ApiKeySecret;
+}
+
+/** Undefined for anything that was never a key of this kind of server. */
+export function parseApiKey(text: string): ApiKeySecret | undefined {
+  const checked = text.slice(0, CHECKED_LENGTH);
+  const valid = SHAPE.test(text) && checksum(checked) === text.slice(CHECKED_LENGTH);
+  // The cast is what this function proves.
+  return valid ? (text as ApiKeySecret) : undefined;
+}
+
+/** The 32 bytes under which a key is stored and found. */
+export function hashApiKey(key: ApiKeySecret): Uint8Array {
+  return hash('sha256', key, 'buffer');
+}
+
+/** @throws AppError `invalid_data`. No scopes named means all of them. */
+export function parseNewApiKey(input: {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly addressRanges: readonly string[];
+  readonly expiresAt: number | undefined;
+}): NewApiKey {
+  const fault = findTextFault(input.name, KEY_NAME_LIMIT_CODE_POINTS);
+  if (fault) throw new AppError('invalid_data', `The key's name: ${fault.detail}`);
+  const scopes = input.scopes.map((scope) => {
+    if (isScope(scope)) return scope;
+    throw new AppError('invalid_data', `"${scope}" is not a scope. Scopes: ${SCOPES.join(', ')}.`);
+  });
+  return {
+    name: input.name,
+    scopes: SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope)),
+    addressRanges: parseAddressRanges(input.addressRanges),
+    expiresAt: input.expiresAt,
+  };
+}
+
+function checksum(checked: string): string {
+  let number = crc32(checked);
+  let digits = '';
+  for (let n = 0; n < CHECKSUM_CHARACTERS; n += 1) {
+    digits = ALPHABET.charAt(number % 62) + digits;
+    number = Math.floor(number / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,44 @@
+/**
+ * Currencies: an ISO 4217 code and how many decimals its amounts have. The decimals come from the
+ * table below and not from `Intl`, whose data differ from the standard for some currencies (IQD,
+ * AFN, ...); they are stored with the seller, so that no update can change what a stored price means.
+ */
+
+export interface Currency {
+  /** ISO 4217 code: three capital letters. */
+  readonly code: string;
+  /** Digits of the minor unit, 0 to 3. */
+  readonly decimals: number;
+}
+
+const DEFAULT_DECIMALS = 2;
+// ISO 4217, table A.1, column "minor unit", wherever it is not 2.
+const DECIMALS: Readonly<Record<string, number>> = {
+  BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, VND: 0,
+  VUV: 0, XAF: 0, XOF: 0, XPF: 0,
+  BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,
+};
+// Units of account, in which nothing is paid.
+const NOT_PAID_IN: ReadonlySet<string> = new Set(['CLF', 'UYI', 'UYW']);
+
+/** Undefined for a code that is not a currency. */
+export function findCurrency(code: string): Currency | undefined {
+  if (NOT_PAID_IN.has(code) || !Intl.supportedValuesOf('currency').includes(code)) return undefined;
+  return { code, decimals: DECIMALS[code] ?? DEFAULT_DECIMALS };
+}
+
+/**
+ * The amount in minor units, or undefined where it has more decimals than the currency.
+ * Exact for 0 <= amount < 10^12 and up to 3 decimals: both the minor units and the power of ten are
+ * integers below 2^53, so dividing them rounds to the very double that the decimal text stands for.
+ */
+export function toMinorUnits(amount: number, currency: Currency): number | undefined {
+  const scale = 10 ** currency.decimals;
+  const minor = Math.round(amount * scale);
+  return minor / scale === amount ? minor : undefined;
+}
+
+/** The amount as the number that a client sends and reads: 1999 in EUR is 19.99. */
+export function fromMinorUnits(minor: number, currency: Currency): number {
+  return minor / 10 ** currency.decimals;
+}

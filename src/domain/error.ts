@@ -1,0 +1,78 @@
+/**
+ * The one error of this project: a closed set of codes, a text that is safe to show, and the faults
+ * of the data where there are any. It knows nothing of HTTP: `http/problem.ts` alone maps codes to
+ * status. Everything else that is thrown is a bug of ours and is answered as 500 with an id.
+ */
+
+/** Every way in which this service refuses, in the order of the status that HTTP gives them. */
+export type ErrorCode =
+  | 'invalid_json'
+  | 'invalid_data'
+  | 'invalid_query'
+  | 'key_missing'
+  | 'key_malformed'
+  | 'key_unknown'
+  | 'key_expired'
+  | 'address_refused'
+  | 'browser_refused'
+  | 'scope_missing'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'sku_taken'
+  | 'limit_reached'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'internal'
+  | 'unavailable'
+  | 'storage_full';
+
+/** One fault of the data that was sent: where, which, and what to do. */
+export interface Issue {
+  /** JSON Pointer (RFC 6901) to the faulty member of the body; absent for a query parameter. */
+  readonly pointer?: string;
+  /** Name of the faulty query parameter; absent for a member of the body. */
+  readonly parameter?: string;
+  readonly code: IssueCode;
+  readonly detail: string;
+}
+
+export type IssueCode =
+  | 'required'
+  | 'unknown'
+  | 'duplicate'
+  | 'type'
+  | 'blank'
+  | 'length'
+  | 'range'
+  | 'precision'
+  | 'format'
+  | 'characters';
+
+interface AppErrorDetails {
+  readonly issues?: readonly Issue[];
+  /** Whole seconds after which the same request may succeed. */
+  readonly retryAfterSeconds?: number;
+  /** The methods that the resource does have, for `method_not_allowed`. */
+  readonly allow?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/** A refusal that its receiver may read. `publicDetail` says what is wrong and what to do. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly publicDetail: string;
+  readonly issues: readonly Issue[];
+  readonly retryAfterSeconds: number | undefined;
+  readonly allow: readonly string[] | undefined;
+
+  constructor(code: ErrorCode, publicDetail: string, details: AppErrorDetails = {}) {
+    super(publicDetail, { cause: details.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.publicDetail = publicDetail;
+    this.issues = details.issues ?? [];
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.allow = details.allow;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Ids: integers inside, opaque prefixed strings outside (`prd_...`, `key_...`, `sel_...`).
+ * An integer is `milliseconds since 1970 * 1024 + n`, so it orders by time and stays below 2^53
+ * until the year 2248. A string spells it in 11 characters of base32hex (RFC 4648 section 7, lower
+ * case, which keeps the order); what belongs to a seller adds the seller's 11, so that no id of one
+ * seller can ever mean something of another.
+ */
+
+type Branded<Name extends string> = number & { readonly [brand]: Name };
+declare const brand: unique symbol;
+
+export type SellerId = Branded<'SellerId'>;
+export type KeyId = Branded<'KeyId'>;
+export type ProductId = Branded<'ProductId'>;
+
+/** A key together with the seller whose key it is. */
+export interface KeyReference {
+  readonly sellerId: SellerId;
+  readonly keyId: KeyId;
+}
+
+const IDS_PER_MILLISECOND = 1024;
+const DIGITS = 11;
+const LOW_DIGITS = 5;
+const LOW_RANGE = 32 ** LOW_DIGITS;
+
+/** The smallest id that an object made at `at` (milliseconds since 1970) may have. */
+export function firstIdAt(at: number): number {
+  return at * IDS_PER_MILLISECOND;
+}
+
+export function formatSellerId(id: SellerId): string {
+  return `sel_${encode(id)}`;
+}
+
+export function formatKeyId(key: KeyReference): string {
+  return `key_${encode(key.keyId)}${encode(key.sellerId)}`;
+}
+
+export function formatProductId(sellerId: SellerId, id: ProductId): string {
+  return `prd_${encode(id)}${encode(sellerId)}`;
+}
+
+/** Undefined for anything that is not an id of a seller. */
+export function parseSellerId(text: string): SellerId | undefined {
+  // The cast is what this function proves: the prefix says that the number is a seller's.
+  return decode('sel_', text, 1)?.[0] as SellerId | undefined;
+}
+
+/** Undefined for anything that is not an id of a key. */
+export function parseKeyId(text: string): KeyReference | undefined {
+  const numbers = decode('key_', text, 2);
+  // The casts are what this function proves, as in parseSellerId.
+  return numbers && { keyId: numbers[0] as KeyId, sellerId: numbers[1] as SellerId };
+}
+
+/** Undefined for anything that is not an id of a product of this seller. */
+export function parseProductId(sellerId: SellerId, text: string): ProductId | undefined {
+  const numbers = decode('prd_', text, 2);
+  // The cast is what this function proves, as in parseSellerId.
+  return numbers?.[1] === sellerId ? (numbers[0] as ProductId) : undefined;
+}
+
+function encode(id: number): string {
+  const high = Math.floor(id / LOW_RANGE);
+  const low = id % LOW_RANGE;
+  return high.toString(32).padStart(DIGITS - LOW_DIGITS, '0') + low.toString(32).padStart(5, '0');
+}
+
+function decode(prefix: string, text: string, count: number): number[] | undefined {
+  if (!text.startsWith(prefix) || text.length !== prefix.length + count * DIGITS) return undefined;
+  const numbers: number[] = [];
+  for (let at = prefix.length; at < text.length; at += DIGITS) {
+    const digits = text.slice(at, at + DIGITS);
+    const number = /^[0-9a-v]+$/.test(digits) ? Number.parseInt(digits, 32) : NaN;
+    if (!Number.isSafeInteger(number)) return undefined;
+    numbers.push(number);
+  }
+  return numbers;
+}

@@ -1,0 +1,17 @@
+/** The limits of the data itself, wherever it comes from. The limits of the server are in `config.ts`. */
+
+export const NAME_LIMIT_CODE_POINTS = 200;
+export const CATEGORY_LIMIT_CODE_POINTS = 100;
+export const SKU_LIMIT_CODE_POINTS = 64;
+/** Prices are below this, in the currency's major unit. */
+export const PRICE_LIMIT = 1e12;
+export const STOCK_LIMIT = 1_000_000_000;
+
+export const KEY_NAME_LIMIT_CODE_POINTS = 100;
+export const KEY_ADDRESS_RANGES_LIMIT = 32;
+/** Keys of one seller that are neither revoked nor expired. */
+export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
+/** The longest life of a key, and the longest overlap of a rotation: ten years. */
+export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
+/** Faults that one answer names; the rest are counted. */
+export const ISSUES_PER_ANSWER_LIMIT = 50;

@@ -1,0 +1,61 @@
+/** How parsers of members report: a value or a fault, so that all faults of a body come at once. */
+import { AppError, type Issue } from './error.ts';
+import { ISSUES_PER_ANSWER_LIMIT } from './limits.ts';
+import type { Fault } from './text.ts';
+
+export type Parsed<Value> = { readonly value: Value } | { readonly fault: Fault };
+
+/** Reads the members of one JSON object and gathers what is wrong with them. */
+export class ObjectReader {
+  readonly #record: Record<string, unknown>;
+  readonly #issues: Issue[] = [];
+  readonly #read = new Set<string>();
+
+  /** @throws AppError `invalid_data` where `body` is not an object. */
+  constructor(body: unknown) {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new AppError('invalid_data', 'The body must be a JSON object.', {
+        issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }],
+      });
+    }
+    // Any object can be read by name: what it holds stays unknown.
+    this.#record = body as Record<string, unknown>;
+  }
+
+  /** The parsed member, or undefined after noting that it is missing or faulty. */
+  read<Value>(member: string, parse: (value: unknown) => Parsed<Value>): Value | undefined {
+    this.#read.add(member);
+    if (!Object.hasOwn(this.#record, member)) {
+      this.#issues.push({ pointer: `/${member}`, code: 'required', detail: 'Is required.' });
+      return undefined;
+    }
+    const parsed = parse(this.#record[member]);
+    if ('value' in parsed) return parsed.value;
+    this.#issues.push({ pointer: `/${member}`, ...parsed.fault });
+    return undefined;
+  }
+
+  /**
+   * The error that names every fault, members that nobody read among them; undefined if there is
+   * none. Call it after the last `read`.
+   */
+  findError(): AppError | undefined {
+    const known = [...this.#read].join(', ');
+    for (const member of Object.keys(this.#record)) {
+      if (this.#read.has(member)) continue;
+      const detail = `Is not a member of this object. It has: ${known}.`;
+      this.#issues.push({ pointer: `/${escapePointer(member)}`, code: 'unknown', detail });
+    }
+    const count = this.#issues.length;
+    if (count === 0) return undefined;
+    const issues = this.#issues.slice(0, ISSUES_PER_ANSWER_LIMIT);
+    const shown = count > issues.length ? `; the first ${issues.length} are listed` : '';
+    const detail = `The data has ${count === 1 ? '1 fault' : `${count} faults`}${shown}.`;
+    return new AppError('invalid_data', `${detail} Correct it and send it again.`, { issues });
+  }
+}
+
+/** One reference token of a JSON Pointer (RFC 6901 section 3). */
+export function escapePointer(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,93 @@
+/**
+ * The HTTP server around a handler: every limit of the protocol set on purpose, an answer to requests
+ * that cannot be parsed, and a stop that lets what is under way finish.
+ */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import {
+  CONNECTIONS_CHECK_INTERVAL_MS,
+  CONNECTIONS_LIMIT,
+  HEADER_COUNT_LIMIT,
+  HEADER_LIMIT_BYTES,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+  STOP_TIMEOUT_MS,
+} from '../config.ts';
+
+export interface Listener {
+  /** The port that was given, or the free one that was found for port 0. */
+  readonly port: number;
+  /** Takes no more connections, lets requests under way finish, and ends the rest after 8 s. */
+  stop(): Promise<void>;
+}
+
+/** How often a stopping server looks for connections that have become idle. */
+const STOP_CHECK_INTERVAL_MS = 20;
+
+/** Resolves once the server listens; rejects with the system's error where it cannot. */
+export async function listen(handle: RequestListener, host: string, port: number): Promise<Listener> {
+  const server = createServer({
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    maxHeaderSize: HEADER_LIMIT_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    noDelay: true,
+  }, handle);
+  server.maxHeadersCount = HEADER_COUNT_LIMIT;
+  server.maxConnections = CONNECTIONS_LIMIT;
+  server.on('clientError', answerUnparsable);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+  // A server that listens on a port has an address of this type.
+  const address = server.address() as AddressInfo;
+  return { port: address.port, stop: () => stop(server) };
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const closeIdle = setInterval(() => server.closeIdleConnections(), STOP_CHECK_INTERVAL_MS);
+    const closeAll = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+    server.close(() => {
+      clearInterval(closeIdle);
+      clearTimeout(closeAll);
+      resolve();
+    });
+  });
+}
+
+/** Node's parser refused the request: there is no response object, only the socket. */
+function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, title] = describeUnparsable(error.code);
+  const body = JSON.stringify({ type: 'about:blank', title, status });
+  socket.end([
+    `HTTP/1.1 ${status} ${title}`,
+    'Connection: close',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n'));
+}
+
+function describeUnparsable(code: string | undefined): [status: number, title: string] {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return [431, 'Request Header Fields Too Large'];
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return [413, 'Content Too Large'];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [408, 'Request Timeout'];
+    default:
+      return [400, 'Bad Request'];
+  }
+}

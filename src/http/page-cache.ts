@@ -1,0 +1,43 @@
+/**
+ * Rendered pages in memory. An entry is valid while its seller's position is the one it was read at,
+ * and every request learns that position with its key: so nothing is ever invalidated, by anyone.
+ */
+import type { Reply } from './reply.ts';
+
+interface Entry {
+  readonly position: number;
+  readonly reply: Reply;
+  readonly sizeBytes: number;
+}
+
+export class PageCache {
+  readonly #entries = new Map<string, Entry>();
+  readonly #limitBytes: number;
+  #sizeBytes = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  find(key: string, position: number): Reply | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.position === position ? entry.reply : undefined;
+  }
+
+  /** Keeps a page; the pages kept longest go when the limit is reached. */
+  keep(key: string, position: number, reply: Reply): void {
+    this.#remove(key);
+    const sizeBytes = Buffer.byteLength(reply.body ?? '');
+    this.#entries.set(key, { position, reply, sizeBytes });
+    this.#sizeBytes += sizeBytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#sizeBytes <= this.#limitBytes) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#sizeBytes -= this.#entries.get(key)?.sizeBytes ?? 0;
+    this.#entries.delete(key);
+  }
+}

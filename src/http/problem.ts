@@ -1,0 +1,102 @@
+/**
+ * Errors as RFC 9457 problem details. The one place that maps the codes of `AppError` to HTTP. An
+ * error that is not an AppError is a bug of ours: its client gets an id, the log gets the cause.
+ */
+import { randomUUID } from 'node:crypto';
+import { AppError, type ErrorCode } from '../domain/error.ts';
+import type { Reply } from './reply.ts';
+
+const STATUS: Readonly<Record<ErrorCode, number>> = {
+  invalid_json: 400,
+  invalid_data: 400,
+  invalid_query: 400,
+  key_missing: 401,
+  key_malformed: 401,
+  key_unknown: 401,
+  key_expired: 401,
+  address_refused: 401,
+  browser_refused: 403,
+  scope_missing: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  sku_taken: 409,
+  limit_reached: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+  storage_full: 507,
+};
+
+const TITLE: Readonly<Record<ErrorCode, string>> = {
+  invalid_json: 'The body is not valid JSON',
+  invalid_data: 'The submitted data is invalid',
+  invalid_query: 'The query is invalid',
+  key_missing: 'No API key was sent',
+  key_malformed: 'This is not an API key',
+  key_unknown: 'The API key is not valid',
+  key_expired: 'The API key has expired',
+  address_refused: 'The API key may not be used from this address',
+  browser_refused: 'API keys are not for browsers',
+  scope_missing: 'The API key may not do this',
+  not_found: 'Not found',
+  method_not_allowed: 'Method not allowed',
+  sku_taken: 'The SKU is taken',
+  limit_reached: 'A limit is reached',
+  body_too_large: 'The body is too large',
+  unsupported_media_type: 'The media type is not supported',
+  rate_limited: 'Too many requests',
+  internal: 'Something went wrong in this server',
+  unavailable: 'This server cannot do this now',
+  storage_full: 'The disk of this server is full',
+};
+
+/** When a server that cannot write now is worth asking again. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** One line of the log: what went wrong inside, findable by the id that the client was given. */
+export interface ErrorReport {
+  readonly id: string;
+  readonly error: unknown;
+}
+
+/** The answer to an error; `report` is told of those that are not the client's doing. */
+export function createProblem(error: unknown, report: (entry: ErrorReport) => void): Reply {
+  const known = error instanceof AppError && error.code !== 'internal' ? error : undefined;
+  const code = known?.code ?? 'internal';
+  const status = STATUS[code];
+  const id = status >= 500 ? randomUUID() : undefined;
+  if (id) report({ id, error });
+  const bug = 'It was written to the log of the server. Give this id to whoever runs it.';
+  const problem = {
+    type: `urn:problem-type:seller-product-api:${code.replaceAll('_', '-')}`,
+    title: TITLE[code],
+    status,
+    detail: known?.publicDetail ?? bug,
+    ...(id && { instance: `urn:uuid:${id}` }),
+    ...(known && known.issues.length > 0 && { errors: known.issues }),
+  };
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      ...challenge(code, status),
+      ...(known?.allow && { allow: known.allow.join(', ') }),
+      ...retryAfter(known, status),
+    },
+    body: JSON.stringify(problem),
+  };
+}
+
+/** RFC 9110 section 11.6.1 asks for a challenge with every 401. */
+function challenge(code: ErrorCode, status: number): Record<string, string> {
+  return status === 401 ? { 'www-authenticate': `ApiKey realm="x-api-key", error="${code}"` } : {};
+}
+
+function retryAfter(error: AppError | undefined, status: number): Record<string, string> {
+  const seconds = error?.retryAfterSeconds
+    ?? (status === 503 || status === 507 ? RETRY_AFTER_SECONDS : undefined);
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) };
+}

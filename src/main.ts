@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+/** The command line: one line a command. Exit status 0; 1 when it failed; 2 when it was not understood. */
+import { inspect } from 'node:util';
+import { type Command, formatHelp, parseInput, UsageError } from './cli/command.ts';
+import { AppError } from './domain/error.ts';
+
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./cli/serve.ts')).serve,
+  'seller create': async () => (await import('./cli/seller.ts')).createSeller,
+  'seller list': async () => (await import('./cli/seller.ts')).listSellers,
+  'key create': async () => (await import('./cli/key.ts')).createKey,
+  'key list': async () => (await import('./cli/key.ts')).listKeys,
+  'key rotate': async () => (await import('./cli/key.ts')).rotateKey,
+  'key revoke': async () => (await import('./cli/key.ts')).revokeKey,
+};
+
+const args = process.argv.slice(2);
+try {
+  await run(args);
+} catch (error) {
+  process.exitCode = explain(error);
+}
+
+async function run(words: readonly string[]): Promise<void> {
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((text) => commands[text]);
+  const load = commands[name ?? ''];
+  if (name === undefined || !load) {
+    if (!words.includes('--help') && words[0] !== 'help') {
+      throw new UsageError(words.length === 0 ? 'Name a command.' : `There is no command "${words.join(' ')}".`);
+    }
+    process.stdout.write(`${await formatOverview()}\n`);
+    return;
+  }
+  const command = await load();
+  const input = parseInput(command, words.slice(name.split(' ').length), process.env);
+  if (input) await command.run(input);
+  else process.stdout.write(`${formatHelp(name, command)}\n`);
+}
+
+async function formatOverview(): Promise<string> {
+  const lines = await Promise.all(Object.entries(commands).map(async ([name, load]) =>
+    `  ${name.padEnd(14)} ${(await load()).summary}`));
+  return `Usage: seller-api COMMAND [FLAGS]\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
+}
+
+/** Says what went wrong in one line, and returns the exit status. */
+function explain(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message} Add --help to see what there is.\n`);
+    return 2;
+  }
+  const isKnown = error instanceof AppError || (error instanceof Error && 'code' in error);
+  process.stderr.write(`${isKnown ? error.message : inspect(error)}\n`);
+  return 1;
+}

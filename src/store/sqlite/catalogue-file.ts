@@ -1,0 +1,140 @@
+/**
+ * The database file: how it is made, recognised and brought up to date. It is made under another
+ * name and put in place whole, so a crash leaves either no database or a complete one. A file
+ * that is not ours, or that a newer version has written, is refused before SQLite opens it.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, readSync, rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../domain/error.ts';
+import { openWriter } from './connection.ts';
+import { readBytes, readInteger } from './row.ts';
+
+/** "SPAc": written into the header of every database of this project. */
+const APPLICATION_ID = 0x53504163;
+/** Immutable and forward-only: a file's place in this list is the `user_version` that it leads to. */
+const MIGRATIONS = ['001-initial.sql'];
+const FILE_NAME = 'catalogue.db';
+
+// The header of a database file: https://www.sqlite.org/fileformat.html section 1.3
+const HEADER_BYTES = 100;
+const MAGIC = 'SQLite format 3\0';
+const USER_VERSION_OFFSET = 60;
+const APPLICATION_ID_OFFSET = 68;
+
+/**
+ * Makes sure that `folder` holds a database of this version and returns the file's path. The folder
+ * is made 0700 and the file 0600 (SQLite gives its -wal and -shm the mode of the file).
+ * @throws AppError `unavailable` for a foreign or newer file, and for a folder shared with others
+ */
+export function prepareCatalogueFile(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (statSync(folder).mode & 0o1000) {
+    const hint = 'Give the database a folder of its own.';
+    throw new AppError('unavailable', `${folder} is a folder that all users share. ${hint}`);
+  }
+  chmodSync(folder, 0o700);
+  const file = join(folder, FILE_NAME);
+  const version = readVersion(file) ?? createFile(folder, file);
+  if (version < MIGRATIONS.length) {
+    const db = openWriter(file, { autoCheckpointPages: 0 });
+    migrate(db);
+    db.close();
+  }
+  return file;
+}
+
+/** Once more from inside, where a WAL that was left by a crash counts too. */
+export function assertVersion(db: DatabaseSync, file: string): void {
+  const row = db.prepare('PRAGMA user_version').get() ?? {};
+  if (readInteger(row, 'user_version') !== MIGRATIONS.length) throw writtenByNewerVersion(file);
+}
+
+/** The key that signs cursors: 32 bytes, made with the database. */
+export function readCursorKey(db: DatabaseSync): Uint8Array {
+  const row = db.prepare("SELECT value FROM server_secret WHERE name = 'cursor'").get() ?? {};
+  return readBytes(row, 'value');
+}
+
+/** The `user_version` of our file, undefined where there is none; throws for any other file. */
+function readVersion(file: string): number | undefined {
+  const header = Buffer.alloc(HEADER_BYTES);
+  try {
+    const handle = openSync(file, 'r');
+    readSync(handle, header);
+    closeSync(handle);
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  const ours = header.toString('latin1', 0, MAGIC.length) === MAGIC
+    && header.readInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
+  if (!ours) {
+    const hint = 'It was left untouched: move it away, or name another folder with --data.';
+    throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
+  }
+  const version = header.readInt32BE(USER_VERSION_OFFSET);
+  if (version > MIGRATIONS.length) throw writtenByNewerVersion(file);
+  return version;
+}
+
+function createFile(folder: string, file: string): number {
+  const unfinished = `${file}.${process.pid}.new`;
+  rmSync(unfinished, { force: true });
+  closeSync(openSync(unfinished, 'wx', 0o600));
+  try {
+    const db = openWriter(unfinished, { autoCheckpointPages: 0 });
+    migrate(db);
+    db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
+      .run('cursor', randomBytes(32));
+    db.close(); // the last connection moves the WAL into the file and removes it
+    linkSync(unfinished, file);
+    syncFolder(folder);
+  } catch (error) {
+    // Another process was first: its database is as good.
+    if (!isSystemError(error, 'EEXIST')) throw error;
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true });
+  }
+  return MIGRATIONS.length;
+}
+
+/** Applies what is missing, one transaction each, and moves it from the WAL into the file's header. */
+function migrate(db: DatabaseSync): void {
+  for (;;) {
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      // Read inside the transaction: another process may be migrating the same file.
+      const row = db.prepare('PRAGMA user_version').get() ?? {};
+      const version = readInteger(row, 'user_version');
+      const name = MIGRATIONS[version];
+      if (name === undefined) break;
+      db.exec(readFileSync(new URL(`migrations/${name}`, import.meta.url), 'utf8'));
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1};`);
+      db.exec('COMMIT');
+    } finally {
+      if (db.isTransaction) db.exec('ROLLBACK');
+    }
+  }
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+function writtenByNewerVersion(file: string): AppError {
+  const hint = 'It was left untouched: run that version, or a newer one.';
+  return new AppError('unavailable', `${file} was written by a newer version. ${hint}`);
+}
+
+/** A new name in a folder is durable only when the folder is. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+function isSystemError(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

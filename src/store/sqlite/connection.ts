@@ -1,0 +1,77 @@
+/**
+ * How a connection to the database file is opened: every setting that matters for safety is written
+ * out, even where it is the default (https://www.sqlite.org/pragma.html, /limits.html).
+ */
+import { DatabaseSync } from 'node:sqlite';
+
+/** Longest wait of the writer for another process; it waits on its own thread. */
+const WRITER_BUSY_TIMEOUT_MS = 5_000;
+/** Readers of a WAL wait only while it is recovered after a crash. */
+const READER_BUSY_TIMEOUT_MS = 1_000;
+const WRITER_CACHE_KIB = 65_536;
+const READER_CACHE_KIB = 16_384;
+/** A WAL that once grew is cut back to this when it starts anew. */
+const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+// What the statements of this project need, with some room; the defaults are far larger.
+const LIMITS = {
+  length: 4_000_000,
+  sqlLength: 20_000,
+  column: 64,
+  exprDepth: 64,
+  compoundSelect: 8,
+  vdbeOp: 25_000,
+  functionArg: 16,
+  attach: 0,
+  likePatternLength: 256,
+  variableNumber: 64,
+  triggerDepth: 4,
+};
+
+const SAFE_PRAGMAS = `
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;
+  PRAGMA mmap_size = 0;
+  PRAGMA temp_store = MEMORY;
+`;
+
+export interface WriterOptions {
+  /** The file never grows past this many pages of 4 KiB; undefined means as far as the disk goes. */
+  readonly pageLimit?: number | undefined;
+  /** Pages in the WAL after which a commit also checkpoints. */
+  readonly autoCheckpointPages: number;
+}
+
+/** A connection that writes. Every commit is on the disk when it returns (`synchronous = FULL`). */
+export function openWriter(file: string, options: WriterOptions): DatabaseSync {
+  const db = open(file, { readOnly: false, timeout: WRITER_BUSY_TIMEOUT_MS });
+  db.exec(`${SAFE_PRAGMAS}
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA secure_delete = ON;
+    PRAGMA cache_size = -${WRITER_CACHE_KIB};
+    PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
+    PRAGMA wal_autocheckpoint = ${options.autoCheckpointPages};
+    PRAGMA max_page_count = ${options.pageLimit ?? 0xfffffffe};
+  `);
+  return db;
+}
+
+/** A connection that cannot write. */
+export function openReader(file: string): DatabaseSync {
+  const db = open(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS });
+  db.exec(`${SAFE_PRAGMAS} PRAGMA cache_size = -${READER_CACHE_KIB};`);
+  return db;
+}
+
+function open(file: string, how: { readOnly: boolean; timeout: number }): DatabaseSync {
+  return new DatabaseSync(file, {
+    ...how,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    allowExtension: false,
+    allowUnknownNamedParameters: false,
+    defensive: true,
+    limits: LIMITS,
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * Group commit: the units that arrived together share one transaction and one fsync. A unit that
+ * fails undoes itself alone, by its savepoint; a commit that fails fails every unit in it, and none
+ * of them was answered before. There is no `await` between BEGIN and COMMIT.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError, type ErrorCode } from '../../domain/error.ts';
+import { prepareUnits, type UnitName, type Units } from './units.ts';
+
+/** Units to run in one transaction. The names and inputs agree, since `Writer.run` made them. */
+export interface Batch {
+  /** The time of the commit, milliseconds since 1970. */
+  readonly at: number;
+  readonly calls: readonly { readonly name: UnitName; readonly input: unknown }[];
+}
+
+/** What became of a unit; plain data, since it crosses threads. */
+export type Outcome =
+  | { readonly value: unknown }
+  | { readonly code: ErrorCode; readonly detail: string; readonly cause?: string | undefined };
+
+// Primary result codes: https://www.sqlite.org/rescode.html
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_FULL = 13;
+
+/** Returns a function that runs batches on this connection: one outcome for each call, in order. */
+export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
+  const units = prepareUnits(db);
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const savepoint = db.prepare('SAVEPOINT unit');
+  const release = db.prepare('RELEASE unit');
+  const undo = db.prepare('ROLLBACK TO unit');
+
+  function runUnit({ name, input }: Batch['calls'][number], at: number): Outcome {
+    savepoint.run();
+    try {
+      // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
+      const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
+      const value = unit(input, at);
+      release.run();
+      return { value };
+    } catch (error) {
+      // Some faults of the disk make SQLite undo the whole transaction: then all of it failed.
+      if (!db.isTransaction) throw error;
+      undo.run();
+      release.run();
+      return describeFailure(error);
+    }
+  }
+
+  return ({ at, calls }) => {
+    try {
+      begin.run();
+      const outcomes = calls.map((call) => runUnit(call, at));
+      commit.run();
+      return outcomes;
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      const failure = describeFailure(error);
+      return calls.map(() => failure);
+    }
+  };
+}
+
+function describeFailure(error: unknown): Outcome {
+  if (error instanceof AppError) return { code: error.code, detail: error.publicDetail };
+  const cause = error instanceof Error ? error.stack : String(error);
+  const sqliteCode = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  switch (sqliteCode) {
+    case SQLITE_FULL:
+      return { code: 'storage_full', detail: 'The disk of this server is full. Nothing was changed.', cause };
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+      return { code: 'unavailable', detail: 'The disk of this server cannot be written to. Nothing was changed.', cause };
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return { code: 'unavailable', detail: 'The database is busy. Nothing was changed; try again.', cause };
+    default:
+      return { code: 'internal', detail: 'The change could not be made. Nothing was changed.', cause };
+  }
+}

@@ -1,0 +1,135 @@
+/** API keys in SQLite: statements beside the mapping of their rows. Only hashes of keys come here. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ApiKey, NewApiKey } from '../../domain/api-key.ts';
+import { AppError } from '../../domain/error.ts';
+import { firstIdAt, type KeyId, type KeyReference, type SellerId } from '../../domain/id.ts';
+import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
+import { isScope, type Scope } from '../../domain/scope.ts';
+import type { Author, Grant, PageQuery } from '../store.ts';
+import { readInteger, readOptional, readText, type Row } from './row.ts';
+
+const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at, revoked_at,
+  last_used_at, last_used_address`;
+const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
+
+export function keyUnits(db: DatabaseSync) {
+  const findSeller = db.prepare('SELECT id FROM seller WHERE id = ?');
+  const countLive = db.prepare(`
+    SELECT count(*) AS live FROM api_key WHERE seller_id = :sellerId AND ${LIVE}`);
+  const findLastId = db.prepare(`
+    SELECT coalesce(max(id), 0) AS id FROM api_key WHERE seller_id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO api_key
+      (seller_id, id, hash, name, scopes, address_ranges, created_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`);
+  const findLive = db.prepare(`
+    SELECT ${COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
+  const expire = db.prepare(`
+    UPDATE api_key SET expires_at = min(coalesce(expires_at, :endsAt), :endsAt)
+    WHERE seller_id = :sellerId AND id = :keyId`);
+  const revoke = db.prepare(`
+    UPDATE api_key SET revoked_at = coalesce(revoked_at, ?)
+    WHERE seller_id = ? AND id = ? RETURNING ${COLUMNS}`);
+  const noteUse = db.prepare(`
+    UPDATE api_key SET last_used_at = ?, last_used_address = ? WHERE seller_id = ? AND id = ?`);
+
+  function createKey(
+    { sellerId, hash, key }: { sellerId: SellerId; hash: Uint8Array; key: NewApiKey }, at: number,
+  ): ApiKey {
+    if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
+    const row = countLive.get({ sellerId, at });
+    if (row && readInteger(row, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
+      const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
+      throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
+    }
+    const lastId = findLastId.get(sellerId);
+    const id = Math.max(firstIdAt(at), (lastId ? readInteger(lastId, 'id') : 0) + 1);
+    const made = insert.get(
+      sellerId, id, hash, key.name, key.scopes.join(' '), key.addressRanges.join(' '), at,
+      key.expiresAt ?? null,
+    );
+    return mapKey(made ?? {});
+  }
+
+  return {
+    createKey,
+    rotateKey(
+      { key, hash, overlapMs }: { key: KeyReference; hash: Uint8Array; overlapMs: number },
+      at: number,
+    ): ApiKey {
+      const { sellerId, keyId } = key;
+      const row = findLive.get({ sellerId, keyId, at });
+      if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
+      const old = mapKey(row);
+      const lifeMs = old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt;
+      const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
+      const made = createKey({ sellerId, hash, key: { ...old, expiresAt } }, at);
+      expire.run({ sellerId, keyId, endsAt: at + overlapMs });
+      return made;
+    },
+    revokeKey({ sellerId, keyId }: KeyReference, at: number): ApiKey {
+      const row = revoke.get(at, sellerId, keyId);
+      if (!row) throw new AppError('not_found', 'There is no such key.');
+      return mapKey(row);
+    },
+    noteKeyUse({ author, address }: { author: Author; address: string }, at: number): void {
+      noteUse.run(at, address, author.sellerId, author.keyId);
+    },
+  };
+}
+
+export function keyQueries(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
+  // The one statement of the store that no seller_id narrows: it is what finds the seller.
+  const findGrant = db.prepare(`
+    SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at,
+      s.currency, s.currency_decimals, s.position
+    FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
+    WHERE k.hash = ? AND k.revoked_at IS NULL`);
+  return {
+    listKeys(sellerId: SellerId, query: PageQuery<KeyId>): ApiKey[] {
+      return list.all(sellerId, query.after ?? 0, query.limit).map(mapKey);
+    },
+    findGrant(hash: Uint8Array): Grant | undefined {
+      const row = findGrant.get(hash);
+      return row && {
+        // The columns hold what these brands mean.
+        sellerId: readInteger(row, 'seller_id') as SellerId,
+        keyId: readInteger(row, 'id') as KeyId,
+        scopes: readScopes(row),
+        addressRanges: readAddressRanges(row),
+        expiresAt: readOptional(row, 'expires_at', readInteger),
+        currency: {
+          code: readText(row, 'currency'),
+          decimals: readInteger(row, 'currency_decimals'),
+        },
+        position: readInteger(row, 'position'),
+      };
+    },
+  };
+}
+
+function mapKey(row: Row): ApiKey {
+  return {
+    // The columns hold what these brands mean.
+    sellerId: readInteger(row, 'seller_id') as SellerId,
+    id: readInteger(row, 'id') as KeyId,
+    name: readText(row, 'name'),
+    scopes: readScopes(row),
+    addressRanges: readAddressRanges(row),
+    createdAt: readInteger(row, 'created_at'),
+    expiresAt: readOptional(row, 'expires_at', readInteger),
+    revokedAt: readOptional(row, 'revoked_at', readInteger),
+    lastUsedAt: readOptional(row, 'last_used_at', readInteger),
+    lastUsedAddress: readOptional(row, 'last_used_address', readText),
+  };
+}
+
+function readScopes(row: Row): Scope[] {
+  return readText(row, 'scopes').split(' ').filter(isScope);
+}
+
+function readAddressRanges(row: Row): string[] {
+  return readText(row, 'address_ranges').split(' ').filter(Boolean);
+}

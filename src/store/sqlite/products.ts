@@ -1,0 +1,120 @@
+/**
+ * Products in SQLite, and the history that every change of them writes. A change takes the next
+ * position of its seller in the same transaction: that statement is the only point of order.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Currency } from '../../domain/currency.ts';
+import { AppError } from '../../domain/error.ts';
+import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
+import { formatProduct, type NewProduct, type Product, type Sku } from '../../domain/product.ts';
+import type { Author, PageQuery, ProductPage } from '../store.ts';
+import { readInteger, readText, type Row } from './row.ts';
+
+const COLUMNS = 'id, sku, name, category, price_minor, stock, position, created_at, updated_at';
+
+export function productUnits(db: DatabaseSync) {
+  const takePosition = db.prepare(`
+    UPDATE seller
+    SET position = position + 1, last_product_id = max(last_product_id + 1, ?)
+    WHERE id = ?
+    RETURNING position, last_product_id, currency, currency_decimals`);
+  const insert = db.prepare(`
+    INSERT INTO product (seller_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (seller_id, sku) DO NOTHING`);
+  const insertChange = db.prepare(`
+    INSERT INTO change (seller_id, position, type, product_id, key_id, at,
+      stock_before, stock_after, product)
+    VALUES (?, ?, 'created', ?, ?, ?, 0, ?, ?)`);
+  return {
+    createProduct(
+      { author, product }: { author: Author; product: NewProduct }, at: number,
+    ): Product {
+      const { sellerId, keyId } = author;
+      const seller = takePosition.get(firstIdAt(at), sellerId);
+      if (!seller) throw new AppError('not_found', 'There is no such seller.');
+      const created: Product = {
+        ...product,
+        sellerId,
+        // The column holds what this brand means.
+        id: readInteger(seller, 'last_product_id') as ProductId,
+        currency: readCurrency(seller),
+        position: readInteger(seller, 'position'),
+        createdAt: at,
+        updatedAt: at,
+      };
+      const { id, sku, name, category, priceMinor, stock, position } = created;
+      const { changes } = insert.run(
+        sellerId, id, sku, name, category, priceMinor, stock, position, at, at,
+      );
+      if (changes === 0) throw skuTaken(sku);
+      insertChange.run(sellerId, position, id, keyId, at, stock, formatProduct(created));
+      return created;
+    },
+  };
+}
+
+export function productQueries(db: DatabaseSync) {
+  const findSeller = db.prepare(`
+    SELECT position, currency, currency_decimals FROM seller WHERE id = ?`);
+  const find = db.prepare(`SELECT ${COLUMNS} FROM product WHERE seller_id = ? AND id = ?`);
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM product WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
+
+  /** Several reads of one moment: no commit, of whatever process, comes between them. */
+  function snapshot<Value>(read: () => Value): Value {
+    db.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      db.exec('COMMIT');
+    }
+  }
+
+  return {
+    findProduct(sellerId: SellerId, id: ProductId): Product | undefined {
+      const seller = findSeller.get(sellerId); // its currency never changes
+      const row = seller && find.get(sellerId, id);
+      return row && mapProduct(sellerId, readCurrency(seller), row);
+    },
+    listProducts(sellerId: SellerId, query: PageQuery<ProductId>): ProductPage {
+      return snapshot(() => {
+        const seller = findSeller.get(sellerId);
+        if (!seller) return { products: [], hasMore: false, position: 0 };
+        const rows = list.all(sellerId, query.after ?? 0, query.limit + 1);
+        const currency = readCurrency(seller);
+        const page = rows.slice(0, query.limit);
+        return {
+          products: page.map((row) => mapProduct(sellerId, currency, row)),
+          hasMore: rows.length > query.limit,
+          position: readInteger(seller, 'position'),
+        };
+      });
+    },
+  };
+}
+
+function skuTaken(sku: Sku): AppError {
+  const detail = `You already have a product with the SKU ${JSON.stringify(sku)}.`;
+  return new AppError('sku_taken', `${detail} Choose another SKU.`);
+}
+
+function readCurrency(row: Row): Currency {
+  return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
+}
+
+function mapProduct(sellerId: SellerId, currency: Currency, row: Row): Product {
+  return {
+    sellerId,
+    // The columns hold what these brands mean.
+    id: readInteger(row, 'id') as ProductId,
+    sku: readText(row, 'sku') as Sku,
+    name: readText(row, 'name'),
+    category: readText(row, 'category'),
+    priceMinor: readInteger(row, 'price_minor'),
+    currency,
+    stock: readInteger(row, 'stock'),
+    position: readInteger(row, 'position'),
+    createdAt: readInteger(row, 'created_at'),
+    updatedAt: readInteger(row, 'updated_at'),
+  };
+}

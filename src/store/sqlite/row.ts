@@ -1,0 +1,29 @@
+/** Reads columns of a row as the types that the STRICT tables promise; anything else is our bug. */
+import type { SQLOutputValue } from 'node:sqlite';
+
+export type Row = Record<string, SQLOutputValue>;
+
+export function readInteger(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new TypeError(`Column ${column} is not an integer.`);
+  return value;
+}
+
+export function readText(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`Column ${column} is not a text.`);
+  return value;
+}
+
+export function readBytes(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new TypeError(`Column ${column} is not a blob.`);
+  return value;
+}
+
+/** Undefined for NULL. */
+export function readOptional<Value>(
+  row: Row, column: string, read: (row: Row, column: string) => Value,
+): Value | undefined {
+  return row[column] === null ? undefined : read(row, column);
+}

@@ -1,0 +1,48 @@
+/** Sellers in SQLite: statements beside the mapping of their rows. */
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../domain/error.ts';
+import { firstIdAt, type SellerId } from '../../domain/id.ts';
+import type { NewSeller, Seller } from '../../domain/seller.ts';
+import type { PageQuery } from '../store.ts';
+import { type Row, readInteger, readText } from './row.ts';
+
+const COLUMNS = 'id, name, currency, currency_decimals, position, created_at';
+
+/** How many ids to try when other sellers were made in the same millisecond. */
+const ID_ATTEMPTS_LIMIT = 1_000;
+
+export function sellerUnits(db: DatabaseSync) {
+  const insert = db.prepare(`
+    INSERT INTO seller (id, name, currency, currency_decimals, created_at)
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`);
+  return {
+    createSeller({ name, currency }: NewSeller, at: number): Seller {
+      const first = firstIdAt(at) || 1;
+      for (let id = first; id < first + ID_ATTEMPTS_LIMIT; id += 1) {
+        const row = insert.get(id, name, currency.code, currency.decimals, at);
+        if (row) return mapSeller(row);
+      }
+      throw new AppError('unavailable', 'Too many sellers were made at once. Try again.');
+    },
+  };
+}
+
+export function sellerQueries(db: DatabaseSync) {
+  const list = db.prepare(`SELECT ${COLUMNS} FROM seller WHERE id > ? ORDER BY id LIMIT ?`);
+  return {
+    listSellers(query: PageQuery<SellerId>): Seller[] {
+      return list.all(query.after ?? 0, query.limit).map(mapSeller);
+    },
+  };
+}
+
+function mapSeller(row: Row): Seller {
+  return {
+    // The primary key of the table of sellers is what a SellerId is.
+    id: readInteger(row, 'id') as SellerId,
+    name: readText(row, 'name'),
+    currency: { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') },
+    position: readInteger(row, 'position'),
+    createdAt: readInteger(row, 'created_at'),
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * The entry point of the writer's thread: it owns the one connection that writes, so neither an
+ * fsync nor a large unit ever holds up the thread that serves requests. Started by `writer.ts` alone.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openWriter, type WriterOptions } from './connection.ts';
+import { type Batch, prepareGroupCommit } from './group-commit.ts';
+
+/** What the thread is started with. */
+export interface WriterThreadData extends WriterOptions {
+  readonly file: string;
+}
+
+// The casts: writer.ts alone starts this thread and talks to it, and it sends just these.
+const { file, ...options } = workerData as WriterThreadData;
+const db = openWriter(file, options);
+const run = prepareGroupCommit(db);
+
+parentPort?.on('message', (batch: Batch | 'close') => {
+  if (batch !== 'close') {
+    parentPort?.postMessage(run(batch));
+    return;
+  }
+  db.close();
+  parentPort?.close();
+});
+parentPort?.postMessage('ready');

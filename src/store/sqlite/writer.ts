@@ -1,0 +1,128 @@
+/**
+ * The main thread's side of all writing: it gathers the units of one turn of the event loop, hands
+ * them to the writer's thread as one batch, and settles each unit's promise once its commit is done.
+ * While a batch is under way, the next one gathers.
+ */
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../domain/error.ts';
+import type { Batch, Outcome } from './group-commit.ts';
+import type { UnitInput, UnitName, UnitOutput } from './units.ts';
+import type { WriterThreadData } from './writer-thread.ts';
+
+/** Units of one transaction. */
+const BATCH_LIMIT = 500;
+/** Units that wait; one more is refused, so that memory stays bounded when the disk is slow. */
+const QUEUE_LIMIT = 20_000;
+
+interface Pending {
+  readonly call: Batch['calls'][number];
+  settle(outcome: Outcome): void;
+}
+
+export class Writer {
+  readonly #thread: Worker;
+  readonly #clock: () => number;
+  #waiting: Pending[] = [];
+  #underWay: Pending[] = [];
+  #isScheduled = false;
+  #isClosing = false;
+  #failure: Error | undefined;
+  #onIdle: () => void = () => {};
+
+  private constructor(thread: Worker, clock: () => number) {
+    this.#thread = thread;
+    this.#clock = clock;
+    thread.on('message', (outcomes: Outcome[]) => this.#settle(outcomes));
+    thread.on('error', (error: Error) => this.#fail(error));
+    thread.on('exit', () => this.#fail(new Error('The thread of the writer has ended.')));
+  }
+
+  /** Starts the thread and waits until its connection is open. */
+  static async start(data: WriterThreadData, clock: () => number): Promise<Writer> {
+    const entry = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url);
+    const thread = new Worker(entry, { workerData: data, name: 'writer' });
+    await once(thread, 'message'); // rejects where the thread fails to start
+    return new Writer(thread, clock);
+  }
+
+  /** Runs a unit of work; resolves once it is durable. */
+  run<Name extends UnitName>(name: Name, input: UnitInput<Name>): Promise<UnitOutput<Name>> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosing || this.#failure || this.#waiting.length >= QUEUE_LIMIT) {
+        reject(this.#refusal());
+        return;
+      }
+      const settle = (outcome: Outcome): void => {
+        // The unit called `name` made this value: units.ts says of what type it is.
+        if ('value' in outcome) resolve(outcome.value as UnitOutput<Name>);
+        else reject(new AppError(outcome.code, outcome.detail, { cause: outcome.cause }));
+      };
+      this.#waiting.push({ call: { name, input }, settle });
+      this.#schedule();
+    });
+  }
+
+  /** Commits what waits, closes the connection (which empties the WAL) and ends the thread. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    if (this.#underWay.length + this.#waiting.length > 0) {
+      await new Promise<void>((resolve) => { this.#onIdle = resolve; });
+    }
+    if (this.#failure) return;
+    const ended = once(this.#thread, 'exit');
+    this.#thread.postMessage('close');
+    await ended;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay.length > 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
+    this.#underWay = this.#waiting.splice(0, BATCH_LIMIT);
+    const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
+    this.#thread.postMessage(batch);
+  }
+
+  #settle(outcomes: readonly Outcome[]): void {
+    const settled = this.#underWay;
+    this.#underWay = [];
+    this.#send(); // the thread works on, while this one answers
+    settled.forEach((pending, index) => {
+      const lost: Outcome = { code: 'internal', detail: 'The outcome of the change is unknown.' };
+      pending.settle(outcomes[index] ?? lost);
+    });
+    if (this.#underWay.length === 0 && this.#waiting.length === 0) this.#onIdle();
+  }
+
+  /** The thread is gone. What it had under way may or may not have been committed. */
+  #fail(cause: Error): void {
+    this.#failure ??= cause;
+    const lost = [...this.#underWay, ...this.#waiting];
+    this.#underWay = [];
+    this.#waiting = [];
+    const detail = 'It is not known whether the change was made: look before you try again.';
+    for (const pending of lost) pending.settle({ code: 'internal', detail, cause: cause.stack });
+    this.#onIdle();
+  }
+
+  #refusal(): AppError {
+    if (this.#isClosing) return new AppError('unavailable', 'This server is stopping. Try again.');
+    if (this.#failure) {
+      const detail = 'This server cannot write until it is started again.';
+      return new AppError('unavailable', detail, { cause: this.#failure });
+    }
+    return new AppError('unavailable', 'Too many changes wait for the disk. Try again soon.', {
+      retryAfterSeconds: 1,
+    });
+  }
+}
