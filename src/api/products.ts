@@ -15,18 +15,18 @@ const REVALIDATE = 'private, no-cache';
 
 /** POST /api/v1/products: 201, 400, 409 */
 export async function createProduct(call: Call, { store, prefix }: Services): Promise<Reply> {
-  const product = parseNewProduct(await call.readJson(), call.caller.currency);
-  const created = await store.createProduct(call.caller, product);
-  const id = formatProductId(created.sellerId, created.id);
+  const { caller } = call;
+  const product = parseNewProduct(await call.readJson(), caller.currency);
+  const created = await store.createProduct(caller, product);
   return {
     status: 201,
     headers: {
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
-      location: `${prefix}${PATH}/${id}`,
+      location: `${prefix}${PATH}/${formatProductId(caller.sellerId, created.id)}`,
       etag: formatEntityTag(created.position),
     },
-    body: formatProduct(created),
+    body: created.json,
   };
 }
 

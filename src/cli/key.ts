@@ -9,6 +9,7 @@ import {
   formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, parseSellerId, type SellerId,
 } from '../domain/id.ts';
 import { SCOPES } from '../domain/scope.ts';
+import { formatTime } from '../domain/time.ts';
 import type { Store } from '../store/store.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { readAllPages } from './pages.ts';
@@ -129,13 +130,13 @@ function describe(key: ApiKey) {
     scopes: key.scopes,
     allow: key.addressRanges,
     created_at: formatTime(key.createdAt),
-    expires_at: formatTime(key.expiresAt),
-    revoked_at: formatTime(key.revokedAt),
-    last_used_at: formatTime(key.lastUsedAt),
+    expires_at: formatOptionalTime(key.expiresAt),
+    revoked_at: formatOptionalTime(key.revokedAt),
+    last_used_at: formatOptionalTime(key.lastUsedAt),
     last_used_address: key.lastUsedAddress ?? null,
   };
 }
 
-function formatTime(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString();
+function formatOptionalTime(at: number | undefined): string | null {
+  return at === undefined ? null : formatTime(at);
 }

@@ -1,6 +1,7 @@
 /** `seller create` and `seller list`. */
 import { formatSellerId, type SellerId } from '../domain/id.ts';
 import { parseNewSeller, type Seller } from '../domain/seller.ts';
+import { formatTime } from '../domain/time.ts';
 import type { Command } from './command.ts';
 import { readAllPages } from './pages.ts';
 import { formatTable } from './table.ts';
@@ -46,6 +47,6 @@ function describe(seller: Seller) {
     name: seller.name,
     currency: seller.currency.code,
     position: seller.position,
-    created_at: new Date(seller.createdAt).toISOString(),
+    created_at: formatTime(seller.createdAt),
   };
 }

@@ -61,9 +61,9 @@ export function parseApiKey(text: string): ApiKeySecret | undefined {
   return valid ? (text as ApiKeySecret) : undefined;
 }
 
-/** The 32 bytes under which a key is stored and found. */
-export function hashApiKey(key: ApiKeySecret): Uint8Array {
-  return hash('sha256', key, 'buffer');
+/** The SHA-256 under which a key is stored and found, in 64 hexadecimal digits. */
+export function hashApiKey(key: ApiKeySecret): string {
+  return hash('sha256', key, 'hex');
 }
 
 /** @throws AppError `invalid_data`. No scopes named means all of them. */

@@ -14,6 +14,7 @@ import {
 } from './limits.ts';
 import { ObjectReader, type Parsed } from './parsed.ts';
 import { findIdentifierFault, findTextFault } from './text.ts';
+import { formatTime } from './time.ts';
 
 declare const brand: unique symbol;
 /** A seller's stock-keeping code: 1..64 code points, NFC, nothing invisible in it. */
@@ -58,20 +59,17 @@ export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
   return { name, category, sku, priceMinor, stock };
 }
 
-/** The JSON text of a product, as every answer and the history have it. */
+/**
+ * The JSON text of a product, as every answer and the history have it. Concatenated, since lists and
+ * writes spend much of their time here: JSON.stringify of the whole takes three times as long.
+ */
 export function formatProduct(product: Product): string {
-  return JSON.stringify({
-    id: formatProductId(product.sellerId, product.id),
-    name: product.name,
-    category: product.category,
-    sku: product.sku,
-    price: fromMinorUnits(product.priceMinor, product.currency),
-    currency: product.currency.code,
-    stock: product.stock,
-    position: product.position,
-    created_at: new Date(product.createdAt).toISOString(),
-    updated_at: new Date(product.updatedAt).toISOString(),
-  });
+  const { sellerId, id, name, category, sku, priceMinor, currency, stock, position } = product;
+  return `{"id":"${formatProductId(sellerId, id)}","name":${JSON.stringify(name)}`
+    + `,"category":${JSON.stringify(category)},"sku":${JSON.stringify(sku)}`
+    + `,"price":${fromMinorUnits(priceMinor, currency)},"currency":"${currency.code}"`
+    + `,"stock":${stock},"position":${position},"created_at":"${formatTime(product.createdAt)}"`
+    + `,"updated_at":"${formatTime(product.updatedAt)}"}`;
 }
 
 function parseTitle(value: unknown, limitCodePoints: number): Parsed<string> {

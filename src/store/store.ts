@@ -40,6 +40,14 @@ export interface ProductPage {
   readonly position: number;
 }
 
+/** A product as the history has recorded it. */
+export interface RecordedProduct {
+  readonly id: ProductId;
+  readonly position: number;
+  /** The product's JSON at that position (`formatProduct`). */
+  readonly json: string;
+}
+
 export interface Store {
   /** 32 bytes shared by every process on this store, to sign cursors with. */
   readonly cursorKey: Uint8Array;
@@ -48,23 +56,23 @@ export interface Store {
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
 
   /** @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys) */
-  createKey(sellerId: SellerId, hash: Uint8Array, key: NewApiKey): Promise<ApiKey>;
+  createKey(sellerId: SellerId, hash: string, key: NewApiKey): Promise<ApiKey>;
   listKeys(sellerId: SellerId, query: PageQuery<KeyId>): Promise<readonly ApiKey[]>;
   /**
    * Makes a key like the given one (name, scopes, ranges, length of life) and lets the old one end
    * after `overlapMs`, or earlier where it would have ended anyway.
    * @throws AppError `not_found` (no such key, or not a live one), `limit_reached`
    */
-  rotateKey(key: KeyReference, hash: Uint8Array, overlapMs: number): Promise<ApiKey>;
+  rotateKey(key: KeyReference, hash: string, overlapMs: number): Promise<ApiKey>;
   /** Ends a key at once; ending it twice changes nothing. @throws AppError `not_found` */
   revokeKey(key: KeyReference): Promise<ApiKey>;
   /** The grant of the key with this hash; undefined where there is none or it was revoked. */
-  findGrant(hash: Uint8Array): Promise<Grant | undefined>;
+  findGrant(hash: string): Promise<Grant | undefined>;
   /** Notes the last use of a key. */
   noteKeyUse(author: Author, address: string): Promise<void>;
 
   /** @throws AppError `sku_taken` */
-  createProduct(author: Author, product: NewProduct): Promise<Product>;
+  createProduct(author: Author, product: NewProduct): Promise<RecordedProduct>;
   findProduct(sellerId: SellerId, id: ProductId): Promise<Product | undefined>;
   /** In the order of creation. */
   listProducts(sellerId: SellerId, query: PageQuery<ProductId>): Promise<ProductPage>;

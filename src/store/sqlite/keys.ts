@@ -34,7 +34,7 @@ export function keyUnits(db: DatabaseSync) {
     UPDATE api_key SET last_used_at = ?, last_used_address = ? WHERE seller_id = ? AND id = ?`);
 
   function createKey(
-    { sellerId, hash, key }: { sellerId: SellerId; hash: Uint8Array; key: NewApiKey }, at: number,
+    { sellerId, hash, key }: { sellerId: SellerId; hash: string; key: NewApiKey }, at: number,
   ): ApiKey {
     if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
     const row = countLive.get({ sellerId, at });
@@ -54,7 +54,7 @@ export function keyUnits(db: DatabaseSync) {
   return {
     createKey,
     rotateKey(
-      { key, hash, overlapMs }: { key: KeyReference; hash: Uint8Array; overlapMs: number },
+      { key, hash, overlapMs }: { key: KeyReference; hash: string; overlapMs: number },
       at: number,
     ): ApiKey {
       const { sellerId, keyId } = key;
@@ -91,7 +91,7 @@ export function keyQueries(db: DatabaseSync) {
     listKeys(sellerId: SellerId, query: PageQuery<KeyId>): ApiKey[] {
       return list.all(sellerId, query.after ?? 0, query.limit).map(mapKey);
     },
-    findGrant(hash: Uint8Array): Grant | undefined {
+    findGrant(hash: string): Grant | undefined {
       const row = findGrant.get(hash);
       return row && {
         // The columns hold what these brands mean.

@@ -7,7 +7,7 @@ import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
 import { formatProduct, type NewProduct, type Product, type Sku } from '../../domain/product.ts';
-import type { Author, PageQuery, ProductPage } from '../store.ts';
+import type { Author, PageQuery, ProductPage, RecordedProduct } from '../store.ts';
 import { readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, sku, name, category, price_minor, stock, position, created_at, updated_at';
@@ -28,7 +28,7 @@ export function productUnits(db: DatabaseSync) {
   return {
     createProduct(
       { author, product }: { author: Author; product: NewProduct }, at: number,
-    ): Product {
+    ): RecordedProduct {
       const { sellerId, keyId } = author;
       const seller = takePosition.get(firstIdAt(at), sellerId);
       if (!seller) throw new AppError('not_found', 'There is no such seller.');
@@ -47,8 +47,9 @@ export function productUnits(db: DatabaseSync) {
         sellerId, id, sku, name, category, priceMinor, stock, position, at, at,
       );
       if (changes === 0) throw skuTaken(sku);
-      insertChange.run(sellerId, position, id, keyId, at, stock, formatProduct(created));
-      return created;
+      const json = formatProduct(created);
+      insertChange.run(sellerId, position, id, keyId, at, stock, json);
+      return { id, position, json };
     },
   };
 }
@@ -60,16 +61,6 @@ export function productQueries(db: DatabaseSync) {
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM product WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
 
-  /** Several reads of one moment: no commit, of whatever process, comes between them. */
-  function snapshot<Value>(read: () => Value): Value {
-    db.exec('BEGIN');
-    try {
-      return read();
-    } finally {
-      db.exec('COMMIT');
-    }
-  }
-
   return {
     findProduct(sellerId: SellerId, id: ProductId): Product | undefined {
       const seller = findSeller.get(sellerId); // its currency never changes
@@ -77,18 +68,16 @@ export function productQueries(db: DatabaseSync) {
       return row && mapProduct(sellerId, readCurrency(seller), row);
     },
     listProducts(sellerId: SellerId, query: PageQuery<ProductId>): ProductPage {
-      return snapshot(() => {
-        const seller = findSeller.get(sellerId);
-        if (!seller) return { products: [], hasMore: false, position: 0 };
-        const rows = list.all(sellerId, query.after ?? 0, query.limit + 1);
-        const currency = readCurrency(seller);
-        const page = rows.slice(0, query.limit);
-        return {
-          products: page.map((row) => mapProduct(sellerId, currency, row)),
-          hasMore: rows.length > query.limit,
-          position: readInteger(seller, 'position'),
-        };
-      });
+      const seller = findSeller.get(sellerId);
+      if (!seller) return { products: [], hasMore: false, position: 0 };
+      const currency = readCurrency(seller);
+      const rows = list.all(sellerId, query.after ?? 0, query.limit + 1);
+      const page = rows.slice(0, query.limit);
+      return {
+        products: page.map((row) => mapProduct(sellerId, currency, row)),
+        hasMore: rows.length > query.limit,
+        position: readInteger(seller, 'position'),
+      };
     },
   };
 }

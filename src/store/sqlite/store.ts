@@ -1,14 +1,10 @@
 /**
- * The SQLite adapter of the store port: queries run here, on a connection that cannot write; units
- * of work go to the writer's thread. Several processes may have the same folder open.
+ * The SQLite adapter of the store port: queries run here, on a connection that cannot write;
+ * units of work go to the writer's thread. Several processes may have the same folder open.
  */
-import type { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../store.ts';
-import { assertVersion, prepareCatalogueFile, readCursorKey } from './catalogue-file.ts';
-import { openReader } from './connection.ts';
-import { keyQueries } from './keys.ts';
-import { productQueries } from './products.ts';
-import { sellerQueries } from './sellers.ts';
+import { prepareCatalogueFile } from './catalogue-file.ts';
+import { Reader } from './reader.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -34,39 +30,34 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const writer = await Writer.start(
     { file, pageLimit, autoCheckpointPages: AUTO_CHECKPOINT_PAGES }, clock,
   );
-  const reader = openReader(file);
   try {
-    assertVersion(reader, file);
-    return createStore(writer, reader, readCursorKey(reader));
+    return createStore(writer, new Reader(file));
   } catch (error) {
-    reader.close();
     await writer.close();
     throw error;
   }
 }
 
-function createStore(writer: Writer, reader: DatabaseSync, cursorKey: Uint8Array): Store {
-  const sellers = sellerQueries(reader);
-  const keys = keyQueries(reader);
-  const products = productQueries(reader);
+function createStore(writer: Writer, reader: Reader): Store {
+  writer.onCommit(() => reader.endSnapshot());
   return {
-    cursorKey,
+    cursorKey: reader.cursorKey,
     createSeller: (seller) => writer.run('createSeller', seller),
-    listSellers: async (query) => sellers.listSellers(query),
+    listSellers: async (query) => reader.snapshot().listSellers(query),
     createKey: (sellerId, hash, key) => writer.run('createKey', { sellerId, hash, key }),
-    listKeys: async (sellerId, query) => keys.listKeys(sellerId, query),
+    listKeys: async (sellerId, query) => reader.snapshot().listKeys(sellerId, query),
     rotateKey: (key, hash, overlapMs) => writer.run('rotateKey', { key, hash, overlapMs }),
     revokeKey: (key) => writer.run('revokeKey', key),
-    findGrant: async (hash) => keys.findGrant(hash),
+    findGrant: async (hash) => reader.findGrant(hash),
     // What crosses to the thread is copied: no more of an author than it needs.
     noteKeyUse: ({ sellerId, keyId }, address) =>
       writer.run('noteKeyUse', { author: { sellerId, keyId }, address }),
     createProduct: ({ sellerId, keyId }, product) =>
       writer.run('createProduct', { author: { sellerId, keyId }, product }),
-    findProduct: async (sellerId, id) => products.findProduct(sellerId, id),
-    listProducts: async (sellerId, query) => products.listProducts(sellerId, query),
+    findProduct: async (sellerId, id) => reader.snapshot().findProduct(sellerId, id),
+    listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
     async close() {
-      if (reader.isOpen) reader.close();
+      reader.close();
       await writer.close();
     },
   };

@@ -30,6 +30,7 @@ export class Writer {
   #isClosing = false;
   #failure: Error | undefined;
   #onIdle: () => void = () => {};
+  #onCommit: () => void = () => {};
 
   private constructor(thread: Worker, clock: () => number) {
     this.#thread = thread;
@@ -45,6 +46,11 @@ export class Writer {
     const thread = new Worker(entry, { workerData: data, name: 'writer' });
     await once(thread, 'message'); // rejects where the thread fails to start
     return new Writer(thread, clock);
+  }
+
+  /** `listener` is called after each commit, before any of its units is answered. */
+  onCommit(listener: () => void): void {
+    this.#onCommit = listener;
   }
 
   /** Runs a unit of work; resolves once it is durable. */
@@ -96,6 +102,7 @@ export class Writer {
   #settle(outcomes: readonly Outcome[]): void {
     const settled = this.#underWay;
     this.#underWay = [];
+    this.#onCommit();
     this.#send(); // the thread works on, while this one answers
     settled.forEach((pending, index) => {
       const lost: Outcome = { code: 'internal', detail: 'The outcome of the change is unknown.' };

@@ -16,7 +16,7 @@ CREATE TABLE seller (
 CREATE TABLE api_key (
   seller_id         INTEGER NOT NULL REFERENCES seller (id),
   id                INTEGER NOT NULL CHECK (id > 0),
-  hash              BLOB    NOT NULL UNIQUE CHECK (length(hash) = 32),
+  hash              TEXT    NOT NULL UNIQUE CHECK (length(hash) = 64),
   name              TEXT    NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
   scopes            TEXT    NOT NULL CHECK (length(scopes) > 0),
   address_ranges    TEXT    NOT NULL,

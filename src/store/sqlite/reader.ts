@@ -1,0 +1,70 @@
+/**
+ * The connection that reads. All reads of one turn of the event loop share one snapshot of the
+ * database, which spares each of them the locks of a WAL, and makes pages that take several
+ * statements consistent. A snapshot ends with its turn, and as soon as a commit of this process is
+ * answered: whoever was told of a change sees it.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Grant } from '../store.ts';
+import { assertVersion, readCursorKey } from './catalogue-file.ts';
+import { openReader } from './connection.ts';
+import { keyQueries } from './keys.ts';
+import { productQueries } from './products.ts';
+import { sellerQueries } from './sellers.ts';
+
+type Queries = ReturnType<typeof prepareQueries>;
+
+export class Reader {
+  readonly #db: DatabaseSync;
+  readonly #queries: Queries;
+  /** Grants read in this snapshot: the requests of one turn mostly carry the same few keys. */
+  readonly #grants = new Map<string, Grant | undefined>();
+
+  /** 32 bytes, made with the database. */
+  readonly cursorKey: Uint8Array;
+
+  /** @throws AppError `unavailable` where a newer version has written the file */
+  constructor(file: string) {
+    this.#db = openReader(file);
+    try {
+      assertVersion(this.#db, file);
+      this.cursorKey = readCursorKey(this.#db);
+      this.#queries = prepareQueries(this.#db);
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  /** Queries on the snapshot of this turn. Do not keep them: call again in the next turn. */
+  snapshot(): Queries {
+    if (!this.#db.isTransaction) {
+      this.#db.exec('BEGIN');
+      setImmediate(() => this.endSnapshot());
+    }
+    return this.#queries;
+  }
+
+  findGrant(hash: string): Grant | undefined {
+    const queries = this.snapshot();
+    const seen = this.#grants.get(hash);
+    if (seen) return seen;
+    const grant = queries.findGrant(hash);
+    if (grant) this.#grants.set(hash, grant);
+    return grant;
+  }
+
+  endSnapshot(): void {
+    if (!this.#db.isOpen || !this.#db.isTransaction) return;
+    this.#db.exec('COMMIT');
+    this.#grants.clear();
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+}
+
+function prepareQueries(db: DatabaseSync) {
+  return { ...sellerQueries(db), ...keyQueries(db), ...productQueries(db) };
+}
