@@ -87,20 +87,27 @@ export function createApp(options: AppOptions): App {
     }
   }
 
+  async function respond(
+    request: IncomingMessage, response: ServerResponse, target: Target,
+  ): Promise<void> {
+    underWay.begin();
+    try {
+      const reply = await answer(request, target);
+      if (!request.complete) discardBody(request);
+      sendReply(response, reply, request.method === 'HEAD');
+    } catch (error) {
+      report({ id: 'reply', error });
+      response.destroy();
+    } finally {
+      underWay.end();
+    }
+  }
+
   return {
     handle(request, response, next) {
       const target = parseTarget(request.url ?? '', prefix);
-      if (!target && next) {
-        next();
-        return;
-      }
-      underWay.add(answer(request, target ?? OUTSIDE).then((reply) => {
-        if (!request.complete) discardBody(request);
-        sendReply(response, reply, request.method === 'HEAD');
-      }).catch((error: unknown) => {
-        report({ id: 'reply', error });
-        response.destroy();
-      }));
+      if (target || !next) void respond(request, response, target ?? OUTSIDE);
+      else next();
     },
     close: () => underWay.close(),
   };
@@ -138,12 +145,13 @@ class UnderWay {
   #count = 0;
   #onIdle: () => void = () => {};
 
-  add(work: Promise<void>): void {
+  begin(): void {
     this.#count += 1;
-    void work.finally(() => {
-      this.#count -= 1;
-      if (this.#count === 0) this.#onIdle();
-    });
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#onIdle();
   }
 
   async close(): Promise<void> {

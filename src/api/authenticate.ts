@@ -39,26 +39,23 @@ export class Authenticator {
   /** @throws AppError `key_*`, `address_refused`, `browser_refused`, `rate_limited` */
   async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
     try {
-      return await this.#identify(request, address);
+      const key = readKey(request);
+      if (!this.#options.allowBrowsers) refuseBrowser(request);
+      const grant = await this.#options.store.findGrant(hashApiKey(key));
+      if (!grant) {
+        const detail = 'This key does not exist or was revoked. Create a new one.';
+        throw new AppError('key_unknown', detail);
+      }
+      this.#assertUsable(grant, address);
+      this.#noteUse(grant, address);
+      const { sellerId, keyId, scopes, position, currency } = grant;
+      return { sellerId, keyId, scopes, address, position, currency };
     } catch (error) {
       // Guessing is slowed down by address; a valid key still passes from there.
       if (!(error instanceof AppError)) throw error;
       const rate = this.#failures.take(address);
       throw rate.isAllowed ? error : rateLimited(rate.retryAfterSeconds);
     }
-  }
-
-  async #identify(request: IncomingMessage, address: string): Promise<Caller> {
-    const key = readKey(request);
-    if (!this.#options.allowBrowsers) refuseBrowser(request);
-    const grant = await this.#options.store.findGrant(hashApiKey(key));
-    if (!grant) {
-      throw new AppError('key_unknown', 'This key does not exist or was revoked. Create a new one.');
-    }
-    this.#assertUsable(grant, address);
-    this.#noteUse(grant, address);
-    const { sellerId, keyId, scopes, position, currency } = grant;
-    return { sellerId, keyId, scopes, address, position, currency };
   }
 
   #assertUsable(grant: Grant, address: string): void {

@@ -9,7 +9,7 @@ export type Parsed<Value> = { readonly value: Value } | { readonly fault: Fault 
 export class ObjectReader {
   readonly #record: Record<string, unknown>;
   readonly #issues: Issue[] = [];
-  readonly #read = new Set<string>();
+  readonly #read: string[] = [];
 
   /** @throws AppError `invalid_data` where `body` is not an object. */
   constructor(body: unknown) {
@@ -24,7 +24,7 @@ export class ObjectReader {
 
   /** The parsed member, or undefined after noting that it is missing or faulty. */
   read<Value>(member: string, parse: (value: unknown) => Parsed<Value>): Value | undefined {
-    this.#read.add(member);
+    this.#read.push(member);
     if (!Object.hasOwn(this.#record, member)) {
       this.#issues.push({ pointer: `/${member}`, code: 'required', detail: 'Is required.' });
       return undefined;
@@ -40,10 +40,9 @@ export class ObjectReader {
    * none. Call it after the last `read`.
    */
   findError(): AppError | undefined {
-    const known = [...this.#read].join(', ');
     for (const member of Object.keys(this.#record)) {
-      if (this.#read.has(member)) continue;
-      const detail = `Is not a member of this object. It has: ${known}.`;
+      if (this.#read.includes(member)) continue;
+      const detail = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
       this.#issues.push({ pointer: `/${escapePointer(member)}`, code: 'unknown', detail });
     }
     const count = this.#issues.length;

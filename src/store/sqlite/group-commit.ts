@@ -1,10 +1,13 @@
 /**
- * Group commit: the units that arrived together share one transaction and one fsync. A unit that
- * fails undoes itself alone, by its savepoint; a commit that fails fails every unit in it, and none
- * of them was answered before. There is no `await` between BEGIN and COMMIT.
+ * Group commit: the units that arrived together share one transaction and one fsync. They run one
+ * after the other with nothing between them, for savepoints cost a fifth of a small unit. Where one
+ * fails, the transaction is undone and run again with a savepoint for each unit, so that the faulty
+ * one fails alone. A commit that fails fails every unit in it, and none of them was answered before.
+ * There is no `await` between BEGIN and COMMIT.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
+import { Positions } from './positions.ts';
 import { prepareUnits, type UnitName, type Units } from './units.ts';
 
 /** Units to run in one transaction. The names and inputs agree, since `Writer.run` made them. */
@@ -26,9 +29,12 @@ const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_FULL = 13;
 
+const UNCHANGED = 'Nothing was changed; try again later.';
+
 /** Returns a function that runs batches on this connection: one outcome for each call, in order. */
 export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
-  const units = prepareUnits(db);
+  const positions = new Positions(db);
+  const units = prepareUnits(db, positions);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT unit');
@@ -36,30 +42,50 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
   const undo = db.prepare('ROLLBACK TO unit');
 
   function runUnit({ name, input }: Batch['calls'][number], at: number): Outcome {
+    // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
+    const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
+    return { value: unit(input, at) };
+  }
+
+  function runAlone(call: Batch['calls'][number], at: number): Outcome {
     savepoint.run();
     try {
-      // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
-      const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
-      const value = unit(input, at);
+      const outcome = runUnit(call, at);
+      positions.flush();
       release.run();
-      return { value };
+      return outcome;
     } catch (error) {
       // Some faults of the disk make SQLite undo the whole transaction: then all of it failed.
       if (!db.isTransaction) throw error;
+      positions.forget();
       undo.run();
       release.run();
       return describeFailure(error);
     }
   }
 
-  return ({ at, calls }) => {
+  function transact(work: () => Outcome[]): Outcome[] {
     try {
       begin.run();
-      const outcomes = calls.map((call) => runUnit(call, at));
+      const outcomes = work();
+      positions.flush();
       commit.run();
       return outcomes;
-    } catch (error) {
+    } finally {
+      positions.forget();
       if (db.isTransaction) db.exec('ROLLBACK');
+    }
+  }
+
+  return ({ at, calls }) => {
+    try {
+      return transact(() => calls.map((call) => runUnit(call, at)));
+    } catch (error) {
+      if (calls.length === 1) return [describeFailure(error)];
+    }
+    try {
+      return transact(() => calls.map((call) => runAlone(call, at)));
+    } catch (error) {
       const failure = describeFailure(error);
       return calls.map(() => failure);
     }
@@ -72,14 +98,14 @@ function describeFailure(error: unknown): Outcome {
   const sqliteCode = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
   switch (sqliteCode) {
     case SQLITE_FULL:
-      return { code: 'storage_full', detail: 'The disk of this server is full. Nothing was changed.', cause };
+      return { code: 'storage_full', detail: `The disk of this server is full. ${UNCHANGED}`, cause };
     case SQLITE_IOERR:
     case SQLITE_READONLY:
-      return { code: 'unavailable', detail: 'The disk of this server cannot be written to. Nothing was changed.', cause };
+      return { code: 'unavailable', detail: `This server cannot write to its disk. ${UNCHANGED}`, cause };
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return { code: 'unavailable', detail: 'The database is busy. Nothing was changed; try again.', cause };
+      return { code: 'unavailable', detail: `The database is busy. ${UNCHANGED}`, cause };
     default:
-      return { code: 'internal', detail: 'The change could not be made. Nothing was changed.', cause };
+      return { code: 'internal', detail: UNCHANGED, cause };
   }
 }

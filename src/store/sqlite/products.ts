@@ -1,23 +1,19 @@
 /**
- * Products in SQLite, and the history that every change of them writes. A change takes the next
- * position of its seller in the same transaction: that statement is the only point of order.
+ * Products in SQLite, and the history: every change takes the next position of its seller and writes
+ * its row of history in the same transaction.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
-import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
+import type { ProductId, SellerId } from '../../domain/id.ts';
 import { formatProduct, type NewProduct, type Product, type Sku } from '../../domain/product.ts';
 import type { Author, PageQuery, ProductPage, RecordedProduct } from '../store.ts';
+import type { Positions } from './positions.ts';
 import { readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, sku, name, category, price_minor, stock, position, created_at, updated_at';
 
-export function productUnits(db: DatabaseSync) {
-  const takePosition = db.prepare(`
-    UPDATE seller
-    SET position = position + 1, last_product_id = max(last_product_id + 1, ?)
-    WHERE id = ?
-    RETURNING position, last_product_id, currency, currency_decimals`);
+export function productUnits(db: DatabaseSync, positions: Positions) {
   const insert = db.prepare(`
     INSERT INTO product (seller_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (seller_id, sku) DO NOTHING`);
@@ -30,19 +26,12 @@ export function productUnits(db: DatabaseSync) {
       { author, product }: { author: Author; product: NewProduct }, at: number,
     ): RecordedProduct {
       const { sellerId, keyId } = author;
-      const seller = takePosition.get(firstIdAt(at), sellerId);
-      if (!seller) throw new AppError('not_found', 'There is no such seller.');
-      const created: Product = {
-        ...product,
-        sellerId,
-        // The column holds what this brand means.
-        id: readInteger(seller, 'last_product_id') as ProductId,
-        currency: readCurrency(seller),
-        position: readInteger(seller, 'position'),
-        createdAt: at,
-        updatedAt: at,
+      const { position, currency } = positions.take(sellerId);
+      const id = positions.takeProductId(sellerId, at);
+      const created = {
+        ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at,
       };
-      const { id, sku, name, category, priceMinor, stock, position } = created;
+      const { sku, name, category, priceMinor, stock } = product;
       const { changes } = insert.run(
         sellerId, id, sku, name, category, priceMinor, stock, position, at, at,
       );

@@ -1,12 +1,16 @@
 /** Every unit of work that writes, by name: what the main thread may ask of the writer's thread. */
 import type { DatabaseSync } from 'node:sqlite';
 import { keyUnits } from './keys.ts';
+import type { Positions } from './positions.ts';
 import { productUnits } from './products.ts';
 import { sellerUnits } from './sellers.ts';
 
-/** A unit takes its input and the time of its commit, and returns what is answered. */
-export function prepareUnits(db: DatabaseSync) {
-  return { ...sellerUnits(db), ...keyUnits(db), ...productUnits(db) };
+/**
+ * A unit takes its input and the time of its commit, and returns what is answered. It may be run
+ * twice (see group-commit.ts): all that it does, it does in the database.
+ */
+export function prepareUnits(db: DatabaseSync, positions: Positions) {
+  return { ...sellerUnits(db), ...keyUnits(db), ...productUnits(db, positions) };
 }
 
 export type Units = ReturnType<typeof prepareUnits>;
