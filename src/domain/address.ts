@@ -6,6 +6,8 @@ import { BlockList, isIP } from 'node:net';
 import { AppError } from './error.ts';
 import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
 
+const MAPPED_PREFIX = '::ffff:';
+
 /**
  * The ranges as they are stored: each checked, a single address given its full prefix length.
  * @throws AppError `invalid_data`
@@ -38,8 +40,9 @@ export function isAddressInRanges(address: string, ranges: readonly string[]): b
 
 /** The address as text that two notations of it share, as far as sockets report it. */
 export function normaliseAddress(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  return mapped?.[1] ?? address;
+  if (!address.startsWith(MAPPED_PREFIX)) return address;
+  const mapped = address.slice(MAPPED_PREFIX.length);
+  return isIP(mapped) === 4 ? mapped : address;
 }
 
 function splitRange(range: string): { address: string; prefix: number } {
