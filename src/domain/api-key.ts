@@ -88,11 +88,11 @@ export function parseNewApiKey(input: {
 }
 
 function checksum(checked: string): string {
-  let number = crc32(checked);
+  let rest = crc32(checked);
   let digits = '';
   for (let n = 0; n < CHECKSUM_CHARACTERS; n += 1) {
-    digits = ALPHABET.charAt(number % 62) + digits;
-    number = Math.floor(number / 62);
+    digits = ALPHABET.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
   }
   return digits;
 }

@@ -75,9 +75,12 @@ function findStringEnd(text: string, start: number): number {
 function countMembers(value: unknown, pointer: string): number {
   if (typeof value === 'number') assertFinite(value, pointer);
   if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
-  for (const [name, member] of Object.entries(value)) {
-    if (!Array.isArray(value)) count += 1;
+  // What JSON.parse makes has members by name and nothing else.
+  const members = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(members);
+  let count = Array.isArray(value) ? 0 : names.length;
+  for (const name of names) {
+    const member = members[name];
     // Numbers that are in order need no pointer: building it would cost more than the check.
     const isOpen = typeof member === 'number' ? !Number.isFinite(member) : typeof member === 'object';
     if (isOpen) count += countMembers(member, `${pointer}/${escapePointer(name)}`);

@@ -10,12 +10,11 @@ export interface Reply {
 
 /** Writes the answer; to HEAD the same one without its body (RFC 9110 section 9.3.2). */
 export function sendReply(response: ServerResponse, reply: Reply, isHead: boolean): void {
-  const { status, body } = reply;
-  const headers: Record<string, string | number> = {
-    ...reply.headers,
-    'x-content-type-options': 'nosniff',
-  };
-  if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
-  response.writeHead(status, headers);
+  const { status, headers, body } = reply;
+  // Names and values in turn: the form that Node writes without looking at it twice.
+  const fields = ['x-content-type-options', 'nosniff'];
+  for (const name in headers) fields.push(name, headers[name] ?? '');
+  if (body !== undefined) fields.push('content-length', String(Buffer.byteLength(body)));
+  response.writeHead(status, fields);
   response.end(isHead ? undefined : body);
 }

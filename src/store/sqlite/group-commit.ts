@@ -17,10 +17,15 @@ export interface Batch {
   readonly calls: readonly { readonly name: UnitName; readonly input: unknown }[];
 }
 
-/** What became of a unit; plain data, since it crosses threads. */
+/** What became of a unit; plain JSON, since it crosses threads. */
 export type Outcome =
-  | { readonly value: unknown }
-  | { readonly code: ErrorCode; readonly detail: string; readonly cause?: string | undefined };
+  | { readonly isDone: true; readonly value: unknown }
+  | {
+    readonly isDone: false;
+    readonly code: ErrorCode;
+    readonly detail: string;
+    readonly cause?: string | undefined;
+  };
 
 // Primary result codes: https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
@@ -28,8 +33,6 @@ const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_FULL = 13;
-
-const UNCHANGED = 'Nothing was changed; try again later.';
 
 /** Returns a function that runs batches on this connection: one outcome for each call, in order. */
 export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
@@ -44,7 +47,7 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
   function runUnit({ name, input }: Batch['calls'][number], at: number): Outcome {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
-    return { value: unit(input, at) };
+    return { isDone: true, value: unit(input, at) };
   }
 
   function runAlone(call: Batch['calls'][number], at: number): Outcome {
@@ -93,19 +96,25 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
 }
 
 function describeFailure(error: unknown): Outcome {
-  if (error instanceof AppError) return { code: error.code, detail: error.publicDetail };
+  if (error instanceof AppError) return { isDone: false, code: error.code, detail: error.publicDetail };
   const cause = error instanceof Error ? error.stack : String(error);
-  const sqliteCode = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-  switch (sqliteCode) {
+  const isSqlite = error instanceof Error && 'errcode' in error;
+  const [code, what] = describeResultCode(isSqlite ? Number(error.errcode) & 0xff : 0);
+  const detail = `${what} Nothing was changed; try again later.`;
+  return { isDone: false, code, detail, cause };
+}
+
+function describeResultCode(primary: number): [code: ErrorCode, what: string] {
+  switch (primary) {
     case SQLITE_FULL:
-      return { code: 'storage_full', detail: `The disk of this server is full. ${UNCHANGED}`, cause };
+      return ['storage_full', 'The disk of this server is full.'];
     case SQLITE_IOERR:
     case SQLITE_READONLY:
-      return { code: 'unavailable', detail: `This server cannot write to its disk. ${UNCHANGED}`, cause };
+      return ['unavailable', 'This server cannot write to its disk.'];
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return { code: 'unavailable', detail: `The database is busy. ${UNCHANGED}`, cause };
+      return ['unavailable', 'The database is busy.'];
     default:
-      return { code: 'internal', detail: UNCHANGED, cause };
+      return ['internal', ''];
   }
 }

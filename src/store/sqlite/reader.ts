@@ -16,6 +16,8 @@ type Queries = ReturnType<typeof prepareQueries>;
 
 export class Reader {
   readonly #db: DatabaseSync;
+  readonly #begin;
+  readonly #end;
   readonly #queries: Queries;
   /** Grants read in this snapshot: the requests of one turn mostly carry the same few keys. */
   readonly #grants = new Map<string, Grant | undefined>();
@@ -29,6 +31,8 @@ export class Reader {
     try {
       assertVersion(this.#db, file);
       this.cursorKey = readCursorKey(this.#db);
+      this.#begin = this.#db.prepare('BEGIN');
+      this.#end = this.#db.prepare('COMMIT');
       this.#queries = prepareQueries(this.#db);
     } catch (error) {
       this.#db.close();
@@ -39,7 +43,7 @@ export class Reader {
   /** Queries on the snapshot of this turn. Do not keep them: call again in the next turn. */
   snapshot(): Queries {
     if (!this.#db.isTransaction) {
-      this.#db.exec('BEGIN');
+      this.#begin.run();
       setImmediate(() => this.endSnapshot());
     }
     return this.#queries;
@@ -56,7 +60,7 @@ export class Reader {
 
   endSnapshot(): void {
     if (!this.#db.isOpen || !this.#db.isTransaction) return;
-    this.#db.exec('COMMIT');
+    this.#end.run();
     this.#grants.clear();
   }
 

@@ -16,9 +16,9 @@ const { file, ...options } = workerData as WriterThreadData;
 const db = openWriter(file, options);
 const run = prepareGroupCommit(db);
 
-parentPort?.on('message', (batch: Batch | 'close') => {
-  if (batch !== 'close') {
-    parentPort?.postMessage(run(batch));
+parentPort?.on('message', (message: string) => {
+  if (message !== 'close') {
+    parentPort?.postMessage(JSON.stringify(run(JSON.parse(message) as Batch)));
     return;
   }
   db.close();
