@@ -1,0 +1,65 @@
+/** Runs the command line in processes of their own, as a user does. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+
+export interface Finished {
+  readonly status: number | null;
+  readonly out: string;
+  readonly notes: string;
+}
+
+/** Runs a command to its end. */
+export async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Finished> {
+  const child = spawnCommand(args, environment);
+  let out = '';
+  let notes = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => { out += text; });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
+  // `close` comes after both streams have ended.
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, out, notes };
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  /** All that it has written to standard error so far. */
+  notes(): string;
+  /** Sends a signal and resolves with the exit status: null where the signal ended it. */
+  stop(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `serve --port 0 --json` and waits until it listens. Ended after the test in any case. */
+export async function startServing(
+  t: Pick<TestContext, 'after'>, args: readonly string[], environment: NodeJS.ProcessEnv = {},
+): Promise<Serving> {
+  const child = spawnCommand(['serve', '--port', '0', '--json', ...args], environment);
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await ended;
+  });
+  let notes = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
+  const first = await Promise.race([once(child.stdout ?? child, 'data'), ended.then(() => undefined)]);
+  if (!first) throw new Error(`serve ended early: ${notes}`);
+  const { url } = JSON.parse(String(first[0])) as { url: string };
+  return {
+    url, port: Number(new URL(url).port), child, notes: () => notes,
+    async stop(signal) {
+      child.kill(signal);
+      const [status] = await ended;
+      return status;
+    },
+  };
+}
+
+function spawnCommand(args: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment },
+  });
+}

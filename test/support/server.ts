@@ -1,0 +1,87 @@
+/** A whole server in this process: a real database file, a real socket, sellers and keys on demand. */
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import {
+  type ApiKeySecret, type AppOptions, createApp, type ErrorReport, generateApiKey, hashApiKey, listen,
+  openSqliteStore, parseNewApiKey, parseNewSeller, type Store,
+} from '../../src/index.ts';
+import type { KeyId, SellerId } from '../../src/domain/id.ts';
+import { type Answer, type Request, send } from './http.ts';
+import { makeFolder } from './folder.ts';
+
+export interface TestSeller {
+  readonly sellerId: SellerId;
+  readonly keyId: KeyId;
+  readonly key: ApiKeySecret;
+  /** Sends a request with this seller's key. */
+  send(request: Request): Promise<Answer>;
+  /** Creates a product; members that are not given have ordinary values. */
+  create(members?: Readonly<Record<string, unknown>>): Promise<Answer>;
+}
+
+export interface TestServer {
+  readonly store: Store;
+  readonly port: number;
+  readonly folder: string;
+  /** What the app reported as errors of its own. */
+  readonly reports: ErrorReport[];
+  makeSeller(options?: SellerOptions): Promise<TestSeller>;
+  send(request: Request): Promise<Answer>;
+}
+
+interface SellerOptions {
+  readonly currency?: string;
+  readonly scopes?: readonly string[];
+  readonly addressRanges?: readonly string[];
+  readonly expiresAt?: number;
+}
+
+/** Starts a server and stops it after the test. No rate limit unless one is given. */
+export async function startServer(
+  t: Pick<TestContext, 'after'>, options: Omit<AppOptions, 'store' | 'report'> = {},
+): Promise<TestServer> {
+  const folder = join(makeFolder(t), 'data');
+  const reports: ErrorReport[] = [];
+  const { clock } = options;
+  const store = await openSqliteStore({ folder, ...(clock && { clock }) });
+  const app = createApp({
+    rateLimitPerMinute: 0, ...options, store, report: (entry) => reports.push(entry),
+  });
+  const listener = await listen((request, response) => app.handle(request, response), '127.0.0.1', 0);
+  t.after(async () => {
+    await listener.stop();
+    await app.close();
+    await store.close();
+  });
+  const { port } = listener;
+  return {
+    store, port, folder, reports,
+    makeSeller: (sellerOptions) => makeSeller(store, port, sellerOptions),
+    send: (request) => send(port, request),
+  };
+}
+
+async function makeSeller(store: Store, port: number, options: SellerOptions = {}): Promise<TestSeller> {
+  const seller = await store.createSeller(parseNewSeller('A shop', options.currency ?? 'EUR'));
+  const key = generateApiKey();
+  const { scopes = [], addressRanges = [], expiresAt } = options;
+  const newKey = parseNewApiKey({ name: 'test', scopes, addressRanges, expiresAt });
+  const made = await store.createKey(seller.id, hashApiKey(key), newKey);
+  const sendWithKey = (request: Request): Promise<Answer> =>
+    send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } });
+  return {
+    sellerId: seller.id, keyId: made.id, key, send: sendWithKey,
+    create: (members) => sendWithKey({
+      method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...makeProduct(), ...members }),
+    }),
+  };
+}
+
+let products = 0;
+
+/** A legal body of a product with a SKU of its own. */
+export function makeProduct() {
+  products += 1;
+  return { name: `Product ${products}`, category: 'Kitchen', sku: `SKU-${products}`, price: 19.99, stock: 7 };
+}
