@@ -1,12 +1,12 @@
 /**
- * The wiring: one request from its first line to its answer. The way of a request is `answer`, and the
- * order of its lines is the order in which to read the source. No listener, no signal handler and no
- * global: whoever embeds the app decides on those.
+ * The wiring: one request from its first line to its answer. The way of a request is `answer`, and
+ * the order of its lines is the order in which to read the source. No listener, no signal handler
+ * and no global: whoever embeds the app decides on those.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { Authenticator, authorize } from './api/authenticate.ts';
-import type { Services } from './api/route.ts';
+import type { Route, Services } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
@@ -24,6 +24,7 @@ import { parseQuery } from './http/query.ts';
 import { rateLimited, RateLimiter } from './http/rate-limit.ts';
 import { type Reply, sendReply } from './http/reply.ts';
 import { Router } from './http/router.ts';
+import { UnderWay } from './http/under-way.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
@@ -43,7 +44,7 @@ export interface AppOptions {
 
 export interface App {
   /**
-   * Answers a request. One whose path is not below the base URL's goes to `next`, where there is one.
+   * Answers a request. One whose path is not below the base URL's goes to `next`, if there is one.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** Refuses new requests with 503 and resolves once those under way are answered. */
@@ -52,47 +53,15 @@ export interface App {
 
 /** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
 export function createApp(options: AppOptions): App {
-  const { store, clock = Date.now, report = reportToStandardError } = options;
-  const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
-  const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
-  const services: Services = {
-    store, prefix, cursors: new Cursors(store.cursorKey), pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
-  };
-  const router = new Router(routes);
-  const authenticator = new Authenticator({
-    store, clock, allowBrowsers: options.allowBrowsers ?? false,
-    onUnnoted: (error) => report({ id: 'key-use', error }),
-  });
-  const rates = new RateLimiter<KeyId>(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock);
-  const underWay = new UnderWay();
-
-  async function answer(request: IncomingMessage, target: Target): Promise<Reply> {
-    let rateFields = NO_FIELDS;
-    try {
-      if (underWay.isClosing) throw new AppError('unavailable', 'This server is stopping. Try again.');
-      const { route, parameters } = router.find(request.method ?? '', target.path);
-      const caller = await authenticator.authenticate(request, readClientAddress(request));
-      if (perMinute > 0) {
-        const rate = rates.take(caller.keyId);
-        rateFields = rates.formatFields(rate);
-        if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
-      }
-      authorize(caller, route.scope);
-      const query = parseQuery(target.query, route.query);
-      const { headers } = request;
-      const call = { caller, parameters, query, headers, readJson: () => readJson(request) };
-      return withFields(await route.handle(call, services), rateFields);
-    } catch (error) {
-      return withFields(createProblem(error, report), rateFields);
-    }
-  }
+  const parts = wire(options);
+  const { prefix, report, underWay } = parts;
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
   ): Promise<void> {
     underWay.begin();
     try {
-      const reply = await answer(request, target);
+      const reply = await answer(parts, request, target);
       if (!request.complete) discardBody(request);
       sendReply(response, reply, request.method === 'HEAD');
     } catch (error) {
@@ -111,6 +80,60 @@ export function createApp(options: AppOptions): App {
     },
     close: () => underWay.close(),
   };
+}
+
+/** What the requests of one app go through. */
+interface Parts extends Services {
+  readonly router: Router<Route>;
+  readonly authenticator: Authenticator;
+  /** Undefined where no limit is set. */
+  readonly rates: RateLimiter<KeyId> | undefined;
+  readonly underWay: UnderWay;
+  readonly report: (entry: ErrorReport) => void;
+}
+
+function wire(options: AppOptions): Parts {
+  const { store, clock = Date.now, report = reportToStandardError } = options;
+  const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
+  return {
+    store,
+    report,
+    prefix: new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, ''),
+    cursors: new Cursors(store.cursorKey),
+    pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
+    router: new Router(routes),
+    rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
+    underWay: new UnderWay(),
+    authenticator: new Authenticator({
+      store,
+      clock,
+      allowBrowsers: options.allowBrowsers ?? false,
+      onUnnoted: (error) => report({ id: 'key-use', error }),
+    }),
+  };
+}
+
+/** The way of a request. */
+async function answer(parts: Parts, request: IncomingMessage, target: Target): Promise<Reply> {
+  const { router, authenticator, rates, underWay, report } = parts;
+  let rateFields = NO_FIELDS;
+  try {
+    if (underWay.isClosing) throw new AppError('unavailable', 'This server is stopping.');
+    const { route, parameters } = router.find(request.method ?? '', target.path);
+    const caller = await authenticator.authenticate(request, readClientAddress(request));
+    if (rates) {
+      const rate = rates.take(caller.keyId);
+      rateFields = rates.formatFields(rate);
+      if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
+    }
+    authorize(caller, route.scope);
+    const query = parseQuery(target.query, route.query);
+    const { headers } = request;
+    const call = { caller, parameters, query, headers, readJson: () => readJson(request) };
+    return withFields(await route.handle(call, parts), rateFields);
+  } catch (error) {
+    return withFields(createProblem(error, report), rateFields);
+  }
 }
 
 /** The target of a request below the prefix, in its two parts. */
@@ -137,25 +160,4 @@ function withFields(reply: Reply, fields: Readonly<Record<string, string>>): Rep
 
 function reportToStandardError({ id, error }: ErrorReport): void {
   console.error(JSON.stringify({ at: new Date().toISOString(), id, error: inspect(error) }));
-}
-
-/** The requests that are not answered yet. */
-class UnderWay {
-  isClosing = false;
-  #count = 0;
-  #onIdle: () => void = () => {};
-
-  begin(): void {
-    this.#count += 1;
-  }
-
-  end(): void {
-    this.#count -= 1;
-    if (this.#count === 0) this.#onIdle();
-  }
-
-  async close(): Promise<void> {
-    this.isClosing = true;
-    if (this.#count > 0) await new Promise<void>((resolve) => { this.#onIdle = resolve; });
-  }
 }

@@ -23,7 +23,7 @@ export const JSON_DEPTH_LIMIT = 8;
 
 export const PAGE_SIZE_DEFAULT = 100;
 export const PAGE_SIZE_LIMIT = 1_000;
-/** Bytes of rendered pages kept in memory; a page is valid while its seller's position is the same. */
+/** Bytes of rendered pages that are kept in memory. */
 export const PAGE_CACHE_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** Headers of a request, in bytes and in number. */
@@ -38,5 +38,19 @@ export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
 export const CONNECTIONS_LIMIT = 10_000;
 
-/** After this a stopping server ends the connections that are still under way; it exits within 10 s. */
+/** After this a stopping server ends the connections that are still under way. */
 export const STOP_TIMEOUT_MS = 8_000;
+
+/** Changes that one transaction holds, and changes that wait for one; one more is refused. */
+export const WRITE_BATCH_LIMIT = 500;
+export const WRITE_QUEUE_LIMIT = 20_000;
+/** Longest wait of the writer for another process; it waits on a thread of its own. */
+export const WRITER_BUSY_TIMEOUT_MS = 5_000;
+/** Readers wait only while the write-ahead log is recovered after a crash. */
+export const READER_BUSY_TIMEOUT_MS = 1_000;
+export const WRITER_CACHE_KIB = 65_536;
+export const READER_CACHE_KIB = 16_384;
+/** Pages of 4 KiB in the write-ahead log after which the writer moves them into the database. */
+export const WAL_CHECKPOINT_PAGES = 1_000;
+/** A log that once grew is cut back to this when it starts anew. */
+export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;

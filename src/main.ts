@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: one line a command. Exit status 0; 1 when it failed; 2 when it was not understood. */
+/** The command line: one line a command. Exit status 0, 1 (it failed) or 2 (not understood). */
 import { inspect } from 'node:util';
 import { type Command, formatHelp, parseInput, UsageError } from './cli/command.ts';
 import { AppError } from './domain/error.ts';
@@ -25,9 +25,8 @@ async function run(words: readonly string[]): Promise<void> {
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((text) => commands[text]);
   const load = commands[name ?? ''];
   if (name === undefined || !load) {
-    if (!words.includes('--help') && words[0] !== 'help') {
-      throw new UsageError(words.length === 0 ? 'Name a command.' : `There is no command "${words.join(' ')}".`);
-    }
+    if (words.length === 0) throw new UsageError('Name a command.');
+    if (!words.includes('--help')) throw new UsageError(`"${words.join(' ')}" is not a command.`);
     process.stdout.write(`${await formatOverview()}\n`);
     return;
   }
@@ -40,7 +39,8 @@ async function run(words: readonly string[]): Promise<void> {
 async function formatOverview(): Promise<string> {
   const lines = await Promise.all(Object.entries(commands).map(async ([name, load]) =>
     `  ${name.padEnd(14)} ${(await load()).summary}`));
-  return `Usage: seller-api COMMAND [FLAGS]\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
+  const usage = 'Usage: seller-api COMMAND [FLAGS]';
+  return `${usage}\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
 }
 
 /** Says what went wrong in one line, and returns the exit status. */

@@ -1,10 +1,12 @@
 /**
- * Authentication, as the specification has it: every request carries the header `x-api-key`, and when
- * the key is not accepted the service answers 401. The refusals say what to do; a guesser learns
- * nothing from them, since a key that was never made and one that was revoked answer alike.
+ * Authentication, as the specification has it: every request carries the header `x-api-key`, and
+ * when the key is not accepted the service answers 401. The refusals say what to do; a guesser
+ * learns nothing from them: a key that was never made and one that was revoked answer alike.
  */
 import type { IncomingMessage } from 'node:http';
-import { FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
+import {
+  FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
+} from '../config.ts';
 import { isAddressInRanges } from '../domain/address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
@@ -14,7 +16,7 @@ import type { Scope } from '../domain/scope.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import type { Grant, Store } from '../store/store.ts';
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   readonly store: Store;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -95,7 +97,8 @@ function readKey(request: IncomingMessage): ApiKeySecret {
   const key = typeof header === 'string' ? parseApiKey(header) : undefined;
   if (key) return key;
   const shape = 'A key is spk_ and 36 letters and digits';
-  throw new AppError('key_malformed', `This is not a key of this service. ${shape}; copy it whole.`);
+  const detail = `This is not a key of this service. ${shape}; copy it whole.`;
+  throw new AppError('key_malformed', detail);
 }
 
 /** A key in a browser is a key that every visitor can read. */

@@ -38,7 +38,8 @@ export async function readProduct(call: Call, { store }: Services): Promise<Repl
   if (!product) throw new AppError('not_found', 'You have no product with this id.');
   const headers = { 'cache-control': REVALIDATE, etag: formatEntityTag(product.position) };
   if (isNoneMatch(call.headers['if-none-match'], headers.etag)) return { status: 304, headers };
-  return { status: 200, headers: { ...headers, 'content-type': JSON_TYPE }, body: formatProduct(product) };
+  const body = formatProduct(product);
+  return { status: 200, headers: { ...headers, 'content-type': JSON_TYPE }, body };
 }
 
 /** GET /api/v1/products: 200, 304, 400 */
@@ -79,7 +80,8 @@ function formatPage(
     etag: formatEntityTag(position),
   };
   const next = JSON.stringify(nextCursor ?? null);
-  return { status: 200, headers, body: Buffer.from(`{"products":[${items}],"next_cursor":${next}}`) };
+  const body = Buffer.from(`{"products":[${items}],"next_cursor":${next}}`);
+  return { status: 200, headers, body };
 }
 
 function parseLimit(query: Query): number {

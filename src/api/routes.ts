@@ -1,9 +1,14 @@
 /** The whole API on one screen. */
+import type { Scope } from '../domain/scope.ts';
 import { createProduct, listProducts, readProduct } from './products.ts';
 import type { Route } from './route.ts';
 
+const PRODUCTS = '/api/v1/products';
+const READ: Scope = 'products:read';
+const WRITE: Scope = 'products:write';
+
 export const routes: readonly Route[] = [
-  { method: 'GET', path: '/api/v1/products', scope: 'products:read', query: ['limit', 'cursor'], handle: listProducts },
-  { method: 'POST', path: '/api/v1/products', scope: 'products:write', query: [], handle: createProduct },
-  { method: 'GET', path: '/api/v1/products/{id}', scope: 'products:read', query: [], handle: readProduct },
+  { method: 'GET', path: PRODUCTS, scope: READ, query: ['limit', 'cursor'], handle: listProducts },
+  { method: 'POST', path: PRODUCTS, scope: WRITE, query: [], handle: createProduct },
+  { method: 'GET', path: `${PRODUCTS}/{id}`, scope: READ, query: [], handle: readProduct },
 ];

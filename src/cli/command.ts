@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { DEFAULT_DATA_FOLDER } from '../config.ts';
 
 /** One flag: `value` names its value in the help; a flag without one is a switch. */
-export interface Flag {
+interface Flag {
   readonly value?: string;
   readonly help: string;
   /** Whether a variable `SELLER_API_...` may give it too. */
@@ -36,7 +36,9 @@ export class UsageError extends Error {
 }
 
 const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
-  data: { value: 'DIR', help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`, isSetting: true },
+  data: {
+    value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
+  },
   json: { help: 'print one JSON document on standard output' },
   help: { help: 'print this' },
 };
@@ -52,11 +54,7 @@ export function parseInput(
   const { values, positionals } = parse(flags, args);
   if (values['help']) return undefined;
   const { operands } = command;
-  if (positionals.length !== operands.length) {
-    throw new UsageError(operands.length === 0
-      ? `This command takes flags alone, not "${positionals[0]}".`
-      : `Give ${operands.join(' ')}${positionals.length > operands.length ? ', in quotes where it has spaces' : ''}.`);
-  }
+  if (positionals.length !== operands.length) throw wrongOperands(operands, positionals);
   const given = Object.entries(flags).map(([name, flag]): [string, string | undefined] => {
     const setting = flag.isSetting ? environment[variableOf(name)] : undefined;
     const value = values[name];
@@ -73,9 +71,18 @@ export function parseInput(
   };
 }
 
+function wrongOperands(operands: readonly string[], given: readonly string[]): UsageError {
+  if (operands.length === 0) {
+    return new UsageError(`This command takes flags alone, not "${given[0]}".`);
+  }
+  const hint = given.length > operands.length ? ', in quotes where it has spaces' : '';
+  return new UsageError(`Give ${operands.join(' ')}${hint}.`);
+}
+
 /** The help of one command. */
 export function formatHelp(name: string, command: Command): string {
-  const lines = Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(([flag, { value, help, isSetting }]) => {
+  const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS });
+  const lines = flags.map(([flag, { value, help, isSetting }]) => {
     const usage = `--${flag}${value === undefined ? '' : ` ${value}`}`;
     return `  ${usage.padEnd(24)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
   });

@@ -6,7 +6,8 @@ import { type ApiKey, generateApiKey, hashApiKey, parseNewApiKey } from '../doma
 import { parseDuration } from '../domain/duration.ts';
 import { AppError } from '../domain/error.ts';
 import {
-  formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, parseSellerId, type SellerId,
+  formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, parseSellerId,
+  type SellerId,
 } from '../domain/id.ts';
 import { SCOPES } from '../domain/scope.ts';
 import { formatTime } from '../domain/time.ts';
@@ -47,7 +48,7 @@ export const createKey: Command = {
 };
 
 export const listKeys: Command = {
-  summary: 'Lists the keys of a seller, the ended ones among them. The keys themselves are not kept.',
+  summary: 'Lists the keys of a seller, the ended ones among them, but never the secrets.',
   operands: [],
   flags: { seller: SELLER_FLAG },
   async run({ flags, isJson, dataFolder, out, note }) {
@@ -66,7 +67,9 @@ export const rotateKey: Command = {
   summary: 'Creates a key like the given one, which goes on to be valid for a while.',
   operands: ['KEY_ID'],
   flags: {
-    overlap: { value: 'DURATION', help: `how long the old key stays valid (default: ${DEFAULT_OVERLAP})` },
+    overlap: {
+      value: 'DURATION', help: `how long the old key stays valid (default: ${DEFAULT_OVERLAP})`,
+    },
   },
   async run(input) {
     const { operands, flags, dataFolder } = input;
@@ -103,19 +106,20 @@ function show(input: Input, what: string, key: ApiKey, secret: string): void {
 async function findSeller(store: Store, id: string | undefined): Promise<SellerId> {
   if (id !== undefined) {
     const sellerId = parseSellerId(id);
-    if (sellerId === undefined) throw new AppError('invalid_data', `"${id}" is not the id of a seller.`);
-    return sellerId;
+    if (sellerId !== undefined) return sellerId;
+    const hint = '"seller list" shows the ids.';
+    throw new AppError('invalid_data', `"${id}" is not the id of a seller; ${hint}`);
   }
   const [only, another] = await store.listSellers({ after: undefined, limit: 2 });
-  if (!only) throw new AppError('not_found', 'There is no seller yet. Create one: seller create NAME');
   if (another) throw new UsageError('There are several sellers: say which one with --seller ID.');
-  return only.id;
+  if (only) return only.id;
+  throw new AppError('not_found', 'There is no seller yet. Create one: seller create NAME');
 }
 
 function readKeyId(text = ''): KeyReference {
   const key = parseKeyId(text);
-  if (!key) throw new AppError('invalid_data', `"${text}" is not the id of a key; "key list" shows them.`);
-  return key;
+  if (key) return key;
+  throw new AppError('invalid_data', `"${text}" is not the id of a key; "key list" shows the ids.`);
 }
 
 function splitList(text: string | undefined): string[] {

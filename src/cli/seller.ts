@@ -22,7 +22,7 @@ export const createSeller: Command = {
       out(JSON.stringify(describe(seller)));
       return;
     }
-    note(`Seller ${JSON.stringify(seller.name)} is created, with prices in ${seller.currency.code}. Id:`);
+    note(`Seller "${seller.name}" is created, with prices in ${seller.currency.code}. Its id:`);
     out(formatSellerId(seller.id));
   },
 };

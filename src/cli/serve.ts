@@ -21,7 +21,9 @@ export const serve: Command = {
   flags: {
     host: { value: 'ADDRESS', help: `where to listen (default: ${DEFAULT_HOST})`, isSetting: true },
     port: { value: 'N', help: `0 finds a free one (default: ${DEFAULT_PORT})`, isSetting: true },
-    'base-url': { value: 'URL', help: 'where clients find it (default: http://HOST:PORT)', isSetting: true },
+    'base-url': {
+      value: 'URL', help: 'where clients find it (default: http://HOST:PORT)', isSetting: true,
+    },
     'rate-limit': {
       value: 'N', isSetting: true,
       help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
@@ -91,7 +93,9 @@ function waitForStopSignal(): Promise<unknown> {
   return Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
 }
 
-function readNumber(flag: string, text: string | undefined, fallback: number, limit: number): number {
+function readNumber(
+  flag: string, text: string | undefined, fallback: number, limit: number,
+): number {
   if (text === undefined) return fallback;
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
   if (number <= limit) return number;
@@ -101,9 +105,9 @@ function readNumber(flag: string, text: string | undefined, fallback: number, li
 function readBaseUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  const isBase = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
-  if (isBase) return text.replace(/\/+$/, '');
-  throw new UsageError(`--base-url takes an address such as https://shop.example/api, not "${text}".`);
+  const isPlain = url !== null && !url.search && !url.hash && !url.username;
+  if (isPlain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+  throw new UsageError(`--base-url takes an address such as https://shop.example, not "${text}".`);
 }
 
 function readSwitch(flag: string, text: string | undefined): boolean {

@@ -3,10 +3,11 @@
 export function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(rows[0] ?? {});
   const cells = [names, ...rows.map((row) => names.map((name) => formatCell(row[name])))];
-  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
-  return cells
-    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd())
-    .join('\n');
+  const widths = names.map((_, column) =>
+    cells.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0));
+  const lines = cells.map((line) =>
+    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  return lines.join('\n');
 }
 
 function formatCell(value: unknown): string {

@@ -14,7 +14,7 @@ const MAPPED_PREFIX = '::ffff:';
  */
 export function parseAddressRanges(ranges: readonly string[]): string[] {
   if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
-    throw new AppError('invalid_data', `At most ${KEY_ADDRESS_RANGES_LIMIT} address ranges, please.`);
+    throw new AppError('invalid_data', `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`);
   }
   return ranges.map((range) => {
     const { address, prefix } = splitRange(range);

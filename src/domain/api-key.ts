@@ -1,8 +1,8 @@
 /**
- * API keys: `spk_`, 30 random base62 characters, and 6 base62 characters of CRC-32 over the 34 before
- * them, so that scanners of published code can recognise a key and junk is refused without asking
- * the database. 30 characters are 178 bits: only the SHA-256 of a key is stored, and a fast hash
- * is enough, since nothing that random can be guessed from it.
+ * API keys: `spk_`, 30 random base62 characters, and 6 base62 characters of CRC-32 over the 34
+ * before them, so that scanners of published code can recognise a key and junk is refused without
+ * asking the database. 30 characters are 178 bits: only the SHA-256 of a key is stored, and a fast
+ * hash is enough, since nothing that random can be guessed from it.
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -1,7 +1,7 @@
 /**
  * Currencies: an ISO 4217 code and how many decimals its amounts have. The decimals come from the
  * table below and not from `Intl`, whose data differ from the standard for some currencies (IQD,
- * AFN, ...); they are stored with the seller, so that no update can change what a stored price means.
+ * AFN, ...); they are stored with the seller, so that no update changes what a stored price means.
  */
 
 export interface Currency {

@@ -37,7 +37,7 @@ export interface Issue {
   readonly detail: string;
 }
 
-export type IssueCode =
+type IssueCode =
   | 'required'
   | 'unknown'
   | 'duplicate'

@@ -63,7 +63,7 @@ export function parseProductId(sellerId: SellerId, text: string): ProductId | un
   return numbers?.[1] === sellerId ? (numbers[0] as ProductId) : undefined;
 }
 
-/** Eleven digits. Number.toString(32) does the same at ten times the cost, which lists would feel. */
+/** Eleven digits. Number.toString(32) does the same at ten times the cost, which lists feel. */
 function encode(id: number): string {
   const high = Math.floor(id / LOW_RANGE);
   const low = id % LOW_RANGE;

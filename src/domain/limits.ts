@@ -1,4 +1,4 @@
-/** The limits of the data itself, wherever it comes from. The limits of the server are in `config.ts`. */
+/** The limits of the data, wherever it comes from; those of the server are in `config.ts`. */
 
 export const NAME_LIMIT_CODE_POINTS = 200;
 export const CATEGORY_LIMIT_CODE_POINTS = 100;

@@ -48,7 +48,8 @@ export interface Product extends NewProduct {
 export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
   const reader = new ObjectReader(body);
   const name = reader.read('name', (value) => parseTitle(value, NAME_LIMIT_CODE_POINTS));
-  const category = reader.read('category', (value) => parseTitle(value, CATEGORY_LIMIT_CODE_POINTS));
+  const category = reader.read('category', (value) =>
+    parseTitle(value, CATEGORY_LIMIT_CODE_POINTS));
   const sku = reader.read('sku', parseSku);
   const priceMinor = reader.read('price', (value) => parsePrice(value, currency));
   const stock = reader.read('stock', parseStock);
@@ -60,8 +61,8 @@ export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
 }
 
 /**
- * The JSON text of a product, as every answer and the history have it. Concatenated, since lists and
- * writes spend much of their time here: JSON.stringify of the whole takes three times as long.
+ * The JSON text of a product, as every answer and the history have it. Concatenated, since lists
+ * and writes spend much of their time here: JSON.stringify of the whole takes three times as long.
  */
 export function formatProduct(product: Product): string {
   const { sellerId, id, name, category, sku, priceMinor, currency, stock, position } = product;

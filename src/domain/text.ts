@@ -13,14 +13,14 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 // Cf: format characters, bidi controls among them; DI: zero-width and other default-ignorable ones.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const VISIBLE = /[^\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-// What almost every value is made of, checked without Unicode tables: printable ASCII, no outer space.
+// What most values are made of, checked without Unicode tables: printable ASCII, no outer space.
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
-/** The first fault of a title-like text of 1 to `limitCodePoints`, which is kept exactly as sent. */
+/** The first fault of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
 export function findTextFault(text: string, limitCodePoints: number): Fault | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   if (!text.isWellFormed()) {
-    return { code: 'characters', detail: 'Contains half of a surrogate pair; send well-formed text.' };
+    return { code: 'characters', detail: 'Has half of a surrogate pair; send well-formed text.' };
   }
   if (!VISIBLE.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
   if (CONTROL.test(text)) {
@@ -40,7 +40,7 @@ export function findIdentifierFault(text: string, limitCodePoints: number): Faul
     return { code: 'characters', detail: 'Must not begin or end with white space.' };
   }
   if (INVISIBLE.test(text)) {
-    return { code: 'characters', detail: 'Must not contain zero-width or text-direction characters.' };
+    return { code: 'characters', detail: 'Must not contain invisible characters.' };
   }
   return undefined;
 }

@@ -15,8 +15,8 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 /**
- * Reads on after an early answer, so that the client can read it and use the connection again; where
- * too much would follow, ends the connection instead.
+ * Reads on after an early answer, so that the client can read it and use the connection again;
+ * where too much would follow, ends the connection instead.
  */
 export function discardBody(request: IncomingMessage): void {
   let seenBytes = 0;
@@ -37,7 +37,8 @@ function assertJson(request: IncomingMessage): void {
   const parsed = parseMediaType(type);
   const charset = parsed?.params.get('charset')?.toLowerCase() ?? 'utf-8';
   if (parsed?.essence !== 'application/json' || charset !== 'utf-8') {
-    throw new AppError('unsupported_media_type', 'Send the header "content-type: application/json".');
+    const detail = 'Send the header "content-type: application/json".';
+    throw new AppError('unsupported_media_type', detail);
   }
 }
 

@@ -10,7 +10,7 @@ import { escapePointer } from '../domain/parsed.ts';
 
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send a JSON object.');
+  if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
   const text = bytes.toString('utf8');
   const memberCount = scan(text);
@@ -49,7 +49,8 @@ function scan(text: string): number {
       case 0x5b: case 0x7b: // an opening bracket or brace
         depth += 1;
         if (depth > JSON_DEPTH_LIMIT) {
-          throw new AppError('invalid_json', `The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.`);
+          const detail = `The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.`;
+          throw new AppError('invalid_json', detail);
         }
         break;
       case 0x5d: case 0x7d: // a closing one
@@ -82,8 +83,9 @@ function countMembers(value: unknown, pointer: string): number {
   for (const name of names) {
     const member = members[name];
     // Numbers that are in order need no pointer: building it would cost more than the check.
-    const isOpen = typeof member === 'number' ? !Number.isFinite(member) : typeof member === 'object';
-    if (isOpen) count += countMembers(member, `${pointer}/${escapePointer(name)}`);
+    if (typeof member === 'object' || (typeof member === 'number' && !Number.isFinite(member))) {
+      count += countMembers(member, `${pointer}/${escapePointer(name)}`);
+    }
   }
   return count;
 }
@@ -99,7 +101,7 @@ function assertFinite(value: number, pointer: string): void {
 function findDuplicate(text: string): string {
   const open: { readonly names: Set<string>; token: string | number }[] = [];
   const pointer = (): string =>
-    open.map(({ token }) => `/${typeof token === 'number' ? token : escapePointer(token)}`).join('');
+    open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
   for (const [token, name] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs)) {
     const top = open.at(-1);
     if (token === '{') open.push({ names: new Set(), token: '' });

@@ -1,6 +1,6 @@
 /**
- * The HTTP server around a handler: every limit of the protocol set on purpose, an answer to requests
- * that cannot be parsed, and a stop that lets what is under way finish.
+ * The HTTP server around a handler: every limit of the protocol set on purpose, an answer to
+ * requests that cannot be parsed, and a stop that lets what is under way finish.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -26,7 +26,9 @@ export interface Listener {
 const STOP_CHECK_INTERVAL_MS = 20;
 
 /** Resolves once the server listens; rejects with the system's error where it cannot. */
-export async function listen(handle: RequestListener, host: string, port: number): Promise<Listener> {
+export async function listen(
+  handle: RequestListener, host: string, port: number,
+): Promise<Listener> {
   const server = createServer({
     insecureHTTPParser: false,
     requireHostHeader: true,

@@ -1,6 +1,6 @@
 /**
- * Rendered pages in memory. An entry is valid while its seller's position is the one it was read at,
- * and every request learns that position with its key: so nothing is ever invalidated, by anyone.
+ * Rendered pages in memory. An entry is valid while its seller's position is the one it was read
+ * at, and every request learns that position with its key: so nothing is ever invalidated.
  */
 import type { Reply } from './reply.ts';
 

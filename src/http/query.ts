@@ -16,8 +16,8 @@ export function parseQuery(text: string, known: readonly string[]): Query {
   const issues: Issue[] = [];
   for (const [parameter, value] of new URLSearchParams(text)) {
     if (!known.includes(parameter)) {
-      const has = known.length > 0 ? `It has: ${known.join(', ')}.` : 'It has none.';
-      issues.push({ parameter, code: 'unknown', detail: `This address has no such parameter. ${has}` });
+      const detail = `Is not a parameter here; these are: ${known.join(', ') || 'none'}.`;
+      issues.push({ parameter, code: 'unknown', detail });
     } else if (query.has(parameter)) {
       issues.push({ parameter, code: 'duplicate', detail: 'May be given once.' });
     }

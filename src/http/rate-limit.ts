@@ -1,13 +1,13 @@
 /**
  * Token buckets, one for each name (a key, an address): a minute's worth of requests may come at
  * once, then as many as a minute gives back. The table is bounded: the bucket used longest ago is
- * forgotten first, which gives its owner a full one. What a bucket has left is told in the fields of
- * draft-ietf-httpapi-ratelimit-headers-11.
+ * forgotten first, which gives its owner a full one. What a bucket has left is told in the fields
+ * of draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { AppError } from '../domain/error.ts';
 
 /** What a bucket answers. `resetSeconds` is how long until it is full again, rounded up. */
-export interface RateDecision {
+interface RateDecision {
   readonly isAllowed: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;

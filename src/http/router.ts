@@ -1,6 +1,6 @@
 /**
- * Finds the route for a method and a path. A path is matched segment by segment; a segment in braces
- * (`/products/{id}`) takes one segment, percent-decoded. HEAD is answered wherever GET is.
+ * Finds the route for a method and a path. A path is matched segment by segment; a segment in
+ * braces (`/products/{id}`) takes one segment, percent-decoded. HEAD is answered wherever GET is.
  */
 import { AppError } from '../domain/error.ts';
 
@@ -9,17 +9,22 @@ export interface RoutePattern {
   readonly path: string;
 }
 
-export interface Match<Route> {
+interface Match<Route> {
   readonly route: Route;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 type ByMethod<Route> = Map<string, Route>;
 
+interface Pattern<Route> {
+  readonly segments: readonly string[];
+  readonly routes: ByMethod<Route>;
+}
+
 export class Router<Route extends RoutePattern> {
   /** Paths without parameters, by their whole text. */
   readonly #literal = new Map<string, ByMethod<Route>>();
-  readonly #patterns: { readonly segments: readonly string[]; readonly routes: ByMethod<Route> }[] = [];
+  readonly #patterns: Pattern<Route>[] = [];
 
   constructor(routes: readonly Route[]) {
     for (const [path, group] of Map.groupBy(routes, (route) => route.path)) {
@@ -40,7 +45,8 @@ export class Router<Route extends RoutePattern> {
       const parameters = matchSegments(pattern.segments, segments);
       if (parameters) return { route: pick(pattern.routes, method), parameters };
     }
-    throw new AppError('not_found', 'There is nothing at this path. Products are at /api/v1/products.');
+    const hint = 'Products are at /api/v1/products.';
+    throw new AppError('not_found', `There is nothing at this path. ${hint}`);
   }
 }
 

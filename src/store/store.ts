@@ -1,6 +1,7 @@
 /**
  * The store port: everything that is kept, as whole units of work. A method that has resolved is
- * durable and all of it happened; one that has rejected changed nothing. Begin and commit never show.
+ * durable and all of it happened; one that has rejected changed nothing. Begin and commit never
+ * show.
  * Every adapter passes the contract suite in `test/store/contract.ts`.
  */
 import type { ApiKey, NewApiKey } from '../domain/api-key.ts';

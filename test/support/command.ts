@@ -12,7 +12,9 @@ export interface Finished {
 }
 
 /** Runs a command to its end. */
-export async function run(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Finished> {
+export async function run(
+  args: readonly string[], environment: NodeJS.ProcessEnv = {},
+): Promise<Finished> {
   const child = spawnCommand(args, environment);
   let out = '';
   let notes = '';
@@ -45,7 +47,9 @@ export async function startServing(
   });
   let notes = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
-  const first = await Promise.race([once(child.stdout ?? child, 'data'), ended.then(() => undefined)]);
+  const first = await Promise.race([
+    once(child.stdout ?? child, 'data'), ended.then(() => undefined),
+  ]);
   if (!first) throw new Error(`serve ended early: ${notes}`);
   const { url } = JSON.parse(String(first[0])) as { url: string };
   return {

@@ -5,7 +5,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body. The one `any`: an answer may be of any shape, and tests assert on its members. */
+  /** The parsed body. The one `any`: an answer has any shape, and tests assert on its members. */
   json(): any;
 }
 
@@ -16,7 +16,9 @@ export interface Request {
   readonly body?: string | Uint8Array;
 }
 
-export function send(port: number, { method = 'GET', path, headers = {}, body }: Request): Promise<Answer> {
+export function send(
+  port: number, { method = 'GET', path, headers = {}, body }: Request,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, method, path, headers, agent: false });
     outgoing.on('error', reject);
@@ -26,7 +28,8 @@ export function send(port: number, { method = 'GET', path, headers = {}, body }:
       response.on('error', reject);
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: () => JSON.parse(text) });
+        const { statusCode: status = 0, headers: fields } = response;
+        resolve({ status, headers: fields, text, json: () => JSON.parse(text) });
       });
     });
     outgoing.end(body);

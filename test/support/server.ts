@@ -1,9 +1,9 @@
-/** A whole server in this process: a real database file, a real socket, sellers and keys on demand. */
+/** A whole server in this process: a real database file, a real socket, sellers with keys. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
-  type ApiKeySecret, type AppOptions, createApp, type ErrorReport, generateApiKey, hashApiKey, listen,
-  openSqliteStore, parseNewApiKey, parseNewSeller, type Store,
+  type ApiKeySecret, type AppOptions, createApp, type ErrorReport, generateApiKey, hashApiKey,
+  listen, openSqliteStore, parseNewApiKey, parseNewSeller, type Store,
 } from '../../src/index.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
@@ -47,7 +47,7 @@ export async function startServer(
   const app = createApp({
     rateLimitPerMinute: 0, ...options, store, report: (entry) => reports.push(entry),
   });
-  const listener = await listen((request, response) => app.handle(request, response), '127.0.0.1', 0);
+  const listener = await listen(app.handle, '127.0.0.1', 0);
   t.after(async () => {
     await listener.stop();
     await app.close();
@@ -61,7 +61,9 @@ export async function startServer(
   };
 }
 
-async function makeSeller(store: Store, port: number, options: SellerOptions = {}): Promise<TestSeller> {
+async function makeSeller(
+  store: Store, port: number, options: SellerOptions = {},
+): Promise<TestSeller> {
   const seller = await store.createSeller(parseNewSeller('A shop', options.currency ?? 'EUR'));
   const key = generateApiKey();
   const { scopes = [], addressRanges = [], expiresAt } = options;
@@ -83,5 +85,6 @@ let products = 0;
 /** A legal body of a product with a SKU of its own. */
 export function makeProduct() {
   products += 1;
-  return { name: `Product ${products}`, category: 'Kitchen', sku: `SKU-${products}`, price: 19.99, stock: 7 };
+  const name = `Product ${products}`;
+  return { name, category: 'Kitchen', sku: `SKU-${products}`, price: 19.99, stock: 7 };
 }

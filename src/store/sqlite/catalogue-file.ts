@@ -16,7 +16,7 @@ import { readBytes, readInteger } from './row.ts';
 
 /** "SPAc": written into the header of every database of this project. */
 const APPLICATION_ID = 0x53504163;
-/** Immutable and forward-only: a file's place in this list is the `user_version` that it leads to. */
+/** Immutable, forward-only: a file's place in this list is the `user_version` that it leads to. */
 const MIGRATIONS = ['001-initial.sql'];
 const FILE_NAME = 'catalogue.db';
 
@@ -41,7 +41,7 @@ export function prepareCatalogueFile(folder: string): string {
   const file = join(folder, FILE_NAME);
   const version = readVersion(file) ?? createFile(folder, file);
   if (version < MIGRATIONS.length) {
-    const db = openWriter(file, { autoCheckpointPages: 0 });
+    const db = openWriter(file);
     migrate(db);
     db.close();
   }
@@ -87,7 +87,7 @@ function createFile(folder: string, file: string): number {
   rmSync(unfinished, { force: true });
   closeSync(openSync(unfinished, 'wx', 0o600));
   try {
-    const db = openWriter(unfinished, { autoCheckpointPages: 0 });
+    const db = openWriter(unfinished);
     migrate(db);
     db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
       .run('cursor', randomBytes(32));
@@ -103,7 +103,7 @@ function createFile(folder: string, file: string): number {
   return MIGRATIONS.length;
 }
 
-/** Applies what is missing, one transaction each, and moves it from the WAL into the file's header. */
+/** Applies what is missing, one transaction each, and moves it from the WAL into the file. */
 function migrate(db: DatabaseSync): void {
   for (;;) {
     db.exec('BEGIN IMMEDIATE');

@@ -3,15 +3,10 @@
  * out, even where it is the default (https://www.sqlite.org/pragma.html, /limits.html).
  */
 import { DatabaseSync } from 'node:sqlite';
-
-/** Longest wait of the writer for another process; it waits on its own thread. */
-const WRITER_BUSY_TIMEOUT_MS = 5_000;
-/** Readers of a WAL wait only while it is recovered after a crash. */
-const READER_BUSY_TIMEOUT_MS = 1_000;
-const WRITER_CACHE_KIB = 65_536;
-const READER_CACHE_KIB = 16_384;
-/** A WAL that once grew is cut back to this when it starts anew. */
-const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+import {
+  READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
+  WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
+} from '../../config.ts';
 
 // What the statements of this project need, with some room; the defaults are far larger.
 const LIMITS = {
@@ -36,14 +31,12 @@ const SAFE_PRAGMAS = `
 `;
 
 export interface WriterOptions {
-  /** The file never grows past this many pages of 4 KiB; undefined means as far as the disk goes. */
+  /** The file never grows past this many pages of 4 KiB; undefined: as far as the disk goes. */
   readonly pageLimit?: number | undefined;
-  /** Pages in the WAL after which a commit also checkpoints. */
-  readonly autoCheckpointPages: number;
 }
 
 /** A connection that writes. Every commit is on the disk when it returns (`synchronous = FULL`). */
-export function openWriter(file: string, options: WriterOptions): DatabaseSync {
+export function openWriter(file: string, options: WriterOptions = {}): DatabaseSync {
   const db = open(file, { readOnly: false, timeout: WRITER_BUSY_TIMEOUT_MS });
   db.exec(`${SAFE_PRAGMAS}
     PRAGMA journal_mode = WAL;
@@ -51,7 +44,7 @@ export function openWriter(file: string, options: WriterOptions): DatabaseSync {
     PRAGMA secure_delete = ON;
     PRAGMA cache_size = -${WRITER_CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
-    PRAGMA wal_autocheckpoint = ${options.autoCheckpointPages};
+    PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
     PRAGMA max_page_count = ${options.pageLimit ?? 0xfffffffe};
   `);
   return db;

@@ -2,7 +2,7 @@
  * Group commit: the units that arrived together share one transaction and one fsync. They run one
  * after the other with nothing between them, for savepoints cost a fifth of a small unit. Where one
  * fails, the transaction is undone and run again with a savepoint for each unit, so that the faulty
- * one fails alone. A commit that fails fails every unit in it, and none of them was answered before.
+ * one fails alone. A commit that fails fails every unit in it, and none of them was answered yet.
  * There is no `await` between BEGIN and COMMIT.
  */
 import type { DatabaseSync } from 'node:sqlite';
@@ -96,7 +96,9 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
 }
 
 function describeFailure(error: unknown): Outcome {
-  if (error instanceof AppError) return { isDone: false, code: error.code, detail: error.publicDetail };
+  if (error instanceof AppError) {
+    return { isDone: false, code: error.code, detail: error.publicDetail };
+  }
   const cause = error instanceof Error ? error.stack : String(error);
   const isSqlite = error instanceof Error && 'errcode' in error;
   const [code, what] = describeResultCode(isSqlite ? Number(error.errcode) & 0xff : 0);

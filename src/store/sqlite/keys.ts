@@ -1,4 +1,4 @@
-/** API keys in SQLite: statements beside the mapping of their rows. Only hashes of keys come here. */
+/** API keys in SQLite: statements beside the mapping of their rows. Only hashes come here. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ApiKey, NewApiKey } from '../../domain/api-key.ts';
 import { AppError } from '../../domain/error.ts';
@@ -6,22 +6,14 @@ import { firstIdAt, type KeyId, type KeyReference, type SellerId } from '../../d
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { isScope, type Scope } from '../../domain/scope.ts';
 import type { Author, Grant, PageQuery } from '../store.ts';
-import { readInteger, readOptional, readText, type Row } from './row.ts';
+import { readCurrency, readInteger, readOptional, readText, type Row } from './row.ts';
 
 const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at, revoked_at,
   last_used_at, last_used_address`;
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
 export function keyUnits(db: DatabaseSync) {
-  const findSeller = db.prepare('SELECT id FROM seller WHERE id = ?');
-  const countLive = db.prepare(`
-    SELECT count(*) AS live FROM api_key WHERE seller_id = :sellerId AND ${LIVE}`);
-  const findLastId = db.prepare(`
-    SELECT coalesce(max(id), 0) AS id FROM api_key WHERE seller_id = ?`);
-  const insert = db.prepare(`
-    INSERT INTO api_key
-      (seller_id, id, hash, name, scopes, address_ranges, created_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`);
+  const createKey = prepareCreateKey(db);
   const findLive = db.prepare(`
     SELECT ${COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
   const expire = db.prepare(`
@@ -33,29 +25,10 @@ export function keyUnits(db: DatabaseSync) {
   const noteUse = db.prepare(`
     UPDATE api_key SET last_used_at = ?, last_used_address = ? WHERE seller_id = ? AND id = ?`);
 
-  function createKey(
-    { sellerId, hash, key }: { sellerId: SellerId; hash: string; key: NewApiKey }, at: number,
-  ): ApiKey {
-    if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
-    const row = countLive.get({ sellerId, at });
-    if (row && readInteger(row, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
-      const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
-      throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
-    }
-    const lastId = findLastId.get(sellerId);
-    const id = Math.max(firstIdAt(at), (lastId ? readInteger(lastId, 'id') : 0) + 1);
-    const made = insert.get(
-      sellerId, id, hash, key.name, key.scopes.join(' '), key.addressRanges.join(' '), at,
-      key.expiresAt ?? null,
-    );
-    return mapKey(made ?? {});
-  }
-
   return {
     createKey,
     rotateKey(
-      { key, hash, overlapMs }: { key: KeyReference; hash: string; overlapMs: number },
-      at: number,
+      { key, hash, overlapMs }: { key: KeyReference; hash: string; overlapMs: number }, at: number,
     ): ApiKey {
       const { sellerId, keyId } = key;
       const row = findLive.get({ sellerId, keyId, at });
@@ -75,6 +48,34 @@ export function keyUnits(db: DatabaseSync) {
     noteKeyUse({ author, address }: { author: Author; address: string }, at: number): void {
       noteUse.run(at, address, author.sellerId, author.keyId);
     },
+  };
+}
+
+function prepareCreateKey(db: DatabaseSync) {
+  const findSeller = db.prepare('SELECT id FROM seller WHERE id = ?');
+  const countLive = db.prepare(`
+    SELECT count(*) AS live FROM api_key WHERE seller_id = :sellerId AND ${LIVE}`);
+  const findLastId = db.prepare(`
+    SELECT coalesce(max(id), 0) AS id FROM api_key WHERE seller_id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO api_key
+      (seller_id, id, hash, name, scopes, address_ranges, created_at, expires_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`);
+
+  return (
+    { sellerId, hash, key }: { sellerId: SellerId; hash: string; key: NewApiKey }, at: number,
+  ): ApiKey => {
+    if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
+    if (readInteger(countLive.get({ sellerId, at }) ?? {}, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
+      const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
+      throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
+    }
+    const lastId = readInteger(findLastId.get(sellerId) ?? {}, 'id');
+    const id = Math.max(lastId + 1, firstIdAt(at));
+    const scopes = key.scopes.join(' ');
+    const ranges = key.addressRanges.join(' ');
+    const expiresAt = key.expiresAt ?? null;
+    return mapKey(insert.get(sellerId, id, hash, key.name, scopes, ranges, at, expiresAt) ?? {});
   };
 }
 
@@ -100,10 +101,7 @@ export function keyQueries(db: DatabaseSync) {
         scopes: readScopes(row),
         addressRanges: readAddressRanges(row),
         expiresAt: readOptional(row, 'expires_at', readInteger),
-        currency: {
-          code: readText(row, 'currency'),
-          decimals: readInteger(row, 'currency_decimals'),
-        },
+        currency: readCurrency(row),
         position: readInteger(row, 'position'),
       };
     },

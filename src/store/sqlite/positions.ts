@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
-import { readInteger, readText } from './row.ts';
+import { readCurrency, readInteger } from './row.ts';
 
 interface Counters {
   position: number;
@@ -63,7 +63,7 @@ export class Positions {
     const counters: Counters = {
       position: readInteger(row, 'position'),
       lastProductId: readInteger(row, 'last_product_id'),
-      currency: { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') },
+      currency: readCurrency(row),
     };
     this.#touched.set(sellerId, counters);
     return counters;

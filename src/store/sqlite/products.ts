@@ -1,6 +1,6 @@
 /**
- * Products in SQLite, and the history: every change takes the next position of its seller and writes
- * its row of history in the same transaction.
+ * Products in SQLite, and the history: every change takes the next position of its seller and
+ * writes its row of history in the same transaction.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../domain/currency.ts';
@@ -9,7 +9,7 @@ import type { ProductId, SellerId } from '../../domain/id.ts';
 import { formatProduct, type NewProduct, type Product, type Sku } from '../../domain/product.ts';
 import type { Author, PageQuery, ProductPage, RecordedProduct } from '../store.ts';
 import type { Positions } from './positions.ts';
-import { readInteger, readText, type Row } from './row.ts';
+import { readCurrency, readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, sku, name, category, price_minor, stock, position, created_at, updated_at';
 
@@ -74,10 +74,6 @@ export function productQueries(db: DatabaseSync) {
 function skuTaken(sku: Sku): AppError {
   const detail = `You already have a product with the SKU ${JSON.stringify(sku)}.`;
   return new AppError('sku_taken', `${detail} Choose another SKU.`);
-}
-
-function readCurrency(row: Row): Currency {
-  return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
 }
 
 function mapProduct(sellerId: SellerId, currency: Currency, row: Row): Product {

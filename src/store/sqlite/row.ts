@@ -1,5 +1,6 @@
 /** Reads columns of a row as the types that the STRICT tables promise; anything else is our bug. */
 import type { SQLOutputValue } from 'node:sqlite';
+import type { Currency } from '../../domain/currency.ts';
 
 export type Row = Record<string, SQLOutputValue>;
 
@@ -19,6 +20,11 @@ export function readBytes(row: Row, column: string): Uint8Array {
   const value = row[column];
   if (!(value instanceof Uint8Array)) throw new TypeError(`Column ${column} is not a blob.`);
   return value;
+}
+
+/** From the columns that every table of sellers' money has. */
+export function readCurrency(row: Row): Currency {
+  return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
 }
 
 /** Undefined for NULL. */

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type SellerId } from '../../domain/id.ts';
 import type { NewSeller, Seller } from '../../domain/seller.ts';
 import type { PageQuery } from '../store.ts';
-import { type Row, readInteger, readText } from './row.ts';
+import { readCurrency, readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, name, currency, currency_decimals, position, created_at';
 
@@ -41,7 +41,7 @@ function mapSeller(row: Row): Seller {
     // The primary key of the table of sellers is what a SellerId is.
     id: readInteger(row, 'id') as SellerId,
     name: readText(row, 'name'),
-    currency: { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') },
+    currency: readCurrency(row),
     position: readInteger(row, 'position'),
     createdAt: readInteger(row, 'created_at'),
   };

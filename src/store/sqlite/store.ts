@@ -16,9 +16,6 @@ export interface SqliteStoreOptions {
   readonly pageLimit?: number;
 }
 
-/** Pages in the WAL after which the writer's thread moves them into the database file. */
-const AUTO_CHECKPOINT_PAGES = 1_000;
-
 /**
  * Opens the database in `folder`, making or migrating it where needed.
  * @throws AppError `unavailable` for a folder or file that is not this server's own
@@ -27,9 +24,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const file = prepareCatalogueFile(options.folder);
   const clock = options.clock ?? Date.now;
   const { pageLimit } = options;
-  const writer = await Writer.start(
-    { file, pageLimit, autoCheckpointPages: AUTO_CHECKPOINT_PAGES }, clock,
-  );
+  const writer = await Writer.start({ file, pageLimit }, clock);
   try {
     return createStore(writer, new Reader(file));
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * The entry point of the writer's thread: it owns the one connection that writes, so neither an
- * fsync nor a large unit ever holds up the thread that serves requests. Started by `writer.ts` alone.
+ * fsync nor a large unit ever holds up the thread that serves. Started by `writer.ts` alone.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openWriter, type WriterOptions } from './connection.ts';

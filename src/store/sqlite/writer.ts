@@ -1,21 +1,23 @@
 /**
  * The main thread's side of all writing: it gathers the units of one turn of the event loop, hands
- * them to the writer's thread as one batch, and settles each unit's promise once its commit is done.
+ * them to the writer's thread as one batch, and settles each unit's promise after its commit.
  * While a batch is under way, the next one gathers. Batches and outcomes cross as JSON, which costs
  * half of what copying their objects from thread to thread does.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { WRITE_BATCH_LIMIT, WRITE_QUEUE_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { UnitInput, UnitName, UnitOutput } from './units.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
-/** Units of one transaction. */
-const BATCH_LIMIT = 500;
-/** Units that wait; one more is refused, so that memory stays bounded when the disk is slow. */
-const QUEUE_LIMIT = 20_000;
+const UNKNOWN = {
+  isDone: false,
+  code: 'internal',
+  detail: 'It is not known whether the change was made: look before you try again.',
+} as const;
 
 interface Pending {
   readonly call: Batch['calls'][number];
@@ -58,7 +60,7 @@ export class Writer {
   /** Runs a unit of work; resolves once it is durable. */
   run<Name extends UnitName>(name: Name, input: UnitInput<Name>): Promise<UnitOutput<Name>> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosing || this.#failure || this.#waiting.length >= QUEUE_LIMIT) {
+      if (this.#isClosing || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
         reject(this.#refusal());
         return;
       }
@@ -96,7 +98,7 @@ export class Writer {
 
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, BATCH_LIMIT);
+    this.#underWay = this.#waiting.splice(0, WRITE_BATCH_LIMIT);
     const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
     this.#thread.postMessage(JSON.stringify(batch));
   }
@@ -107,8 +109,7 @@ export class Writer {
     this.#onCommit();
     this.#send(); // the thread works on, while this one answers
     settled.forEach((pending, index) => {
-      const lost: Outcome = { isDone: false, code: 'internal', detail: 'The outcome of the change is unknown.' };
-      pending.settle(outcomes[index] ?? lost);
+      pending.settle(outcomes[index] ?? UNKNOWN);
     });
     if (this.#underWay.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }
@@ -119,10 +120,7 @@ export class Writer {
     const lost = [...this.#underWay, ...this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
-    const detail = 'It is not known whether the change was made: look before you try again.';
-    for (const pending of lost) {
-      pending.settle({ isDone: false, code: 'internal', detail, cause: cause.stack });
-    };
+    for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });;
     this.#onIdle();
   }
 
