@@ -2,6 +2,7 @@
 /** The command line: one line a command. Exit status 0, 1 (it failed) or 2 (not understood). */
 import { inspect } from 'node:util';
 import { type Command, formatHelp, parseInput, UsageError } from './cli/command.ts';
+import { restartWithCompileCache } from './cli/compile-cache.ts';
 import { AppError } from './domain/error.ts';
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -15,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 const args = process.argv.slice(2);
+if (args[0] === 'serve') restartWithCompileCache();
 try {
   await run(args);
 } catch (error) {
