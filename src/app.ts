@@ -14,7 +14,7 @@ import {
   RATE_LIMIT_ENTRIES_LIMIT,
 } from './config.ts';
 import { AppError } from './domain/error.ts';
-import type { KeyId } from './domain/id.ts';
+import { formatKeyId } from './domain/id.ts';
 import { discardBody, readJson } from './http/body.ts';
 import { readClientAddress } from './http/client-address.ts';
 import { Cursors } from './http/cursor.ts';
@@ -87,7 +87,7 @@ interface Parts extends Services {
   readonly router: Router<Route>;
   readonly authenticator: Authenticator;
   /** Undefined where no limit is set. */
-  readonly rates: RateLimiter<KeyId> | undefined;
+  readonly rates: RateLimiter<string> | undefined;
   readonly underWay: UnderWay;
   readonly report: (entry: ErrorReport) => void;
 }
@@ -122,7 +122,7 @@ async function answer(parts: Parts, request: IncomingMessage, target: Target): P
     const { route, parameters } = router.find(request.method ?? '', target.path);
     const caller = await authenticator.authenticate(request, readClientAddress(request));
     if (rates) {
-      const rate = rates.take(caller.keyId);
+      const rate = rates.take(formatKeyId(caller));
       rateFields = rates.formatFields(rate);
       if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
     }

@@ -10,8 +10,8 @@ import {
 import { isAddressInRanges } from '../domain/address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import { AppError } from '../domain/error.ts';
-import type { KeyId } from '../domain/id.ts';
+import { AppError, type ErrorCode } from '../domain/error.ts';
+import { formatKeyId } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import type { Grant, Store } from '../store/store.ts';
@@ -26,10 +26,17 @@ interface AuthenticationOptions {
   readonly onUnnoted: (error: unknown) => void;
 }
 
+/** What counts as a failed attempt; a store that cannot answer does not. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'key_missing', 'key_malformed', 'key_unknown', 'key_expired', 'address_refused',
+  'browser_refused',
+]);
+
 export class Authenticator {
   readonly #options: AuthenticationOptions;
   readonly #failures: RateLimiter<string>;
-  readonly #notedAt = new Map<KeyId, number>();
+  /** When the last use of a key was noted, by the key's id. */
+  readonly #notedAt = new Map<string, number>();
 
   constructor(options: AuthenticationOptions) {
     this.#options = options;
@@ -54,7 +61,7 @@ export class Authenticator {
       return { sellerId, keyId, scopes, address, position, currency };
     } catch (error) {
       // Guessing is slowed down by address; a valid key still passes from there.
-      if (!(error instanceof AppError)) throw error;
+      if (!(error instanceof AppError && REFUSALS.has(error.code))) throw error;
       const rate = this.#failures.take(address);
       throw rate.isAllowed ? error : rateLimited(rate.retryAfterSeconds);
     }
@@ -74,9 +81,10 @@ export class Authenticator {
   /** The last use is worth one small write a minute, and never a failed request. */
   #noteUse({ sellerId, keyId }: Grant, address: string): void {
     const at = this.#options.clock();
-    if (at - (this.#notedAt.get(keyId) ?? -Infinity) < KEY_USE_INTERVAL_MS) return;
+    const id = formatKeyId({ sellerId, keyId });
+    if (at - (this.#notedAt.get(id) ?? -Infinity) < KEY_USE_INTERVAL_MS) return;
     if (this.#notedAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#notedAt.clear();
-    this.#notedAt.set(keyId, at);
+    this.#notedAt.set(id, at);
     this.#options.store.noteKeyUse({ sellerId, keyId }, address).catch(this.#options.onUnnoted);
   }
 }

@@ -19,7 +19,7 @@ const DECIMALS: Readonly<Record<string, number>> = {
   BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,
 };
 // Units of account, in which nothing is paid.
-const NOT_PAID_IN: ReadonlySet<string> = new Set(['CLF', 'UYI', 'UYW']);
+const NOT_PAID_IN: ReadonlySet<string> = new Set(['CLF', 'UYI', 'UYW', 'XDR', 'XSU']);
 
 /** Undefined for a code that is not a currency. */
 export function findCurrency(code: string): Currency | undefined {

@@ -53,27 +53,33 @@ function parseMediaType(type: string | undefined): MIMEType | undefined {
 }
 
 function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  const tooLarge = (): AppError =>
-    new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`);
   return new Promise((resolve, reject) => {
+    const refuse = (): void =>
+      reject(new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`));
+    // Nobody is left to read this refusal; it ends the wait.
+    const breakOff = (): void => reject(new AppError('invalid_json', 'The body broke off.'));
+    if (request.destroyed) {
+      breakOff();
+      return;
+    }
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-      reject(tooLarge());
+      refuse();
       return;
     }
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
-    const onData = (chunk: Buffer): void => {
+    const collect = (chunk: Buffer): void => {
       sizeBytes += chunk.length;
       if (sizeBytes <= limitBytes) {
         chunks.push(chunk);
         return;
       }
-      request.off('data', onData);
-      reject(tooLarge());
+      request.off('data', collect);
+      refuse();
     };
-    request.on('data', onData);
+    request.on('data', collect);
     request.on('end', () => resolve(Buffer.concat(chunks)));
-    // Nobody is left to read this answer; it ends the wait.
-    request.on('error', () => reject(new AppError('invalid_json', 'The body broke off.')));
+    request.on('error', breakOff);
+    request.on('close', breakOff); // after `end` it changes nothing
   });
 }

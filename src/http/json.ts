@@ -8,11 +8,15 @@ import { JSON_DEPTH_LIMIT } from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import { escapePointer } from '../domain/parsed.ts';
 
+/** Strings, with the colon that makes one a name, and the punctuation that tells where they are. */
+const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
+
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
   const text = bytes.toString('utf8');
+  if (text.includes('\\')) refuseEscapedNames(text);
   const memberCount = scan(text);
   const value = parse(text);
   if (countMembers(value, '') !== memberCount) {
@@ -97,12 +101,24 @@ function assertFinite(value: number, pointer: string): void {
   });
 }
 
+/**
+ * A name that is one escaped character is refused: V8 may take it for another such name that it has
+ * seen before (https://github.com/nodejs/node/issues/63785), and nobody needs one.
+ */
+function refuseEscapedNames(text: string): void {
+  for (const [token, name] of text.matchAll(TOKENS)) {
+    if (name === undefined || !/^"\\(?:u.{4}|.)"/s.test(token)) continue;
+    const detail = `The member name ${token.slice(0, -name.length)} is not accepted.`;
+    throw new AppError('invalid_json', `${detail} Write it without the backslash.`);
+  }
+}
+
 /** Where the first repeated member of a valid text stands. Slow, and only for the error. */
 function findDuplicate(text: string): string {
   const open: { readonly names: Set<string>; token: string | number }[] = [];
   const pointer = (): string =>
     open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
-  for (const [token, name] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs)) {
+  for (const [token, name] of text.matchAll(TOKENS)) {
     const top = open.at(-1);
     if (token === '{') open.push({ names: new Set(), token: '' });
     else if (token === '[') open.push({ names: new Set(), token: 0 });

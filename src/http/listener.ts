@@ -69,8 +69,9 @@ function answerUnparsable(error: Error & { code?: string }, socket: Socket): voi
     socket.destroy();
     return;
   }
-  const [status, title] = describeUnparsable(error.code);
-  const body = JSON.stringify({ type: 'about:blank', title, status });
+  const [status, title, detail] = describeUnparsable(error.code);
+  const type = `urn:problem-type:seller-product-api:${title.toLowerCase().replaceAll(' ', '-')}`;
+  const body = JSON.stringify({ type, title, status, detail });
   socket.end([
     `HTTP/1.1 ${status} ${title}`,
     'Connection: close',
@@ -81,15 +82,17 @@ function answerUnparsable(error: Error & { code?: string }, socket: Socket): voi
   ].join('\r\n'));
 }
 
-function describeUnparsable(code: string | undefined): [status: number, title: string] {
+function describeUnparsable(
+  code: string | undefined,
+): readonly [status: number, title: string, detail: string] {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return [431, 'Request Header Fields Too Large'];
+      return [431, 'Request Header Fields Too Large', 'Send fewer or shorter header fields.'];
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return [413, 'Content Too Large'];
+      return [413, 'Content Too Large', 'Send the body without chunk extensions.'];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'Request Timeout'];
+      return [408, 'Request Timeout', 'The request came too slowly. Send it again at once.'];
     default:
-      return [400, 'Bad Request'];
+      return [400, 'Bad Request', 'This is not a request of HTTP/1.1.'];
   }
 }

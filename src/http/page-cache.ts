@@ -4,6 +4,9 @@
  */
 import type { Reply } from './reply.ts';
 
+/** What an entry takes beside its body: its key, its headers and its place in the table. */
+const ENTRY_BYTES = 1_024;
+
 interface Entry {
   readonly position: number;
   readonly reply: Reply;
@@ -27,7 +30,7 @@ export class PageCache {
   /** Keeps a page; the pages kept longest go when the limit is reached. */
   keep(key: string, position: number, reply: Reply): void {
     this.#remove(key);
-    const sizeBytes = Buffer.byteLength(reply.body ?? '');
+    const sizeBytes = ENTRY_BYTES + Buffer.byteLength(reply.body ?? '');
     this.#entries.set(key, { position, reply, sizeBytes });
     this.#sizeBytes += sizeBytes;
     for (const oldest of this.#entries.keys()) {

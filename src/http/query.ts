@@ -14,7 +14,7 @@ export function parseQuery(text: string, known: readonly string[]): Query {
   if (text === '') return EMPTY;
   const query = new Map<string, string>();
   const issues: Issue[] = [];
-  for (const [parameter, value] of new URLSearchParams(text)) {
+  for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
     if (!known.includes(parameter)) {
       const detail = `Is not a parameter here; these are: ${known.join(', ') || 'none'}.`;
       issues.push({ parameter, code: 'unknown', detail });

@@ -1,10 +1,13 @@
 /** Counts the requests that are not answered yet, so that a stop can wait for them. */
 
 export class UnderWay {
-  /** Set by `close`: from then on requests are refused. */
-  isClosing = false;
   #count = 0;
-  #onIdle: () => void = () => {};
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  /** Whether `close` was called: from then on requests are refused. */
+  get isClosing(): boolean {
+    return this.#idle !== undefined;
+  }
 
   begin(): void {
     this.#count += 1;
@@ -12,12 +15,13 @@ export class UnderWay {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0) this.#onIdle();
+    if (this.#count === 0) this.#idle?.resolve();
   }
 
   /** Resolves once all requests that have begun have ended. */
-  async close(): Promise<void> {
-    this.isClosing = true;
-    if (this.#count > 0) await new Promise<void>((resolve) => { this.#onIdle = resolve; });
+  close(): Promise<void> {
+    this.#idle ??= Promise.withResolvers();
+    if (this.#count === 0) this.#idle.resolve();
+    return this.#idle.promise;
   }
 }

@@ -30,7 +30,7 @@ export class Writer {
   #waiting: Pending[] = [];
   #underWay: Pending[] = [];
   #isScheduled = false;
-  #isClosing = false;
+  #closed: Promise<void> | undefined;
   #failure: Error | undefined;
   #onIdle: () => void = () => {};
   #onCommit: () => void = () => {};
@@ -60,7 +60,7 @@ export class Writer {
   /** Runs a unit of work; resolves once it is durable. */
   run<Name extends UnitName>(name: Name, input: UnitInput<Name>): Promise<UnitOutput<Name>> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosing || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
+      if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
         reject(this.#refusal());
         return;
       }
@@ -75,9 +75,12 @@ export class Writer {
   }
 
   /** Commits what waits, closes the connection (which empties the WAL) and ends the thread. */
-  async close(): Promise<void> {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     if (this.#underWay.length + this.#waiting.length > 0) {
       await new Promise<void>((resolve) => { this.#onIdle = resolve; });
     }
@@ -125,7 +128,7 @@ export class Writer {
   }
 
   #refusal(): AppError {
-    if (this.#isClosing) return new AppError('unavailable', 'This server is stopping. Try again.');
+    if (this.#closed) return new AppError('unavailable', 'This server is stopping. Try again.');
     if (this.#failure) {
       const detail = 'This server cannot write until it is started again.';
       return new AppError('unavailable', detail, { cause: this.#failure });

@@ -1,0 +1,142 @@
+/** How many requests a key may send, and how often an address may guess. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { generateApiKey, hashApiKey } from '../../src/index.ts';
+import { type Clock, makeClock } from '../support/clock.ts';
+import type { Answer } from '../support/http.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { assertProblem } from './problem.ts';
+
+const PRODUCTS = '/api/v1/products';
+const FAILURES_PER_MINUTE = 60;
+
+test('tells a client its limit and what is left, and refuses what is beyond', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
+  const seller = await server.makeSeller();
+  const left: (string | string[] | undefined)[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const { status, headers } = await seller.send({ path: PRODUCTS });
+    assert.equal(status, 200);
+    assert.equal(headers['ratelimit-policy'], '"requests";q=3;w=60');
+    assert.equal(headers['retry-after'], undefined);
+    left.push(headers['ratelimit']);
+  }
+  assert.deepEqual(left, ['"requests";r=2;t=20', '"requests";r=1;t=40', '"requests";r=0;t=60']);
+  const refused = await seller.create();
+  const { detail } = assertProblem(refused, 429, 'rate-limited');
+  assert.match(detail, /20 s/);
+  assert.equal(refused.headers['retry-after'], '20');
+  assert.equal(refused.headers['ratelimit-policy'], '"requests";q=3;w=60');
+  assert.equal(refused.headers['ratelimit'], '"requests";r=0;t=60');
+});
+
+test('changes nothing for a refused request, and takes it later', async (t) => {
+  const clock = makeClock();
+  const server = await startServer(t, { clock, rateLimitPerMinute: 3 });
+  const seller = await server.makeSeller();
+  for (let n = 0; n < 3; n += 1) assert.equal((await seller.create()).status, 201);
+  assertProblem(await seller.create(), 429, 'rate-limited');
+  clock.now += 19_999;
+  const early = await seller.create();
+  assertProblem(early, 429, 'rate-limited');
+  assert.equal(early.headers['retry-after'], '1');
+  clock.now += 1;
+  assert.equal((await seller.create()).headers['etag'], '"4"');
+  assertProblem(await seller.create(), 429, 'rate-limited');
+});
+
+test('never lets more than a minute of requests gather', async (t) => {
+  const clock = makeClock();
+  const server = await startServer(t, { clock, rateLimitPerMinute: 2 });
+  const seller = await server.makeSeller();
+  await seller.send({ path: PRODUCTS });
+  clock.now += 24 * 3_600_000;
+  const statuses: number[] = [];
+  for (let n = 0; n < 3; n += 1) statuses.push((await seller.send({ path: PRODUCTS })).status);
+  assert.deepEqual(statuses, [200, 200, 429]);
+});
+
+test('counts the keys of two sellers alone, though made in one millisecond', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 1 });
+  const seller = await server.makeSeller();
+  const other = await server.makeSeller();
+  assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+  assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+  assert.equal((await other.send({ path: PRODUCTS })).status, 200);
+});
+
+test('counts the keys of one seller alone', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 1 });
+  const seller = await server.makeSeller();
+  const second = generateApiKey();
+  const [first] = await server.store.listKeys(seller.sellerId, { after: undefined, limit: 1 });
+  assert.ok(first);
+  await server.store.createKey(seller.sellerId, hashApiKey(second), first);
+  assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+  assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+  const headers = { 'x-api-key': second };
+  assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
+});
+
+test('counts and tells also where the answer is an error or 304', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
+  const seller = await server.makeSeller({ scopes: ['products:read'] });
+  const answers = [
+    await seller.create(),
+    await seller.send({ path: `${PRODUCTS}?limit=0` }),
+    await seller.send({ path: PRODUCTS, headers: { 'if-none-match': '*' } }),
+  ];
+  assert.deepEqual(answers.map(({ status }) => status), [403, 400, 304]);
+  const left = answers.map(({ headers }) => String(headers['ratelimit']).split(';')[1]);
+  assert.deepEqual(left, ['r=2', 'r=1', 'r=0']);
+  assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+});
+
+test('has no limit and tells of none where it is 0', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 0 });
+  const seller = await server.makeSeller();
+  const asked = Array.from({ length: 200 }, () => seller.send({ path: PRODUCTS }));
+  for (const { status, headers } of await Promise.all(asked)) {
+    assert.equal(status, 200);
+    assert.equal(headers['ratelimit'], undefined);
+    assert.equal(headers['ratelimit-policy'], undefined);
+  }
+});
+
+/** Sends refused requests until one more would be too many. */
+async function useUpFailures(server: TestServer): Promise<void> {
+  for (let n = 0; n < FAILURES_PER_MINUTE; n += 1) {
+    const key = n % 2 === 0 ? generateApiKey() : 'x';
+    const answer = await server.send({ path: PRODUCTS, headers: { 'x-api-key': key } });
+    assert.equal(answer.status, 401);
+  }
+}
+
+async function startGuessed(t: Parameters<typeof startServer>[0]) {
+  const clock: Clock = makeClock();
+  const server = await startServer(t, { clock });
+  const guess = (): Promise<Answer> =>
+    server.send({ path: PRODUCTS, headers: { 'x-api-key': generateApiKey() } });
+  return { clock, server, guess };
+}
+
+test('slows down an address that sends refused keys', async (t) => {
+  const { clock, server, guess } = await startGuessed(t);
+  await useUpFailures(server);
+  const refused = await guess();
+  assertProblem(refused, 429, 'rate-limited');
+  assert.equal(refused.headers['retry-after'], '1');
+  assertProblem(await server.send({ path: PRODUCTS }), 429, 'rate-limited');
+  clock.now += 1_000;
+  assertProblem(await guess(), 401, 'key-unknown');
+  assertProblem(await guess(), 429, 'rate-limited');
+});
+
+test('still takes a valid key from an address that sends refused ones', async (t) => {
+  const { server, guess } = await startGuessed(t);
+  const seller = await server.makeSeller();
+  await useUpFailures(server);
+  assertProblem(await guess(), 429, 'rate-limited');
+  assert.equal((await seller.create()).status, 201);
+  assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+});

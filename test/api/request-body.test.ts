@@ -1,0 +1,181 @@
+/** How a body is sent: its media type, its size, and what becomes of the connection. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { makeProduct, startServer, type TestSeller } from '../support/server.ts';
+import type { Answer } from '../support/http.ts';
+import { assertProblem } from './problem.ts';
+
+const PRODUCTS = '/api/v1/products';
+const LIMIT_BYTES = 64 * 1024;
+/** For tests that would otherwise wait for ever where the server is wrong. */
+const LIMITED = { timeout: 10_000 };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function post(
+  seller: TestSeller, headers: Record<string, string>, body = JSON.stringify(makeProduct()),
+): Promise<Answer> {
+  return seller.send({ method: 'POST', path: PRODUCTS, headers, body });
+}
+
+/** A legal body of this many bytes: white space may follow the object. */
+function bodyOf(sizeBytes: number): string {
+  return JSON.stringify(makeProduct()).padEnd(sizeBytes, ' ');
+}
+
+/** A connection of which the test sees the raw text. */
+function openSocket(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  let onChange = (): void => {};
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    received += text;
+    onChange();
+  });
+  socket.on('error', () => {}); // a server may reset a connection that sends too much
+  const closed = new Promise<void>((resolve) => { socket.on('close', () => resolve()); });
+  socket.on('close', () => onChange());
+  return {
+    socket,
+    closed,
+    received: () => received,
+    /** Resolves once the pattern was received; fails where the connection ends before. */
+    async waitFor(pattern: RegExp): Promise<void> {
+      while (!pattern.test(received)) {
+        assert.ok(!socket.destroyed, `ended after: ${received}`);
+        await new Promise<void>((resolve) => { onChange = resolve; });
+      }
+    },
+  };
+}
+
+function head(seller: TestSeller, ...fields: string[]): string {
+  const lines = [
+    `POST ${PRODUCTS} HTTP/1.1`, 'host: localhost', `x-api-key: ${seller.key}`,
+    'content-type: application/json', ...fields,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function chunk(sizeBytes: number): string {
+  return `${sizeBytes.toString(16)}\r\n${' '.repeat(sizeBytes)}\r\n`;
+}
+
+for (const type of [
+  'application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON',
+  'application/json; charset="utf-8"',
+]) {
+  test(`takes a body of the type ${type}`, async (t) => {
+    const server = await startServer(t);
+    const seller = await server.makeSeller();
+    assert.equal((await post(seller, { 'content-type': type })).status, 201);
+  });
+}
+
+test('refuses a body of any other type, or of none', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  assertProblem(await post(seller, {}), 415, 'unsupported-media-type');
+  for (const type of [
+    'text/plain', 'text/json', 'application/jsonp', 'application/x-www-form-urlencoded',
+    'application/merge-patch+json', 'application/json; charset=latin1', 'json', '*/*', '',
+  ]) {
+    const answer = await post(seller, { 'content-type': type });
+    const { detail } = assertProblem(answer, 415, 'unsupported-media-type');
+    assert.match(detail, /application\/json/);
+  }
+  assert.equal((await seller.create()).headers['etag'], '"1"');
+});
+
+test('refuses a body that is encoded', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  for (const encoding of ['gzip', 'br', 'identity, gzip']) {
+    const answer = await post(seller, { ...JSON_TYPE, 'content-encoding': encoding });
+    const { detail } = assertProblem(answer, 415, 'unsupported-media-type');
+    assert.match(detail, /Content-Encoding/);
+  }
+  assert.equal((await post(seller, { ...JSON_TYPE, 'content-encoding': 'identity' })).status, 201);
+});
+
+test('takes a body of 64 KiB, by length and in chunks', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
+  for (const headers of [JSON_TYPE, chunked]) {
+    assert.equal((await post(seller, headers, bodyOf(LIMIT_BYTES))).status, 201);
+  }
+});
+
+test('refuses a byte more, by length and in chunks', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
+  for (const headers of [JSON_TYPE, chunked]) {
+    const answer = await post(seller, headers, bodyOf(LIMIT_BYTES + 1));
+    const { detail } = assertProblem(answer, 413, 'body-too-large');
+    assert.match(detail, /65536/);
+  }
+  assert.equal((await seller.create()).headers['etag'], '"1"');
+});
+
+test('refuses a length that is too large before any of the body arrives', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const { socket, waitFor } = openSocket(server.port);
+  socket.write(head(seller, 'content-length: 999999999999'));
+  await waitFor(/^HTTP\/1\.1 413 [^]*"status":413/);
+  socket.destroy();
+});
+
+test('reads the next request of a connection after a body that was too large', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const body = JSON.stringify(makeProduct());
+  const tooLarge = 200_000;
+  const bodies = [
+    head(seller, `content-length: ${tooLarge}`) + ' '.repeat(tooLarge),
+    `${head(seller, 'transfer-encoding: chunked')}${chunk(70_000)}${chunk(130_000)}0\r\n\r\n`,
+  ];
+  for (const [index, refused] of bodies.entries()) {
+    const { socket, waitFor } = openSocket(server.port);
+    socket.write(refused);
+    await waitFor(/^HTTP\/1\.1 413 [^]*"status":413/);
+    const next = body.replace('SKU', `SKU-${index}`);
+    socket.write(head(seller, `content-length: ${Buffer.byteLength(next)}`) + next);
+    await waitFor(/HTTP\/1\.1 201 /);
+    socket.destroy();
+  }
+});
+
+test('ends a connection that goes on sending, and serves the others', LIMITED, async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const { socket, received, closed } = openSocket(server.port);
+  socket.write(head(seller, 'transfer-encoding: chunked'));
+  while (!socket.destroyed) {
+    if (socket.write(chunk(LIMIT_BYTES))) continue;
+    await Promise.race([closed, new Promise<void>((resolve) => socket.once('drain', resolve))]);
+  }
+  await closed;
+  assert.ok(received() === '' || received().startsWith('HTTP/1.1 413 '), received());
+  assert.equal((await seller.create()).headers['etag'], '"1"');
+  assert.deepEqual(server.reports, []);
+});
+
+test('answers a refused key although a body follows', async (t) => {
+  const server = await startServer(t);
+  const answer = await server.send({
+    method: 'POST', path: PRODUCTS, headers: JSON_TYPE, body: bodyOf(500_000),
+  });
+  assertProblem(answer, 401, 'key-missing');
+});
+
+test('pays no heed to the body of a GET', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const answer = await seller.send({
+    path: PRODUCTS, headers: { 'content-length': '5' }, body: 'abcde',
+  });
+  assert.equal(answer.status, 200);
+});

@@ -1,0 +1,13 @@
+/** Runs what must be refused and returns the refusal. */
+import assert from 'node:assert/strict';
+import { AppError } from '../../src/domain/error.ts';
+
+export function catchRefusal(run: () => unknown): AppError {
+  try {
+    const value = run();
+    assert.fail(`Was not refused, but gave ${JSON.stringify(value)}`);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}

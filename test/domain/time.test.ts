@@ -1,0 +1,22 @@
+/** Times as RFC 3339 text. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatTime } from '../../src/domain/time.ts';
+
+test('writes UTC with milliseconds', () => {
+  assert.equal(formatTime(1_767_323_045_678), '2026-01-02T03:04:05.678Z');
+  assert.equal(formatTime(1_767_323_045_000), '2026-01-02T03:04:05.000Z');
+  assert.equal(formatTime(0), '1970-01-01T00:00:00.000Z');
+});
+
+test('writes each of several times that alternate', () => {
+  for (const at of [5, 5, 0, 5, 0, 0, 1_767_323_045_678, 5]) {
+    assert.equal(formatTime(at), new Date(at).toISOString());
+  }
+});
+
+test('keeps its place after a time that is none', () => {
+  assert.equal(formatTime(7), '1970-01-01T00:00:00.007Z');
+  assert.throws(() => formatTime(NaN), RangeError);
+  assert.equal(formatTime(7), '1970-01-01T00:00:00.007Z');
+});

@@ -1,0 +1,83 @@
+/** Cursors: opaque, bound to their query, refused when altered. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Cursors } from '../../src/http/cursor.ts';
+import { forRandom } from '../domain/random.ts';
+import { catchRefusal } from '../domain/refusal.ts';
+
+const cursors = new Cursors(Buffer.alloc(32, 1));
+const QUERY = 'products of 5 by id';
+const CURSOR = cursors.format(QUERY, '1809738798774277');
+
+function assertRefused(cursor: string, query = QUERY, reader = cursors): void {
+  const refusal = catchRefusal(() => reader.parse(query, cursor));
+  assert.equal(refusal.code, 'invalid_query');
+  const faults = refusal.issues.map(({ parameter, code }) => [parameter, code]);
+  assert.deepEqual(faults, [['cursor', 'format']]);
+}
+
+test('gives back the place that it was made with', () => {
+  const characters = ['0', '9', 'a', '"', '\\', ',', '\0', 'é', '😀', '\ufffd'];
+  forRandom(500, (random) => {
+    const place = Array.from({ length: random.below(30) }, () => random.pick(characters)).join('');
+    const cursor = cursors.format(QUERY, place);
+    assert.match(cursor, /^[\w-]+$/, 'needs no escaping in a query');
+    assert.equal(cursors.parse(QUERY, cursor), place);
+  });
+});
+
+test('is the same in every process that has the same key', () => {
+  assert.equal(new Cursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), '1809738798774277');
+});
+
+describe('is refused', () => {
+  test('with any bit changed', () => {
+    const bytes = Buffer.from(CURSOR, 'base64url');
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const altered = Buffer.from(bytes);
+      altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      assertRefused(altered.toString('base64url'));
+    }
+  });
+
+  test('with any character changed, left out or put in', () => {
+    for (let at = 0; at <= CURSOR.length; at += 1) {
+      for (const put of ['', 'A', 'z', '-', '_', '=', '.', ' ', '\n', 'é']) {
+        for (const skipped of [0, 1]) {
+          const altered = CURSOR.slice(0, at) + put + CURSOR.slice(at + skipped);
+          if (altered !== CURSOR) assertRefused(altered);
+        }
+      }
+    }
+  });
+
+  test('where its bytes are not those that were signed, though they read as the same text', () => {
+    const bytes = Buffer.from(cursors.format(QUERY, '\ufffd'), 'base64url');
+    const altered = Buffer.concat([bytes.subarray(0, 16), Buffer.from([0xff])]);
+    assertRefused(altered.toString('base64url'));
+  });
+
+  test('in another spelling of the same bytes', () => {
+    assertRefused(`${CURSOR}=`);
+    const cursor = cursors.format(QUERY, '>>>???');
+    const standard = Buffer.from(cursor, 'base64url').toString('base64');
+    if (standard !== cursor) assertRefused(standard);
+  });
+
+  test('with another query, or with the bounds of query and place moved', () => {
+    for (const query of ['', 'products of 6 by id', `${QUERY} `, QUERY.toUpperCase()]) {
+      assertRefused(CURSOR, query);
+    }
+    const moved = Buffer.concat([
+      Buffer.from(cursors.format('a', 'bc'), 'base64url').subarray(0, 16), Buffer.from('c'),
+    ]);
+    assertRefused(moved.toString('base64url'), 'ab');
+  });
+
+  test('under another key', () => assertRefused(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));
+
+  const junks = ['', 'A', 'AAAA', '0', 'null', '%', 'A'.repeat(22), 'A'.repeat(100_000), '\0'];
+  for (const junk of junks) {
+    test(`as ${JSON.stringify(junk.slice(0, 30))}`, () => assertRefused(junk));
+  }
+});

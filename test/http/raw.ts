@@ -1,0 +1,59 @@
+/** A bare `node:http` server for one test, and raw bytes sent to it. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** Serves on a free port until the test ends, which ends all connections too. */
+export async function serve(
+  t: Pick<TestContext, 'after'>, handle: RequestListener,
+): Promise<number> {
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this type.
+  return (server.address() as AddressInfo).port;
+}
+
+/** An open connection; it does not outlive the test. */
+export async function open(t: Pick<TestContext, 'after'>, port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Sends these bytes and reads until the server ends the connection. */
+export async function exchange(
+  t: Pick<TestContext, 'after'>, port: number, bytes: string | Uint8Array,
+): Promise<string> {
+  const socket = await open(t, port);
+  socket.write(bytes);
+  return readToEnd(socket);
+}
+
+/** All that comes until the connection ends. */
+export async function readToEnd(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('utf8');
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
+
+/** What has come once it holds this text; the connection stays open. */
+export function readUntil(socket: Socket, wanted: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const onData = (chunk: Buffer): void => {
+      text += chunk.toString();
+      if (!text.includes(wanted)) return;
+      socket.off('data', onData);
+      resolve(text);
+    };
+    socket.on('data', onData);
+    socket.once('close', () => reject(new Error(`The connection ended after: ${text}`)));
+  });
+}
