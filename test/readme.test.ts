@@ -1,0 +1,71 @@
+/** What the README shows is run, and what it lists is complete. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { serve } from '../src/cli/serve.ts';
+import { makeProduct } from './support/server.ts';
+import { run } from './support/command.ts';
+import { makeFolder } from './support/folder.ts';
+import { send } from './support/http.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+
+test('the example of embedding works as it is printed', async (t) => {
+  const folder = makeFolder(t);
+  const port = await findPort();
+  const [, example = ''] = /<!-- example: embed -->\n```js\n(.*?)```/s.exec(README) ?? [];
+  writeFileSync(join(folder, 'example.mjs'), example);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules', 'seller-product-api'));
+  const child = spawn(process.execPath, ['example.mjs'], {
+    cwd: folder, env: { ...process.env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  t.after(() => child.kill('SIGKILL'));
+  const [printed] = await once(child.stdout, 'data');
+  assert.equal(String(printed), `http://127.0.0.1:${port}/shop/api/v1/products\n`);
+
+  const data = ['--data', join(folder, 'shop-data')];
+  await run(['seller', 'create', 'Embedded', ...data]);
+  const { out } = await run(['key', 'create', '--name', 'test', ...data]);
+  const created = await send(port, {
+    method: 'POST', path: '/shop/api/v1/products', body: JSON.stringify(makeProduct()),
+    headers: { 'x-api-key': out.trim(), 'content-type': 'application/json' },
+  });
+  assert.equal(created.status, 201, created.text);
+  assert.match(created.headers.location ?? '', /^\/shop\/api\/v1\/products\/prd_/);
+  const beside = await send(port, { path: '/api/v1/products' });
+  assert.equal(beside.text, 'Another handler, beside the shop\n');
+
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('the README lists every setting with its variable', () => {
+  for (const flag of [...Object.keys(serve.flags), 'data']) {
+    const variable = `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
+    assert.match(README, new RegExp(`\\| \`--${flag}\` \\| \`${variable}\` \\|`), flag);
+  }
+});
+
+test('every link of the documents leads to a file', () => {
+  for (const name of ['README.md', 'SECURITY.md', 'CHANGELOG.md']) {
+    const text = readFileSync(join(ROOT, name), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)) {
+      assert.ok(readFileSync(join(ROOT, target)).length > 0, `${name}: ${target}`);
+    }
+  }
+});
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => { server.close(resolve); });
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
