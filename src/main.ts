@@ -5,7 +5,7 @@ import { type Command, formatHelp, parseInput, UsageError } from './cli/command.
 import { restartWithCompileCache } from './cli/compile-cache.ts';
 import { AppError } from './domain/error.ts';
 
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
+const commands = new Map<string, () => Promise<Command>>(Object.entries({
   serve: async () => (await import('./cli/serve.ts')).serve,
   'seller create': async () => (await import('./cli/seller.ts')).createSeller,
   'seller list': async () => (await import('./cli/seller.ts')).listSellers,
@@ -13,7 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'key list': async () => (await import('./cli/key.ts')).listKeys,
   'key rotate': async () => (await import('./cli/key.ts')).rotateKey,
   'key revoke': async () => (await import('./cli/key.ts')).revokeKey,
-};
+}));
 
 const args = process.argv.slice(2);
 if (args[0] === 'serve') restartWithCompileCache();
@@ -24,8 +24,8 @@ try {
 }
 
 async function run(words: readonly string[]): Promise<void> {
-  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((text) => commands[text]);
-  const load = commands[name ?? ''];
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((text) => commands.has(text));
+  const load = commands.get(name ?? '');
   if (name === undefined || !load) {
     if (words.length === 0) throw new UsageError('Name a command.');
     if (!words.includes('--help')) throw new UsageError(`"${words.join(' ')}" is not a command.`);
@@ -39,7 +39,7 @@ async function run(words: readonly string[]): Promise<void> {
 }
 
 async function formatOverview(): Promise<string> {
-  const lines = await Promise.all(Object.entries(commands).map(async ([name, load]) =>
+  const lines = await Promise.all([...commands].map(async ([name, load]) =>
     `  ${name.padEnd(14)} ${(await load()).summary}`));
   const usage = 'Usage: seller-api COMMAND [FLAGS]';
   return `${usage}\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
@@ -49,6 +49,10 @@ async function formatOverview(): Promise<string> {
 function explain(error: unknown): number {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.message} Add --help to see what there is.\n`);
+    return 2;
+  }
+  if (error instanceof AppError && error.code === 'invalid_data') {
+    process.stderr.write(`${error.message}\n`);
     return 2;
   }
   const isKnown = error instanceof AppError || (error instanceof Error && 'code' in error);

@@ -100,8 +100,8 @@ function parse(flags: Readonly<Record<string, Flag>>, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
-    // Node's messages name the flag and say what is wrong with it.
-    if (error instanceof TypeError) throw new UsageError(error.message);
+    // The first sentence of Node's message names the flag and says what is wrong with it.
+    if (error instanceof TypeError) throw new UsageError(`${error.message.split(/[.\n]/)[0]}.`);
     throw error;
   }
 }

@@ -36,8 +36,8 @@ export const createKey: Command = {
     const expires = flags['expires'];
     const newKey = parseNewApiKey({
       name: flags['name'],
-      scopes: splitList(flags['scopes']),
-      addressRanges: splitList(flags['allow']),
+      scopes: splitList('scopes', flags['scopes']),
+      addressRanges: splitList('allow', flags['allow']),
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
     });
     const secret = generateApiKey();
@@ -106,7 +106,8 @@ function show(input: Input, what: string, key: ApiKey, secret: string): void {
 async function findSeller(store: Store, id: string | undefined): Promise<SellerId> {
   if (id !== undefined) {
     const sellerId = parseSellerId(id);
-    if (sellerId !== undefined) return sellerId;
+    if (sellerId !== undefined && await store.findSeller(sellerId)) return sellerId;
+    if (sellerId !== undefined) throw new AppError('not_found', 'There is no such seller.');
     const hint = '"seller list" shows the ids.';
     throw new AppError('invalid_data', `"${id}" is not the id of a seller; ${hint}`);
   }
@@ -122,8 +123,12 @@ function readKeyId(text = ''): KeyReference {
   throw new AppError('invalid_data', `"${text}" is not the id of a key; "key list" shows the ids.`);
 }
 
-function splitList(text: string | undefined): string[] {
-  return (text ?? '').split(',').map((item) => item.trim()).filter(Boolean);
+/** An empty list would mean "all" where somebody meant "none": it is refused. */
+function splitList(flag: string, text: string | undefined): string[] {
+  if (text === undefined) return [];
+  const items = text.split(',').map((item) => item.trim()).filter(Boolean);
+  if (items.length > 0) return items;
+  throw new UsageError(`--${flag} takes at least one: a scope, or an address or range.`);
 }
 
 function describe(key: ApiKey) {

@@ -54,6 +54,7 @@ export interface Store {
   readonly cursorKey: Uint8Array;
 
   createSeller(seller: NewSeller): Promise<Seller>;
+  findSeller(id: SellerId): Promise<Seller | undefined>;
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
 
   /** @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys) */

@@ -15,7 +15,8 @@ const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 export function keyUnits(db: DatabaseSync) {
   const createKey = prepareCreateKey(db);
   const findLive = db.prepare(`
-    SELECT ${COLUMNS} FROM api_key WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
+    SELECT ${COLUMNS}, life_ms FROM api_key
+    WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
   const expire = db.prepare(`
     UPDATE api_key SET expires_at = min(coalesce(expires_at, :endsAt), :endsAt)
     WHERE seller_id = :sellerId AND id = :keyId`);
@@ -33,10 +34,9 @@ export function keyUnits(db: DatabaseSync) {
       const { sellerId, keyId } = key;
       const row = findLive.get({ sellerId, keyId, at });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
-      const old = mapKey(row);
-      const lifeMs = old.expiresAt === undefined ? undefined : old.expiresAt - old.createdAt;
+      const lifeMs = readOptional(row, 'life_ms', readInteger);
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
-      const made = createKey({ sellerId, hash, key: { ...old, expiresAt } }, at);
+      const made = createKey({ sellerId, hash, key: { ...mapKey(row), expiresAt } }, at);
       expire.run({ sellerId, keyId, endsAt: at + overlapMs });
       return made;
     },
@@ -59,8 +59,10 @@ function prepareCreateKey(db: DatabaseSync) {
     SELECT coalesce(max(id), 0) AS id FROM api_key WHERE seller_id = ?`);
   const insert = db.prepare(`
     INSERT INTO api_key
-      (seller_id, id, hash, name, scopes, address_ranges, created_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${COLUMNS}`);
+      (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at)
+    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, max(:expiresAt - :at, 0),
+      :expiresAt)
+    RETURNING ${COLUMNS}`);
 
   return (
     { sellerId, hash, key }: { sellerId: SellerId; hash: string; key: NewApiKey }, at: number,
@@ -72,10 +74,10 @@ function prepareCreateKey(db: DatabaseSync) {
     }
     const lastId = readInteger(findLastId.get(sellerId) ?? {}, 'id');
     const id = Math.max(lastId + 1, firstIdAt(at));
-    const scopes = key.scopes.join(' ');
-    const ranges = key.addressRanges.join(' ');
-    const expiresAt = key.expiresAt ?? null;
-    return mapKey(insert.get(sellerId, id, hash, key.name, scopes, ranges, at, expiresAt) ?? {});
+    return mapKey(insert.get({
+      sellerId, id, hash, at, name: key.name, scopes: key.scopes.join(' '),
+      ranges: key.addressRanges.join(' '), expiresAt: key.expiresAt ?? null,
+    }) ?? {});
   };
 }
 

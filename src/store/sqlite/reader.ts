@@ -5,6 +5,7 @@
  * answered: whoever was told of a change sees it.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../domain/error.ts';
 import type { Grant } from '../store.ts';
 import { assertVersion, readCursorKey } from './catalogue-file.ts';
 import { openReader } from './connection.ts';
@@ -42,6 +43,7 @@ export class Reader {
 
   /** Queries on the snapshot of this turn. Do not keep them: call again in the next turn. */
   snapshot(): Queries {
+    if (!this.#db.isOpen) throw new AppError('unavailable', 'This server is stopping.');
     if (!this.#db.isTransaction) {
       this.#begin.run();
       setImmediate(() => this.endSnapshot());

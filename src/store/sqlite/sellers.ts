@@ -29,7 +29,12 @@ export function sellerUnits(db: DatabaseSync) {
 
 export function sellerQueries(db: DatabaseSync) {
   const list = db.prepare(`SELECT ${COLUMNS} FROM seller WHERE id > ? ORDER BY id LIMIT ?`);
+  const find = db.prepare(`SELECT ${COLUMNS} FROM seller WHERE id = ?`);
   return {
+    findSeller(id: SellerId): Seller | undefined {
+      const row = find.get(id);
+      return row && mapSeller(row);
+    },
     listSellers(query: PageQuery<SellerId>): Seller[] {
       return list.all(query.after ?? 0, query.limit).map(mapSeller);
     },

@@ -38,6 +38,7 @@ function createStore(writer: Writer, reader: Reader): Store {
   return {
     cursorKey: reader.cursorKey,
     createSeller: (seller) => writer.run('createSeller', seller),
+    findSeller: async (id) => reader.snapshot().findSeller(id),
     listSellers: async (query) => reader.snapshot().listSellers(query),
     createKey: (sellerId, hash, key) => writer.run('createKey', { sellerId, hash, key }),
     listKeys: async (sellerId, query) => reader.snapshot().listKeys(sellerId, query),

@@ -21,6 +21,8 @@ CREATE TABLE api_key (
   scopes            TEXT    NOT NULL CHECK (length(scopes) > 0),
   address_ranges    TEXT    NOT NULL,
   created_at        INTEGER NOT NULL CHECK (created_at >= 0),
+  -- How long the key was made to live: what a rotation gives to the next one.
+  life_ms           INTEGER CHECK (life_ms >= 0),
   expires_at        INTEGER CHECK (expires_at >= 0),
   revoked_at        INTEGER CHECK (revoked_at >= 0),
   last_used_at      INTEGER CHECK (last_used_at >= 0),
