@@ -56,7 +56,8 @@ export function parseInput(
   const { operands } = command;
   if (positionals.length !== operands.length) throw wrongOperands(operands, positionals);
   const given = Object.entries(flags).map(([name, flag]): [string, string | undefined] => {
-    const setting = flag.isSetting ? environment[variableOf(name)] : undefined;
+    // An empty variable is none: that is how many tools leave a setting out.
+    const setting = (flag.isSetting && environment[variableOf(name)]) || undefined;
     const value = values[name];
     return [name, value === undefined ? setting : String(value)];
   });
@@ -100,8 +101,8 @@ function parse(flags: Readonly<Record<string, Flag>>, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
     // The first sentence of Node's message names the flag and says what is wrong with it.
-    if (error instanceof TypeError) throw new UsageError(`${error.message.split(/[.\n]/)[0]}.`);
-    throw error;
+    throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);
   }
 }

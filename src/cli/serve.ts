@@ -46,11 +46,14 @@ export const serve: Command = {
       });
       const listener = await listen(app.handle, host, port);
       const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
-      await announce(input, url, host, store);
-      await stopped;
-      note('Stopping: answering what is under way.');
-      await listener.stop();
-      await app.close();
+      try {
+        await announce(input, url, host, store);
+        await stopped;
+        note('Stopping: answering what is under way.');
+      } finally {
+        await listener.stop();
+        await app.close();
+      }
     });
     note('Stopped.');
   },

@@ -5,8 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, readSync, rmSync,
-  statSync,
+  chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync,
+  readSync, rmSync, statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -19,6 +19,8 @@ const APPLICATION_ID = 0x53504163;
 /** Immutable, forward-only: a file's place in this list is the `user_version` that it leads to. */
 const MIGRATIONS = ['001-initial.sql'];
 const FILE_NAME = 'catalogue.db';
+/** The mode bit of folders that all users may write to. */
+const STICKY = 0o1000;
 
 // The header of a database file: https://www.sqlite.org/fileformat.html section 1.3
 const HEADER_BYTES = 100;
@@ -29,14 +31,11 @@ const APPLICATION_ID_OFFSET = 68;
 /**
  * Makes sure that `folder` holds a database of this version and returns the file's path. The folder
  * is made 0700 and the file 0600 (SQLite gives its -wal and -shm the mode of the file).
- * @throws AppError `unavailable` for a foreign or newer file, and for a folder shared with others
+ * @throws AppError `unavailable` for a foreign or newer file, and for a folder that others use
  */
 export function prepareCatalogueFile(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (statSync(folder).mode & 0o1000) {
-    const hint = 'Give the database a folder of its own.';
-    throw new AppError('unavailable', `${folder} is a folder that all users share. ${hint}`);
-  }
+  assertOwnFolder(folder);
   chmodSync(folder, 0o700);
   const file = join(folder, FILE_NAME);
   const version = readVersion(file) ?? createFile(folder, file);
@@ -46,6 +45,17 @@ export function prepareCatalogueFile(folder: string): string {
     db.close();
   }
   return file;
+}
+
+/** To close a folder that something else lives in, such as `/` or `/tmp`, would break that. */
+function assertOwnFolder(folder: string): void {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const isShared = (statSync(folder).mode & STICKY) !== 0;
+  const isUsed = entries.some((entry) => entry.isDirectory())
+    && !entries.some((entry) => entry.name === FILE_NAME);
+  if (!isShared && !isUsed) return;
+  const hint = 'Give the database a folder of its own: it is closed to other users.';
+  throw new AppError('unavailable', `${folder} has other uses. ${hint}`);
 }
 
 /** Once more from inside, where a WAL that was left by a crash counts too. */

@@ -18,14 +18,14 @@ export interface Batch {
 }
 
 /** What became of a unit; plain JSON, since it crosses threads. */
-export type Outcome =
-  | { readonly isDone: true; readonly value: unknown }
-  | {
-    readonly isDone: false;
-    readonly code: ErrorCode;
-    readonly detail: string;
-    readonly cause?: string | undefined;
-  };
+export type Outcome = { readonly isDone: true; readonly value: unknown } | Failure;
+
+interface Failure {
+  readonly isDone: false;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly cause?: string | undefined;
+}
 
 // Primary result codes: https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
@@ -81,21 +81,25 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
   }
 
   return ({ at, calls }) => {
-    try {
-      return transact(() => calls.map((call) => runUnit(call, at)));
-    } catch (error) {
-      if (calls.length === 1) return [describeFailure(error)];
-    }
-    try {
-      return transact(() => calls.map((call) => runAlone(call, at)));
-    } catch (error) {
-      const failure = describeFailure(error);
-      return calls.map(() => failure);
-    }
+    const together = attempt(() => transact(() => calls.map((call) => runUnit(call, at))));
+    if (Array.isArray(together)) return together;
+    // A database that is busy or a broken disk is no fault of one unit.
+    const isShared = calls.length === 1 || together.code === 'unavailable';
+    const apart = isShared
+      ? together : attempt(() => transact(() => calls.map((call) => runAlone(call, at))));
+    return Array.isArray(apart) ? apart : calls.map(() => apart);
   };
 }
 
-function describeFailure(error: unknown): Outcome {
+function attempt(work: () => Outcome[]): Outcome[] | Failure {
+  try {
+    return work();
+  } catch (error) {
+    return describeFailure(error);
+  }
+}
+
+function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
     return { isDone: false, code: error.code, detail: error.publicDetail };
   }
@@ -117,6 +121,6 @@ function describeResultCode(primary: number): [code: ErrorCode, what: string] {
     case SQLITE_LOCKED:
       return ['unavailable', 'The database is busy.'];
     default:
-      return ['internal', ''];
+      return ['internal', 'The change could not be made.'];
   }
 }

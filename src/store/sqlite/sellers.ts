@@ -1,6 +1,5 @@
 /** Sellers in SQLite: statements beside the mapping of their rows. */
 import type { DatabaseSync } from 'node:sqlite';
-import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type SellerId } from '../../domain/id.ts';
 import type { NewSeller, Seller } from '../../domain/seller.ts';
 import type { PageQuery } from '../store.ts';
@@ -8,21 +7,15 @@ import { readCurrency, readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, name, currency, currency_decimals, position, created_at';
 
-/** How many ids to try when other sellers were made in the same millisecond. */
-const ID_ATTEMPTS_LIMIT = 1_000;
-
 export function sellerUnits(db: DatabaseSync) {
+  const findLastId = db.prepare('SELECT coalesce(max(id), 0) AS id FROM seller');
   const insert = db.prepare(`
     INSERT INTO seller (id, name, currency, currency_decimals, created_at)
-    VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`);
+    VALUES (?, ?, ?, ?, ?) RETURNING ${COLUMNS}`);
   return {
     createSeller({ name, currency }: NewSeller, at: number): Seller {
-      const first = firstIdAt(at) || 1;
-      for (let id = first; id < first + ID_ATTEMPTS_LIMIT; id += 1) {
-        const row = insert.get(id, name, currency.code, currency.decimals, at);
-        if (row) return mapSeller(row);
-      }
-      throw new AppError('unavailable', 'Too many sellers were made at once. Try again.');
+      const id = Math.max(readInteger(findLastId.get() ?? {}, 'id') + 1, firstIdAt(at));
+      return mapSeller(insert.get(id, name, currency.code, currency.decimals, at) ?? {});
     },
   };
 }

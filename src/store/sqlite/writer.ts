@@ -15,7 +15,7 @@ import type { WriterThreadData } from './writer-thread.ts';
 
 const UNKNOWN = {
   isDone: false,
-  code: 'internal',
+  code: 'unavailable',
   detail: 'It is not known whether the change was made: look before you try again.',
 } as const;
 

@@ -1,0 +1,26 @@
+/** Sellers and keys made by the command line, for tests that need them to be there. */
+import assert from 'node:assert/strict';
+import { run } from '../support/command.ts';
+
+/** The id of a new seller. */
+export async function createSeller(folder: string, name = 'A shop'): Promise<string> {
+  const { status, out, notes } = await run(['seller', 'create', name, '--data', folder, '--json']);
+  assert.equal(status, 0, notes);
+  return JSON.parse(out).id;
+}
+
+export interface CreatedKey {
+  readonly id: string;
+  /** The secret. */
+  readonly key: string;
+}
+
+/** A new key of the only seller, or of the one that `flags` name. */
+export async function createKey(
+  folder: string, flags: readonly string[] = [],
+): Promise<CreatedKey> {
+  const args = ['key', 'create', '--name', 'test', '--data', folder, '--json', ...flags];
+  const { status, out, notes } = await run(args);
+  assert.equal(status, 0, notes);
+  return JSON.parse(out);
+}

@@ -1,0 +1,22 @@
+/** The contract of the store port: a suite that every adapter passes. */
+import { describe } from 'node:test';
+import { testClosing } from './contract/closing.ts';
+import type { PrepareStore } from './contract/fixture.ts';
+import { testGrants } from './contract/grants.ts';
+import { testKeys } from './contract/keys.ts';
+import { testProducts } from './contract/products.ts';
+import { testRotation } from './contract/rotation.ts';
+import { testSellers } from './contract/sellers.ts';
+import { testWrites } from './contract/writes.ts';
+
+export function describeStore(name: string, prepare: PrepareStore): void {
+  describe(`the store on ${name}`, () => {
+    testSellers(prepare);
+    testKeys(prepare);
+    testRotation(prepare);
+    testGrants(prepare);
+    testProducts(prepare);
+    testWrites(prepare);
+    testClosing(prepare);
+  });
+}

@@ -1,0 +1,80 @@
+/** The contract of a store: closing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClock } from '../../support/clock.ts';
+import {
+  countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+} from './fixture.ts';
+
+export function testClosing(prepare: PrepareStore): void {
+  testFinishing(prepare);
+  testRefusals(prepare);
+}
+
+function testFinishing(prepare: PrepareStore): void {
+  test('keeps everything for the next time that it is opened', async (t) => {
+    const open = prepare(t);
+    const store = await open(makeClock());
+    const author = await makeAuthor(store, 'JPY');
+    const hash = makeHash();
+    await store.createKey(author.sellerId, hash, makeNewKey());
+    await store.createProduct(author, makeNewProduct({ price: 5 }, 'JPY'));
+    const [grant, products] = [await store.findGrant(hash), await readAll(store, author.sellerId)];
+    const { cursorKey } = store;
+    await store.close();
+    const reopened = await open(makeClock());
+    assert.deepEqual(await reopened.findGrant(hash), grant);
+    assert.deepEqual(await readAll(reopened, author.sellerId), products);
+    assert.deepEqual(reopened.cursorKey, cursorKey);
+    assert.equal(cursorKey.length, 32);
+  });
+
+  test('finishes what is under way before it closes', async (t) => {
+    const open = prepare(t);
+    const store = await open(makeClock());
+    const author = await makeAuthor(store);
+    const writes = countTo(1_200).map(() => store.createProduct(author, makeNewProduct()));
+    await store.close();
+    const made = await Promise.all(writes);
+    const listed = await readAll(await open(makeClock()), author.sellerId);
+    assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(made.map(({ id }) => id)));
+    assert.equal(listed.length, 1_200);
+  });
+
+  test('may be closed twice, and the second time too waits for what is under way', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const state = { isDone: false };
+    const write = store.createProduct(author, makeNewProduct());
+    void write.then(() => { state.isDone = true; });
+    const first = store.close();
+    await store.close();
+    assert.ok(state.isDone);
+    await first;
+  });
+}
+
+function testRefusals(prepare: PrepareStore): void {
+  test('refuses writes once it is closed', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const closing = store.close();
+    const late = store.createProduct(author, makeNewProduct());
+    await assert.rejects(late, { name: 'AppError', code: 'unavailable' });
+    await closing;
+    await assert.rejects(makeAuthor(store), { name: 'AppError', code: 'unavailable' });
+  });
+
+  test('refuses reads once it is closed', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await makeAuthor(store);
+    await store.close();
+    const query = { after: undefined, limit: 1 };
+    const refusal = { name: 'AppError', code: 'unavailable' };
+    await assert.rejects(store.findGrant(makeHash()), refusal);
+    await assert.rejects(store.listProducts(sellerId, query), refusal);
+    await assert.rejects(store.listKeys(sellerId, query), refusal);
+    await assert.rejects(store.listSellers(query), refusal);
+    await assert.rejects(store.findSeller(sellerId), refusal);
+  });
+}

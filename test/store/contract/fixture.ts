@@ -1,0 +1,80 @@
+/** What tests of a store are given, and the sellers, keys and products that they write to it. */
+import type { TestContext } from 'node:test';
+import {
+  generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
+} from '../../../src/domain/api-key.ts';
+import { findCurrency } from '../../../src/domain/currency.ts';
+import type { ProductId, SellerId } from '../../../src/domain/id.ts';
+import { type NewProduct, parseNewProduct, type Product } from '../../../src/domain/product.ts';
+import { parseNewSeller, type Seller } from '../../../src/domain/seller.ts';
+import type { Author, ProductPage, Store } from '../../../src/store/store.ts';
+
+/** Opens one more store on the data of a test. Every store is closed after the test. */
+export type OpenStore = (clock: () => number) => Promise<Store>;
+/** Gives a test data of its own: empty, and removed after it. */
+export type PrepareStore = (t: TestContext) => OpenStore;
+
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+export function makeSeller(store: Store, currency = 'EUR'): Promise<Seller> {
+  return store.createSeller(parseNewSeller('A shop', currency));
+}
+
+/** A seller with one key. */
+export async function makeAuthor(store: Store, currency = 'EUR'): Promise<Author> {
+  const seller = await makeSeller(store, currency);
+  const key = await store.createKey(seller.id, makeHash(), makeNewKey());
+  return { sellerId: seller.id, keyId: key.id };
+}
+
+/** The hash of a key that nobody has. */
+export function makeHash(): string {
+  return hashApiKey(generateApiKey());
+}
+
+export function makeNewKey(members: Partial<NewApiKey> = {}): NewApiKey {
+  return parseNewApiKey({
+    name: 'test', scopes: [], addressRanges: [], expiresAt: undefined, ...members,
+  });
+}
+
+let products = 0;
+
+/** A product as the parser lets it through; what is not given has ordinary values. */
+export function makeNewProduct(
+  members: Readonly<Record<string, unknown>> = {}, currencyCode = 'EUR',
+): NewProduct {
+  const currency = findCurrency(currencyCode);
+  if (!currency) throw new Error(`No such currency: ${currencyCode}`);
+  products += 1;
+  const ordinary = { name: `Product ${products}`, category: 'Kitchen', price: 20, stock: 7 };
+  return parseNewProduct({ ...ordinary, sku: `SKU-${products}`, ...members }, currency);
+}
+
+/** Every page of a list, the last one included. */
+export async function readPages(
+  store: Store, sellerId: SellerId, limit: number,
+): Promise<ProductPage[]> {
+  const pages: ProductPage[] = [];
+  let after: ProductId | undefined;
+  for (;;) {
+    const page = await store.listProducts(sellerId, { after, limit });
+    pages.push(page);
+    if (!page.hasMore) return pages;
+    after = page.products.at(-1)?.id;
+  }
+}
+
+export async function readAll(store: Store, sellerId: SellerId): Promise<Product[]> {
+  const pages = await readPages(store, sellerId, 1_000);
+  return pages.flatMap((page) => page.products);
+}
+
+/** 1, 2, ... count. */
+export function countTo(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+export function sortNumbers(numbers: readonly number[]): number[] {
+  return numbers.toSorted((one, other) => one - other);
+}

@@ -1,0 +1,147 @@
+/** The contract of a store: creating, listing and revoking keys, and their limit. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KeyId, SellerId } from '../../../src/domain/id.ts';
+import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeClock } from '../../support/clock.ts';
+import {
+  DAY_MS, makeAuthor, makeHash, makeNewKey, makeSeller, type PrepareStore,
+} from './fixture.ts';
+
+// No store has given these ids.
+const NO_SELLER = 5 as SellerId;
+const NO_KEY = 5 as KeyId;
+
+export function testKeys(prepare: PrepareStore): void {
+  testCreation(prepare);
+  testListing(prepare);
+  testRevocation(prepare);
+  testLimit(prepare);
+}
+
+function testCreation(prepare: PrepareStore): void {
+  test('keeps a key with all that it was made with, and not its hash', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { id: sellerId } = await makeSeller(store);
+    const hash = makeHash();
+    const made = await store.createKey(sellerId, hash, makeNewKey({
+      name: 'Cash desk 🧾', scopes: ['stock:write', 'products:read'],
+      addressRanges: ['192.0.2.0/24', '2001:db8::/32'], expiresAt: clock.now + DAY_MS,
+    }));
+    const [listed, ...others] = await store.listKeys(sellerId, { after: undefined, limit: 10 });
+    assert.deepEqual(others, []);
+    assert.deepEqual(listed, {
+      sellerId, id: made.id, name: 'Cash desk 🧾', scopes: ['products:read', 'stock:write'],
+      addressRanges: ['192.0.2.0/24', '2001:db8::/32'], createdAt: clock.now,
+      expiresAt: clock.now + DAY_MS, revokedAt: undefined, lastUsedAt: undefined,
+      lastUsedAddress: undefined,
+    });
+    assert.equal(JSON.stringify(made), JSON.stringify(listed));
+  });
+
+  test('refuses a key for a seller that does not exist', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const made = store.createKey(NO_SELLER, makeHash(), makeNewKey());
+    await assert.rejects(made, { code: 'not_found' });
+  });
+}
+
+function testListing(prepare: PrepareStore): void {
+  test('lists the keys of one seller in pages, in the order of their creation', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeSeller(store), await makeAuthor(store)];
+    const made: KeyId[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      made.push((await store.createKey(one.id, makeHash(), makeNewKey())).id);
+    }
+    const first = await store.listKeys(one.id, { after: undefined, limit: 3 });
+    const second = await store.listKeys(one.id, { after: first.at(-1)?.id, limit: 3 });
+    assert.deepEqual([first.length, second.length], [3, 2]);
+    assert.deepEqual([...first, ...second].map(({ id }) => id), made);
+    const others = await store.listKeys(other.sellerId, { after: undefined, limit: 10 });
+    assert.deepEqual(others.map(({ id }) => id), [other.keyId]);
+    assert.deepEqual(await store.listKeys(NO_SELLER, { after: undefined, limit: 10 }), []);
+  });
+
+  test('gives a key an id above all earlier ones when the clock steps backwards', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { sellerId, keyId } = await makeAuthor(store);
+    clock.now -= DAY_MS;
+    const later = await store.createKey(sellerId, makeHash(), makeNewKey());
+    assert.ok(later.id > keyId);
+  });
+
+  test('notes when and from where a key was last used', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const author = await makeAuthor(store);
+    const other = await store.createKey(author.sellerId, makeHash(), makeNewKey());
+    clock.now += 90_000;
+    await store.noteKeyUse(author, '192.0.2.7');
+    const keys = await store.listKeys(author.sellerId, { after: undefined, limit: 10 });
+    const uses = keys.map((key) => [key.id, key.lastUsedAt, key.lastUsedAddress]);
+    assert.deepEqual(uses, [
+      [author.keyId, clock.now, '192.0.2.7'], [other.id, undefined, undefined],
+    ]);
+  });
+}
+
+function testRevocation(prepare: PrepareStore): void {
+  test('revokes a key at once and for good: a second time changes nothing', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const author = await makeAuthor(store);
+    const revokedAt = clock.now + 1_000;
+    clock.now = revokedAt;
+    assert.equal((await store.revokeKey(author)).revokedAt, revokedAt);
+    clock.now += 1_000;
+    assert.equal((await store.revokeKey(author)).revokedAt, revokedAt);
+    const [key] = await store.listKeys(author.sellerId, { after: undefined, limit: 1 });
+    assert.equal(key?.revokedAt, revokedAt);
+  });
+
+  test('cannot revoke a key that does not exist, nor one by way of another seller', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeAuthor(store), await makeSeller(store)];
+    const absent = { sellerId: one.sellerId, keyId: NO_KEY };
+    await assert.rejects(store.revokeKey(absent), { code: 'not_found' });
+    const crossed = { sellerId: other.id, keyId: one.keyId };
+    await assert.rejects(store.revokeKey(crossed), { code: 'not_found' });
+    const [key] = await store.listKeys(one.sellerId, { after: undefined, limit: 1 });
+    assert.equal(key?.revokedAt, undefined);
+  });
+}
+
+function testLimit(prepare: PrepareStore): void {
+  test('limits the keys that a seller can use, not those that have ended', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { id: sellerId } = await makeSeller(store);
+    const [first] = await fillWithKeys(store, sellerId, clock.now + DAY_MS);
+    assert.ok(first !== undefined);
+    const create = () => store.createKey(sellerId, makeHash(), makeNewKey());
+
+    await assert.rejects(create(), { code: 'limit_reached' });
+    const rotation = store.rotateKey({ sellerId, keyId: first }, makeHash(), 0);
+    await assert.rejects(rotation, { code: 'limit_reached' });
+    await makeAuthor(store); // another seller has keys of his own
+
+    await store.revokeKey({ sellerId, keyId: first });
+    await create();
+    await assert.rejects(create(), { code: 'limit_reached' });
+
+    clock.now += DAY_MS; // all but the last have expired
+    await create();
+  });
+}
+
+async function fillWithKeys(
+  store: Store, sellerId: SellerId, expiresAt: number,
+): Promise<KeyId[]> {
+  const keys = await Promise.all(Array.from({ length: LIVE_KEYS_PER_SELLER_LIMIT }, () =>
+    store.createKey(sellerId, makeHash(), makeNewKey({ expiresAt }))));
+  return keys.map(({ id }) => id);
+}

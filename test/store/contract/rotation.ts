@@ -1,0 +1,136 @@
+/** The contract of a store: rotation, which replaces a key while the old one goes on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ApiKey } from '../../../src/domain/api-key.ts';
+import type { KeyId, KeyReference, SellerId } from '../../../src/domain/id.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeClock } from '../../support/clock.ts';
+import { DAY_MS, makeHash, makeNewKey, makeSeller, type PrepareStore } from './fixture.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+export function testRotation(prepare: PrepareStore): void {
+  testSuccessor(prepare);
+  testOverlap(prepare);
+  testRefusals(prepare);
+}
+
+function testSuccessor(prepare: PrepareStore): void {
+  test('rotates a key into one with the same name, scopes and ranges', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const old = await makeKey(store, undefined);
+    clock.now += DAY_MS;
+    const hash = makeHash();
+    const made = await store.rotateKey(old.reference, hash, HOUR_MS);
+    assert.notEqual(made.id, old.reference.keyId);
+    assert.equal(made.createdAt, clock.now);
+    assert.equal(made.expiresAt, undefined);
+    const grant = await store.findGrant(hash);
+    assert.deepEqual([grant?.sellerId, grant?.keyId], [old.reference.sellerId, made.id]);
+    for (const key of [made, grant]) {
+      assert.deepEqual(key?.scopes, ['products:read', 'changes:read']);
+      assert.deepEqual(key?.addressRanges, ['192.0.2.0/24']);
+    }
+    assert.equal(made.name, 'Rotated');
+  });
+
+  test('gives the new key the length of life that the old one was made with', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const old = await makeKey(store, clock.now + 90 * DAY_MS);
+    clock.now += 80 * DAY_MS;
+    const made = await store.rotateKey(old.reference, makeHash(), HOUR_MS);
+    assert.equal(made.expiresAt, clock.now + 90 * DAY_MS);
+    clock.now += 10 * DAY_MS;
+    const { sellerId } = old.reference;
+    const next = await store.rotateKey({ sellerId, keyId: made.id }, makeHash(), HOUR_MS);
+    assert.equal(next.expiresAt, clock.now + 90 * DAY_MS);
+  });
+
+  test('gives a key that is rotated once more a successor that lives no shorter', async (t) => {
+    // Whoever lost the new key rotates the old one again, while it is still valid.
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const old = await makeKey(store, undefined);
+    await store.rotateKey(old.reference, makeHash(), DAY_MS);
+    clock.now += HOUR_MS;
+    const again = await store.rotateKey(old.reference, makeHash(), DAY_MS);
+    assert.equal(again.expiresAt, undefined);
+  });
+}
+
+function testOverlap(prepare: PrepareStore): void {
+  test('lets the old key end after the overlap', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const old = await makeKey(store, undefined);
+    clock.now += DAY_MS;
+    await store.rotateKey(old.reference, makeHash(), HOUR_MS);
+    assert.equal((await store.findGrant(old.hash))?.expiresAt, clock.now + HOUR_MS);
+    assert.equal((await readKey(store, old.reference))?.expiresAt, clock.now + HOUR_MS);
+  });
+
+  test('ends the old key at once where there is no overlap', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const old = await makeKey(store, undefined);
+    await store.rotateKey(old.reference, makeHash(), 0);
+    assert.equal((await store.findGrant(old.hash))?.expiresAt, clock.now);
+    const again = store.rotateKey(old.reference, makeHash(), 0);
+    await assert.rejects(again, { code: 'not_found' });
+  });
+
+  test('never lengthens the life of the old key', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const endsAt = clock.now + HOUR_MS;
+    const old = await makeKey(store, endsAt);
+    await store.rotateKey(old.reference, makeHash(), DAY_MS);
+    assert.equal((await store.findGrant(old.hash))?.expiresAt, endsAt);
+  });
+}
+
+function testRefusals(prepare: PrepareStore): void {
+  test('rotates neither a revoked, an expired, an unknown nor a foreign key', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const revoked = await makeKey(store, undefined);
+    await store.revokeKey(revoked.reference);
+    const expired = await makeKey(store, clock.now + HOUR_MS);
+    clock.now += HOUR_MS;
+    const live = await makeKey(store, undefined);
+    const { sellerId } = live.reference;
+    const references = [
+      revoked.reference,
+      expired.reference,
+      { sellerId, keyId: 5 as KeyId }, // no store has given this id
+      { sellerId: revoked.reference.sellerId, keyId: live.reference.keyId },
+    ];
+    for (const reference of references) {
+      const hash = makeHash();
+      await assert.rejects(store.rotateKey(reference, hash, HOUR_MS), { code: 'not_found' });
+      assert.equal(await store.findGrant(hash), undefined);
+    }
+    assert.equal((await readKey(store, live.reference))?.expiresAt, undefined);
+  });
+}
+
+async function makeKey(
+  store: Store, expiresAt: number | undefined,
+): Promise<{ reference: KeyReference; hash: string }> {
+  const { id: sellerId }: { id: SellerId } = await makeSeller(store);
+  const hash = makeHash();
+  const key = await store.createKey(sellerId, hash, makeNewKey({
+    name: 'Rotated', scopes: ['products:read', 'changes:read'], addressRanges: ['192.0.2.0/24'],
+    expiresAt,
+  }));
+  return { reference: { sellerId, keyId: key.id }, hash };
+}
+
+async function readKey(
+  store: Store, { sellerId, keyId }: KeyReference,
+): Promise<ApiKey | undefined> {
+  const keys = await store.listKeys(sellerId, { after: undefined, limit: 1_000 });
+  return keys.find(({ id }) => id === keyId);
+}

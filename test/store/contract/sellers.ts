@@ -1,0 +1,72 @@
+/** The contract of a store: sellers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SellerId } from '../../../src/domain/id.ts';
+import { parseNewSeller } from '../../../src/domain/seller.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeClock } from '../../support/clock.ts';
+import { makeAuthor, makeNewProduct, makeSeller, type PrepareStore } from './fixture.ts';
+
+export function testSellers(prepare: PrepareStore): void {
+  test('starts without sellers', async (t) => {
+    const store = await prepare(t)(makeClock());
+    assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), []);
+  });
+
+  test('keeps a seller with its name, currency, time and position 0', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const made = await store.createSeller(parseNewSeller('Zoë’s “Mugs” 🫖', 'KWD'));
+    const { id, ...rest } = made;
+    assert.ok(Number.isSafeInteger(id) && id > 0);
+    assert.deepEqual(rest, {
+      name: 'Zoë’s “Mugs” 🫖', currency: { code: 'KWD', decimals: 3 }, position: 0,
+      createdAt: clock.now,
+    });
+    assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), [made]);
+  });
+
+  test('finds a seller by its id, and nothing for an id that no seller has', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeSeller(store), await makeSeller(store, 'JPY')];
+    assert.deepEqual(await store.findSeller(one.id), one);
+    assert.deepEqual(await store.findSeller(other.id), other);
+    assert.equal(await store.findSeller(5 as SellerId), undefined); // no store has given this id
+  });
+
+  test('gives sellers that are made at the same time ids of their own', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const made = await Promise.all(Array.from({ length: 50 }, () => makeSeller(store)));
+    assert.equal(new Set(made.map(({ id }) => id)).size, 50);
+  });
+
+  test('lists sellers in pages, each once and in the order of their ids', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const made: SellerId[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      made.push((await makeSeller(store)).id);
+      clock.now += 1;
+    }
+    const first = await store.listSellers({ after: undefined, limit: 2 });
+    const second = await store.listSellers({ after: made[1], limit: 2 });
+    const third = await store.listSellers({ after: made[3], limit: 2 });
+    assert.deepEqual([first.length, second.length, third.length], [2, 2, 1]);
+    assert.deepEqual([...first, ...second, ...third].map(({ id }) => id), made);
+    assert.deepEqual(await store.listSellers({ after: made[4], limit: 2 }), []);
+  });
+
+  test('shows the position of the last change of a seller', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await sellThreeProducts(store), await makeSeller(store)];
+    const listed = await store.listSellers({ after: undefined, limit: 10 });
+    const positions = new Map(listed.map(({ id, position }) => [id, position]));
+    assert.deepEqual([positions.get(one), positions.get(other.id)], [3, 0]);
+  });
+}
+
+async function sellThreeProducts(store: Store): Promise<SellerId> {
+  const author = await makeAuthor(store);
+  for (let n = 0; n < 3; n += 1) await store.createProduct(author, makeNewProduct());
+  return author.sellerId;
+}

@@ -1,0 +1,167 @@
+/** The contract of a store: writes at the same time, and what whoever was answered then reads. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { KeyId, SellerId } from '../../../src/domain/id.ts';
+import type { Author, RecordedProduct, Store } from '../../../src/store/store.ts';
+import { makeClock } from '../../support/clock.ts';
+import {
+  countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+  sortNumbers,
+} from './fixture.ts';
+
+export function testWrites(prepare: PrepareStore): void {
+  testConcurrency(prepare);
+  testFaults(prepare);
+  testReading(prepare);
+}
+
+function testConcurrency(prepare: PrepareStore): void {
+  test('gives writes that come at once positions without a gap', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [ones, others] = await Promise.all([
+      createMany(store, one, 700), createMany(store, other, 300),
+    ]);
+    await assertGapless(store, one.sellerId, ones);
+    await assertGapless(store, other.sellerId, others);
+  });
+
+  test('keeps positions gapless where two stores write to the same data at once', async (t) => {
+    const open = prepare(t);
+    const [first, second] = [await open(makeClock()), await open(makeClock())];
+    const author = await makeAuthor(first);
+    const made = await Promise.all([first, second, first, second].map((store) =>
+      createMany(store, author, 100)));
+    await setImmediate();
+    await assertGapless(first, author.sellerId, made.flat());
+    await assertGapless(second, author.sellerId, made.flat());
+    assert.deepEqual(first.cursorKey, second.cursorKey);
+  });
+
+  test('lets one of two stores alone have a SKU', async (t) => {
+    const open = prepare(t);
+    const stores = [await open(makeClock()), await open(makeClock())] as const;
+    const author = await makeAuthor(stores[0]);
+    const outcomes = await Promise.allSettled(stores.map((store) =>
+      store.createProduct(author, makeNewProduct({ sku: 'THE-ONE' }))));
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    assert.deepEqual(failures.map(({ reason }) => reason.code), ['sku_taken']);
+    await setImmediate();
+    for (const store of stores) assert.equal((await readAll(store, author.sellerId)).length, 1);
+  });
+}
+
+function testFaults(prepare: PrepareStore): void {
+  test('lets a write that breaks a rule of the data fail alone among its neighbours', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    await store.createProduct(author, makeNewProduct({ sku: 'TAKEN' }));
+    const neighbours = createMany(store, author, 20);
+    // No parser lets this stock through: the data themselves are the last line of defence.
+    const illegal = store.createProduct(author, { ...makeNewProduct(), stock: -1 });
+    const middle = createMany(store, author, 20);
+    // Nor does any key have this id: this write breaks off after its product was written.
+    const midway = store.createProduct({ ...author, keyId: 0 as KeyId }, makeNewProduct());
+    const taken = store.createProduct(author, makeNewProduct({ sku: 'TAKEN' }));
+    // No store has given this id.
+    const nobody = { ...author, sellerId: 5 as SellerId };
+    const foreign = store.createProduct(nobody, makeNewProduct());
+    const end = createMany(store, author, 20);
+    await Promise.all([
+      assert.rejects(illegal, { name: 'AppError', code: 'internal' }),
+      assert.rejects(midway, { name: 'AppError', code: 'internal' }),
+      assert.rejects(taken, { name: 'AppError', code: 'sku_taken' }),
+      assert.rejects(foreign, { name: 'AppError', code: 'not_found' }),
+    ]);
+    const made = (await Promise.all([neighbours, middle, end])).flat();
+    assert.deepEqual(sortNumbers(made.map(({ position }) => position)), countTo(61).slice(1));
+    const listed = await readAll(store, author.sellerId);
+    assert.deepEqual(listed.map(({ position }) => position), countTo(61));
+  });
+
+  test('changes nothing where all writes of a moment fail', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const outcomes = await Promise.allSettled(countTo(10).map(() =>
+      store.createProduct(author, { ...makeNewProduct(), priceMinor: -1 })));
+    assert.ok(outcomes.every(({ status }) => status === 'rejected'));
+    assert.deepEqual(await readAll(store, author.sellerId), []);
+    assert.equal((await store.createProduct(author, makeNewProduct())).position, 1);
+  });
+}
+
+function testReading(prepare: PrepareStore): void {
+  test('shows a change to whoever was told of it, whatever was read just before', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const hash = makeHash();
+    await store.createKey(author.sellerId, hash, makeNewKey());
+    for (const position of countTo(50)) {
+      const before = store.findGrant(hash);
+      const { id } = await store.createProduct(author, makeNewProduct());
+      const [grant, product, page] = await Promise.all([
+        store.findGrant(hash),
+        store.findProduct(author.sellerId, id),
+        store.listProducts(author.sellerId, { after: undefined, limit: 100 }),
+      ]);
+      assert.equal((await before)?.position, position - 1);
+      assert.deepEqual([grant?.position, product?.position], [position, position]);
+      assert.deepEqual([page.position, page.products.length], [position, position]);
+    }
+  });
+
+  test('shows a change to whoever was told of it, however many read meanwhile', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const hash = makeHash();
+    await store.createKey(author.sellerId, hash, makeNewKey());
+    // A read at the beginning of every turn, so that answers arrive in turns that have read before.
+    let reads = 0;
+    const reading = setInterval(() => {
+      reads += 1;
+      void store.findGrant(hash);
+    }, 0);
+    try {
+      for (const position of countTo(300)) {
+        await store.createProduct(author, makeNewProduct());
+        assert.equal((await store.findGrant(hash))?.position, position);
+      }
+      assert.ok(reads > 0);
+    } finally {
+      clearInterval(reading);
+    }
+  });
+
+  test('lists a page as it stood at the position that it names, while others write', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const writing = createMany(store, author, 400);
+    const state = { isDone: false };
+    void writing.then(() => { state.isDone = true; });
+    let pages = 0;
+    do {
+      const page = await store.listProducts(author.sellerId, { after: undefined, limit: 1_000 });
+      assert.equal(page.products.length, page.position);
+      pages += 1;
+      await setImmediate();
+    } while (!state.isDone);
+    assert.ok(pages > 0);
+    await assertGapless(store, author.sellerId, await writing);
+  });
+}
+
+/** Creates products one after the other is asked for, without waiting. */
+function createMany(store: Store, author: Author, count: number): Promise<RecordedProduct[]> {
+  return Promise.all(countTo(count).map(() => store.createProduct(author, makeNewProduct())));
+}
+
+/** Every product that was answered is listed, and nothing else, at positions 1 to their number. */
+async function assertGapless(
+  store: Store, sellerId: SellerId, made: readonly RecordedProduct[],
+): Promise<void> {
+  const listed = await readAll(store, sellerId);
+  assert.deepEqual(sortNumbers(listed.map(({ position }) => position)), countTo(made.length));
+  const positions = new Map(listed.map(({ id, position }) => [id, position]));
+  for (const { id, position } of made) assert.equal(positions.get(id), position);
+}

@@ -1,0 +1,68 @@
+/** The history: one row for each position, which says what was answered. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClock } from '../../support/clock.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct } from '../contract/fixture.ts';
+import { openStore } from './open.ts';
+import { readRows } from './read-file.ts';
+
+const HISTORY = 'SELECT * FROM change WHERE seller_id = ? ORDER BY position';
+
+test('has for each position one row, with the product as it was answered', async (t) => {
+  const folder = makeFolder(t);
+  const clock = makeClock();
+  const store = await openStore(t, { folder, clock });
+  const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+  const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
+  const second = { ...one, keyId };
+  const expected: unknown[] = [];
+  for (const [index, author] of [one, second, one].entries()) {
+    clock.now += 1_000;
+    const product = makeNewProduct({ stock: index * 5, name: `Überraschung ${index} "🫖"` });
+    const { id, position, json } = await store.createProduct(author, product);
+    await store.createProduct(other, makeNewProduct());
+    expected.push({
+      seller_id: one.sellerId, position, type: 'created', product_id: id, key_id: author.keyId,
+      at: clock.now, stock_before: 0, stock_after: index * 5, product: json,
+    });
+  }
+  await store.close();
+  assert.deepEqual(readRows(folder, HISTORY, one.sellerId), expected);
+  assert.equal(readRows(folder, HISTORY, other.sellerId).length, 3);
+});
+
+test('writes no history for what failed', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  const writes = countTo(30).map((n) => {
+    const product = makeNewProduct({ sku: n % 10 === 0 ? 'TEN' : `SKU ${n}` });
+    // Stock that no parser lets through.
+    return store.createProduct(author, n % 7 === 0 ? { ...product, stock: -1 } : product);
+  });
+  const outcomes = await Promise.allSettled(writes);
+  await store.close();
+  const answered = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.json] : []));
+  assert.equal(answered.length, 30 - 2 - 4);
+  const history = readRows(folder, HISTORY, author.sellerId);
+  assert.deepEqual(history.map(({ product }) => product), answered);
+  assert.deepEqual(history.map(({ position }) => position), countTo(answered.length));
+  const [seller] = readRows(folder, 'SELECT position FROM seller');
+  assert.equal(seller?.['position'], answered.length);
+});
+
+test('has a row of history for every product that is listed', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  await Promise.all(countTo(600).map(() => store.createProduct(author, makeNewProduct())));
+  await store.close();
+  assert.deepEqual(readRows(folder, `
+    SELECT count(*) AS rows, count(DISTINCT p.id) AS products, min(c.position) AS first,
+      max(c.position) AS last
+    FROM product AS p JOIN change AS c
+      ON c.seller_id = p.seller_id AND c.position = p.position AND c.product_id = p.id
+    WHERE json_extract(c.product, '$.sku') = p.sku AND c.stock_after = p.stock
+  `), [{ rows: 600, products: 600, first: 1, last: 600 }]);
+});

@@ -1,0 +1,73 @@
+/** The plan of every statement: each finds its rows by an index, however large the tables are. */
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import { prepareCatalogueFile } from '../../../src/store/sqlite/catalogue-file.ts';
+import { openWriter } from '../../../src/store/sqlite/connection.ts';
+import { keyQueries } from '../../../src/store/sqlite/keys.ts';
+import { Positions } from '../../../src/store/sqlite/positions.ts';
+import { productQueries } from '../../../src/store/sqlite/products.ts';
+import { sellerQueries } from '../../../src/store/sqlite/sellers.ts';
+import { prepareUnits } from '../../../src/store/sqlite/units.ts';
+import { makeFolder } from '../../support/folder.ts';
+
+test('scans no table and sorts nothing in any statement', (t) => {
+  const plans = explainAll(t);
+  assert.ok(plans.size >= 15);
+  for (const [sql, plan] of plans) assert.doesNotMatch(plan, /SCAN|TEMP B-TREE|AUTOMATIC/, sql);
+});
+
+const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
+  ['a list of products', /FROM product .*ORDER BY id LIMIT/,
+    /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
+  ['a product', /FROM product WHERE seller_id = \? AND id = \?$/,
+    /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id=\?\)$/],
+  ['a list of keys', /FROM api_key .*ORDER BY id LIMIT/,
+    /^SEARCH api_key USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
+  ['a list of sellers', /FROM seller .*ORDER BY id LIMIT/,
+    /^SEARCH seller USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['a grant', /FROM api_key AS k JOIN seller/,
+    /^SEARCH k USING INDEX \S+ \(hash=\?\)\nSEARCH s USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+];
+
+for (const [what, sql, plan] of expected) {
+  test(`finds ${what} by its index`, (t) => {
+    const plans = [...explainAll(t)].filter(([text]) => sql.test(text)).map(([, found]) => found);
+    assert.equal(plans.length, 1);
+    assert.match(plans[0] ?? '', plan);
+  });
+}
+
+test('keeps SKUs unique for each seller by an index', (t) => {
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)));
+  t.after(() => db.close());
+  const select = 'SELECT id FROM product WHERE seller_id = ? AND sku = ?';
+  const rows = db.prepare(`EXPLAIN QUERY PLAN ${select}`).all();
+  assert.deepEqual(rows.map(({ detail }) => detail), [
+    'SEARCH product USING COVERING INDEX product_sku (seller_id=? AND sku=?)',
+  ]);
+});
+
+/** Every statement that the adapter prepares, on one line, and its plan. */
+function explainAll(t: TestContext): Map<string, string> {
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)));
+  t.after(() => db.close());
+  const statements: string[] = [];
+  const prepare = db.prepare.bind(db);
+  db.prepare = (sql) => {
+    statements.push(sql.replaceAll(/\s+/g, ' ').trim());
+    return prepare(sql);
+  };
+  prepareAll(db);
+  return new Map(statements.map((sql) => {
+    const rows = prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    return [sql, rows.map(({ detail }) => String(detail)).join('\n')];
+  }));
+}
+
+function prepareAll(db: DatabaseSync): void {
+  prepareUnits(db, new Positions(db));
+  sellerQueries(db);
+  keyQueries(db);
+  productQueries(db);
+}
