@@ -80,6 +80,8 @@ function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer>
     request.on('data', collect);
     request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', breakOff);
-    request.on('close', breakOff); // after `end` it changes nothing
+    request.on('close', () => {
+      if (!request.readableEnded) breakOff(); // a body that broke off unheard has no `error`
+    });
   });
 }
