@@ -33,7 +33,7 @@ export function runCommand(...args: string[]): Record<string, string> {
 
 async function start(args: string[], readPort: (line: string) => number): Promise<Running> {
   const begin = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   process.once('exit', () => child.kill()); // where the benchmark itself fails
   const [line] = await once(child.stdout, 'data');
   const startMs = performance.now() - begin;
