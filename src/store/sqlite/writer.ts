@@ -123,7 +123,7 @@ export class Writer {
     const lost = [...this.#underWay, ...this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
-    for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });;
+    for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });
     this.#onIdle();
   }
 
