@@ -15,8 +15,8 @@ const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
 export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
-  const text = bytes.toString('utf8');
-  if (text.includes('\\')) refuseEscapedNames(text);
+  const sent = bytes.toString('utf8');
+  const text = sent.includes('\\') ? respellNames(sent) : sent;
   const memberCount = scan(text);
   const value = parse(text);
   if (countMembers(value, '') !== memberCount) {
@@ -102,15 +102,18 @@ function assertFinite(value: number, pointer: string): void {
 }
 
 /**
- * A name that is one escaped character is refused: V8 may take it for another such name that it has
- * seen before (https://github.com/nodejs/node/issues/63785), and nobody needs one.
+ * Writes member names without escapes, for V8 may take an escaped name for another one that it has
+ * seen before (https://github.com/nodejs/node/issues/63785). A name that cannot be written so has
+ * quotes, backslashes or control characters in it, and is refused.
  */
-function refuseEscapedNames(text: string): void {
-  for (const [token, name] of text.matchAll(TOKENS)) {
-    if (name === undefined || !/^"\\(?:u.{4}|.)"/s.test(token)) continue;
-    const detail = `The member name ${token.slice(0, -name.length)} is not accepted.`;
-    throw new AppError('invalid_json', `${detail} Write it without the backslash.`);
-  }
+function respellNames(text: string): string {
+  return text.replace(TOKENS, (token: string, colon: string | undefined) => {
+    if (colon === undefined || !token.includes('\\')) return token;
+    const name = JSON.stringify(parse(token.slice(0, -colon.length)));
+    if (!name.includes('\\')) return name + colon;
+    const hint = 'Use names without quotes, backslashes and control characters.';
+    throw new AppError('invalid_json', `The member name ${name} is not accepted. ${hint}`);
+  });
 }
 
 /** Where the first repeated member of a valid text stands. Slow, and only for the error. */
