@@ -93,7 +93,8 @@ interface Parts extends Services {
 }
 
 function wire(options: AppOptions): Parts {
-  const { store, clock = Date.now, report = reportToStandardError } = options;
+  const { store, clock = Date.now } = options;
+  const report = guardReport(options.report ?? reportToStandardError);
   const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   return {
     store,
@@ -156,6 +157,17 @@ function parseTarget(url: string, prefix: string): Target | undefined {
 function withFields(reply: Reply, fields: Readonly<Record<string, string>>): Reply {
   if (fields === NO_FIELDS) return reply;
   return { ...reply, headers: { ...reply.headers, ...fields } };
+}
+
+/** An embedder's `report` that throws is itself worth a line, and no reason to end the process. */
+function guardReport(report: (entry: ErrorReport) => void): (entry: ErrorReport) => void {
+  return (entry) => {
+    try {
+      report(entry);
+    } catch (error) {
+      reportToStandardError({ id: entry.id, error });
+    }
+  };
 }
 
 function reportToStandardError({ id, error }: ErrorReport): void {

@@ -2,7 +2,9 @@
 export { type App, type AppOptions, createApp } from './app.ts';
 export { type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey } from './domain/api-key.ts';
 export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
-export { formatKeyId, formatProductId, formatSellerId } from './domain/id.ts';
+export {
+  formatKeyId, formatProductId, formatSellerId, parseKeyId, parseSellerId,
+} from './domain/id.ts';
 export { parseNewSeller } from './domain/seller.ts';
 export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';

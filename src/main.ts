@@ -16,6 +16,12 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
 }));
 
 const args = process.argv.slice(2);
+for (const stream of [process.stdout, process.stderr]) {
+  // Whoever read it has gone (`... | head`, a log that ended): no reason to end a server.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 if (args[0] === 'serve') restartWithCompileCache();
 try {
   await run(args);
@@ -55,7 +61,9 @@ function explain(error: unknown): number {
     process.stderr.write(`${error.message}\n`);
     return 2;
   }
-  const isKnown = error instanceof AppError || (error instanceof Error && 'code' in error);
+  const isOurs = error instanceof AppError && error.code !== 'internal';
+  const isSystem = error instanceof Error && 'syscall' in error;
+  const isKnown = isOurs || isSystem;
   process.stderr.write(`${isKnown ? error.message : inspect(error)}\n`);
   return 1;
 }

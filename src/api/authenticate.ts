@@ -82,7 +82,8 @@ export class Authenticator {
   #noteUse({ sellerId, keyId }: Grant, address: string): void {
     const at = this.#options.clock();
     const id = formatKeyId({ sellerId, keyId });
-    if (at - (this.#notedAt.get(id) ?? -Infinity) < KEY_USE_INTERVAL_MS) return;
+    // A clock may step backwards.
+    if (Math.abs(at - (this.#notedAt.get(id) ?? -Infinity)) < KEY_USE_INTERVAL_MS) return;
     if (this.#notedAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#notedAt.clear();
     this.#notedAt.set(id, at);
     this.#options.store.noteKeyUse({ sellerId, keyId }, address).catch(this.#options.onUnnoted);

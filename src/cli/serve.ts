@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 import { createApp } from '../app.ts';
 import {
   DEFAULT_DATA_FOLDER, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE_LIMIT_PER_MINUTE,
-  RATE_LIMIT_PER_MINUTE_LIMIT,
+  RATE_LIMIT_PER_MINUTE_LIMIT, STOP_DEADLINE_MS,
 } from '../config.ts';
 import { isAddressInRanges } from '../domain/address.ts';
 import { listen } from '../http/listener.ts';
@@ -50,6 +50,7 @@ export const serve: Command = {
         await announce(input, url, host, store);
         await stopped;
         note('Stopping: answering what is under way.');
+        setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
       } finally {
         await listener.stop();
         await app.close();

@@ -107,6 +107,7 @@ function assertFinite(value: number, pointer: string): void {
  * quotes, backslashes or control characters in it, and is refused.
  */
 function respellNames(text: string): string {
+  parse(text); // or TOKENS would search a string that does not end anew from each of its quotes
   return text.replace(TOKENS, (token: string, colon: string | undefined) => {
     if (colon === undefined || !token.includes('\\')) return token;
     const name = JSON.stringify(parse(token.slice(0, -colon.length)));

@@ -12,6 +12,7 @@ import {
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
   REQUEST_TIMEOUT_MS,
+  STALL_TIMEOUT_MS,
   STOP_TIMEOUT_MS,
 } from '../config.ts';
 
@@ -41,6 +42,7 @@ export async function listen(
   }, handle);
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
   server.maxConnections = CONNECTIONS_LIMIT;
+  server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
   server.on('clientError', answerUnparsable);
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

@@ -45,8 +45,7 @@ export class Router<Route extends RoutePattern> {
       const parameters = matchSegments(pattern.segments, segments);
       if (parameters) return { route: pick(pattern.routes, method), parameters };
     }
-    const hint = 'Products are at /api/v1/products.';
-    throw new AppError('not_found', `There is nothing at this path. ${hint}`);
+    throw new AppError('not_found', 'There is nothing at this path. Look for a misspelling.');
   }
 }
 

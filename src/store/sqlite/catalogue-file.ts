@@ -19,6 +19,8 @@ const APPLICATION_ID = 0x53504163;
 /** Immutable, forward-only: a file's place in this list is the `user_version` that it leads to. */
 const MIGRATIONS = ['001-initial.sql'];
 const FILE_NAME = 'catalogue.db';
+/** What may lie in a folder before the database: the files of `data/`, a fresh volume's own. */
+const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found|catalogue\.db.*)$/;
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;
 
@@ -36,9 +38,10 @@ const APPLICATION_ID_OFFSET = 68;
 export function prepareCatalogueFile(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   assertOwnFolder(folder);
-  chmodSync(folder, 0o700);
   const file = join(folder, FILE_NAME);
-  const version = readVersion(file) ?? createFile(folder, file);
+  const found = readVersion(file);
+  chmodSync(folder, 0o700);
+  const version = found ?? createFile(folder, file);
   if (version < MIGRATIONS.length) {
     const db = openWriter(file);
     migrate(db);
@@ -49,10 +52,9 @@ export function prepareCatalogueFile(folder: string): string {
 
 /** To close a folder that something else lives in, such as `/` or `/tmp`, would break that. */
 function assertOwnFolder(folder: string): void {
-  const entries = readdirSync(folder, { withFileTypes: true });
+  const entries = readdirSync(folder);
   const isShared = (statSync(folder).mode & STICKY) !== 0;
-  const isUsed = entries.some((entry) => entry.isDirectory())
-    && !entries.some((entry) => entry.name === FILE_NAME);
+  const isUsed = !entries.includes(FILE_NAME) && entries.some((name) => !HARMLESS.test(name));
   if (!isShared && !isUsed) return;
   const hint = 'Give the database a folder of its own: it is closed to other users.';
   throw new AppError('unavailable', `${folder} has other uses. ${hint}`);

@@ -21,7 +21,7 @@ export class Reader {
   readonly #end;
   readonly #queries: Queries;
   /** Grants read in this snapshot: the requests of one turn mostly carry the same few keys. */
-  readonly #grants = new Map<string, Grant | undefined>();
+  readonly #grants = new Map<string, Grant>();
 
   /** 32 bytes, made with the database. */
   readonly cursorKey: Uint8Array;
@@ -45,6 +45,7 @@ export class Reader {
   snapshot(): Queries {
     if (!this.#db.isOpen) throw new AppError('unavailable', 'This server is stopping.');
     if (!this.#db.isTransaction) {
+      this.#grants.clear();
       this.#begin.run();
       setImmediate(() => this.endSnapshot());
     }
@@ -63,7 +64,6 @@ export class Reader {
   endSnapshot(): void {
     if (!this.#db.isOpen || !this.#db.isTransaction) return;
     this.#end.run();
-    this.#grants.clear();
   }
 
   close(): void {

@@ -17,7 +17,9 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the database in `folder`, making or migrating it where needed.
+ * Opens the database in `folder`, making or migrating it where needed. Open a folder once in a
+ * process: POSIX gives up a process's locks on a file when any descriptor of it is closed, and the
+ * header of the file is read before SQLite opens it.
  * @throws AppError `unavailable` for a folder or file that is not this server's own
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {

@@ -19,6 +19,12 @@ const UNKNOWN = {
   detail: 'It is not known whether the change was made: look before you try again.',
 } as const;
 
+const UNSENT = {
+  isDone: false,
+  code: 'unavailable',
+  detail: 'This server cannot write until it is started again. Nothing was changed.',
+} as const;
+
 interface Pending {
   readonly call: Batch['calls'][number];
   settle(outcome: Outcome): void;
@@ -120,10 +126,11 @@ export class Writer {
   /** The thread is gone. What it had under way may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
-    const lost = [...this.#underWay, ...this.#waiting];
+    const [lost, unsent] = [this.#underWay, this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
     for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });
+    for (const pending of unsent) pending.settle({ ...UNSENT, cause: cause.stack });
     this.#onIdle();
   }
 
