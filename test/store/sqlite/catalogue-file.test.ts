@@ -186,3 +186,23 @@ function writeDatabase(file: string, sql: string): void {
   db.exec(`${sql}; CREATE TABLE IF NOT EXISTS another (n INTEGER)`);
   db.close();
 }
+
+for (const name of ['index.html', 'a-folder']) {
+  test(`leaves a folder alone that has other uses (${name})`, async (t) => {
+    const folder = makeFolder(t);
+    if (name.includes('.')) writeFileSync(join(folder, name), 'hello');
+    else mkdirSync(join(folder, name));
+    chmodSync(folder, 0o755);
+    await assert.rejects(openStore(t, { folder }), { code: 'unavailable', message: /other uses/ });
+    assert.equal(readMode(folder), '755');
+    assert.deepEqual(readdirSync(folder), [name]);
+  });
+}
+
+test('closes a folder only after it has found no foreign database in it', async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, FILE_NAME), 'not a database');
+  chmodSync(folder, 0o755);
+  await assert.rejects(openStore(t, { folder }), { code: 'unavailable', message: /untouched/ });
+  assert.equal(readMode(folder), '755');
+});

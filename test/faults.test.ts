@@ -1,0 +1,39 @@
+/** Faults around the server: a log that fails, text made to be slow, a folder that cannot be. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createApp, listen } from '../src/index.ts';
+import { run } from './support/command.ts';
+import { send } from './support/http.ts';
+import { startServer } from './support/server.ts';
+
+test('answers 500 although the report of it fails, and goes on', async (t) => {
+  const { store } = await startServer(t);
+  t.mock.method(console, 'error', () => undefined);
+  const failing = { ...store, findGrant: () => Promise.reject(new Error('broken')) };
+  const report = (): never => { throw new Error('the log is broken too'); };
+  const app = createApp({ store: failing, report });
+  const listener = await listen(app.handle, '127.0.0.1', 0);
+  t.after(() => listener.stop());
+  const headers = { 'x-api-key': 'spk_uBPx7imV3fuskuuAElIxxXxRxxPgI80CUdDS' };
+  for (const path of ['/api/v1/products', '/api/v1/products?limit=2']) {
+    const answer = await send(listener.port, { path, headers });
+    assert.equal(answer.status, 500, answer.text);
+    assert.doesNotMatch(answer.text, /broken/);
+  }
+});
+
+test('refuses a long text of nothing but escaped quotes', async (t) => {
+  const seller = await (await startServer(t)).makeSeller();
+  const answer = await seller.send({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: `"${'\\"'.repeat(32_000)}`,
+  });
+  assert.equal(answer.status, 400);
+  assert.match(answer.json().type, /invalid-json$/);
+});
+
+test('names the fault of the system where a folder cannot be made', async () => {
+  const { status, notes } = await run(['seller', 'list', '--data', '/dev/null/x']);
+  assert.equal(status, 1);
+  assert.match(notes, /ENOTDIR/);
+});
