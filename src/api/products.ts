@@ -8,7 +8,8 @@ import { invalidQuery, type Query } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Call, Services } from './route.ts';
 
-const PATH = '/api/v1/products';
+/** The address of all products of the caller. */
+export const PRODUCTS = '/api/v1/products';
 const JSON_TYPE = 'application/json';
 /** Only the seller may keep the answer, and asks each time whether it still holds. */
 const REVALIDATE = 'private, no-cache';
@@ -23,7 +24,7 @@ export async function createProduct(call: Call, { store, prefix }: Services): Pr
     headers: {
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
-      location: `${prefix}${PATH}/${formatProductId(caller.sellerId, created.id)}`,
+      location: `${prefix}${PRODUCTS}/${formatProductId(caller.sellerId, created.id)}`,
       etag: formatEntityTag(created.position),
     },
     body: created.json,
@@ -63,7 +64,7 @@ export async function listProducts(call: Call, services: Services): Promise<Repl
   const nextCursor = last && services.cursors.format(list, String(last.id));
   const reply = formatPage(page.products, page.position, nextCursor);
   if (nextCursor !== undefined) {
-    const next = `${services.prefix}${PATH}?limit=${limit}&cursor=${nextCursor}`;
+    const next = `${services.prefix}${PRODUCTS}?limit=${limit}&cursor=${nextCursor}`;
     reply.headers['link'] = `<${next}>; rel="next"`;
   }
   services.pages.keep(key, page.position, reply);

@@ -1,9 +1,8 @@
 /** The whole API on one screen. */
 import type { Scope } from '../domain/scope.ts';
-import { createProduct, listProducts, readProduct } from './products.ts';
+import { createProduct, listProducts, PRODUCTS, readProduct } from './products.ts';
 import type { Route } from './route.ts';
 
-const PRODUCTS = '/api/v1/products';
 const READ: Scope = 'products:read';
 const WRITE: Scope = 'products:write';
 

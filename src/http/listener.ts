@@ -15,6 +15,7 @@ import {
   STALL_TIMEOUT_MS,
   STOP_TIMEOUT_MS,
 } from '../config.ts';
+import { formatProblemType } from './problem.ts';
 
 export interface Listener {
   /** The port that was given, or the free one that was found for port 0. */
@@ -81,7 +82,7 @@ function answerUnparsable(error: Error & { code?: string }, socket: Socket): voi
     return;
   }
   const [status, title, detail] = describeUnparsable(error.code);
-  const type = `urn:problem-type:seller-product-api:${title.toLowerCase().replaceAll(' ', '-')}`;
+  const type = formatProblemType(title.toLowerCase().replaceAll(' ', '-'));
   const body = JSON.stringify({ type, title, status, detail });
   socket.end([
     `HTTP/1.1 ${status} ${title}`,

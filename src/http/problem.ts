@@ -70,7 +70,7 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
   if (id) report({ id, error });
   const bug = 'It was written to the log of the server. Give this id to whoever runs it.';
   const problem = {
-    type: `urn:problem-type:seller-product-api:${code.replaceAll('_', '-')}`,
+    type: formatProblemType(code.replaceAll('_', '-')),
     title: TITLE[code],
     status,
     detail: known?.publicDetail ?? bug,
@@ -88,6 +88,11 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
     },
     body: JSON.stringify(problem),
   };
+}
+
+/** The `type` of a problem of this name. */
+export function formatProblemType(name: string): string {
+  return `urn:problem-type:seller-product-api:${name}`;
 }
 
 /** RFC 9110 section 11.6.1 asks for a challenge with every 401. */
