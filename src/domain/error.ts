@@ -18,10 +18,14 @@ export type ErrorCode =
   | 'scope_missing'
   | 'not_found'
   | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'request_timeout'
   | 'sku_taken'
   | 'limit_reached'
+  | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
+  | 'idempotency_mismatch'
   | 'rate_limited'
   | 'internal'
   | 'unavailable'
@@ -47,7 +51,9 @@ type IssueCode =
   | 'range'
   | 'precision'
   | 'format'
-  | 'characters';
+  | 'characters'
+  | 'mismatch'
+  | 'taken';
 
 interface AppErrorDetails {
   readonly issues?: readonly Issue[];

@@ -8,11 +8,18 @@ export type Parsed<Value> = { readonly value: Value } | { readonly fault: Fault 
 /** Reads the members of one JSON object and gathers what is wrong with them. */
 export class ObjectReader {
   readonly #record: Record<string, unknown>;
+  readonly #defaults: Readonly<Record<string, unknown>>;
+  readonly #isPartial: boolean;
   readonly #issues: Issue[] = [];
   readonly #read: string[] = [];
 
-  /** @throws AppError `invalid_data` where `body` is not an object. */
-  constructor(body: unknown) {
+  /**
+   * A member that is missing has its value of `defaults`, or is left out of a partial object.
+   * @throws AppError `invalid_data` where `body` is not an object.
+   */
+  constructor(
+    body: unknown, defaults: Readonly<Record<string, unknown>> = {}, isPartial = false,
+  ) {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new AppError('invalid_data', 'The body must be a JSON object.', {
         issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }],
@@ -20,19 +27,27 @@ export class ObjectReader {
     }
     // Any object can be read by name: what it holds stays unknown.
     this.#record = body as Record<string, unknown>;
+    this.#defaults = defaults;
+    this.#isPartial = isPartial;
   }
 
   /** The parsed member, or undefined after noting that it is missing or faulty. */
   read<Value>(member: string, parse: (value: unknown) => Parsed<Value>): Value | undefined {
     this.#read.push(member);
-    if (!Object.hasOwn(this.#record, member)) {
-      this.#issues.push({ pointer: `/${member}`, code: 'required', detail: 'Is required.' });
+    const isSent = Object.hasOwn(this.#record, member);
+    if (!isSent && !Object.hasOwn(this.#defaults, member)) {
+      if (!this.#isPartial) this.note(member, { code: 'required', detail: 'Is required.' });
       return undefined;
     }
-    const parsed = parse(this.#record[member]);
+    const parsed = parse(isSent ? this.#record[member] : this.#defaults[member]);
     if ('value' in parsed) return parsed.value;
-    this.#issues.push({ pointer: `/${member}`, ...parsed.fault });
+    this.note(member, parsed.fault);
     return undefined;
+  }
+
+  /** Notes what is wrong with a member. */
+  note(member: string, fault: Fault): void {
+    this.#issues.push({ pointer: `/${escapePointer(member)}`, ...fault });
   }
 
   /**
@@ -43,7 +58,7 @@ export class ObjectReader {
     for (const member of Object.keys(this.#record)) {
       if (this.#read.includes(member)) continue;
       const detail = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
-      this.#issues.push({ pointer: `/${escapePointer(member)}`, code: 'unknown', detail });
+      this.note(member, { code: 'unknown', detail });
     }
     const count = this.#issues.length;
     if (count === 0) return undefined;

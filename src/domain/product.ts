@@ -44,20 +44,54 @@ export interface Product extends NewProduct {
   readonly updatedAt: number;
 }
 
+/** What is to change: from none to all five members. */
+export type ProductPatch = Partial<NewProduct>;
+
+/** A product of the caller, named in one of the two ways. */
+export type ProductTarget = { readonly id: ProductId } | { readonly sku: Sku };
+
 /** @throws AppError `invalid_data` naming every faulty, missing and unknown member. */
 export function parseNewProduct(body: unknown, currency: Currency): NewProduct {
   const reader = new ObjectReader(body);
-  const name = reader.read('name', (value) => parseTitle(value, NAME_LIMIT_CODE_POINTS));
-  const category = reader.read('category', (value) =>
-    parseTitle(value, CATEGORY_LIMIT_CODE_POINTS));
-  const sku = reader.read('sku', parseSku);
-  const priceMinor = reader.read('price', (value) => parsePrice(value, currency));
-  const stock = reader.read('stock', parseStock);
+  return assertComplete(reader, readMembers(reader, currency));
+}
+
+/**
+ * A product that is put at the address of a SKU. Its own `sku` may be left out, and may not differ.
+ * @throws AppError `invalid_data` naming every faulty, missing and unknown member
+ */
+export function parseReplacement(body: unknown, address: string, currency: Currency): NewProduct {
+  const reader = new ObjectReader(body, { sku: address });
+  const members = readMembers(reader, currency);
+  if (members.sku !== undefined && members.sku !== findSku(address)) {
+    const detail = `Must be the SKU of the address, ${JSON.stringify(address)}, or be left out.`;
+    reader.note('sku', { code: 'mismatch', detail });
+  }
+  return assertComplete(reader, members);
+}
+
+/**
+ * A merge patch (RFC 7396) of a product. A null would remove a member, and none can be removed.
+ * @throws AppError `invalid_data` naming every faulty and unknown member
+ */
+export function parseProductPatch(body: unknown, currency: Currency): ProductPatch {
+  const reader = new ObjectReader(body, {}, true);
+  const { name, category, sku, priceMinor, stock } = readMembers(reader, currency);
   const error = reader.findError();
   if (error) throw error;
-  if (name === undefined || category === undefined || sku === undefined) throw unreported();
-  if (priceMinor === undefined || stock === undefined) throw unreported();
-  return { name, category, sku, priceMinor, stock };
+  return {
+    ...(name !== undefined && { name }),
+    ...(category !== undefined && { category }),
+    ...(sku !== undefined && { sku }),
+    ...(priceMinor !== undefined && { priceMinor }),
+    ...(stock !== undefined && { stock }),
+  };
+}
+
+/** Undefined for a text that cannot be a SKU. */
+export function findSku(text: string): Sku | undefined {
+  const parsed = parseSku(text);
+  return 'value' in parsed ? parsed.value : undefined;
 }
 
 /**
@@ -71,6 +105,28 @@ export function formatProduct(product: Product): string {
     + `,"price":${fromMinorUnits(priceMinor, currency)},"currency":"${currency.code}"`
     + `,"stock":${stock},"position":${position},"created_at":"${formatTime(product.createdAt)}"`
     + `,"updated_at":"${formatTime(product.updatedAt)}"}`;
+}
+
+/** The members that were read; those that are missing or faulty are undefined. */
+type ReadMembers = { readonly [Member in keyof NewProduct]: NewProduct[Member] | undefined };
+
+function readMembers(reader: ObjectReader, currency: Currency): ReadMembers {
+  return {
+    name: reader.read('name', (value) => parseTitle(value, NAME_LIMIT_CODE_POINTS)),
+    category: reader.read('category', (value) => parseTitle(value, CATEGORY_LIMIT_CODE_POINTS)),
+    sku: reader.read('sku', parseSku),
+    priceMinor: reader.read('price', (value) => parsePrice(value, currency)),
+    stock: reader.read('stock', parseStock),
+  };
+}
+
+function assertComplete(reader: ObjectReader, members: ReadMembers): NewProduct {
+  const error = reader.findError();
+  if (error) throw error;
+  const { name, category, sku, priceMinor, stock } = members;
+  if (name === undefined || category === undefined || sku === undefined) throw unreported();
+  if (priceMinor === undefined || stock === undefined) throw unreported();
+  return { name, category, sku, priceMinor, stock };
 }
 
 function parseTitle(value: unknown, limitCodePoints: number): Parsed<string> {

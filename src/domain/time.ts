@@ -1,4 +1,4 @@
-/** Times as text: RFC 3339, UTC, with milliseconds. */
+/** Times as text: RFC 3339; those that are written are in UTC, with milliseconds. */
 
 let lastTime = 0;
 let lastText = new Date(0).toISOString();
@@ -10,4 +10,16 @@ export function formatTime(at: number): string {
     lastTime = at;
   }
   return lastText;
+}
+
+// RFC 3339 section 5.6, with as many decimals of a second as a Date keeps.
+const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds since 1970; undefined for a text that is no time of RFC 3339. */
+export function parseTime(text: string): number | undefined {
+  const day = TIME.exec(text)?.[1];
+  // Date.parse takes the 31st of February for the 3rd of March.
+  const isDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day);
+  const at = isDay ? Date.parse(text) : NaN;
+  return at >= 0 ? at : undefined;
 }

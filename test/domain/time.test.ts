@@ -1,7 +1,7 @@
 /** Times as RFC 3339 text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../../src/domain/time.ts';
+import { formatTime, parseTime } from '../../src/domain/time.ts';
 
 test('writes UTC with milliseconds', () => {
   assert.equal(formatTime(1_767_323_045_678), '2026-01-02T03:04:05.678Z');
@@ -20,3 +20,25 @@ test('keeps its place after a time that is none', () => {
   assert.throws(() => formatTime(NaN), RangeError);
   assert.equal(formatTime(7), '1970-01-01T00:00:00.007Z');
 });
+
+const times: readonly [text: string, at: number | undefined][] = [
+  ['2026-01-02T03:04:05.678Z', 1_767_323_045_678],
+  ['2026-01-02T03:04:05Z', 1_767_323_045_000],
+  ['2026-01-02T04:04:05+01:00', 1_767_323_045_000],
+  ['2026-01-02T03:04:05.678912345Z', 1_767_323_045_678],
+  ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+  ['2026-02-29T00:00:00Z', undefined],
+  ['2026-04-31T00:00:00Z', undefined],
+  ['2026-13-01T00:00:00Z', undefined],
+  ['2026-01-02T25:00:00Z', undefined],
+  ['2026-01-02T03:04:05', undefined],
+  ['2026-01-02', undefined],
+  ['2026-01-02 03:04:05Z', undefined],
+  ['1969-12-31T23:59:59Z', undefined],
+  ['yesterday', undefined],
+  ['', undefined],
+];
+
+for (const [text, at] of times) {
+  test(`reads "${text}" as ${at ?? 'no time'}`, () => assert.equal(parseTime(text), at));
+}
