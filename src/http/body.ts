@@ -1,45 +1,84 @@
-/** Reads the body of a request into memory, never more than its limit. */
+/**
+ * Reads the body of a request: the whole of a small one into memory, never more than its limit and
+ * not for longer than its deadline, or one of any length as a stream.
+ */
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
-import { BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES } from '../config.ts';
+import { createGunzip } from 'node:zlib';
+import {
+  BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, REQUEST_TIMEOUT_MS,
+} from '../config.ts';
 import { AppError } from '../domain/error.ts';
+import { recode } from './coding.ts';
 import { parseJson } from './json.ts';
 
+/** A body of any length: read once, and no faster than its reader takes it. */
+export interface BodyStream {
+  /** One of the types that are consumed. */
+  readonly mediaType: string;
+  /** Without its content coding. @throws AppError `invalid_data` where it breaks off */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 /**
- * The JSON value of the body.
- * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`
+ * The JSON value of the body, which is of one of the types in `consumes`.
+ * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
  */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  assertJson(request);
-  return parseJson(await readBody(request, BODY_LIMIT_BYTES));
+export async function readJson(
+  request: IncomingMessage, consumes: readonly string[], timeoutMs = REQUEST_TIMEOUT_MS,
+): Promise<unknown> {
+  readMediaType(request, consumes);
+  if (readCoding(request) !== 'identity') {
+    throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.');
+  }
+  return parseJson(await readBody(request, BODY_LIMIT_BYTES, timeoutMs));
+}
+
+/** @throws AppError `unsupported_media_type` */
+export function openBody(request: IncomingMessage, consumes: readonly string[]): BodyStream {
+  const mediaType = readMediaType(request, consumes);
+  const coding = readCoding(request);
+  if (coding === 'identity') return { mediaType, chunks: readChunks(request) };
+  if (coding === 'gzip') return { mediaType, chunks: decompress(readChunks(request)) };
+  const detail = 'Send the body as it is, or compressed with "content-encoding: gzip".';
+  throw new AppError('unsupported_media_type', detail);
 }
 
 /**
  * Reads on after an early answer, so that the client can read it and use the connection again;
- * where too much would follow, ends the connection instead.
+ * where too much follows, or for too long, ends the connection instead.
  */
-export function discardBody(request: IncomingMessage): void {
+export function discardBody(request: IncomingMessage, timeoutMs = REQUEST_TIMEOUT_MS): void {
+  const { socket } = request;
+  if (socket.destroyed) return;
   let seenBytes = 0;
+  let deadline = setTimeout(() => request.destroy(), timeoutMs);
   request.on('data', (chunk: Buffer) => {
     seenBytes += chunk.length;
-    if (seenBytes > DISCARD_LIMIT_BYTES) request.destroy();
+    if (seenBytes <= DISCARD_LIMIT_BYTES) return;
+    // To end it at once would be to take the answer back from a client that is still writing.
+    request.pause();
+    clearTimeout(deadline);
+    deadline = setTimeout(() => request.destroy(), DISCARD_LINGER_MS);
   });
+  const finish = (): void => {
+    clearTimeout(deadline);
+    socket.off('close', finish);
+  };
+  request.once('close', finish);
+  socket.once('close', finish); // of which a request that was answered is not told
   request.resume();
 }
 
-function assertJson(request: IncomingMessage): void {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') {
-    throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.');
-  }
-  const type = request.headers['content-type'];
-  if (type === 'application/json') return;
-  const parsed = parseMediaType(type);
+/** The type of the body, in UTF-8. */
+function readMediaType(request: IncomingMessage, consumes: readonly string[]): string {
+  const field = request.headers['content-type'];
+  if (field !== undefined && consumes.includes(field)) return field;
+  const parsed = parseMediaType(field);
   const charset = parsed?.params.get('charset')?.toLowerCase() ?? 'utf-8';
-  if (parsed?.essence !== 'application/json' || charset !== 'utf-8') {
-    const detail = 'Send the header "content-type: application/json".';
-    throw new AppError('unsupported_media_type', detail);
-  }
+  if (parsed && consumes.includes(parsed.essence) && charset === 'utf-8') return parsed.essence;
+  const choice = consumes.map((type) => `"content-type: ${type}"`).join(' or ');
+  throw new AppError('unsupported_media_type', `Send UTF-8 with the header ${choice}.`);
 }
 
 function parseMediaType(type: string | undefined): MIMEType | undefined {
@@ -52,7 +91,13 @@ function parseMediaType(type: string | undefined): MIMEType | undefined {
   }
 }
 
-function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readCoding({ headers }: IncomingMessage): string {
+  return headers['content-encoding']?.toLowerCase() ?? 'identity';
+}
+
+function readBody(
+  request: IncomingMessage, limitBytes: number, timeoutMs: number,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const refuse = (): void =>
       reject(new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`));
@@ -77,11 +122,39 @@ function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer>
       request.off('data', collect);
       refuse();
     };
+    const giveUp = (): void => {
+      request.off('data', collect);
+      const detail = `The body did not come within ${timeoutMs / 1000} s. Send it again at once.`;
+      reject(new AppError('request_timeout', detail));
+    };
+    // Most bodies have come with their headers.
+    const deadline = request.complete ? undefined : setTimeout(giveUp, timeoutMs);
     request.on('data', collect);
     request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', breakOff);
     request.on('close', () => {
+      clearTimeout(deadline);
       if (!request.readableEnded) breakOff(); // a body that broke off unheard has no `error`
     });
   });
+}
+
+/** Leaves the connection open where its reader stops early: it has yet to be answered. */
+async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false });
+  } catch (error) {
+    throw new AppError('invalid_data', 'The body broke off.', { cause: error });
+  }
+}
+
+async function* decompress(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* recode(chunks, createGunzip());
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('invalid_data', 'The body is not whole in gzip.', { cause: error });
+  }
 }

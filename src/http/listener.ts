@@ -11,7 +11,6 @@ import {
   HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
-  REQUEST_TIMEOUT_MS,
   STALL_TIMEOUT_MS,
   STOP_TIMEOUT_MS,
 } from '../config.ts';
@@ -36,7 +35,7 @@ export async function listen(
     requireHostHeader: true,
     maxHeaderSize: HEADER_LIMIT_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: 0, // an import may take hours: whoever reads a body says how long it may take
     connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     noDelay: true,

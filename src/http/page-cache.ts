@@ -2,7 +2,7 @@
  * Rendered pages in memory. An entry is valid while its seller's position is the one it was read
  * at, and every request learns that position with its key: so nothing is ever invalidated.
  */
-import type { Reply } from './reply.ts';
+import { isStream, type Reply } from './reply.ts';
 
 /** What an entry takes beside its body: its key, its headers and its place in the table. */
 const ENTRY_BYTES = 1_024;
@@ -27,10 +27,12 @@ export class PageCache {
     return entry?.position === position ? entry.reply : undefined;
   }
 
-  /** Keeps a page; the pages kept longest go when the limit is reached. */
+  /** Keeps a page, but no stream; the pages kept longest go when the limit is reached. */
   keep(key: string, position: number, reply: Reply): void {
     this.#remove(key);
-    const sizeBytes = ENTRY_BYTES + Buffer.byteLength(reply.body ?? '');
+    const { body = '' } = reply;
+    if (isStream(body)) return;
+    const sizeBytes = ENTRY_BYTES + Buffer.byteLength(body);
     this.#entries.set(key, { position, reply, sizeBytes });
     this.#sizeBytes += sizeBytes;
     for (const oldest of this.#entries.keys()) {

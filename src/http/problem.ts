@@ -19,10 +19,14 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   scope_missing: 403,
   not_found: 404,
   method_not_allowed: 405,
+  not_acceptable: 406,
+  request_timeout: 408,
   sku_taken: 409,
   limit_reached: 409,
+  precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
+  idempotency_mismatch: 422,
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
@@ -42,10 +46,14 @@ const TITLE: Readonly<Record<ErrorCode, string>> = {
   scope_missing: 'The API key may not do this',
   not_found: 'Not found',
   method_not_allowed: 'Method not allowed',
+  not_acceptable: 'No answer of an accepted type',
+  request_timeout: 'The request came too slowly',
   sku_taken: 'The SKU is taken',
   limit_reached: 'A limit is reached',
+  precondition_failed: 'The precondition does not hold',
   body_too_large: 'The body is too large',
   unsupported_media_type: 'The media type is not supported',
+  idempotency_mismatch: 'The Idempotency-Key was used for something else',
   rate_limited: 'Too many requests',
   internal: 'Something went wrong in this server',
   unavailable: 'This server cannot do this now',
@@ -63,31 +71,42 @@ export interface ErrorReport {
 
 /** The answer to an error; `report` is told of those that are not the client's doing. */
 export function createProblem(error: unknown, report: (entry: ErrorReport) => void): Reply {
-  const known = error instanceof AppError && error.code !== 'internal' ? error : undefined;
-  const code = known?.code ?? 'internal';
+  const { code, allow, retryAfterSeconds } = toRefusal(error);
   const status = STATUS[code];
-  const id = status >= 500 ? randomUUID() : undefined;
-  if (id) report({ id, error });
-  const bug = 'It was written to the log of the server. Give this id to whoever runs it.';
-  const problem = {
-    type: formatProblemType(code.replaceAll('_', '-')),
-    title: TITLE[code],
-    status,
-    detail: known?.publicDetail ?? bug,
-    ...(id && { instance: `urn:uuid:${id}` }),
-    ...(known && known.issues.length > 0 && { errors: known.issues }),
-  };
   return {
     status,
     headers: {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
       ...challenge(code, status),
-      ...(known?.allow && { allow: known.allow.join(', ') }),
-      ...retryAfter(known, status),
+      ...(allow && { allow: allow.join(', ') }),
+      ...retryAfter(retryAfterSeconds, status),
+      ...(status === 408 && { connection: 'close' }), // the rest of the body is not waited for
     },
-    body: JSON.stringify(problem),
+    body: JSON.stringify(describeProblem(error, report)),
   };
+}
+
+/** The problem document of an error, for wherever it stands; `report` as above. */
+export function describeProblem(error: unknown, report: (entry: ErrorReport) => void) {
+  const { code, publicDetail, issues } = toRefusal(error);
+  const status = STATUS[code];
+  const id = status >= 500 ? randomUUID() : undefined;
+  if (id) report({ id, error });
+  return {
+    type: formatProblemType(code.replaceAll('_', '-')),
+    title: TITLE[code],
+    status,
+    detail: publicDetail,
+    ...(id && { instance: `urn:uuid:${id}` }),
+    ...(issues.length > 0 && { errors: issues }),
+  };
+}
+
+function toRefusal(error: unknown): AppError {
+  if (error instanceof AppError && error.code !== 'internal') return error;
+  const bug = 'It was written to the log of the server. Give this id to whoever runs it.';
+  return new AppError('internal', bug);
 }
 
 /** The `type` of a problem of this name. */
@@ -100,8 +119,8 @@ function challenge(code: ErrorCode, status: number): Record<string, string> {
   return status === 401 ? { 'www-authenticate': `ApiKey realm="x-api-key", error="${code}"` } : {};
 }
 
-function retryAfter(error: AppError | undefined, status: number): Record<string, string> {
-  const seconds = error?.retryAfterSeconds
-    ?? (status === 503 || status === 507 ? RETRY_AFTER_SECONDS : undefined);
-  return seconds === undefined ? {} : { 'retry-after': String(seconds) };
+function retryAfter(seconds: number | undefined, status: number): Record<string, string> {
+  const isPassing = status === 503 || status === 507;
+  const wait = seconds ?? (isPassing ? RETRY_AFTER_SECONDS : undefined);
+  return wait === undefined ? {} : { 'retry-after': String(wait) };
 }

@@ -10,13 +10,14 @@ const EMPTY: Query = new Map();
  * Parses what follows the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
  * @throws AppError `invalid_query` naming every unknown and repeated parameter
  */
-export function parseQuery(text: string, known: readonly string[]): Query {
+export function parseQuery(text: string, known: readonly { readonly name: string }[]): Query {
   if (text === '') return EMPTY;
   const query = new Map<string, string>();
   const issues: Issue[] = [];
   for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
-    if (!known.includes(parameter)) {
-      const detail = `Is not a parameter here; these are: ${known.join(', ') || 'none'}.`;
+    if (!known.some(({ name }) => name === parameter)) {
+      const names = known.map(({ name }) => name).join(', ') || 'none';
+      const detail = `Is not a parameter here; these are: ${names}.`;
       issues.push({ parameter, code: 'unknown', detail });
     } else if (query.has(parameter)) {
       issues.push({ parameter, code: 'duplicate', detail: 'May be given once.' });

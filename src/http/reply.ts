@@ -1,20 +1,87 @@
 /** An answer as plain data, and the one place that writes answers to a socket. */
 import type { ServerResponse } from 'node:http';
+import { AppError } from '../domain/error.ts';
+
+/** A body that is made while it is sent: read once, and no faster than its client takes it. */
+export type Chunks = AsyncIterable<string | Uint8Array>;
 
 export interface Reply {
   readonly status: number;
   /** Names in lower case. Content-Length is not among them: `sendReply` counts it. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | Chunks;
 }
 
-/** Writes the answer; to HEAD the same one without its body (RFC 9110 section 9.3.2). */
-export function sendReply(response: ServerResponse, reply: Reply, isHead: boolean): void {
+/** Fields that are lists: what is added to them follows what they have. */
+const LISTS: readonly string[] = ['link', 'vary'];
+
+/** The same answer with these fields too, if there are any. */
+export function withFields(reply: Reply, fields: Reply['headers'] | undefined): Reply {
+  if (!fields) return reply;
+  const headers: Record<string, string> = { ...reply.headers, ...fields };
+  for (const name of LISTS) {
+    const [had, added] = [reply.headers[name], fields[name]];
+    if (had !== undefined && added !== undefined) headers[name] = `${had}, ${added}`;
+  }
+  return { ...reply, headers };
+}
+
+export function isStream(body: Reply['body']): body is Chunks {
+  return typeof body === 'object' && !(body instanceof Uint8Array);
+}
+
+/**
+ * Writes the answer; to HEAD the same one without its body (RFC 9110 section 9.3.2). Where the body
+ * is a stream, resolves once its end is written or its client is gone. A stream that fails ends the
+ * connection, so that nobody takes what was sent of it for the whole, and rejects.
+ */
+export function sendReply(
+  response: ServerResponse, reply: Reply, isHead: boolean,
+): Promise<void> | undefined {
   const { status, headers, body } = reply;
   // Names and values in turn: the form that Node writes without looking at it twice.
   const fields = ['x-content-type-options', 'nosniff'];
   for (const name in headers) fields.push(name, headers[name] ?? '');
+  if (isStream(body)) {
+    response.writeHead(status, fields);
+    response.flushHeaders(); // the first chunk may be long in coming
+    return stream(response, body, isHead);
+  }
   if (body !== undefined) fields.push('content-length', String(Buffer.byteLength(body)));
   response.writeHead(status, fields);
   response.end(isHead ? undefined : body);
+  return undefined;
+}
+
+/**
+ * Leaving the loop returns the iterable. It is begun in any case, for HEAD too: a generator that
+ * never began would not release what it holds.
+ */
+async function stream(response: ServerResponse, chunks: Chunks, isHead: boolean): Promise<void> {
+  try {
+    for await (const chunk of chunks) {
+      if (isHead || response.destroyed) break;
+      // Once it is destroyed, its `close` may have come and gone.
+      if (!response.write(chunk) && !response.destroyed) await waitForDrain(response);
+    }
+    response.end();
+  } catch (error) {
+    // What the leaving of its client has broken is no fault of this server.
+    if (response.destroyed && error instanceof AppError) return;
+    response.destroy();
+    throw error;
+  }
+}
+
+/** Resolves once the client has taken what was written, or is gone. */
+function waitForDrain(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }

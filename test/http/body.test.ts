@@ -10,12 +10,13 @@ import { sendReply } from '../../src/http/reply.ts';
 import { send } from '../support/http.ts';
 import { exchange, open, readToEnd, readUntil, serve } from './raw.ts';
 
+const JSON_TYPES = ['application/json'];
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Answers each request with the JSON that it sent, or with why that was refused. */
 function serveEcho(t: TestContext): Promise<number> {
   return serve(t, async (request, response) => {
-    const reply = await readJson(request).then(
+    const reply = await readJson(request, JSON_TYPES).then(
       (value) => ({ status: 200, headers: {}, body: JSON.stringify(value) }),
       (error: unknown) => createProblem(error, () => {}),
     );
@@ -136,13 +137,13 @@ describe('reading ends where the client leaves', { timeout: 5_000 }, () => {
   }
 
   test('in the middle of the body', async (t) => {
-    assert.match(await leave(t, '{"a', (request) => readJson(request)), /AppError/);
+    assert.match(await leave(t, '{"a', (request) => readJson(request, JSON_TYPES)), /AppError/);
   });
 
   test('in the middle of the body, before anyone read it', { timeout: 2_000 }, async (t) => {
     const end = await leave(t, '{"a', async (request, gone) => {
       await gone;
-      return readJson(request);
+      return readJson(request, JSON_TYPES);
     });
     assert.match(end, /AppError/);
   });
@@ -150,7 +151,7 @@ describe('reading ends where the client leaves', { timeout: 5_000 }, () => {
   test('after the whole body, before anyone read it', { timeout: 2_000 }, async (t) => {
     const end = await leave(t, '{"a":1}', async (request, gone) => {
       await gone;
-      return readJson(request);
+      return readJson(request, JSON_TYPES);
     });
     assert.match(end, /AppError|read/);
   });

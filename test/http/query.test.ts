@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { invalidQuery, parseQuery } from '../../src/http/query.ts';
 import { catchRefusal } from '../domain/refusal.ts';
 
-const KNOWN = ['limit', 'cursor'];
+const KNOWN = [{ name: 'limit' }, { name: 'cursor' }];
 
 describe('reads', () => {
   const cases: readonly (readonly [text: string, query: Record<string, string>])[] = [
