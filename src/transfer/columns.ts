@@ -1,0 +1,179 @@
+/**
+ * Finds the members of a product among the columns of a CSV file, whatever their case and order: of
+ * our own export, of the product exports of the shops below, or as `map` names them.
+ * Shopify: each variant has a row; those after a product's first leave Title and Type blank, and
+ * rows that only add an image have neither SKU nor price. WooCommerce: prices have the decimal mark
+ * of the shop and no other, a comma within a category is escaped by a backslash, `variable` and
+ * `grouped` rows stand for their variants. Magento 2: likewise `configurable` and `grouped` ones;
+ * a row with a store view only translates the row above.
+ */
+import { IMPORT_IGNORED_COLUMNS_LIMIT } from '../config.ts';
+import { AppError } from '../domain/error.ts';
+import type { ProductField } from '../domain/product-fields.ts';
+import { invalidQuery } from '../http/query.ts';
+
+const REQUIRED = ['name', 'category', 'sku', 'price', 'stock'] as const;
+const MEMBERS = [...REQUIRED, 'currency'] as const;
+export type Member = (typeof MEMBERS)[number];
+
+/** What our own export has beside them, and nobody misses. */
+const EXPORT_ONLY: ReadonlySet<string> = new Set<ProductField>([
+  'id', 'position', 'created_at', 'updated_at',
+]);
+
+/** The column that each member is read from, where a client says so. */
+export type ColumnMap = ReadonlyMap<Member, string>;
+
+/** How a kind of file is recognised and read. Names are in lower case. */
+interface Layout {
+  /** A file with all of these columns is of this kind. */
+  readonly signs: readonly string[];
+  /** Where a member has several columns, the first one counts whose cell is not blank. */
+  readonly members: Readonly<Record<(typeof REQUIRED)[number], readonly string[]>>;
+  /** Whether texts are trimmed, and blank categories filled in. */
+  readonly isShop: boolean;
+  /** Equal in the rows of one product, of which the first has the name and the category. */
+  readonly group?: string;
+  readonly kind?: string;
+  readonly storeView?: string;
+  readonly hasCategoryLists?: boolean;
+  readonly hasLocalDecimals?: boolean;
+}
+
+const LAYOUTS: readonly Layout[] = [
+  {
+    signs: ['handle', 'title', 'variant price'],
+    members: {
+      name: ['title'], category: ['type', 'product category'], sku: ['variant sku'],
+      price: ['variant price'], stock: ['variant inventory qty'],
+    },
+    isShop: true, group: 'handle',
+  },
+  {
+    signs: ['url handle', 'title', 'price'],
+    members: {
+      name: ['title'], category: ['type', 'product category'], sku: ['sku'],
+      price: ['price'], stock: ['inventory quantity'],
+    },
+    isShop: true, group: 'url handle',
+  },
+  {
+    signs: ['name', 'regular price'],
+    members: {
+      name: ['name'], category: ['categories'], sku: ['sku'],
+      price: ['regular price'], stock: ['stock'],
+    },
+    isShop: true, kind: 'type', hasCategoryLists: true, hasLocalDecimals: true,
+  },
+  {
+    signs: ['sku', 'categories', 'qty'],
+    members: {
+      name: ['name'], category: ['categories'], sku: ['sku'], price: ['price'], stock: ['qty'],
+    },
+    isShop: true, kind: 'product_type', storeView: 'store_view_code', hasCategoryLists: true,
+  },
+];
+
+const OWN_LAYOUT: Layout = {
+  signs: [],
+  members: {
+    name: ['name'], category: ['category'], sku: ['sku'], price: ['price'], stock: ['stock'],
+  },
+  isShop: false,
+};
+
+/** Where the columns stand, from 0. */
+export interface Columns {
+  readonly count: number;
+  readonly places: Readonly<Record<Member, readonly number[]>>;
+  readonly isShop: boolean;
+  readonly group: number | undefined;
+  readonly kind: number | undefined;
+  readonly storeView: number | undefined;
+  /** Whether a category is the first of a list, separated by commas. */
+  readonly hasCategoryLists: boolean;
+  readonly hasLocalDecimals: boolean;
+  /** The first columns that nothing is read from. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * `name:Title,sku:Code`. A comma ends a column's name only where a word in lower case and a colon
+ * follow, so names may have commas in them.
+ * @throws AppError `invalid_query`
+ */
+export function parseColumnMap(text: string): ColumnMap {
+  const map = new Map<Member, string>();
+  for (const pair of text.split(/,(?=[a-z]+:)/)) {
+    const colon = pair.indexOf(':');
+    const member = MEMBERS.find((name) => name === pair.slice(0, colon));
+    const column = pair.slice(colon + 1).trim();
+    if (member && column !== '' && !map.has(member)) {
+      map.set(member, column);
+      continue;
+    }
+    const detail = `Name one column for a member of ${MEMBERS.join(', ')}: name:Title,sku:Code.`;
+    throw invalidQuery([{ parameter: 'map', code: 'format', detail }]);
+  }
+  return map;
+}
+
+/** @throws AppError `invalid_data` for a member without a column, `invalid_query` for `map` */
+export function findColumns(header: readonly string[], map: ColumnMap): Columns {
+  const names = header.map(normalise);
+  const layout = LAYOUTS.find(({ signs }) => signs.every((sign) => names.includes(sign)))
+    ?? OWN_LAYOUT;
+  const find = (name: string): number[] =>
+    names.flatMap((other, place) => other === name ? [place] : []);
+  const findMember = (member: Member): number[] => {
+    const column = map.get(member);
+    if (column === undefined) {
+      return (member === 'currency' ? ['currency'] : layout.members[member]).flatMap(find);
+    }
+    const places = find(normalise(column));
+    if (places.length > 0) return places;
+    const detail = `The file has no column ${JSON.stringify(column)}. ${describe(header)}`;
+    throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
+  };
+  const places = {
+    name: findMember('name'), category: findMember('category'), sku: findMember('sku'),
+    price: findMember('price'), stock: findMember('stock'), currency: findMember('currency'),
+  };
+  assertComplete(places, header);
+  const findOne = (name: string | undefined) => name === undefined ? undefined : find(name)[0];
+  const others = {
+    group: findOne(layout.group),
+    kind: findOne(layout.kind),
+    storeView: findOne(layout.storeView),
+  };
+  const used = new Set([...Object.values(places).flat(), ...Object.values(others)]);
+  const ignored = header.filter((_, place) => {
+    const name = names[place] ?? '';
+    return name !== '' && !used.has(place) && (layout.isShop || !EXPORT_ONLY.has(name));
+  });
+  return {
+    count: header.length, places, isShop: layout.isShop, ...others,
+    hasCategoryLists: layout.hasCategoryLists === true && !map.has('category'),
+    hasLocalDecimals: layout.hasLocalDecimals === true,
+    ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT),
+  };
+}
+
+function assertComplete(places: Columns['places'], header: readonly string[]): void {
+  const missing = REQUIRED.filter((member) => places[member].length === 0);
+  if (missing.length === 0) return;
+  const example = missing.map((member) => `${member}:Column`).join(',');
+  const hint = `Say which it is by the parameter map, such as map=${example}.`;
+  const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
+  throw new AppError('invalid_data', `${what} ${hint}`);
+}
+
+/** Says what the columns are; bounded, whatever was sent. */
+function describe(header: readonly string[]): string {
+  const shown = header.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT).map((name) => name.slice(0, 100));
+  return `Its columns: ${shown.join(', ')}${shown.length < header.length ? ', ...' : ''}.`;
+}
+
+function normalise(name: string): string {
+  return name.trim().toLowerCase();
+}

@@ -1,0 +1,226 @@
+/**
+ * Reads CSV (RFC 4180) of any length, in UTF-8, with or without a byte order mark. Lines may end in
+ * CRLF, LF or CR; blank ones do not count. Commas, semicolons or tabs separate the cells: whichever
+ * the header has most of. A quote means something only where it opens a cell; what follows the one
+ * that closes it, or a quote that never closes, ends the reading: nobody can tell what the rest is.
+ * Lines without quotes, nearly all of them, are found and split by the engine, not by character.
+ */
+import { IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from '../config.ts';
+import { AppError } from '../domain/error.ts';
+
+export interface CsvRecord {
+  /** The line of the text that it begins on, from 1, as an editor counts them. */
+  readonly line: number;
+  readonly cells: readonly string[];
+  /** As it was sent, without the line break that ends it. */
+  readonly text: string;
+}
+
+/** Text is looked through once that much of it is there, so that short chunks cost no more. */
+const SCAN_CHARACTERS = 32 * 1024;
+const LINE_BREAK = /\r\n|\r|\n/g;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const QUOTE = 0x22;
+
+/** Reads one file. */
+export class CsvReader {
+  #delimiter: string | undefined;
+  #line = 1;
+  /** What was not made into records yet, and how much of it was not looked at. */
+  #text = '';
+  #unseenCharacters = 0;
+
+  /** What separates the cells; known once the header was read. */
+  get delimiter(): string {
+    return this.#delimiter ?? ',';
+  }
+
+  /**
+   * The records, the header being the first, as many at a time as the chunks complete.
+   * @throws AppError `invalid_data`
+   */
+  async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+    for await (const chunk of chunks) {
+      this.#append(() => decoder.decode(chunk, { stream: true }));
+      if (this.#unseenCharacters >= SCAN_CHARACTERS) yield* this.#take(false);
+    }
+    this.#append(() => decoder.decode());
+    yield* this.#take(true);
+  }
+
+  #append(decode: () => string): void {
+    try {
+      const text = decode();
+      this.#text += text;
+      this.#unseenCharacters += text.length;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      const where = `From line ${this.#line} on, some of the text is not UTF-8`;
+      throw fault(`${where} (it may be UTF-16 or Windows-1252). Save the file as "CSV UTF-8".`);
+    }
+  }
+
+  /** The records that are there; those before a fault come before it. */
+  *#take(isLast: boolean): Generator<readonly CsvRecord[], void, void> {
+    const records: CsvRecord[] = [];
+    try {
+      this.#scan(records, isLast);
+    } finally {
+      yield records;
+    }
+  }
+
+  /** Makes records of what is there, and keeps the text of the one that has not ended yet. */
+  #scan(records: CsvRecord[], isLast: boolean): void {
+    const text = this.#text;
+    const delimiter = this.#delimiter ??= findDelimiter(text, isLast);
+    const marks = new Marks(text, delimiter ?? ',');
+    let start = 0;
+    let openQuote: number | undefined;
+    while (delimiter !== undefined && start < text.length) {
+      let end = marks.lineBreak(start);
+      let cells: string[] | undefined;
+      if (marks.quote(start) < end) ({ cells, end, openQuote } = this.#split(text, start, marks));
+      // A carriage return that comes last may be half of a line break.
+      const isWhole = end < text.length - 1 || text.charCodeAt(end) === LINE_FEED;
+      if (openQuote !== undefined || !(isWhole || isLast)) break;
+      if (end > start) records.push(this.#record(text.slice(start, end), cells));
+      this.#line += 1;
+      start = end + (text.startsWith('\r\n', end) ? 2 : 1);
+    }
+    this.#text = text.slice(start);
+    this.#unseenCharacters = 0;
+    if (openQuote !== undefined && (isLast || this.#isTooLong(this.#text))) {
+      const line = this.#lineAt(text, start, openQuote);
+      throw fault(`The quote that opens a cell on line ${line} is never closed.`);
+    }
+    if (this.#isTooLong(this.#text)) throw this.#tooLong();
+  }
+
+  /** A record of this text; `cells` are undefined where it has no quotes. */
+  #record(text: string, cells: string[] | undefined): CsvRecord {
+    if (this.#isTooLong(text)) throw this.#tooLong();
+    const record = { line: this.#line, cells: cells ?? text.split(this.delimiter), text };
+    if (record.cells.length > IMPORT_COLUMNS_LIMIT) {
+      throw fault(`Line ${this.#line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`);
+    }
+    if (cells) this.#line += countLineBreaks(text);
+    return record;
+  }
+
+  /** The cells of a record that has quotes, up to `openQuote` if one of them does not close. */
+  #split(text: string, start: number, marks: Marks) {
+    const cells: string[] = [];
+    for (let at = start; ; at += 1) {
+      let end: number;
+      if (text.charCodeAt(at) === QUOTE) {
+        const close = findClosingQuote(text, at);
+        if (close < 0) return { cells, end: text.length, openQuote: at };
+        cells.push(text.slice(at + 1, close).replaceAll('""', '"'));
+        end = close + 1;
+      } else {
+        end = Math.min(marks.delimiter(at), marks.lineBreak(at));
+        cells.push(text.slice(at, end));
+      }
+      const isLast = end === text.length || isLineBreak(text, end);
+      if (isLast) return { cells, end, openQuote: undefined };
+      if (!text.startsWith(this.delimiter, end)) {
+        const what = `On line ${this.#lineAt(text, start, end)} something follows a closing quote`;
+        throw fault(`${what}. Double the quotes that stand inside of a cell: "a 5"" pipe".`);
+      }
+      at = end;
+    }
+  }
+
+  #lineAt(text: string, start: number, at: number): number {
+    return this.#line + countLineBreaks(text.slice(start, at));
+  }
+
+  #isTooLong(text: string): boolean {
+    // A character takes up to three bytes, so most texts need not be measured.
+    const limit = IMPORT_RECORD_LIMIT_BYTES;
+    return text.length * 3 > limit && Buffer.byteLength(text) > limit;
+  }
+
+  #tooLong(): AppError {
+    const most = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
+    return fault(`The record that begins on line ${this.#line} has more than ${most}.`);
+  }
+}
+
+/** Where marks stand next in a text that is read from left to right, none of it searched twice. */
+class Marks {
+  readonly #text: string;
+  readonly #delimiter: string;
+  #nextDelimiter = -1;
+  #nextQuote = -1;
+  #nextLineFeed = -1;
+  #nextReturn = -1;
+
+  constructor(text: string, delimiter: string) {
+    this.#text = text;
+    this.#delimiter = delimiter;
+  }
+
+  // Each answers the first place from `at` on, or the end of the text.
+
+  delimiter(at: number): number {
+    if (this.#nextDelimiter < at) this.#nextDelimiter = this.#find(this.#delimiter, at);
+    return this.#nextDelimiter;
+  }
+
+  quote(at: number): number {
+    if (this.#nextQuote < at) this.#nextQuote = this.#find('"', at);
+    return this.#nextQuote;
+  }
+
+  lineBreak(at: number): number {
+    if (this.#nextLineFeed < at) this.#nextLineFeed = this.#find('\n', at);
+    if (this.#nextReturn < at) this.#nextReturn = this.#find('\r', at);
+    return Math.min(this.#nextLineFeed, this.#nextReturn);
+  }
+
+  #find(mark: string, at: number): number {
+    const found = this.#text.indexOf(mark, at);
+    return found < 0 ? this.#text.length : found;
+  }
+}
+
+/** What the first line that is not blank has most of; undefined while that line has not ended. */
+function findDelimiter(text: string, isLast: boolean): string | undefined {
+  const counts = { ',': 0, ';': 0, '\t': 0 };
+  const start = text.search(/[^\r\n]/);
+  let hasEnded = isLast;
+  // Whole quoted cells first, so that nothing inside of them counts.
+  const marks = /(?<![^,;\t\r\n])"[^"]*(?:""[^"]*)*(?:"|$)|[,;\t\r\n]/g;
+  for (const [mark] of text.slice(Math.max(start, 0)).matchAll(marks)) {
+    hasEnded ||= start >= 0 && isLineBreak(mark, 0);
+    if (isLineBreak(mark, 0)) break;
+    if (mark === ',' || mark === ';' || mark === '\t') counts[mark] += 1;
+  }
+  if (!hasEnded) return undefined;
+  if (counts['\t'] > Math.max(counts[','], counts[';'])) return '\t';
+  return counts[';'] > counts[','] ? ';' : ',';
+}
+
+/** The quote that closes the cell which opens at `open`; -1 where the text ends before. */
+function findClosingQuote(text: string, open: number): number {
+  let close = text.indexOf('"', open + 1);
+  while (close >= 0 && text.charCodeAt(close + 1) === QUOTE) close = text.indexOf('"', close + 2);
+  return close;
+}
+
+function isLineBreak(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === LINE_FEED || code === CARRIAGE_RETURN;
+}
+
+function countLineBreaks(text: string): number {
+  return text.match(LINE_BREAK)?.length ?? 0;
+}
+
+function fault(detail: string): AppError {
+  return new AppError('invalid_data', detail);
+}

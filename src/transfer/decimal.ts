@@ -1,0 +1,29 @@
+/**
+ * Numbers in the cells of a CSV file: digits and one decimal mark, white space around them. Marks
+ * of thousands, signs of currencies and exponents are refused: a price misread costs money.
+ */
+import type { Parsed } from '../domain/parsed.ts';
+
+/**
+ * The decimal marks of a file: a point; a point or a comma; or a point or a comma of which nobody
+ * knows whether it marks thousands, so that three digits after it are refused.
+ */
+export type DecimalMarks = 'point' | 'either' | 'unclear';
+
+const POINT = /^-?\d+(?:\.\d+)?$/;
+const EITHER = /^-?\d+(?:[.,]\d+)?$/;
+const THREE_DIGITS_LAST = /[.,]\d{3}$/;
+
+export function parseDecimal(cell: string, marks: DecimalMarks): Parsed<number> {
+  const text = cell.trim();
+  if (text === '') return { fault: { code: 'blank', detail: 'Must not be blank.' } };
+  if (!(marks === 'point' ? POINT : EITHER).test(text)) {
+    const hint = 'no thousands separators, currency signs or exponents';
+    return { fault: { code: 'format', detail: `Write a plain number, such as 1234.5: ${hint}.` } };
+  }
+  if (marks === 'unclear' && THREE_DIGITS_LAST.test(text)) {
+    const what = 'Could mean thousands or decimals';
+    return { fault: { code: 'format', detail: `${what}: write 1234, or 1.2340 with a 0 more.` } };
+  }
+  return { value: Number(text.replace(',', '.')) };
+}

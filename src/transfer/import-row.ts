@@ -1,0 +1,50 @@
+/** What is read from a row of a file that is imported, whatever the file's format. */
+import type { Currency } from '../domain/currency.ts';
+import { AppError, type Issue } from '../domain/error.ts';
+import { type NewProduct, parseNewProduct } from '../domain/product.ts';
+
+export interface ImportRow {
+  /** The line of the file that it begins on, from 1. */
+  readonly line: number;
+  /** As it was sent; null where there is none. */
+  readonly sku: string | null;
+  /** How much text it was. */
+  readonly characters: number;
+  readonly content: RowContent;
+}
+
+/** A product, or why there is none; undefined for a row that is not meant to hold one. */
+export type RowContent =
+  | { readonly product: NewProduct; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[]; readonly product?: undefined }
+  | undefined;
+
+/** Reads the rows of one file, as many at a time as its chunks complete. */
+export interface RowReader {
+  /** Columns that nothing is read from; known once the first rows are. */
+  readonly ignoredColumns: readonly string[];
+  /** @throws AppError `invalid_data`, `invalid_query` where the file as a whole is faulty */
+  read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void>;
+}
+
+/** The product with these members; `issues` are the faults of those that could not be read. */
+export function parseContent(
+  members: Readonly<Record<string, unknown>>, issues: readonly Issue[], currency: Currency,
+): RowContent {
+  try {
+    const product = parseNewProduct(members, currency);
+    return issues.length === 0 ? { product } : { issues };
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
+    const found = error.issues.filter(({ pointer }) =>
+      !issues.some((issue) => issue.pointer === pointer));
+    return { issues: [...issues, ...found] };
+  }
+}
+
+/** 10 of one currency must never become 10 of another. */
+export function findCurrencyIssue(sent: unknown, currency: Currency): Issue | undefined {
+  if (sent === currency.code) return undefined;
+  const detail = `Must be ${currency.code}, the currency of this seller, or be left out.`;
+  return { pointer: '/currency', code: 'mismatch', detail };
+}

@@ -1,0 +1,86 @@
+/** Which column means what. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ColumnMap, findColumns, parseColumnMap } from '../../src/transfer/columns.ts';
+import { catchRefusal } from '../domain/refusal.ts';
+
+const NO_MAP: ColumnMap = new Map();
+const OWN = ['name', 'category', 'sku', 'price', 'stock'];
+
+test('finds the members of our own files in any order, case and outer white space', () => {
+  const { places, isShop, ignored } = findColumns(
+    [' Stock', 'PRICE', 'sku', 'Currency', 'Category\t', 'Name'], NO_MAP,
+  );
+  assert.deepEqual(places, {
+    name: [5], category: [4], sku: [2], price: [1], stock: [0], currency: [3],
+  });
+  assert.equal(isShop, false);
+  assert.deepEqual(ignored, []);
+});
+
+test('names the columns that it ignores, but for those of our own export', () => {
+  const header = ['id', ...OWN, 'Colour', 'position', '', ' ', 'created_at', 'updated_at', 'Size'];
+  assert.deepEqual(findColumns(header, NO_MAP).ignored, ['Colour', 'Size']);
+});
+
+test('names no more than 100 ignored columns', () => {
+  const many = Array.from({ length: 300 }, (_, n) => `column ${n}`);
+  assert.deepEqual(findColumns([...OWN, ...many], NO_MAP).ignored, many.slice(0, 100));
+});
+
+test('takes several columns of one name in their order', () => {
+  assert.deepEqual(findColumns([...OWN, 'Name'], NO_MAP).places.name, [0, 5]);
+});
+
+test('lists what a file has where members are missing, and how to name them', () => {
+  const error = catchRefusal(() => findColumns(['Artikel', 'Preis', 'sku', 'name'], NO_MAP));
+  assert.equal(error.code, 'invalid_data');
+  for (const part of [
+    'no column for category, price, stock', 'Artikel, Preis, sku, name',
+    'map=category:Column,price:Column,stock:Column',
+  ]) assert.ok(error.publicDetail.includes(part), error.publicDetail);
+});
+
+test('does not repeat a header of any length', () => {
+  const header = Array.from({ length: 1_000 }, () => 'x'.repeat(200));
+  assert.ok(catchRefusal(() => findColumns(header, NO_MAP)).publicDetail.length < 12_000);
+});
+
+test('reads members from the columns that a map names', () => {
+  const map = parseColumnMap('name:Bezeichnung,price:Preis, netto,stock:On hand,currency:W:1');
+  assert.deepEqual([...map], [
+    ['name', 'Bezeichnung'], ['price', 'Preis, netto'], ['stock', 'On hand'], ['currency', 'W:1'],
+  ]);
+  const header = ['Bezeichnung', 'category', 'sku', 'preis, netto ', 'On hand', 'w:1', 'name'];
+  const { places, ignored } = findColumns(header, map);
+  assert.deepEqual(places, {
+    name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [5],
+  });
+  assert.deepEqual(ignored, ['name']);
+});
+
+test('names a column that a map has replaced among the ignored ones', () => {
+  const header = ['Handle', 'Title', 'SEO Title', 'Type', 'Variant SKU', 'Variant Price',
+    'Variant Inventory Qty'];
+  const { places, ignored } = findColumns(header, parseColumnMap('name:SEO Title'));
+  assert.deepEqual(places.name, [2]);
+  assert.deepEqual(ignored, ['Title']);
+});
+
+test('refuses a map that is none, or that names a member twice', () => {
+  for (const text of ['', 'name', 'name:', 'name: ', ':Title', 'title:Title', 'name:A,name:B',
+    'name:A,id:B', 'Name:Title']) {
+    const { code, issues } = catchRefusal(() => parseColumnMap(text));
+    assert.equal(code, 'invalid_query', text);
+    assert.deepEqual(issues.map(({ parameter, code: fault }) => `${parameter} ${fault}`),
+      ['map format'], text);
+  }
+});
+
+test('refuses a map to a column that the file has not, and lists those that it has', () => {
+  const { code, issues: [issue] } =
+    catchRefusal(() => findColumns(OWN, parseColumnMap('name:Title')));
+  assert.equal(code, 'invalid_query');
+  assert.equal(issue?.parameter, 'map');
+  assert.match(issue?.detail ?? '', /no column "Title".*name, category, sku, price, stock/);
+});

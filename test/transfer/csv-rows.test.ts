@@ -1,0 +1,142 @@
+/** What the rows of CSV files mean, of our own and of shops. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseColumnMap } from '../../src/transfer/columns.ts';
+import { CsvRows } from '../../src/transfer/csv-rows.ts';
+import type { ImportRow } from '../../src/transfer/import-row.ts';
+import { readRows } from './read.ts';
+import { MAGENTO, SHOPIFY, SHOPIFY_NEW, WOOCOMMERCE } from './shop-exports.ts';
+
+const EUR = { code: 'EUR', decimals: 2 };
+const HEADER = 'name,category,sku,price,stock';
+
+const readCsv = async (text: string, map = ''): Promise<ImportRow[]> =>
+  readRows(new CsvRows(EUR, map === '' ? new Map() : parseColumnMap(map)), text);
+
+/** A row in short: its line, and the product, or its faults, or that it holds none. */
+function summarise({ line, sku, content }: ImportRow) {
+  if (!content) return [line, sku, 'skipped'];
+  if (content.issues) {
+    return [line, sku, content.issues.map(({ pointer, code }) => `${pointer} ${code}`)];
+  }
+  const { product } = content;
+  assert.equal(product.sku, sku);
+  return [line, sku, product.name, product.category, product.priceMinor, product.stock];
+}
+
+const summariseCsv = async (text: string, map?: string) =>
+  (await readCsv(text, map)).map(summarise);
+
+test('reads products from our own columns', async () => {
+  assert.deepEqual(await summariseCsv(`${HEADER}\nMug,Kitchen,M-1,19.99,7\n Pot ,Küche,P,5,0`), [
+    [2, 'M-1', 'Mug', 'Kitchen', 1999, 7], [3, 'P', ' Pot ', 'Küche', 500, 0],
+  ]);
+});
+
+test('names every fault of a row, and reads the other rows', async () => {
+  const text = `${HEADER},currency\n,K,M-1,1.999,x,EUR\nMug,K,M-2,-1,1.5,USD\nMug,K,,,,EUR\n`
+    + 'Mug,K,M-3,1,1,\n';
+  assert.deepEqual(await summariseCsv(text), [
+    [2, 'M-1', ['/stock format', '/name blank', '/price precision']],
+    [3, 'M-2', ['/currency mismatch', '/price range', '/stock precision']],
+    [4, null, ['/price blank', '/stock blank', '/sku blank']],
+    [5, 'M-3', 'Mug', 'K', 100, 1],
+  ]);
+});
+
+test('fails a row with more cells than the header has, unless they are blank', async () => {
+  assert.deepEqual(await summariseCsv(`${HEADER}\nA,B,C,1,2,,\nMug, blue,K,M-1,1,2\n`), [
+    [2, 'C', 'A', 'B', 100, 2],
+    [3, 'K', ['/price format', ' format']],
+  ]);
+});
+
+test('takes cells that a row does not have for blank ones', async () => {
+  assert.deepEqual(await summariseCsv(`${HEADER}\nA,B,C,1\n`), [[2, 'C', ['/stock blank']]]);
+});
+
+test('skips rows in which everything is blank', async () => {
+  assert.deepEqual(await summariseCsv(`${HEADER}\n,,,,\n  \nA,,,,\n`), [
+    [2, null, 'skipped'], [3, null, 'skipped'],
+    [4, null, ['/price blank', '/stock blank', '/category blank', '/sku blank']],
+  ]);
+});
+
+test('takes decimal commas where cells are separated by semicolons or tabs', async () => {
+  for (const delimiter of [';', '\t']) {
+    const text = `${HEADER}\nMug,K,M-1,19:99,7\nMug,K,M-2,1:000,1.000\nMug,K,M-3,2.5,1`;
+    assert.deepEqual(await summariseCsv(text.replaceAll(',', delimiter).replaceAll(':', ',')), [
+      [2, 'M-1', 'Mug', 'K', 1999, 7],
+      [3, 'M-2', ['/price format', '/stock format']],
+      [4, 'M-3', 'Mug', 'K', 250, 1],
+    ]);
+  }
+});
+
+test('refuses a file without rows or a header', async () => {
+  assert.deepEqual(await readCsv(`${HEADER}\n`), []);
+  for (const text of ['', '\n\n', '\uFEFF']) {
+    await assert.rejects(readCsv(text), { code: 'invalid_data', message: /file is empty/ });
+  }
+  await assert.rejects(readCsv('a,b\n1,2'), { code: 'invalid_data', message: /no column/ });
+});
+
+test('reads what Shopify exports', async () => {
+  assert.deepEqual(await summariseCsv(SHOPIFY), [
+    [2, 'LS-S', 'Linen Shirt', 'Shirts', 5900, 12],
+    [8, 'LS-M', 'Linen Shirt', 'Shirts', 5900, 0],
+    [9, 'LS-L', 'Linen Shirt', 'Shirts', 6100, 3],
+    [10, null, 'skipped'],
+    [11, 'MUG-1', 'Clay Mug', 'Home & Garden > Kitchen & Dining > Mugs', 1850, 25],
+    [12, null, ['/sku blank']],
+  ]);
+});
+
+test('reads what Shopify exports under its new names', async () => {
+  assert.deepEqual(await summariseCsv(SHOPIFY_NEW), [
+    [2, 'WS-90', 'Walking Stick', 'Outdoor', 3490, 8],
+    [4, 'WS-110', 'Walking Stick', 'Outdoor', 3690, 5],
+  ]);
+});
+
+test('reads what WooCommerce exports', async () => {
+  assert.deepEqual(await summariseCsv(WOOCOMMERCE), [
+    [2, 'TEA-100', 'Green Tea, loose', 'Food > Tea', 790, 140],
+    [3, 'HOOD', 'skipped'],
+    [5, 'HOOD-BLUE', 'Hoodie - Blue', 'Uncategorized', 4500, 4],
+    [6, '-LESSON', '=Lesson', 'Art, Craft', 2500, 10],
+    [7, 'SET', 'skipped'],
+    [8, 'POT', ['/stock blank']],
+  ]);
+});
+
+test('reads what Magento exports', async () => {
+  assert.deepEqual(await summariseCsv(MAGENTO), [
+    [2, '24-MB01', 'Duffle Bag', 'Default Category/Gear', 3400, 100],
+    [6, '24-MB01', 'skipped'],
+    [7, 'WT09-XS', 'Tank XS', 'Uncategorized', 2250, 7],
+    [8, 'WT09', 'skipped'],
+  ]);
+});
+
+test('names the columns of a shop that it does not read', async () => {
+  const reader = new CsvRows(EUR, new Map());
+  await readRows(reader, MAGENTO);
+  assert.deepEqual(reader.ignoredColumns.slice(0, 3), [
+    'attribute_set_code', 'product_websites', 'description',
+  ]);
+});
+
+test('takes the whole cell of a column that a map names', async () => {
+  const [row] = await summariseCsv(WOOCOMMERCE, 'category:GTIN, UPC, EAN, or ISBN,stock:ID');
+  assert.deepEqual(row, [2, 'TEA-100', 'Green Tea, loose', '4006381333931', 790, 11]);
+});
+
+test('does not inherit from a product that is not the row before', async () => {
+  const text = 'Handle,Title,Type,Variant SKU,Variant Price,Variant Inventory Qty\n'
+    + 'a,A,T,1,1,1\n,,,2,1,1\nb,,,3,1,1\na,,,4,1,1\na,,,5,1,1';
+  assert.deepEqual((await summariseCsv(text)).slice(1), [
+    [3, '2', ['/name blank']], [4, '3', ['/name blank']], [5, '4', ['/name blank']],
+    [6, '5', ['/name blank']],
+  ]);
+});

@@ -1,0 +1,90 @@
+/** What the lines of NDJSON mean. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/config.ts';
+import type { ImportRow } from '../../src/transfer/import-row.ts';
+import { NdjsonRows } from '../../src/transfer/ndjson-rows.ts';
+import { chunksOf, readRows } from './read.ts';
+
+const EUR = { code: 'EUR', decimals: 2 };
+const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M-1', price: 19.99, stock: 7 };
+const PRODUCT = { name: 'Mug', category: 'Kitchen', sku: 'M-1', priceMinor: 1999, stock: 7 };
+
+const readNdjson = (content: string | Uint8Array): Promise<ImportRow[]> =>
+  readRows(new NdjsonRows(EUR), content);
+
+function faultsOf({ content }: ImportRow): string[] | undefined {
+  return content?.issues?.map(({ pointer, code, detail }) => {
+    assert.ok(detail.length > 5);
+    return `${pointer} ${code}`;
+  });
+}
+
+test('reads a product from each line, wherever the chunks are cut', async () => {
+  const line = JSON.stringify({ ...MUG, name: 'Küche 🥄' });
+  const text = `\uFEFF${line}\r\n\n \t\r\n${line}\n${line}`;
+  for (let size = 1; size <= Buffer.byteLength(text); size += 1) {
+    const rows: ImportRow[] = [];
+    for await (const batch of new NdjsonRows(EUR).read(chunksOf(text, size))) rows.push(...batch);
+    assert.deepEqual(rows.map((row) => [row.line, row.sku]), [[1, 'M-1'], [4, 'M-1'], [5, 'M-1']]);
+    for (const { content } of rows) {
+      assert.deepEqual(content?.product, { ...PRODUCT, name: 'Küche 🥄' });
+    }
+  }
+});
+
+test('passes over the members that only our own export has', async () => {
+  const own = {
+    id: 'prd_1', ...MUG, currency: 'EUR', position: 7, created_at: 'x', updated_at: 'y',
+  };
+  const [row] = await readNdjson(JSON.stringify(own));
+  assert.deepEqual(row?.content?.product, PRODUCT);
+});
+
+test('fails lines alone, with every fault of each', async () => {
+  const invalid = Buffer.from('{"name":"\xff"}\n', 'latin1');
+  const rows = await readNdjson(Buffer.concat([
+    Buffer.from(`${JSON.stringify({ ...MUG, currency: 'USD', colour: 'blue' })}\n`),
+    Buffer.from('{"name":\n[]\n"text"\n{"sku":7}\n'),
+    invalid,
+    Buffer.from('{"sku":"A","sku":"B"}\n[[[[[[[[[1]]]]]]]]]\n'),
+    Buffer.from(`${JSON.stringify({ ...MUG, __proto__: null, price: '19.99', stock: -1 })}\n`),
+    Buffer.from(JSON.stringify(MUG)),
+  ]));
+  assert.deepEqual(rows.map(({ line }) => line), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  assert.deepEqual(rows.map(faultsOf), [
+    ['/currency mismatch', '/colour unknown'],
+    [' format'],
+    [' type'],
+    [' type'],
+    ['/name required', '/category required', '/sku type', '/price required', '/stock required'],
+    [' format'],
+    ['/sku duplicate'],
+    [' format'],
+    ['/price type', '/stock range'],
+    undefined,
+  ]);
+  assert.deepEqual(rows.map(({ sku }) => sku),
+    ['M-1', null, null, null, null, null, null, null, 'M-1', 'M-1']);
+});
+
+test('speaks of the line, not of a body', async () => {
+  const [row] = await readNdjson(Buffer.from([0xff, 0x0a]));
+  assert.equal(row?.content?.issues?.[0]?.detail, 'The line is not UTF-8.');
+});
+
+test('refuses a file without any line', async () => {
+  for (const text of ['', '\n \r\n', '\uFEFF']) {
+    await assert.rejects(readNdjson(text), { code: 'invalid_data', message: /file is empty/ });
+  }
+});
+
+test('refuses a line beyond the limit without waiting for its end', async () => {
+  const most = `{"name":"${'x'.repeat(IMPORT_RECORD_LIMIT_BYTES - 11)}"}`;
+  assert.equal((await readNdjson(`${most}\n{}`)).length, 2);
+  for (const text of [`{}\n${most} \n`, `{}\n${most} `, `{}\n${'x'.repeat(10_000_000)}`]) {
+    await assert.rejects(readNdjson(text), {
+      code: 'invalid_data', message: /Line 2 has more than 256 KiB/,
+    });
+  }
+});
