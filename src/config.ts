@@ -19,22 +19,39 @@ export const KEY_USE_INTERVAL_MS = 60_000;
 export const BODY_LIMIT_BYTES = 64 * 1024;
 /** What is still read, to be thrown away, of a body that was refused before its end. */
 export const DISCARD_LIMIT_BYTES = 1024 * 1024;
+/** How long the client of a body that is longer has to read its answer. */
+export const DISCARD_LINGER_MS = 1_000;
 export const JSON_DEPTH_LIMIT = 8;
+
+/** A record of a CSV file, or a line of NDJSON: shops put whole descriptions, in HTML, into one. */
+export const IMPORT_RECORD_LIMIT_BYTES = 256 * 1024;
+export const IMPORT_COLUMNS_LIMIT = 1_000;
+/** What one transaction of an import holds: this many rows, or fewer that make so much text. */
+export const IMPORT_UNIT_ROWS = 1_000;
+export const IMPORT_UNIT_LIMIT_CHARACTERS = 1024 * 1024;
+/** Columns that the summary of an import names as ignored. */
+export const IMPORT_IGNORED_COLUMNS_LIMIT = 100;
 
 export const PAGE_SIZE_DEFAULT = 100;
 export const PAGE_SIZE_LIMIT = 1_000;
-/** Bytes of rendered pages that are kept in memory. */
+/** Bytes of rendered pages that are kept in memory; their compressed forms are kept beside. */
 export const PAGE_CACHE_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** Shorter answers are not worth compressing, and neither are those that shrink by less. */
+export const COMPRESSION_MIN_BYTES = 1_024;
+export const COMPRESSION_WORTH_RATIO = 0.9;
+/** From 0 to 11, which makes pages a seventh smaller than 4 in a hundred times the time. */
+export const BROTLI_QUALITY = 4;
 
 /** Headers of a request, in bytes and in number. */
 export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const HEADER_COUNT_LIMIT = 100;
-/** How long a client may take to send the headers, and the whole request. */
+/** How long a client may take to send the headers, and then a body that is read as a whole. */
 export const HEADERS_TIMEOUT_MS = 5_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 /** How long a connection with a request under way may stand still: nothing read, nothing sent. */
 export const STALL_TIMEOUT_MS = 30_000;
-/** How often those two are looked at. */
+/** How often the headers that have not come are looked for. */
 export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
 /** How long a connection may wait for its next request. */
 export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
@@ -52,12 +69,65 @@ export const WRITE_QUEUE_LIMIT = 20_000;
 export const WRITER_BUSY_TIMEOUT_MS = 5_000;
 /** Readers wait only while the write-ahead log is recovered after a crash. */
 export const READER_BUSY_TIMEOUT_MS = 1_000;
-export const WRITER_CACHE_KIB = 65_536;
+export const WRITER_CACHE_KIB = 32_768;
 export const READER_CACHE_KIB = 16_384;
 /**
  * Pages of 4 KiB in the write-ahead log after which the writer moves them into the database. Its
- * thread does that, so no reader waits; 8,000 and 20,000 were no faster, and pause for longer.
+ * thread does that, so no reader waits. For single changes 1,000 is as good, but an import, which
+ * changes pages all over the database, is a third faster, and much faster on a slow disk.
  */
-export const WAL_CHECKPOINT_PAGES = 1_000;
+export const WAL_CHECKPOINT_PAGES = 8_000;
 /** A log that once grew is cut back to this when it starts anew. */
 export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** How long a change is remembered under its Idempotency-Key, and what each new one forgets. */
+export const IDEMPOTENCY_LIFE_MS = 48 * 60 * 60 * 1000;
+export const IDEMPOTENCY_PRUNE_STEP = 4;
+export const IDEMPOTENCY_KEY_LIMIT_CHARACTERS = 255;
+
+/** The command line as a client: how long a server may keep silent before it counts as gone. */
+export const ANSWER_TIMEOUT_MS = 60_000;
+/** Waits before an import or export is tried again; where the server asks for more, up to this. */
+export const RETRY_WAITS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
+export const RETRY_WAIT_LIMIT_MS = 60_000;
+/** A refusal of a server; a line of its report on an import, or of a file of failures. */
+export const REFUSAL_LIMIT_BYTES = 64 * 1024;
+export const LINE_LIMIT_BYTES = 1024 * 1024;
+/** Failed rows of an import that are shown; all are in its file of failures. */
+export const FAILURES_SHOWN = 5;
+/** Such files beside one catalogue: none is overwritten, the next has the next number. */
+export const FAILURES_FILES_LIMIT = 100;
+/** How often progress is written: on a terminal, and elsewhere. */
+export const TERMINAL_PROGRESS_INTERVAL_MS = 100;
+export const PROGRESS_INTERVAL_MS = 5_000;
+
+/** How long a search waits until the projection has come to the position of its caller. */
+export const SEARCH_WAIT_LIMIT_MS = 5_000;
+/** What a search that waited in vain, or an export too many, is told to wait. */
+export const SEARCH_RETRY_AFTER_SECONDS = 5;
+/** Searches, and pages of exports, that wait at once; one more is refused. */
+export const SEARCH_QUEUE_LIMIT = 1_000;
+/** Changes, or products of a first build, that one transaction of the projection takes over. */
+export const SEARCH_STEP_LIMIT = 1_000;
+/** Pages of the text index that one step of putting it together writes: some 70 ms. */
+export const SEARCH_MERGE_STEP_PAGES = 500;
+/** The projection works unasked once nothing was written for this long, ... */
+export const SEARCH_IDLE_MS = 250;
+/** ... and its thread is started for that after this many commits. */
+export const SEARCH_IDLE_COMMITS = 20;
+/** Matches of a condition up to which they are fetched and sorted, rather than met on the way. */
+export const SEARCH_PROBE_LIMIT = 5_000;
+export const SEARCH_STATEMENTS_LIMIT = 200;
+/** Longest wait for the projection of another process on the same folder. */
+export const SEARCH_BUSY_TIMEOUT_MS = 5_000;
+export const SEARCH_CACHE_KIB = 16_384;
+/** For new objects of its thread: a step makes many, and none of them is needed for long. */
+export const SEARCH_YOUNG_HEAP_MIB = 12;
+/** Pages of 4 KiB in the log of the projection after which they are moved into its file. */
+export const SEARCH_CHECKPOINT_PAGES = 8_000;
+
+export const EXPORTS_AT_ONCE_LIMIT = 4;
+export const EXPORT_PAGE_SIZE = 500;
+/** An export holds a snapshot open, which keeps the log of the projection from being cut back. */
+export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
+export const EXPORT_CACHE_KIB = 2_048;

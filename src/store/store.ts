@@ -7,7 +7,9 @@
 import type { ApiKey, NewApiKey } from '../domain/api-key.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { KeyId, KeyReference, ProductId, SellerId } from '../domain/id.ts';
-import type { NewProduct, Product } from '../domain/product.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import type { ProductFilter, ProductQuery, ProductSort } from '../domain/product-query.ts';
+import type { NewProduct, Product, ProductPatch, ProductTarget } from '../domain/product.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { NewSeller, Seller } from '../domain/seller.ts';
 
@@ -15,6 +17,22 @@ import type { NewSeller, Seller } from '../domain/seller.ts';
 export interface Author {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
+}
+
+/** A change that is being made, and by what its repetition would be known. */
+export interface Write extends Author {
+  /** Undefined where the client promises nothing about repetitions. */
+  readonly idempotency?: Idempotency | undefined;
+}
+
+/**
+ * The Idempotency-Key of a request: of the changes that a seller sends with one key, only the first
+ * is made, and the others are answered like it. What is made in several units numbers them.
+ */
+export interface Idempotency {
+  readonly key: string;
+  /** From 0. */
+  readonly part: number;
 }
 
 /** What a key grants, and where its seller's catalogue stands: the one look-up of a request. */
@@ -41,12 +59,41 @@ export interface ProductPage {
   readonly position: number;
 }
 
-/** A product as the history has recorded it. */
-export interface RecordedProduct {
+/** What became of a product that was written. */
+export interface WrittenProduct {
+  readonly effect: 'created' | 'updated' | 'unchanged';
   readonly id: ProductId;
+  /** Position of the product's last change: where it is unchanged, one that was taken before. */
   readonly position: number;
   /** The product's JSON at that position (`formatProduct`). */
   readonly json: string;
+  /** Whether this change was made before, under the same idempotency key, and not again. */
+  readonly isReplay: boolean;
+}
+
+/** `create` leaves the products that are there alone, and counts them as `taken`. */
+export type ImportMode = 'upsert' | 'create';
+export type ImportEffect = 'created' | 'updated' | 'unchanged' | 'taken';
+
+/** What became of the products of one unit of an import, in their order. */
+export interface ImportedProducts {
+  readonly effects: readonly ImportEffect[];
+  /** Of the catalogue, after them. */
+  readonly position: number;
+  readonly isReplay: boolean;
+}
+
+/** An import that is tried and not made: a product that comes twice counts as there. */
+export interface ImportPreview {
+  try(products: readonly NewProduct[]): Promise<readonly ImportEffect[]>;
+  close(): Promise<void>;
+}
+
+/** Every product that a query finds, as they all stood at one position. */
+export interface ProductExport {
+  readonly position: number;
+  /** Read it to its end or return it: it holds a snapshot open. */
+  readonly pages: AsyncGenerator<readonly Product[], void, void>;
 }
 
 export interface Store {
@@ -74,10 +121,39 @@ export interface Store {
   noteKeyUse(author: Author, address: string): Promise<void>;
 
   /** @throws AppError `sku_taken` */
-  createProduct(author: Author, product: NewProduct): Promise<RecordedProduct>;
-  findProduct(sellerId: SellerId, id: ProductId): Promise<Product | undefined>;
+  createProduct(write: Write, product: NewProduct): Promise<WrittenProduct>;
+  /** Creates the product, or replaces the one that has its SKU. @throws `precondition_failed` */
+  putProduct(
+    write: Write, product: NewProduct, precondition: Precondition,
+  ): Promise<WrittenProduct>;
+  /** @throws AppError `not_found`, `precondition_failed`, `sku_taken` */
+  patchProduct(
+    write: Write, target: ProductTarget, patch: ProductPatch, precondition: Precondition,
+  ): Promise<WrittenProduct>;
+  /** The SKU is free again; no id is given twice. @throws `not_found`, `precondition_failed` */
+  deleteProduct(
+    write: Write, target: ProductTarget, precondition: Precondition,
+  ): Promise<{ readonly isReplay: boolean }>;
+  /** Writes up to 1,000 products as one unit; none is refused but those that are `taken`. */
+  importProducts(
+    write: Write, products: readonly NewProduct[], mode: ImportMode,
+  ): Promise<ImportedProducts>;
+  previewImport(sellerId: SellerId, mode: ImportMode): ImportPreview;
+
+  findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
   /** In the order of creation. */
   listProducts(sellerId: SellerId, query: PageQuery<ProductId>): Promise<ProductPage>;
+  /**
+   * Answers from a projection of the catalogue that has come to `position` or beyond.
+   * @throws AppError `unavailable`, with how far it is, where that takes too long
+   */
+  searchProducts(
+    sellerId: SellerId, query: ProductQuery, position: number,
+  ): Promise<ProductPage>;
+  /** @throws AppError `unavailable`, as above, and where too many exports are under way */
+  exportProducts(
+    sellerId: SellerId, filter: ProductFilter, sort: ProductSort, position: number,
+  ): Promise<ProductExport>;
 
   /** Finishes what is under way, then refuses everything. */
   close(): Promise<void>;

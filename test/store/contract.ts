@@ -1,8 +1,11 @@
 /** The contract of the store port: a suite that every adapter passes. */
 import { describe } from 'node:test';
+import { testChanges } from './contract/changes.ts';
 import { testClosing } from './contract/closing.ts';
 import type { PrepareStore } from './contract/fixture.ts';
 import { testGrants } from './contract/grants.ts';
+import { testIdempotency } from './contract/idempotency.ts';
+import { testImports } from './contract/imports.ts';
 import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testRotation } from './contract/rotation.ts';
@@ -16,6 +19,9 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testRotation(prepare);
     testGrants(prepare);
     testProducts(prepare);
+    testChanges(prepare);
+    testIdempotency(prepare);
+    testImports(prepare);
     testWrites(prepare);
     testClosing(prepare);
   });

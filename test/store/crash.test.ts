@@ -1,4 +1,7 @@
-/** `kill -9` under load, round after round: no write that was answered is ever lost. */
+/**
+ * `kill -9` under load, round after round: no write that was answered is ever lost, and one that
+ * was not is made once when it is sent again.
+ */
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
@@ -23,10 +26,13 @@ test('loses no answered write to kill -9 under load', { timeout: 60_000 }, async
   const folder = join(makeFolder(t), 'data');
   const key = await prepareSeller(t, folder);
   const answered = new Map<string, string>();
+  const unanswered = new Set<string>();
   for (let round = 1; round <= ROUNDS; round += 1) {
     const serving = await serve(t, folder);
     await assertAllThere(serving.port, key, answered);
-    await killUnderLoad(serving, key, answered, `R${round}`, 50 + random.below(400));
+    await sendAgain(serving.port, key, answered, unanswered);
+    const target = 50 + random.below(400);
+    await killUnderLoad(serving, key, { answered, unanswered }, `R${round}`, target);
   }
   const size = readHistory(folder);
   const serving = await serve(t, folder);
@@ -48,9 +54,15 @@ function serve(t: TestContext, folder: string): Promise<Serving> {
   return startServing(t, ['--data', folder, '--rate-limit', '0']);
 }
 
+/** By SKU: what was answered, and what was sent and not answered. */
+interface Sent {
+  readonly answered: Map<string, string>;
+  readonly unanswered: Set<string>;
+}
+
 /** Creates products over several connections at full speed; kills after `target` answers. */
 async function killUnderLoad(
-  serving: Serving, key: string, answered: Map<string, string>, prefix: string, target: number,
+  serving: Serving, key: string, { answered, unanswered }: Sent, prefix: string, target: number,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const state = { count: 0, sent: 0, isKilled: false };
@@ -58,8 +70,10 @@ async function killUnderLoad(
     while (!state.isKilled) {
       state.sent += 1;
       const sku = `${prefix}-${state.sent}`;
+      unanswered.add(sku);
       const json = await create(agent, serving.port, key, sku);
       if (json === undefined) return; // the connection broke
+      unanswered.delete(sku);
       answered.set(sku, json);
       state.count += 1;
       if (state.count === target) {
@@ -74,12 +88,31 @@ async function killUnderLoad(
   agent.destroy();
 }
 
+/** What was not answered is sent again and made once; what was is answered as it was. */
+async function sendAgain(
+  port: number, key: string, answered: Map<string, string>, unanswered: Set<string>,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  await Promise.all([...unanswered].map(async (sku) => {
+    answered.set(sku, await create(agent, port, key, sku) ?? assert.fail('no answer'));
+  }));
+  unanswered.clear();
+  const last = [...answered].slice(-20);
+  assert.deepEqual(
+    await Promise.all(last.map(([sku]) => create(agent, port, key, sku))),
+    last.map(([, json]) => json),
+  );
+  agent.destroy();
+}
+
 /** The body of a 201, undefined where the connection broke first. */
 function create(
   agent: Agent, port: number, key: string, sku: string,
 ): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  const headers = {
+    'x-api-key': key, 'content-type': 'application/json', 'idempotency-key': sku,
+  };
   const outgoing = request({ host: '127.0.0.1', port, path: PATH, method: 'POST', agent, headers });
   outgoing.on('error', () => resolve(undefined));
   outgoing.on('response', (response) => {

@@ -4,7 +4,8 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import {
-  READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
+  EXPORT_CACHE_KIB, READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS,
+  SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
   WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
 } from '../../config.ts';
 
@@ -54,6 +55,42 @@ export function openWriter(file: string, options: WriterOptions = {}): DatabaseS
 export function openReader(file: string): DatabaseSync {
   const db = open(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS });
   db.exec(`${SAFE_PRAGMAS} PRAGMA cache_size = -${READER_CACHE_KIB};`);
+  return db;
+}
+
+/**
+ * A connection to the projection that searches are answered from. Its commits do not wait for the
+ * disk: what a power cut takes away is made again from the catalogue. But it waits when the log is
+ * moved, for a file that was spoilt unnoticed would give wrong answers.
+ */
+export function openProjection(file: string): DatabaseSync {
+  const db = open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS });
+  try {
+    db.exec(`${SAFE_PRAGMAS}
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = NORMAL;
+      PRAGMA cache_size = -${SEARCH_CACHE_KIB};
+      PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
+      PRAGMA wal_autocheckpoint = ${SEARCH_CHECKPOINT_PAGES};
+    `);
+    return db;
+  } catch (error) {
+    db.close(); // the file is damaged, and is about to be replaced
+    throw error;
+  }
+}
+
+/** A connection to the projection that holds one snapshot, for an export. */
+export function openProjectionSnapshot(file: string): DatabaseSync {
+  const db = open(file, { readOnly: true, timeout: SEARCH_BUSY_TIMEOUT_MS });
+  db.exec(`${SAFE_PRAGMAS} PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN;`);
+  return db;
+}
+
+/** Keeps every other process that does the same waiting until this connection is closed. */
+export function openLock(file: string): DatabaseSync {
+  const db = open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS });
+  db.exec('BEGIN EXCLUSIVE');
   return db;
 }
 

@@ -7,6 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
+import { IdempotencyRecords, type Once } from './idempotency.ts';
 import { Positions } from './positions.ts';
 import { prepareUnits, type UnitName, type Units } from './units.ts';
 
@@ -14,7 +15,14 @@ import { prepareUnits, type UnitName, type Units } from './units.ts';
 export interface Batch {
   /** The time of the commit, milliseconds since 1970. */
   readonly at: number;
-  readonly calls: readonly { readonly name: UnitName; readonly input: unknown }[];
+  readonly calls: readonly UnitCall[];
+}
+
+/** A unit with an idempotency key is made once, however often it is called. */
+interface UnitCall {
+  readonly name: UnitName;
+  readonly input: unknown;
+  readonly once?: Once | undefined;
 }
 
 /** What became of a unit; plain JSON, since it crosses threads. */
@@ -38,19 +46,22 @@ const SQLITE_FULL = 13;
 export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
   const positions = new Positions(db);
   const units = prepareUnits(db, positions);
+  const records = new IdempotencyRecords(db);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT unit');
   const release = db.prepare('RELEASE unit');
   const undo = db.prepare('ROLLBACK TO unit');
 
-  function runUnit({ name, input }: Batch['calls'][number], at: number): Outcome {
+  function runUnit({ name, input, once }: UnitCall, at: number): Outcome {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
-    return { isDone: true, value: unit(input, at) };
+    if (!once) return { isDone: true, value: unit(input, at) };
+    const value = records.run(once, describeCall(name, input), at, () => unit(input, at));
+    return { isDone: true, value };
   }
 
-  function runAlone(call: Batch['calls'][number], at: number): Outcome {
+  function runAlone(call: UnitCall, at: number): Outcome {
     savepoint.run();
     try {
       const outcome = runUnit(call, at);
@@ -89,6 +100,13 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
       ? together : attempt(() => transact(() => calls.map((call) => runAlone(call, at))));
     return Array.isArray(apart) ? apart : calls.map(() => apart);
   };
+}
+
+/** What is asked for, whichever key of the seller asks for it. */
+function describeCall(name: UnitName, input: unknown): unknown {
+  // Units that are called with an idempotency key have objects as their input.
+  const { author: _, ...rest } = input as { author?: unknown };
+  return [name, rest];
 }
 
 function attempt(work: () => Outcome[]): Outcome[] | Failure {

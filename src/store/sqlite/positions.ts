@@ -34,6 +34,15 @@ export class Positions {
     return counters;
   }
 
+  /** Position of the last change of a seller, those of this transaction included. */
+  of(sellerId: SellerId): number {
+    return this.#touch(sellerId).position;
+  }
+
+  currencyOf(sellerId: SellerId): Currency {
+    return this.#touch(sellerId).currency;
+  }
+
   /** An id for a new product: by time, and above every id that the seller was ever given. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);

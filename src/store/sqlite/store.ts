@@ -1,10 +1,15 @@
 /**
- * The SQLite adapter of the store port: queries run here, on a connection that cannot write;
- * units of work go to the writer's thread. Several processes may have the same folder open.
+ * The SQLite adapter of the store port: queries run here, on a connection that cannot write; units
+ * of work go to the writer's thread, searches and exports to another one. Several processes may
+ * have the same folder open.
  */
-import type { Store } from '../store.ts';
+import { join } from 'node:path';
+import type { Author, Store, Write } from '../store.ts';
 import { prepareCatalogueFile } from './catalogue-file.ts';
+import type { Once } from './idempotency.ts';
+import { openImportPreview } from './import-preview.ts';
 import { Reader } from './reader.ts';
+import { Search } from './search/search.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -28,15 +33,19 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { pageLimit } = options;
   const writer = await Writer.start({ file, pageLimit }, clock);
   try {
-    return createStore(writer, new Reader(file));
+    const search = new Search({ catalogue: file, search: join(options.folder, 'search.db') });
+    return createStore(writer, new Reader(file), search);
   } catch (error) {
-    await writer.close();
+    await writer.close(Promise.resolve());
     throw error;
   }
 }
 
-function createStore(writer: Writer, reader: Reader): Store {
-  writer.onCommit(() => reader.endSnapshot());
+function createStore(writer: Writer, reader: Reader, search: Search): Store {
+  writer.onCommit(() => {
+    reader.endSnapshot();
+    search.noteCommit();
+  });
   return {
     cursorKey: reader.cursorKey,
     createSeller: (seller) => writer.run('createSeller', seller),
@@ -47,16 +56,39 @@ function createStore(writer: Writer, reader: Reader): Store {
     rotateKey: (key, hash, overlapMs) => writer.run('rotateKey', { key, hash, overlapMs }),
     revokeKey: (key) => writer.run('revokeKey', key),
     findGrant: async (hash) => reader.findGrant(hash),
-    // What crosses to the thread is copied: no more of an author than it needs.
-    noteKeyUse: ({ sellerId, keyId }, address) =>
-      writer.run('noteKeyUse', { author: { sellerId, keyId }, address }),
-    createProduct: ({ sellerId, keyId }, product) =>
-      writer.run('createProduct', { author: { sellerId, keyId }, product }),
-    findProduct: async (sellerId, id) => reader.snapshot().findProduct(sellerId, id),
+    noteKeyUse: (author, address) =>
+      writer.run('noteKeyUse', { author: authorOf(author), address }),
+    createProduct: (write, product) =>
+      writer.run('createProduct', { author: authorOf(write), product }, onceOf(write)),
+    putProduct: (write, product, precondition) =>
+      writer.run('putProduct', { author: authorOf(write), product, precondition }, onceOf(write)),
+    patchProduct: (write, target, patch, precondition) => writer.run(
+      'patchProduct', { author: authorOf(write), target, patch, precondition }, onceOf(write),
+    ),
+    deleteProduct: (write, target, precondition) => writer.run(
+      'deleteProduct', { author: authorOf(write), target, precondition }, onceOf(write),
+    ),
+    importProducts: (write, products, mode) =>
+      writer.run('importProducts', { author: authorOf(write), products, mode }, onceOf(write)),
+    previewImport: (sellerId, mode) =>
+      openImportPreview(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
+    findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
     listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
+    searchProducts: (sellerId, query, position) => search.search(sellerId, query, position),
+    exportProducts: (sellerId, filter, sort, position) =>
+      search.export(sellerId, filter, sort, position),
     async close() {
       reader.close();
-      await writer.close();
+      await writer.close(search.close());
     },
   };
+}
+
+/** What crosses to the thread is copied: no more of an author than it needs. */
+function authorOf({ sellerId, keyId }: Author): Author {
+  return { sellerId, keyId };
+}
+
+function onceOf({ sellerId, idempotency }: Write): Once | undefined {
+  return idempotency && { sellerId, ...idempotency };
 }

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { keyUnits } from './keys.ts';
 import type { Positions } from './positions.ts';
-import { productUnits } from './products.ts';
+import { productUnits } from './product-units.ts';
 import { sellerUnits } from './sellers.ts';
 
 /**

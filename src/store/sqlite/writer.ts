@@ -10,6 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { WRITE_BATCH_LIMIT, WRITE_QUEUE_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Batch, Outcome } from './group-commit.ts';
+import type { Once } from './idempotency.ts';
 import type { UnitInput, UnitName, UnitOutput } from './units.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
@@ -63,8 +64,10 @@ export class Writer {
     this.#onCommit = listener;
   }
 
-  /** Runs a unit of work; resolves once it is durable. */
-  run<Name extends UnitName>(name: Name, input: UnitInput<Name>): Promise<UnitOutput<Name>> {
+  /** Runs a unit of work, or finds what it did `once`; resolves once it is durable. */
+  run<Name extends UnitName>(
+    name: Name, input: UnitInput<Name>, once?: Once,
+  ): Promise<UnitOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
         reject(this.#refusal());
@@ -75,23 +78,27 @@ export class Writer {
         if (outcome.isDone) resolve(outcome.value as UnitOutput<Name>);
         else reject(new AppError(outcome.code, outcome.detail, { cause: outcome.cause }));
       };
-      this.#waiting.push({ call: { name, input }, settle });
+      this.#waiting.push({ call: { name, input, once }, settle });
       this.#schedule();
     });
   }
 
-  /** Commits what waits, closes the connection (which empties the WAL) and ends the thread. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
+  /**
+   * Refuses what comes, commits what waits, and ends the thread. Its connection is closed after
+   * those of `others` are, since the last one of all empties the WAL.
+   */
+  close(others: Promise<void>): Promise<void> {
+    this.#closed ??= this.#close(others);
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
+  async #close(others: Promise<void>): Promise<void> {
     if (this.#underWay.length + this.#waiting.length > 0) {
       await new Promise<void>((resolve) => { this.#onIdle = resolve; });
     }
+    await others;
     if (this.#failure) return;
-    const ended = once(this.#thread, 'exit');
+    const ended = new Promise((resolve) => { this.#thread.once('exit', resolve); });
     this.#thread.postMessage('close');
     await ended;
   }

@@ -27,7 +27,7 @@ function testCreation(prepare: PrepareStore): void {
     const name = 'Mug "Zoë" \\ 🫖 </script>';
     const product = makeNewProduct({ name, sku: 'Ä-1', price: 999999999999.999 }, 'KWD');
     const { id, position, json } = await store.createProduct(author, product);
-    const found = await store.findProduct(author.sellerId, id);
+    const found = await store.findProduct(author.sellerId, { id });
     assert.deepEqual(found, {
       ...product, sellerId: author.sellerId, id, position: 1,
       currency: { code: 'KWD', decimals: 3 }, createdAt: clock.now, updatedAt: clock.now,
@@ -70,10 +70,10 @@ function testIds(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
     const { id } = await store.createProduct(one, makeNewProduct());
-    assert.equal((await store.findProduct(one.sellerId, id))?.id, id);
-    assert.equal(await store.findProduct(other.sellerId, id), undefined);
-    assert.equal(await store.findProduct(NO_SELLER, id), undefined);
-    assert.equal(await store.findProduct(one.sellerId, NO_PRODUCT), undefined);
+    assert.equal((await store.findProduct(one.sellerId, { id }))?.id, id);
+    assert.equal(await store.findProduct(other.sellerId, { id }), undefined);
+    assert.equal(await store.findProduct(NO_SELLER, { id }), undefined);
+    assert.equal(await store.findProduct(one.sellerId, { id: NO_PRODUCT }), undefined);
   });
 
   test('creates no product for a seller that does not exist', async (t) => {
@@ -88,7 +88,7 @@ function testSkus(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const author = await makeAuthor(store);
     const first = await store.createProduct(author, makeNewProduct({ sku: 'A' }));
-    const before = await store.findProduct(author.sellerId, first.id);
+    const before = await store.findProduct(author.sellerId, { id: first.id });
     const again = store.createProduct(author, makeNewProduct({ sku: 'A', name: 'Another' }));
     await assert.rejects(again, { name: 'AppError', code: 'sku_taken', message: /"A"/ });
     assert.deepEqual(await readAll(store, author.sellerId), [before]);

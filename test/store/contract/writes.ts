@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { KeyId, SellerId } from '../../../src/domain/id.ts';
-import type { Author, RecordedProduct, Store } from '../../../src/store/store.ts';
+import type { Author, WrittenProduct, Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
   countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
@@ -102,7 +102,7 @@ function testReading(prepare: PrepareStore): void {
       const { id } = await store.createProduct(author, makeNewProduct());
       const [grant, product, page] = await Promise.all([
         store.findGrant(hash),
-        store.findProduct(author.sellerId, id),
+        store.findProduct(author.sellerId, { id }),
         store.listProducts(author.sellerId, { after: undefined, limit: 100 }),
       ]);
       assert.equal((await before)?.position, position - 1);
@@ -152,13 +152,13 @@ function testReading(prepare: PrepareStore): void {
 }
 
 /** Creates products one after the other is asked for, without waiting. */
-function createMany(store: Store, author: Author, count: number): Promise<RecordedProduct[]> {
+function createMany(store: Store, author: Author, count: number): Promise<WrittenProduct[]> {
   return Promise.all(countTo(count).map(() => store.createProduct(author, makeNewProduct())));
 }
 
 /** Every product that was answered is listed, and nothing else, at positions 1 to their number. */
 async function assertGapless(
-  store: Store, sellerId: SellerId, made: readonly RecordedProduct[],
+  store: Store, sellerId: SellerId, made: readonly WrittenProduct[],
 ): Promise<void> {
   const listed = await readAll(store, sellerId);
   assert.deepEqual(sortNumbers(listed.map(({ position }) => position)), countTo(made.length));

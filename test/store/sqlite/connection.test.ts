@@ -16,7 +16,7 @@ test('opens a writer with every setting that durability and safety need', (t) =>
   ]), {
     journal_mode: 'wal', synchronous: 2, secure_delete: 1, trusted_schema: 0, cell_size_check: 1,
     foreign_keys: 1, timeout: 5_000, mmap_size: 0, temp_store: 2, journal_size_limit: 67_108_864,
-    wal_autocheckpoint: 1_000, max_page_count: 4_294_967_294,
+    wal_autocheckpoint: 8_000, max_page_count: 4_294_967_294,
   });
 });
 

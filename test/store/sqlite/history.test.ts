@@ -66,3 +66,48 @@ test('has a row of history for every product that is listed', async (t) => {
     WHERE json_extract(c.product, '$.sku') = p.sku AND c.stock_after = p.stock
   `), [{ rows: 600, products: 600, first: 1, last: 600 }]);
 });
+
+test('tells what was changed, moved and deleted, and keeps a last snapshot', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  const { id, json } = await store.createProduct(author, makeNewProduct({ stock: 7 }));
+  await store.patchProduct(author, { id }, { stock: 9 }, {});
+  const renamed = await store.patchProduct(author, { id }, { name: 'Cup', stock: 4 }, {});
+  await store.patchProduct(author, { id }, { name: 'Cup' }, {});
+  await store.deleteProduct(author, { id }, {});
+  await store.close();
+  const rows = readRows(folder, `
+    SELECT position, type, product_id, stock_before, stock_after, product FROM change
+    WHERE seller_id = ? ORDER BY position`, author.sellerId);
+  const product_id = id;
+  assert.deepEqual(rows, [
+    { position: 1, type: 'created', product_id, stock_before: 0, stock_after: 7, product: json },
+    { position: 2, type: 'stock', product_id, stock_before: 7, stock_after: 9, product: null },
+    {
+      position: 3, type: 'updated', product_id, stock_before: 9, stock_after: 4,
+      product: renamed.json,
+    },
+    {
+      position: 4, type: 'deleted', product_id, stock_before: 4, stock_after: 0,
+      product: renamed.json,
+    },
+  ]);
+});
+
+test('moves the stock of every product by the sum of its history', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  for (const round of countTo(5)) {
+    const products = countTo(40).map((n) => makeNewProduct({ sku: `S${n}`, stock: n * round % 7 }));
+    await store.importProducts(author, products.slice(round), 'upsert');
+    await store.deleteProduct(author, products[round * 5] ?? makeNewProduct(), {});
+  }
+  await store.close();
+  assert.deepEqual(readRows(folder, `
+    SELECT c.product_id, sum(c.stock_after - c.stock_before) AS moved, p.stock
+    FROM change AS c LEFT JOIN product AS p ON p.seller_id = c.seller_id AND p.id = c.product_id
+    GROUP BY c.product_id HAVING moved <> coalesce(p.stock, 0)
+  `), []);
+});

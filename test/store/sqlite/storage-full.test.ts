@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
-import type { Author, RecordedProduct, Store } from '../../../src/store/store.ts';
+import type { Author, WrittenProduct, Store } from '../../../src/store/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import {
   countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, readAll,
@@ -63,8 +63,8 @@ test('goes on where it stopped once there is room again', async (t) => {
 });
 
 /** Creates products until there is no room, and returns those that were made. */
-async function fill(store: Store, author: Author): Promise<RecordedProduct[]> {
-  const made: RecordedProduct[] = [];
+async function fill(store: Store, author: Author): Promise<WrittenProduct[]> {
+  const made: WrittenProduct[] = [];
   try {
     while (made.length < 10_000) made.push(await store.createProduct(author, makeLargeProduct()));
   } catch (error) {

@@ -68,7 +68,7 @@ test('says that an outcome is unknown where its thread is lost, and then refuses
   await assert.rejects(store.createProduct(author, makeNewProduct()), {
     name: 'AppError', code: 'unavailable', message: /cannot write until it is started again/,
   });
-  assert.equal((await store.findProduct(author.sellerId, id))?.id, id);
+  assert.equal((await store.findProduct(author.sellerId, { id }))?.id, id);
   await store.close();
 });
 

@@ -1,0 +1,60 @@
+/**
+ * What was answered under an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07). The
+ * record commits with the change that it tells of; all changes run one after the other on the
+ * writer's thread, so of two that come at once the second one finds it. Refusals leave no record:
+ * they changed nothing, and a repetition may do better.
+ */
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_STEP } from '../../config.ts';
+import { AppError } from '../../domain/error.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type { Idempotency } from '../store.ts';
+import { readBytes, readText } from './row.ts';
+
+/** The key of a change, and whose it is. */
+export interface Once extends Idempotency {
+  readonly sellerId: SellerId;
+}
+
+export class IdempotencyRecords {
+  readonly #find;
+  readonly #insert;
+  readonly #prune;
+
+  constructor(db: DatabaseSync) {
+    this.#find = db.prepare(`
+      SELECT fingerprint, outcome FROM idempotency
+      WHERE seller_id = ? AND key = ? AND part = ? AND at > ?`);
+    this.#insert = db.prepare(`
+      INSERT OR REPLACE INTO idempotency (seller_id, key, part, fingerprint, at, outcome)
+      VALUES (?, ?, ?, ?, ?, ?)`);
+    // Each new record takes a few old ones away, so their number falls wherever keys are in use.
+    this.#prune = db.prepare(`
+      DELETE FROM idempotency WHERE (seller_id, key, part) IN (
+        SELECT seller_id, key, part FROM idempotency
+        WHERE seller_id = ? AND at <= ? ORDER BY at LIMIT ${IDEMPOTENCY_PRUNE_STEP})`);
+  }
+
+  /**
+   * What `run` returns; or, where the key was used before, what it returned then.
+   * @throws AppError `idempotency_mismatch` where it was used for something else
+   */
+  run({ sellerId, key, part }: Once, asked: unknown, at: number, run: () => unknown): unknown {
+    const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest();
+    const oldest = at - IDEMPOTENCY_LIFE_MS;
+    const record = this.#find.get(sellerId, key, part, oldest);
+    if (record) {
+      if (fingerprint.equals(readBytes(record, 'fingerprint'))) {
+        // What units return are objects, and this is the JSON of one.
+        return { ...JSON.parse(readText(record, 'outcome')) as object, isReplay: true };
+      }
+      const detail = 'This Idempotency-Key was sent before, with another request.';
+      throw new AppError('idempotency_mismatch', `${detail} Take a new key for a new request.`);
+    }
+    const outcome = run();
+    this.#insert.run(sellerId, key, part, fingerprint, at, JSON.stringify(outcome));
+    this.#prune.run(sellerId, oldest);
+    return outcome;
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * An import that is tried and not made. What it would write goes to a temporary database that
+ * SQLite keeps in memory while it is small, moves to the disk when it grows, and removes: so a
+ * product that comes twice is found there the second time, however long the import is.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import type { NewProduct, ProductTarget } from '../../domain/product.ts';
+import type { ImportEffect, ImportMode, ImportPreview } from '../store.ts';
+import { isSame } from './product-changes.ts';
+import { readText } from './row.ts';
+
+/** `find` looks a product up in the catalogue itself. */
+export function openImportPreview(
+  mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
+): ImportPreview {
+  const db = new DatabaseSync('');
+  db.exec('CREATE TABLE tried (sku TEXT PRIMARY KEY, product TEXT NOT NULL) STRICT, WITHOUT ROWID');
+  const findTried = db.prepare('SELECT product FROM tried WHERE sku = ?');
+  const note = db.prepare('INSERT OR REPLACE INTO tried (sku, product) VALUES (?, ?)');
+
+  function tryOne(product: NewProduct): ImportEffect {
+    const row = findTried.get(product.sku);
+    // What the table holds was written below.
+    const before = row ? JSON.parse(readText(row, 'product')) as NewProduct : find(product);
+    if (before && mode === 'create') return 'taken';
+    if (before && isSame(before, product)) return 'unchanged';
+    note.run(product.sku, JSON.stringify(product));
+    return before ? 'updated' : 'created';
+  }
+
+  return {
+    async try(products) {
+      db.exec('BEGIN');
+      const effects = products.map(tryOne);
+      db.exec('COMMIT');
+      return effects;
+    },
+    async close() {
+      if (db.isOpen) db.close();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * The exports under way: each holds one snapshot of the projection, on a connection of its own, and
+ * reads it a page at a time as its consumer asks. There are few of them, and each ends in time: as
+ * long as a snapshot is held, the log of the projection only grows.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, SEARCH_RETRY_AFTER_SECONDS,
+} from '../../../config.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { ProductId } from '../../../domain/id.ts';
+import { foldText, type Place, type ProductSort } from '../../../domain/product-query.ts';
+import type { History } from './history.ts';
+import type { ExportRequest, FoundRows, ProductRow, StartedExport } from './messages.ts';
+import { ProductFinder } from './product-finder.ts';
+import { hasReached, prepareFindStanding } from './projection.ts';
+import { openSnapshotFile } from './projection-file.ts';
+
+interface Export {
+  readonly db: DatabaseSync;
+  readonly timer: NodeJS.Timeout;
+  readPage(): FoundRows;
+}
+
+export class Exports {
+  readonly #file: string;
+  readonly #history: History;
+  readonly #open = new Map<number, Export>();
+  #last = 0;
+
+  constructor(file: string, history: History) {
+    this.#file = file;
+    this.#history = history;
+  }
+
+  /** @throws AppError `unavailable` where one more, beside `others` that wait, is too many */
+  assertRoom(others: number): void {
+    if (this.#open.size + others < EXPORTS_AT_ONCE_LIMIT) return;
+    const detail = `${EXPORTS_AT_ONCE_LIMIT} exports are under way, which is the most at once.`;
+    throw unavailable(`${detail} Try again when one has ended.`);
+  }
+
+  /** Begins an export of what the projection holds now, which has come to `request.position`. */
+  start(request: ExportRequest): StartedExport {
+    const db = openSnapshotFile(this.#file);
+    try {
+      const standing = prepareFindStanding(db, this.#history)(request.sellerId);
+      const seller = this.#history.findSeller(request.sellerId);
+      // Another process may have replaced the file.
+      if (!seller || !hasReached(standing, request.position)) {
+        throw unavailable('The search is being built anew. Try again soon.');
+      }
+      const id = this.#last += 1;
+      const timer = setTimeout(() => this.end(id), EXPORT_TIME_LIMIT_MS);
+      const readPage = prepareReadPage(db, standing.ordinal, request);
+      this.#open.set(id, { db, timer, readPage });
+      return { export: id, currency: seller.currency, position: standing.position };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  }
+
+  readPage(id: number): FoundRows {
+    const open = this.#open.get(id);
+    if (open) return open.readPage();
+    throw unavailable('The export took too long and was ended. Start it again.');
+  }
+
+  end(id: number): void {
+    const open = this.#open.get(id);
+    if (!open) return;
+    this.#open.delete(id);
+    clearTimeout(open.timer);
+    open.db.close();
+  }
+
+  endAll(): void {
+    for (const id of this.#open.keys()) this.end(id);
+  }
+}
+
+function prepareReadPage(
+  db: DatabaseSync, ordinal: number, { filter, sort }: ExportRequest,
+): () => FoundRows {
+  const finder = new ProductFinder(db);
+  let after: Place | undefined;
+  return () => {
+    const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
+    const last = page.rows.at(-1);
+    if (last) after = placeOf(last, sort);
+    return page;
+  };
+}
+
+function placeOf(row: ProductRow, { by }: ProductSort): Place {
+  const [id, sku, name, , priceMinor, stock, , , updatedAt] = row;
+  const keys = { id, name: foldText(name), sku, price: priceMinor, stock, updated_at: updatedAt };
+  // The first column of a ProductRow is the id of a product.
+  return { key: keys[by], id: id as ProductId };
+}
+
+function unavailable(detail: string): AppError {
+  return new AppError('unavailable', detail, { retryAfterSeconds: SEARCH_RETRY_AFTER_SECONDS });
+}

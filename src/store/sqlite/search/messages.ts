@@ -1,0 +1,78 @@
+/**
+ * What crosses between the main thread and the thread of the search: what is asked as JSON text,
+ * and what is answered as objects. V8 keeps the short strings of JSON that it parses until a rare
+ * large collection, so the pages of an export would pile up.
+ */
+import type { Currency } from '../../../domain/currency.ts';
+import type { ErrorCode } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { ProductFilter, ProductQuery, ProductSort } from '../../../domain/product-query.ts';
+
+/** What the thread is started with: paths of the two databases. */
+export interface SearchFiles {
+  readonly catalogue: string;
+  readonly search: string;
+}
+
+export interface SearchRequest {
+  readonly kind: 'search';
+  readonly sellerId: SellerId;
+  readonly query: ProductQuery;
+  readonly position: number;
+}
+
+export interface ExportRequest {
+  readonly kind: 'export';
+  readonly sellerId: SellerId;
+  readonly filter: ProductFilter;
+  readonly sort: ProductSort;
+  readonly position: number;
+}
+
+/** Asks for the next page of an export. */
+export interface PageRequest {
+  readonly kind: 'page';
+  readonly export: number;
+}
+
+export type SearchCall = { readonly id: number } & (SearchRequest | ExportRequest | PageRequest);
+
+/** What is not answered: an export is left, work unasked begins or pauses, the thread is to end. */
+export type SearchNote =
+  | { readonly kind: 'leave'; readonly export: number }
+  | { readonly kind: 'work' | 'pause' | 'close' };
+
+export type SearchAnswer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: SearchFailure };
+
+export interface SearchFailure {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: string | undefined;
+}
+
+/** A product, without what all products of its seller share. */
+export type ProductRow = readonly [
+  id: number, sku: string, name: string, category: string, priceMinor: number, stock: number,
+  position: number, createdAt: number, updatedAt: number,
+];
+
+export interface FoundRows {
+  readonly rows: readonly ProductRow[];
+  readonly hasMore: boolean;
+}
+
+/** Answers a search. */
+export interface FoundPage extends FoundRows {
+  readonly currency: Currency;
+  readonly position: number;
+}
+
+/** Answers the request of an export; its pages are FoundRows. */
+export interface StartedExport {
+  readonly export: number;
+  readonly currency: Currency;
+  readonly position: number;
+}

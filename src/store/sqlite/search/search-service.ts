@@ -1,0 +1,206 @@
+/**
+ * The work of the search's thread: what is asked waits here until the projection has come to the
+ * position of its caller, and is answered then. Those that wait take turns, a step each; between
+ * steps the thread takes messages, so nobody waits for more than a step of another seller's.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { SEARCH_RETRY_AFTER_SECONDS, SEARCH_WAIT_LIMIT_MS } from '../../../config.ts';
+import { AppError } from '../../../domain/error.ts';
+import { Exports } from './exports.ts';
+import { type CatalogueSeller, History } from './history.ts';
+import type {
+  ExportRequest, FoundPage, SearchAnswer, SearchCall, SearchFailure, SearchFiles, SearchNote,
+  SearchRequest, StartedExport,
+} from './messages.ts';
+import { ProductFinder } from './product-finder.ts';
+import {
+  ForeignProjectionError, hasReached, Projection, type Standing,
+} from './projection.ts';
+import { isDamage, openProjectionFile, replaceProjectionFile } from './projection-file.ts';
+
+interface Waiting {
+  readonly id: number;
+  readonly request: SearchRequest | ExportRequest;
+  readonly deadline: number;
+  /** Whether it has met a projection that was worth nothing: it is replaced once for each. */
+  readonly hasReplaced: boolean;
+}
+
+interface Opened {
+  readonly db: DatabaseSync;
+  readonly projection: Projection;
+  readonly finder: ProductFinder;
+}
+
+/**
+ * Primary result codes of what may pass: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN; and CORRUPT
+ * and NOTADB, as the next search that comes upon the damage makes the file anew.
+ */
+const PASSING: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14, 11, 26]);
+
+export class SearchService {
+  readonly #file: string;
+  readonly #send: (answer: SearchAnswer) => void;
+  readonly #history: History;
+  readonly #exports: Exports;
+  #opened: Opened;
+  readonly #waiting: Waiting[] = [];
+  /** The last seller that was caught up unasked; undefined where nothing is done unasked. */
+  #caughtUp: number | undefined;
+  #turn: NodeJS.Immediate | undefined;
+
+  constructor(files: SearchFiles, send: (answer: SearchAnswer) => void) {
+    this.#file = files.search;
+    this.#send = send;
+    this.#history = new History(files.catalogue);
+    this.#exports = new Exports(files.search, this.#history);
+    this.#opened = this.#prepare(openProjectionFile(files.search));
+  }
+
+  call(call: SearchCall): void {
+    try {
+      if (call.kind === 'page') {
+        this.#send({ id: call.id, value: this.#exports.readPage(call.export) });
+        return;
+      }
+      if (call.kind === 'export') {
+        const others = this.#waiting.filter(({ request }) => request.kind === 'export');
+        this.#exports.assertRoom(others.length);
+      }
+      const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
+      this.#waiting.push({ id: call.id, request: call, deadline, hasReplaced: false });
+      this.#schedule();
+    } catch (error) {
+      this.#send({ id: call.id, failure: describeFailure(error) });
+    }
+  }
+
+  note(note: SearchNote): void {
+    switch (note.kind) {
+      case 'leave':
+        this.#exports.end(note.export);
+        return;
+      case 'work':
+        this.#caughtUp = 0;
+        this.#schedule();
+        return;
+      case 'pause':
+        this.#caughtUp = undefined;
+        return;
+      case 'close':
+        clearImmediate(this.#turn);
+        this.#exports.endAll();
+        this.#opened.db.close();
+        this.#history.close();
+    }
+  }
+
+  #schedule(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
+      const next = this.#waiting.shift();
+      if (next) this.#serve(next);
+      else if (this.#caughtUp !== undefined) this.#workUnasked(this.#caughtUp);
+      if (this.#waiting.length > 0 || this.#caughtUp !== undefined) this.#schedule();
+    });
+  }
+
+  #serve(waiting: Waiting): void {
+    try {
+      const value = this.#answer(waiting);
+      if (value) this.#send({ id: waiting.id, value });
+      else this.#waiting.push(waiting);
+    } catch (error) {
+      if (isWorthless(error) && !waiting.hasReplaced) {
+        this.#replace();
+        this.#waiting.push({ ...waiting, hasReplaced: true });
+      } else {
+        this.#send({ id: waiting.id, failure: describeFailure(error) });
+      }
+    }
+  }
+
+  /** What is answered; undefined after a step towards it. */
+  #answer({ request, deadline }: Waiting): FoundPage | StartedExport | undefined {
+    const seller = this.#history.findSeller(request.sellerId);
+    if (!seller) throw new AppError('not_found', 'There is no such seller.');
+    const { db, projection } = this.#opened;
+    let standing: Standing | undefined;
+    db.exec('BEGIN');
+    try {
+      standing = projection.find(seller.id);
+      if (hasReached(standing, request.position)) return this.#read(request, seller, standing);
+    } finally {
+      if (db.isTransaction) db.exec('COMMIT');
+    }
+    if (performance.now() >= deadline) throw describeDelay(seller, standing);
+    projection.step(seller);
+    return undefined;
+  }
+
+  #read(
+    request: SearchRequest | ExportRequest, { currency }: CatalogueSeller, standing: Standing,
+  ): FoundPage | StartedExport {
+    if (request.kind === 'export') return this.#exports.start(request);
+    const { ordinal, position } = standing;
+    return { ...this.#opened.finder.find(ordinal, request.query), currency, position };
+  }
+
+  /** One step: for the first seller that is behind, past one that is not, or of tidying up. */
+  #workUnasked(caughtUp: number): void {
+    const { projection } = this.#opened;
+    try {
+      const seller = this.#history.nextSeller(caughtUp);
+      if (!seller) {
+        if (!projection.merge()) this.#caughtUp = undefined;
+      } else if (hasReached(projection.find(seller.id), seller.position)) {
+        this.#caughtUp = seller.id;
+      } else {
+        projection.step(seller);
+      }
+    } catch (error) {
+      // Whoever asks next is told of what does not pass.
+      this.#caughtUp = undefined;
+      if (isWorthless(error)) this.#replace();
+    }
+  }
+
+  /** Where this fails the thread ends, and the next one tries again. */
+  #replace(): void {
+    this.#opened.db.close();
+    this.#opened = this.#prepare(replaceProjectionFile(this.#file));
+  }
+
+  #prepare(db: DatabaseSync): Opened {
+    return {
+      db, projection: new Projection(db, this.#history), finder: new ProductFinder(db),
+    };
+  }
+}
+
+function isWorthless(error: unknown): boolean {
+  return error instanceof ForeignProjectionError || isDamage(error);
+}
+
+function describeDelay(seller: CatalogueSeller, standing: Standing | undefined): AppError {
+  const format = (count: number): string => count.toLocaleString('en');
+  const progress = standing?.builtTo === undefined
+    ? `has come to ${format(standing?.position ?? 0)} of ${format(seller.position)} changes`
+    : `is being built, and has read ${format(standing.rows)} products`;
+  const detail = `The search ${progress}. Try again in ${SEARCH_RETRY_AFTER_SECONDS} seconds.`;
+  return new AppError('unavailable', detail, { retryAfterSeconds: SEARCH_RETRY_AFTER_SECONDS });
+}
+
+function describeFailure(error: unknown): SearchFailure {
+  if (error instanceof AppError) {
+    const { code, publicDetail: detail, retryAfterSeconds } = error;
+    return { code, detail, retryAfterSeconds };
+  }
+  const cause = error instanceof Error ? error.stack : String(error);
+  const isPassing = error instanceof Error && 'errcode' in error
+    && PASSING.has(Number(error.errcode) & 0xff);
+  if (!isPassing) return { code: 'internal', detail: 'The search has failed.', cause };
+  const detail = 'The search cannot use its file now. Try again soon.';
+  const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
+  return { code: 'unavailable', detail, retryAfterSeconds, cause };
+}

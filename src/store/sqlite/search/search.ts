@@ -1,0 +1,127 @@
+/**
+ * The main thread's side of searching: products by what they are, in any order, answered by a
+ * thread of its own from the projection. Writes come first: unasked, the projection is caught up
+ * only in times without any, and a commit costs no more here than to be counted.
+ */
+import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../config.ts';
+import type { Currency } from '../../../domain/currency.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { ProductFilter, ProductQuery, ProductSort } from '../../../domain/product-query.ts';
+import type { Product, Sku } from '../../../domain/product.ts';
+import type { ProductExport, ProductPage } from '../../store.ts';
+import type { ProductRow, SearchFiles } from './messages.ts';
+import { SearchCalls } from './search-calls.ts';
+
+export class Search {
+  readonly #files: SearchFiles;
+  #calls: SearchCalls | undefined;
+  #isClosed = false;
+  /** Commits since the projection was last caught up unasked. */
+  #commits = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Starts nothing: the thread begins with the first query, or with work to do unasked. */
+  constructor(files: SearchFiles) {
+    this.#files = files;
+  }
+
+  /** @throws AppError `unavailable` where the projection does not come to `position` in time */
+  async search(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage> {
+    const calls = this.#start();
+    const request = { kind: 'search', sellerId, query, position } as const;
+    const found = await this.#goOn(calls.call(request));
+    const products = mapRows(sellerId, found.currency, found.rows);
+    return { products, hasMore: found.hasMore, position: found.position };
+  }
+
+  /** @throws AppError `unavailable`, as above, and where too many exports are under way */
+  async export(
+    sellerId: SellerId, filter: ProductFilter, sort: ProductSort, position: number,
+  ): Promise<ProductExport> {
+    const calls = this.#start();
+    const request = { kind: 'export', sellerId, filter, sort, position } as const;
+    const started = await this.#goOn(calls.call(request));
+    const pages = readPages(calls, started.export, sellerId, started.currency);
+    // To its first yield: only from there on does a generator that is returned come to its end.
+    await pages.next();
+    return { position: started.position, pages };
+  }
+
+  /** Call it after each commit. */
+  noteCommit(): void {
+    this.#commits += 1;
+    this.#watch();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#calls?.close();
+  }
+
+  #start(): SearchCalls {
+    if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping. Try again.');
+    if (!this.#calls || this.#calls.isLost) this.#calls = new SearchCalls(this.#files);
+    return this.#calls;
+  }
+
+  /** What waited in vain is worth going on with, once there is time. */
+  async #goOn<Value>(answer: Promise<Value>): Promise<Value> {
+    try {
+      return await answer;
+    } catch (error) {
+      this.#commits += SEARCH_IDLE_COMMITS;
+      this.#watch();
+      throw error;
+    }
+  }
+
+  /** Looks for a time without commits; meanwhile nothing is done unasked. */
+  #watch(): void {
+    if (this.#timer || this.#isClosed) return;
+    this.#calls?.tell({ kind: 'pause' });
+    let seen = this.#commits;
+    this.#timer = setInterval(() => {
+      if (seen === this.#commits) this.#workUnasked();
+      seen = this.#commits;
+    }, SEARCH_IDLE_MS).unref();
+  }
+
+  #workUnasked(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    const isRunning = this.#calls && !this.#calls.isLost;
+    if (!isRunning && this.#commits < SEARCH_IDLE_COMMITS) return;
+    this.#commits = 0;
+    this.#start().tell({ kind: 'work' });
+  }
+}
+
+async function* readPages(
+  calls: SearchCalls, id: number, sellerId: SellerId, currency: Currency,
+): AsyncGenerator<readonly Product[], void, void> {
+  try {
+    yield [];
+    for (;;) {
+      const { rows, hasMore } = await calls.call({ kind: 'page', export: id });
+      if (rows.length > 0) yield mapRows(sellerId, currency, rows);
+      if (!hasMore) return;
+    }
+  } finally {
+    calls.tell({ kind: 'leave', export: id });
+  }
+}
+
+function mapRows(
+  sellerId: SellerId, currency: Currency, rows: readonly ProductRow[],
+): Product[] {
+  return rows.map((row) => {
+    const [id, sku, name, category, priceMinor, stock, position, createdAt, updatedAt] = row;
+    return {
+      sellerId, currency, name, category, priceMinor, stock, position, createdAt, updatedAt,
+      // The rows hold what these brands mean.
+      id: id as ProductId, sku: sku as Sku,
+    };
+  });
+}

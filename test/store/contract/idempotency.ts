@@ -1,0 +1,120 @@
+/** The contract of a store: changes that are sent again under the same idempotency key. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClock } from '../../support/clock.ts';
+import {
+  countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+} from './fixture.ts';
+
+function once(key: string, part = 0) {
+  return { idempotency: { key, part } };
+}
+
+export function testIdempotency(prepare: PrepareStore): void {
+  testReplays(prepare);
+  testKeys(prepare);
+  testLife(prepare);
+}
+
+function testReplays(prepare: PrepareStore): void {
+  test('answers a repetition like the first time, and changes nothing', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const write = { ...author, ...once('k-1') };
+    const product = makeNewProduct();
+    const created = await store.createProduct(write, product);
+    await store.patchProduct(author, { id: created.id }, { stock: 1 }, {});
+    const before = await readAll(store, author.sellerId);
+    assert.deepEqual(await store.createProduct(write, product), { ...created, isReplay: true });
+    assert.deepEqual(await readAll(store, author.sellerId), before);
+  });
+
+  test('repeats puts, patches and deletions before it looks at preconditions', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const product = makeNewProduct();
+    const { id, position } = await store.createProduct(author, product);
+    const condition = { ifMatch: [position] };
+    const patch = () =>
+      store.patchProduct({ ...author, ...once('patch') }, { id }, { stock: 1 }, condition);
+    const put = () => store.putProduct({ ...author, ...once('put') }, product, {});
+    const remove = () => store.deleteProduct({ ...author, ...once('delete') }, { id }, {});
+    const first = [await patch(), await put(), await remove()];
+    const again = [await patch(), await put(), await remove()];
+    assert.deepEqual(again, first.map((result) => ({ ...result, isReplay: true })));
+    assert.deepEqual(await readAll(store, author.sellerId), []);
+  });
+
+  test('makes one change of many that come at once', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const write = { ...author, ...once('same') };
+    const product = makeNewProduct();
+    const all = await Promise.all(countTo(20).map(() => store.createProduct(write, product)));
+    assert.equal(new Set(all.map(({ id }) => id)).size, 1);
+    assert.equal(all.filter(({ isReplay }) => !isReplay).length, 1);
+    assert.equal((await readAll(store, author.sellerId)).length, 1);
+  });
+}
+
+function testKeys(prepare: PrepareStore): void {
+  test('refuses a key that comes with something else', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const write = { ...author, ...once('k') };
+    const { id } = await store.createProduct(write, makeNewProduct({ sku: 'A' }));
+    const mismatch = { code: 'idempotency_mismatch' };
+    await assert.rejects(store.createProduct(write, makeNewProduct({ sku: 'B' })), mismatch);
+    await assert.rejects(store.patchProduct(write, { id }, { stock: 1 }, {}), mismatch);
+    await assert.rejects(store.deleteProduct(write, { id }, {}), mismatch);
+    assert.equal((await readAll(store, author.sellerId)).length, 1);
+  });
+
+  test('tells the keys of two sellers apart, but not those of two API keys of one', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const product = makeNewProduct();
+    const made = await store.createProduct({ ...one, ...once('k') }, product);
+    const theirs = await store.createProduct({ ...other, ...once('k') }, product);
+    assert.equal(theirs.isReplay, false);
+    const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
+    const again = await store.createProduct({ ...one, keyId, ...once('k') }, product);
+    assert.deepEqual(again, { ...made, isReplay: true });
+  });
+
+  test('keeps no record of a refusal: the repetition may succeed', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const { id } = await store.createProduct(author, makeNewProduct({ sku: 'A' }));
+    const write = { ...author, ...once('k') };
+    const product = makeNewProduct({ sku: 'A' });
+    // Beside others that succeed, so that the refused one is undone alone.
+    const results = await Promise.allSettled([
+      store.createProduct(author, makeNewProduct()), store.createProduct(write, product),
+      store.createProduct({ ...author, ...once('l') }, makeNewProduct({ sku: 'L' })),
+    ]);
+    assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
+    await store.deleteProduct(author, { id }, {});
+    assert.equal((await store.createProduct(write, product)).isReplay, false);
+  });
+}
+
+function testLife(prepare: PrepareStore): void {
+  test('remembers a change for 48 hours, also in another process', async (t) => {
+    const clock = makeClock();
+    const open = prepare(t);
+    const store = await open(clock);
+    const author = await makeAuthor(store);
+    const write = { ...author, ...once('k') };
+    const product = makeNewProduct();
+    const { id } = await store.createProduct(write, product);
+    clock.now += 2 * DAY_MS - 1;
+    const later = await open(clock);
+    assert.equal((await later.createProduct(write, product)).isReplay, true);
+    clock.now += 1;
+    await assert.rejects(later.createProduct(write, product), { code: 'sku_taken' });
+    await later.deleteProduct(author, { id }, {});
+    assert.equal((await later.createProduct(write, product)).isReplay, false);
+    assert.equal((await later.createProduct(write, product)).isReplay, true);
+  });
+}

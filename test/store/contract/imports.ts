@@ -1,0 +1,78 @@
+/** The contract of a store: imports, and imports that are only tried. */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import type { NewProduct } from '../../../src/domain/product.ts';
+import type { ImportMode } from '../../../src/store/store.ts';
+import { makeRandom } from '../../domain/random.ts';
+import { makeClock } from '../../support/clock.ts';
+import { countTo, makeAuthor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
+
+export function testImports(prepare: PrepareStore): void {
+  for (const mode of ['upsert', 'create'] as const) testEffects(prepare, mode);
+
+  test('counts a product that comes twice as there the second time', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const first = makeNewProduct({ sku: 'A', stock: 1 });
+    const second = { ...first, stock: 2 };
+    const { effects, position } = await store.importProducts(
+      author, [first, first, second, first], 'upsert',
+    );
+    assert.deepEqual(effects, ['created', 'unchanged', 'updated', 'updated']);
+    assert.equal(position, 3);
+    assert.deepEqual((await readAll(store, author.sellerId)).map(({ stock }) => stock), [1]);
+  });
+
+  test('is a no-op for what is there already', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const products = countTo(1_000).map(() => makeNewProduct());
+    assert.equal((await store.importProducts(author, products, 'upsert')).position, 1_000);
+    const before = await readAll(store, author.sellerId);
+    const again = await store.importProducts(author, products, 'upsert');
+    assert.deepEqual(new Set(again.effects), new Set(['unchanged']));
+    assert.equal(again.position, 1_000);
+    assert.deepEqual(await readAll(store, author.sellerId), before);
+  });
+
+  test('repeats each unit of an import under its number', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const run = (part: number, product: NewProduct) => store.importProducts(
+      { ...author, idempotency: { key: 'k', part } }, [product], 'upsert',
+    );
+    const [one, two] = [makeNewProduct(), makeNewProduct()];
+    const first = await run(0, one);
+    assert.deepEqual(await run(0, one), { ...first, isReplay: true });
+    assert.deepEqual((await run(1, two)).effects, ['created']);
+    await assert.rejects(run(1, one), { code: 'idempotency_mismatch' });
+    assert.equal((await readAll(store, author.sellerId)).length, 2);
+  });
+}
+
+/** Random imports, each tried first: the trial says what the import then does, and does nothing. */
+function testEffects(prepare: PrepareStore, mode: ImportMode): void {
+  test(`does what a trial of the same import said (${mode})`, async (t) => {
+    const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
+    t.diagnostic(`TEST_SEED=${seed} repeats this`);
+    const random = makeRandom(seed);
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    for (const round of countTo(6)) {
+      const products = countTo(40).map(() => makeNewProduct({
+        sku: `S-${random.below(30 * round)}`, stock: random.below(2), name: 'Same',
+      }));
+      const before = await readAll(store, author.sellerId);
+      const preview = store.previewImport(author.sellerId, mode);
+      const said = [
+        ...await preview.try(products.slice(0, 25)), ...await preview.try(products.slice(25)),
+      ];
+      await preview.close();
+      assert.deepEqual(await readAll(store, author.sellerId), before);
+      const { effects } = await store.importProducts(author, products, mode);
+      assert.deepEqual(effects, said);
+      assert.equal(effects.includes('taken'), mode === 'create');
+    }
+  });
+}

@@ -1,0 +1,28 @@
+/** The records of idempotency keys: how they go. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { IDEMPOTENCY_PRUNE_STEP } from '../../../src/config.ts';
+import { makeClock } from '../../support/clock.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../contract/fixture.ts';
+import { openStore } from './open.ts';
+import { readRows } from './read-file.ts';
+
+test('forgets old keys in small steps while new ones come', async (t) => {
+  const folder = makeFolder(t);
+  const clock = makeClock();
+  const store = await openStore(t, { folder, clock });
+  const author = await makeAuthor(store);
+  const write = (key: string) =>
+    store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct());
+  const count = () => readRows(folder, 'SELECT key FROM idempotency').length;
+  const old = IDEMPOTENCY_PRUNE_STEP * 2 + 1;
+  for (const n of countTo(old)) await write(`old-${n}`);
+  assert.equal(count(), old);
+  clock.now += 2 * DAY_MS;
+  for (const [n, left] of [old - IDEMPOTENCY_PRUNE_STEP, 1, 0].entries()) {
+    await write(`new-${n}`);
+    assert.equal(count(), left + n + 1);
+  }
+  await store.close();
+});

@@ -1,0 +1,156 @@
+/** How the projection follows the catalogue: for whoever waits, and unasked in idle time. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/config.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/catalogue-file.ts';
+import { Search } from '../../../../src/store/sqlite/search/search.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import {
+  assertAllFound, catchThreads, importProducts, readStanding, waitFor,
+} from './fixture.ts';
+import { BY_ID } from './model.ts';
+
+const LIMIT = { timeout: 60_000 };
+const ALL = { filter: {}, sort: BY_ID, after: undefined, limit: 1_000 };
+
+test('shows a seller each of his changes as soon as it was answered', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  const find = async (position: number, q: string): Promise<string[]> => {
+    const page = await store.searchProducts(author.sellerId, { ...ALL, filter: { q } }, position);
+    assert.equal(page.position, position);
+    return page.products.map(({ name, stock }) => `${name} ${stock}`);
+  };
+  const mug = makeNewProduct({ name: 'Red mug', stock: 1 });
+  const { id } = await store.createProduct(author, mug);
+  assert.deepEqual(await find(1, 'red'), ['Red mug 1']);
+  await store.patchProduct(author, { id }, { stock: 5 }, {});
+  assert.deepEqual(await find(2, 'red'), ['Red mug 5']);
+  await store.putProduct(author, { ...mug, name: 'Blue mug' }, {});
+  assert.deepEqual(await find(3, 'red'), []);
+  assert.deepEqual(await find(3, 'blue'), ['Blue mug 1']);
+  await store.deleteProduct(author, { id }, {});
+  assert.deepEqual(await find(4, 'blue'), []);
+  await store.createProduct(author, mug);
+  assert.deepEqual(await find(5, 'mug'), ['Red mug 1']);
+});
+
+test('takes changes of one product over that came between two searches', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, 3);
+  await assertAllFound(store, author);
+  const { id } = await store.createProduct(author, makeNewProduct());
+  const gone = await store.createProduct(author, makeNewProduct());
+  for (const stock of [8, 9]) await store.patchProduct(author, { id }, { stock }, {});
+  await store.deleteProduct(author, gone, {});
+  await store.patchProduct(author, { id }, { name: 'Product X' }, {});
+  await store.patchProduct(author, { id }, { stock: 10 }, {});
+  await assertAllFound(store, author);
+});
+
+test('shows what another store on the folder has written, while both build it', async (t) => {
+  const folder = makeFolder(t);
+  const one = await openStore(t, { folder });
+  const other = await openStore(t, { folder });
+  const author = await makeAuthor(one);
+  await importProducts(one, author, 5_000);
+  await Promise.all([assertAllFound(one, author), assertAllFound(other, author)]);
+  for (const [writer, reader] of [[one, other], [other, one]] as const) {
+    await writer.createProduct(author, makeNewProduct());
+    await assertAllFound(reader, author);
+  }
+});
+
+test('answers with the products of one position after a build amid changes', LIMIT, async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, 5_000);
+  // The products that the build comes to last.
+  const products = (await readAll(store, author.sellerId)).slice(-400);
+  const state = { isBuilt: false };
+  const query = { ...ALL, sort: { by: 'id', isDescending: true } } as const;
+  const building = store.searchProducts(author.sellerId, query, 5_000)
+    .finally(() => { state.isBuilt = true; });
+  for (let n = 0; n < products.length && !state.isBuilt; n += 4) {
+    const [one, two, three, four] = products.slice(n, n + 4);
+    assert.ok(one && two && three && four);
+    await Promise.all([
+      store.deleteProduct(author, one, {}),
+      store.patchProduct(author, two, { name: `Product ${n} changed`, stock: n }, {}),
+      store.patchProduct(author, three, { stock: n + 1_000 }, {}),
+      store.createProduct(author, makeNewProduct()),
+      store.patchProduct(author, four, { priceMinor: n }, {})
+        .then(() => store.deleteProduct(author, four, {})),
+    ]);
+  }
+  const page = await building;
+  assert.equal(page.products.length, ALL.limit);
+  assert.ok(page.products.every(({ position }) => position <= page.position));
+  assert.ok(page.position > 5_000, 'There were changes meanwhile.');
+  await assertAllFound(store, author);
+});
+
+test('answers one seller while it catches up with another', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const [large, small] = [await makeAuthor(store), await makeAuthor(store)];
+  await importProducts(store, large, 8_000);
+  await importProducts(store, small, 10);
+  const order: string[] = [];
+  await Promise.all([
+    store.searchProducts(large.sellerId, ALL, 8_000).then(() => order.push('large')),
+    store.searchProducts(small.sellerId, ALL, 10).then(() => order.push('small')),
+  ]);
+  assert.deepEqual(order, ['small', 'large']);
+});
+
+test('says how far it is where it does not come to a position in time', LIMIT, async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, 3);
+  // No catalogue comes to this position, so none is waited for in vain for longer.
+  await assert.rejects(store.searchProducts(author.sellerId, ALL, 4_000), {
+    name: 'AppError', code: 'unavailable', message: /has come to 3 of 3 changes/,
+    retryAfterSeconds: 5,
+  });
+  await assertAllFound(store, author);
+});
+
+test('catches up unasked after many commits, once there are no more', LIMIT, async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  for (const _ of countTo(SEARCH_IDLE_COMMITS)) await store.createProduct(author, makeNewProduct());
+  const standing = await waitFor(() => readStanding(folder));
+  assert.equal(standing.rows, SEARCH_IDLE_COMMITS);
+});
+
+test('begins nothing unasked after few commits, or while there are more', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { search, threads } = prepareSearch(t);
+  const pause = (): void => t.mock.timers.tick(SEARCH_IDLE_MS * 4);
+  for (const _ of countTo(SEARCH_IDLE_COMMITS - 1)) search.noteCommit();
+  pause();
+  for (const _ of countTo(50)) {
+    search.noteCommit();
+    t.mock.timers.tick(SEARCH_IDLE_MS - 1);
+  }
+  await setImmediate(); // a start is told of in the next turn
+  assert.equal(threads.length, 0);
+  pause();
+  await waitFor(() => threads.length === 1);
+});
+
+/** A search beside no store. */
+function prepareSearch(t: TestContext): { search: Search; threads: Worker[] } {
+  const folder = makeFolder(t);
+  const threads = catchThreads(t);
+  const catalogue = prepareCatalogueFile(folder);
+  const search = new Search({ catalogue, search: `${folder}/search.db` });
+  t.after(() => search.close());
+  return { search, threads };
+}

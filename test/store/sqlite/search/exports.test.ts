@@ -1,0 +1,120 @@
+/** Exports: an exact snapshot, however the catalogue changes meanwhile, and few at once. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import {
+  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT,
+} from '../../../../src/config.ts';
+import { SORT_KEYS } from '../../../../src/domain/product-query.ts';
+import type { Product } from '../../../../src/domain/product.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/catalogue-file.ts';
+import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
+import { History } from '../../../../src/store/sqlite/search/history.ts';
+import type { Author, ProductExport, Store } from '../../../../src/store/store.ts';
+import { makeRandom } from '../../../domain/random.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor, readAll } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { assertAllFound, importProducts } from './fixture.ts';
+import { BY_ID, findInModel, makeRandomProduct } from './model.ts';
+
+const COUNT = EXPORT_PAGE_SIZE * 2 + 50;
+
+test('exports every match in every order', async (t) => {
+  const { store, author } = await prepareCatalogue(t);
+  const products = await readAll(store, author.sellerId);
+  for (const by of SORT_KEYS) {
+    const filters = [{}, { q: 'mug' }, { stockMax: 6 }, { category: 'Kitchen', priceMin: 50 }];
+    for (const filter of filters) {
+      const sort = { by, isDescending: by === 'name' || by === 'stock' };
+      const exported = await store.exportProducts(author.sellerId, filter, sort, COUNT);
+      assert.equal(exported.position, COUNT);
+      const query = { filter, sort, after: undefined, limit: COUNT };
+      assert.deepEqual(await readPages(exported), findInModel(products, query));
+    }
+  }
+});
+
+test('exports the products of one position, whatever is written meanwhile', async (t) => {
+  const { store, author } = await prepareCatalogue(t);
+  const before = await readAll(store, author.sellerId);
+  const exports = await Promise.all([BY_ID, { by: 'price', isDescending: true } as const].map(
+    (sort) => store.exportProducts(author.sellerId, {}, sort, COUNT)));
+  const first = await exports[0]?.pages.next();
+  for (const product of before.slice(0, 100)) await store.deleteProduct(author, product, {});
+  for (const product of before.slice(-100)) {
+    await store.patchProduct(author, product, { priceMinor: 1, name: 'Changed' }, {});
+  }
+  await importProducts(store, author, 100);
+  await assertAllFound(store, author);
+  const rest = await Promise.all(exports.map(readPages));
+  assert.deepEqual([...first?.value ?? [], ...rest[0] ?? []], before);
+  const sort = { by: 'price', isDescending: true } as const;
+  const query = { filter: {}, sort, after: undefined, limit: COUNT };
+  assert.deepEqual(rest[1], findInModel(before, query));
+  assert.deepEqual(exports.map(({ position }) => position), [COUNT, COUNT]);
+});
+
+test('refuses one export too many, until one has been read or left', async (t) => {
+  const { store, author } = await prepareCatalogue(t);
+  const start = (): Promise<ProductExport> =>
+    store.exportProducts(author.sellerId, {}, BY_ID, COUNT);
+  const open = await Promise.all(countTo(EXPORTS_AT_ONCE_LIMIT).map(start));
+  const tooMany = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 5 };
+  await assert.rejects(start(), tooMany);
+  const [read, left, unread] = open;
+  assert.ok(read && left && unread);
+  assert.equal((await readPages(read)).length, COUNT);
+  await left.pages.next();
+  await left.pages.return();
+  await unread.pages.return(); // before its first page
+  const more = await Promise.all([start(), start(), start()]);
+  await assert.rejects(start(), tooMany);
+  assert.deepEqual(await left.pages.next(), { done: true, value: undefined });
+  for (const { pages } of more) await pages.return();
+});
+
+test('exports nothing of an empty catalogue', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const { sellerId } = await makeAuthor(store);
+  const exported = await store.exportProducts(sellerId, {}, BY_ID, 0);
+  assert.equal(exported.position, 0);
+  assert.deepEqual(await readPages(exported), []);
+});
+
+test('ends an export that takes too long', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const { sellerId } = await makeAuthor(store);
+  await store.searchProducts(sellerId, { filter: {}, sort: BY_ID, after: undefined, limit: 1 }, 0);
+  await store.close();
+  const history = new History(prepareCatalogueFile(folder));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const exports = new Exports(`${folder}/search.db`, history);
+  const request = { kind: 'export', sellerId, filter: {}, sort: BY_ID, position: 0 } as const;
+  const { export: id } = exports.start(request);
+  t.mock.timers.tick(EXPORT_TIME_LIMIT_MS - 1);
+  assert.deepEqual(exports.readPage(id), { rows: [], hasMore: false });
+  t.mock.timers.tick(1);
+  assert.throws(() => exports.readPage(id), { name: 'AppError', code: 'unavailable' });
+  history.close();
+});
+
+async function prepareCatalogue(t: TestContext): Promise<{ store: Store; author: Author }> {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  const random = makeRandom(1);
+  const products = countTo(COUNT).map((n) => makeRandomProduct(random, `SKU-${n}`));
+  for (let at = 0; at < COUNT; at += 1_000) {
+    await store.importProducts(author, products.slice(at, at + 1_000), 'create');
+  }
+  return { store, author };
+}
+
+async function readPages({ pages }: ProductExport): Promise<Product[]> {
+  const products: Product[] = [];
+  for await (const page of pages) {
+    assert.ok(page.length > 0 && page.length <= EXPORT_PAGE_SIZE);
+    products.push(...page);
+  }
+  return products;
+}

@@ -1,0 +1,91 @@
+/** What tests of the search share: catalogues, all that is found, and a look into the file. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import type { TestContext } from 'node:test';
+import type { SellerId } from '../../../../src/domain/id.ts';
+import type { Place, ProductFilter } from '../../../../src/domain/product-query.ts';
+import type { Product } from '../../../../src/domain/product.ts';
+import type { Author, Store } from '../../../../src/store/store.ts';
+import { countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { BY_ID } from './model.ts';
+
+/** Imports that many products, each of a name of its own. */
+export async function importProducts(store: Store, author: Author, count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1_000) {
+    const products = countTo(Math.min(left, 1_000)).map(() => makeNewProduct());
+    await store.importProducts(author, products, 'upsert');
+  }
+}
+
+/** All that a seller's searches find at the position where the catalogue stands. */
+export async function findAll(
+  store: Store, sellerId: SellerId, filter: ProductFilter = {},
+): Promise<Product[]> {
+  const position = (await store.findSeller(sellerId))?.position ?? NaN;
+  const found: Product[] = [];
+  let after: Place | undefined;
+  for (let hasMore = true; hasMore;) {
+    const query = { filter, sort: BY_ID, after, limit: 1_000 };
+    const page = await store.searchProducts(sellerId, query, position);
+    found.push(...page.products);
+    const last = page.products.at(-1);
+    after = last && { key: last.id, id: last.id };
+    ({ hasMore } = page);
+  }
+  return found;
+}
+
+/** Asserts that searches find just what the catalogue holds; also by the text that all have. */
+export async function assertAllFound(store: Store, { sellerId }: Author): Promise<void> {
+  const products = await readAll(store, sellerId);
+  assert.deepEqual(await findAll(store, sellerId), products);
+  const byText = await findAll(store, sellerId, { q: 'product' });
+  assert.deepEqual(byText, products.filter(({ name }) => name.startsWith('Product')));
+}
+
+interface Seen {
+  readonly position: number;
+  readonly built_to: number | null;
+  readonly rows: number;
+}
+
+/** How far the file of the projection has come for its first seller; undefined before that. */
+export function readStanding(folder: string): Seen | undefined {
+  const file = join(folder, 'search.db');
+  if (!existsSync(file)) return undefined;
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    // The columns are those of Seen.
+    return db.prepare('SELECT position, built_to, rows FROM seller').get() as unknown as Seen;
+  } catch (error) {
+    // A file that is just being made has no tables yet.
+    if (error instanceof Error && /no such table|locked/.test(error.message)) return undefined;
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+/** Resolves once a condition holds: the test's own time limit ends it otherwise. */
+export async function waitFor<Value>(look: () => Value | undefined | false): Promise<Value> {
+  for (;;) {
+    const value = look();
+    if (value) return value;
+    await setTimeout(5);
+  }
+}
+
+/** Gathers the threads of searches that are started during a test. */
+export function catchThreads(t: TestContext): Worker[] {
+  const started: Worker[] = [];
+  const catchThread = (worker: Worker): void => {
+    if (worker.threadName === 'search') started.push(worker);
+  };
+  process.on('worker', catchThread);
+  t.after(() => { process.off('worker', catchThread); });
+  return started;
+}

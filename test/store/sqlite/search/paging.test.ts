@@ -1,0 +1,68 @@
+/** Pages of a search while the catalogue changes: what stays as it is comes exactly once. */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { test } from 'node:test';
+import type { ProductId } from '../../../../src/domain/id.ts';
+import type { Place, ProductSort } from '../../../../src/domain/product-query.ts';
+import type { Product } from '../../../../src/domain/product.ts';
+import type { Author, Store } from '../../../../src/store/store.ts';
+import { makeRandom, type Random } from '../../../domain/random.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor, readAll } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { ALL_SORTS, findInModel, makeRandomProduct, placeOf } from './model.ts';
+
+for (const sort of ALL_SORTS) {
+  const name = `${sort.isDescending ? '-' : ''}${sort.by}`;
+  test(`pages by ${name} skip and repeat nothing that is not changed`, async (t) => {
+    const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
+    t.diagnostic(`TEST_SEED=${seed} repeats it`);
+    const random = makeRandom(seed);
+    const store = await openStore(t, { folder: makeFolder(t) });
+    const author = await makeAuthor(store);
+    for (const n of countTo(120)) {
+      await store.createProduct(author, makeRandomProduct(random, `${random.below(5)}-${n}`));
+    }
+    await pageWhileChanging(store, author, sort, random);
+  });
+}
+
+async function pageWhileChanging(
+  store: Store, author: Author, sort: ProductSort, random: Random,
+): Promise<void> {
+  const before = await readAll(store, author.sellerId);
+  const changed = new Set<ProductId>();
+  const seen: Product[] = [];
+  let after: Place | undefined;
+  for (let hasMore = true; hasMore;) {
+    const position = (await store.findSeller(author.sellerId))?.position ?? NaN;
+    const query = { filter: {}, sort, after, limit: 1 + random.below(12) };
+    const page = await store.searchProducts(author.sellerId, query, position);
+    seen.push(...page.products);
+    const last = page.products.at(-1);
+    after = last && placeOf(last, sort);
+    ({ hasMore } = page);
+    // Now and then the very product that the next page is to follow.
+    if (last && random.below(3) === 0) await changeOne(store, author, last, changed, random);
+    for (let n = random.below(4); n > 0; n -= 1) {
+      const all = await readAll(store, author.sellerId);
+      await changeOne(store, author, random.pick(all), changed, random);
+      await store.createProduct(author, makeRandomProduct(random, `new-${seen.length}-${n}`));
+    }
+  }
+  const kept = before.filter(({ id }) => !changed.has(id));
+  const query = { filter: {}, sort, after: undefined, limit: before.length };
+  const expected = findInModel(kept, query).map(({ id }) => id);
+  const found = seen.map(({ id }) => id).filter((id) => kept.some((product) => product.id === id));
+  assert.deepEqual(found, expected);
+  assert.ok(expected.length > 10 && changed.size > 0);
+}
+
+async function changeOne(
+  store: Store, author: Author, { id, sku }: Product, changed: Set<ProductId>, random: Random,
+): Promise<void> {
+  if (changed.has(id)) return;
+  changed.add(id);
+  if (random.below(2) === 0) await store.deleteProduct(author, { id }, {});
+  else await store.patchProduct(author, { id }, makeRandomProduct(random, sku), {});
+}

@@ -1,0 +1,142 @@
+/** The plan of every kind of search: each filter and each sort finds its products by an index. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { ProductId } from '../../../../src/domain/id.ts';
+import type {
+  ProductFilter, ProductQuery, ProductSort,
+} from '../../../../src/domain/product-query.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/catalogue-file.ts';
+import { History } from '../../../../src/store/sqlite/search/history.ts';
+import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
+import { Projection } from '../../../../src/store/sqlite/search/projection.ts';
+import { openProjectionFile } from '../../../../src/store/sqlite/search/projection-file.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { makeNewProduct } from '../../contract/fixture.ts';
+import { ALL_SORTS, BY_ID } from './model.ts';
+
+const FILTERS = {
+  q: { q: 'mug' }, category: { category: 'Kitchen' }, sku: { sku: makeNewProduct().sku },
+  price_min: { priceMin: 1 }, price_max: { priceMax: 2 }, price: { priceMin: 1, priceMax: 2 },
+  stock: { stockMin: 1, stockMax: 2 }, updated_since: { updatedSince: 1 },
+  changed_since: { changedSince: 1 },
+} satisfies Record<string, ProductFilter>;
+// What no store has given: plans do not depend on it.
+const PLACE = { key: 1, id: 5 as ProductId };
+const BY_INDEX = /^(?:SEARCH p USING|SCAN t VIRTUAL TABLE INDEX M)/;
+
+for (const [name, filter] of Object.entries({ nothing: {}, ...FILTERS })) {
+  test(`finds what ${name} asks for along the index of each sort, sorting nothing`, (t) => {
+    for (const query of listQueries(filter)) {
+      for (const [sql, plan] of explain(t, query, 0)) {
+        for (const step of plan) assert.match(step, BY_INDEX, sql);
+      }
+    }
+  });
+}
+
+for (const [name, filter] of Object.entries(FILTERS)) {
+  test(`finds few matches of ${name} by their index, and sorts no more than those`, (t) => {
+    for (const query of listQueries(filter)) {
+      for (const [sql, [first = '', ...steps]] of explain(t, query)) {
+        assert.match(first, BY_INDEX, sql);
+        assert.doesNotMatch(first, /PRIMARY KEY|\(seller=\?\)$/, sql);
+        for (const step of steps) {
+          assert.match(step, /^(?:SEARCH p USING INTEGER PRIMARY KEY \(rowid=\?\)|USE TEMP)/, sql);
+        }
+      }
+    }
+  });
+}
+
+const SERVED: readonly [string, ProductFilter, ProductSort, plan: readonly string[]][] = [
+  ['texts in the order of creation', FILTERS.q, BY_ID, [
+    'SCAN t VIRTUAL TABLE INDEX M0><', 'SEARCH p USING INTEGER PRIMARY KEY (rowid=?)',
+  ]],
+  ['texts in the opposite order', FILTERS.q, { by: 'id', isDescending: true }, [
+    'SCAN t VIRTUAL TABLE INDEX M0><', 'SEARCH p USING INTEGER PRIMARY KEY (rowid=?)',
+  ]],
+  ['a category in the order of creation', FILTERS.category, BY_ID, ['SEARCH p USING INDEX '
+    + 'product_category (seller=? AND category=? AND rowid>? AND rowid<?)']],
+  ['prices by price', FILTERS.price, { by: 'price', isDescending: true }, [
+    'SEARCH p USING INDEX product_price (seller=? AND price_minor>? AND price_minor<?)',
+  ]],
+  ['changes by their time', FILTERS.updated_since, { by: 'updated_at', isDescending: false }, [
+    'SEARCH p USING INDEX product_updated (seller=? AND updated_at>?)',
+  ]],
+];
+
+for (const [what, filter, sort, plan] of SERVED) {
+  test(`finds ${what} in one go`, (t) => {
+    const plans = [...explainAll(t, { filter, sort, after: undefined, limit: 9 }).values()];
+    assert.deepEqual(plans, [plan]);
+  });
+}
+
+test('goes on in a range of prices from the place where the page before ended', (t) => {
+  const sort = { by: 'price', isDescending: false } as const;
+  const plans = [...explain(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
+  assert.deepEqual(plans.map(([, plan]) => plan), [
+    ['SEARCH p USING INDEX product_price (seller=? AND price_minor=? AND rowid>? AND rowid<?)'],
+    ['SEARCH p USING INDEX product_price (seller=? AND price_minor>? AND price_minor<?)'],
+  ]);
+  assert.match(plans[1]?.[0] ?? '', /AND p\.price_minor > \? .*AND \+p\.price_minor >= \?/);
+});
+
+test('looks a page up by the product before it, and counts matches by their index', (t) => {
+  const sort = { by: 'stock', isDescending: false } as const;
+  const plans = [...explainAll(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
+  const beside = plans.filter(([sql]) => !sql.startsWith('SELECT p.id')).map(([, plan]) => plan);
+  assert.deepEqual(beside, [
+    ['CO-ROUTINE (subquery-1)', 'SEARCH p USING COVERING INDEX product_price '
+      + '(seller=? AND price_minor>? AND price_minor<?)', 'SCAN (subquery-1)'],
+    ['SEARCH product USING COVERING INDEX product_id (seller=? AND id<?)'],
+  ]);
+});
+
+test('catches up by indexes alone', (t) => {
+  const history = new History(prepareCatalogueFile(makeFolder(t)));
+  t.after(() => history.close());
+  const plans = explainWith(t, (db) => { new Projection(db, history); });
+  const writes = [...plans].filter(([sql]) => /^(?:SELECT.* FROM|UPDATE|DELETE)/.test(sql));
+  assert.equal(writes.length, 9);
+  for (const [sql, plan] of writes) {
+    assert.equal(plan.length, 1, sql);
+    assert.match(plan[0] ?? '', /^(?:SEARCH|SCAN product_text VIRTUAL TABLE INDEX =)/, sql);
+  }
+});
+
+/** Every sort, from the start and from a place on. */
+function listQueries(filter: ProductFilter): ProductQuery[] {
+  return ALL_SORTS.flatMap((sort) =>
+    [undefined, PLACE].map((after) => ({ filter, sort, after, limit: 9 })));
+}
+
+/** The steps of the plans of what reads products, by the SQL. */
+function explain(t: TestContext, query: ProductQuery, probeLimit?: number): Map<string, string[]> {
+  const plans = [...explainAll(t, query, probeLimit)];
+  return new Map(plans.filter(([sql]) => sql.startsWith('SELECT p.id, ')));
+}
+
+function explainAll(
+  t: TestContext, query: ProductQuery, probeLimit?: number,
+): Map<string, string[]> {
+  return explainWith(t, (db) => new ProductFinder(db, probeLimit).find(1, query));
+}
+
+function explainWith(t: TestContext, work: (db: DatabaseSync) => unknown): Map<string, string[]> {
+  const db = openProjectionFile(join(makeFolder(t), 'search.db'));
+  t.after(() => db.close());
+  const plans = new Map<string, string[]>();
+  const prepare = db.prepare.bind(db);
+  db.prepare = (sql) => {
+    const rows = prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    // What FTS5 numbers its plans by is not the same in every version.
+    const steps = rows.map(({ detail }) => String(detail).replace(/INDEX \d+:/, 'INDEX '));
+    plans.set(sql.replaceAll(/\s+/g, ' ').trim(), steps);
+    return prepare(sql);
+  };
+  work(db);
+  return plans;
+}

@@ -1,0 +1,148 @@
+/** The file of the projection: whatever becomes of it or of the catalogue costs only time. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { Author, Store } from '../../../../src/store/store.ts';
+import { makeRandom } from '../../../domain/random.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { readMode } from '../read-file.ts';
+import { assertAllFound, importProducts, readStanding, waitFor } from './fixture.ts';
+
+const FILE = 'search.db';
+
+test('makes files that only their owner may read', async (t) => {
+  const { folder, store, author } = await prepareSearched(t, 10);
+  await assertAllFound(store, author);
+  const names = readdirSync(folder).filter((name) => name.startsWith(FILE)).toSorted();
+  assert.deepEqual(names, [FILE, `${FILE}-shm`, `${FILE}-wal`, `${FILE}.lock`]);
+  for (const name of names) assert.equal(readMode(join(folder, name)), '600', name);
+  await store.close();
+  const left = readdirSync(folder).filter((name) => name.startsWith(FILE)).toSorted();
+  assert.deepEqual(left, [FILE, `${FILE}.lock`]);
+});
+
+test('goes on with the file that is there', async (t) => {
+  const { folder, store, author } = await prepareSearched(t, 10);
+  await store.close();
+  const created = readFileSync(join(folder, FILE));
+  const next = await openStore(t, { folder });
+  await assertAllFound(next, author);
+  await next.close();
+  assert.deepEqual(readFileSync(join(folder, FILE)), created);
+});
+
+const FAULTS: readonly [what: string, spoil: (file: string) => void][] = [
+  ['was removed', (file) => rmSync(file)],
+  ['is empty', (file) => truncateSync(file)],
+  ['was cut off', (file) => truncateSync(file, 40_960)],
+  ['is no database', (file) => writeFileSync(file, 'Not a database, but a text. '.repeat(400))],
+  ['has pages of nonsense', (file) => {
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xa5, 8_192));
+  }],
+  ['is of another version', (file) => change(file, 'PRAGMA user_version = 2')],
+  ['is of another program', (file) => change(file, 'PRAGMA application_id = 7')],
+];
+
+for (const [what, spoil] of FAULTS) {
+  test(`builds the projection anew where its file ${what}`, async (t) => {
+    const { folder, store, author } = await prepareSearched(t, 2_500);
+    await store.close();
+    spoil(join(folder, FILE));
+    const next = await openStore(t, { folder });
+    await assertAllFound(next, author);
+    await next.createProduct(author, makeNewProduct());
+    await assertAllFound(next, author);
+    assert.equal(readStanding(folder)?.rows, 2_501);
+    assert.equal(readMode(join(folder, FILE)), '600');
+  });
+}
+
+test('goes on with a build after kill -9', { timeout: 60_000 }, async (t) => {
+  const seed = Date.now() % 1e9;
+  t.diagnostic(`seed ${seed}`);
+  const random = makeRandom(seed);
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, 10_000);
+  let rows = 0;
+  for (let round = 0; round < 3; round += 1) {
+    const goal = rows + 1_000 + random.below(2) * 1_000;
+    rows = await buildAndKill(folder, goal);
+    const standing = readStanding(folder);
+    assert.ok(standing && standing.built_to !== null && standing.rows >= goal);
+    await store.createProduct(author, makeNewProduct());
+  }
+  await assertAllFound(store, author);
+  // Each product was added once, although four processes did it.
+  assert.equal(readStanding(folder)?.rows, 10_003);
+});
+
+for (const isOverrun of [false, true]) {
+  const when = isOverrun ? 'that has been written to' : 'that was not changed';
+  test(`builds anew over an older copy of the catalogue ${when}`, async (t) => {
+    const { folder, store, author } = await prepareSearched(t, 5);
+    await store.close();
+    copyFileSync(join(folder, 'catalogue.db'), join(folder, 'catalogue.db.copy'));
+    const later = await openStore(t, { folder });
+    await importProducts(later, author, 3);
+    await assertAllFound(later, author);
+    await later.close();
+    copyFileSync(join(folder, 'catalogue.db.copy'), join(folder, 'catalogue.db'));
+    const restored = await openStore(t, { folder });
+    if (isOverrun) await importProducts(restored, author, 4);
+    await assertAllFound(restored, author);
+    assert.equal(readStanding(folder)?.position, isOverrun ? 9 : 5);
+  });
+}
+
+test('builds anew over another catalogue', async (t) => {
+  const { folder, store } = await prepareSearched(t, 5);
+  await store.close();
+  const other = await prepareSearched(t, 5);
+  await other.store.close();
+  copyFileSync(join(folder, FILE), join(other.folder, FILE));
+  const db = new DatabaseSync(join(other.folder, FILE));
+  db.prepare('UPDATE seller SET seller_id = ?').run(other.author.sellerId);
+  db.close();
+  const next = await openStore(t, { folder: other.folder });
+  await assertAllFound(next, other.author);
+});
+
+/** A catalogue of some products, all of which were searched. */
+async function prepareSearched(
+  t: TestContext, count: number,
+): Promise<{ folder: string; store: Store; author: Author }> {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, count);
+  await assertAllFound(store, author);
+  return { folder, store, author };
+}
+
+function change(file: string, sql: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(sql);
+  db.close();
+}
+
+/** Kills a process that builds once it has come to so many rows; returns how many there are. */
+async function buildAndKill(folder: string, goal: number): Promise<number> {
+  const script = join(import.meta.dirname, 'build.ts');
+  const child = spawn(process.execPath, [script, folder], { stdio: 'inherit' });
+  const ended = once(child, 'exit');
+  await waitFor(() => (readStanding(folder)?.rows ?? 0) >= goal);
+  child.kill('SIGKILL');
+  assert.deepEqual(await ended, [null, 'SIGKILL']);
+  return readStanding(folder)?.rows ?? 0;
+}

@@ -1,0 +1,83 @@
+/** The thread of the search: its loss, its end, and its limit. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { SEARCH_QUEUE_LIMIT } from '../../../../src/config.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { assertAllFound, catchThreads, importProducts } from './fixture.ts';
+import { BY_ID } from './model.ts';
+
+const QUERY = { filter: {}, sort: BY_ID, after: undefined, limit: 1 };
+
+test('starts no thread before there is something to find', async (t) => {
+  const threads = catchThreads(t);
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  await store.listProducts(author.sellerId, { after: undefined, limit: 1 });
+  assert.equal(threads.length, 0);
+  await store.searchProducts(author.sellerId, QUERY, 0);
+  await store.searchProducts(author.sellerId, QUERY, 0);
+  assert.equal(threads.length, 1);
+});
+
+test('refuses what waits where its thread is lost, and starts another one', async (t) => {
+  const threads = catchThreads(t);
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, 10);
+  await assertAllFound(store, author);
+  const [thread] = threads;
+  assert.ok(thread);
+  const exported = await store.exportProducts(author.sellerId, {}, BY_ID, 10);
+  thread.postMessage('{ not JSON'); // the thread cannot read it and ends
+  await assert.rejects(store.searchProducts(author.sellerId, QUERY, 10), {
+    name: 'AppError', code: 'unavailable', message: /interrupted/, retryAfterSeconds: 5,
+  });
+  await assert.rejects(exported.pages.next(), { name: 'AppError', code: 'unavailable' });
+  await assertAllFound(store, author);
+  assert.equal(threads.length, 2);
+});
+
+test('refuses what waits when it is closed, and all that comes later', async (t) => {
+  const threads = catchThreads(t);
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  await importProducts(store, author, 3_000);
+  const exported = await store.exportProducts(author.sellerId, {}, BY_ID, 3_000);
+  const search = store.searchProducts(author.sellerId, QUERY, 3_001);
+  const refused = assert.rejects(search, { name: 'AppError', code: 'unavailable' });
+  const [thread] = threads;
+  assert.ok(thread);
+  const ended = once(thread, 'exit');
+  await Promise.all([store.close(), refused, ended]);
+  const stopping = { name: 'AppError', code: 'unavailable', message: /stopping/ };
+  await assert.rejects(store.searchProducts(author.sellerId, QUERY, 0), stopping);
+  await assert.rejects(store.exportProducts(author.sellerId, {}, BY_ID, 0), stopping);
+  await assert.rejects(exported.pages.next(), stopping);
+  assert.equal(threads.length, 1);
+});
+
+test('refuses one search too many while others wait', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  const find = () => store.searchProducts(author.sellerId, QUERY, 0);
+  const waiting = countTo(SEARCH_QUEUE_LIMIT).map(find);
+  await assert.rejects(find(), { name: 'AppError', code: 'unavailable', retryAfterSeconds: 5 });
+  assert.equal((await Promise.all(waiting)).length, SEARCH_QUEUE_LIMIT);
+  assert.equal((await find()).position, 0);
+});
+
+test('refuses a search where its file cannot be made, and makes it once it can', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  mkdirSync(`${folder}/search.db.lock`);
+  await assert.rejects(store.searchProducts(author.sellerId, QUERY, 0), {
+    name: 'AppError', code: 'unavailable',
+  });
+  rmdirSync(`${folder}/search.db.lock`);
+  assert.equal((await store.searchProducts(author.sellerId, QUERY, 0)).position, 0);
+});
