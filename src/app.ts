@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { Authenticator, authorize } from './api/authenticate.ts';
+import { describeApi } from './api/openapi.ts';
 import type { Route, Services } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import {
@@ -15,14 +16,17 @@ import {
 } from './config.ts';
 import { AppError } from './domain/error.ts';
 import { formatKeyId } from './domain/id.ts';
-import { discardBody, readJson } from './http/body.ts';
+import { discardBody, openBody, readJson } from './http/body.ts';
 import { readClientAddress } from './http/client-address.ts';
+import { Compressor } from './http/compression.ts';
 import { Cursors } from './http/cursor.ts';
+import { formatLifecycleFields } from './http/deprecation.ts';
+import { negotiate } from './http/negotiate.ts';
 import { PageCache } from './http/page-cache.ts';
 import { createProblem, type ErrorReport } from './http/problem.ts';
 import { parseQuery } from './http/query.ts';
 import { rateLimited, RateLimiter } from './http/rate-limit.ts';
-import { type Reply, sendReply } from './http/reply.ts';
+import { type Reply, sendReply, withFields } from './http/reply.ts';
 import { Router } from './http/router.ts';
 import { UnderWay } from './http/under-way.ts';
 import type { Store } from './store/store.ts';
@@ -62,8 +66,9 @@ export function createApp(options: AppOptions): App {
     underWay.begin();
     try {
       const reply = await answer(parts, request, target);
+      const streamed = sendReply(response, reply, request.method === 'HEAD');
+      if (streamed) await streamed; // it may be reading the body, so that is discarded after it
       if (!request.complete) discardBody(request);
-      sendReply(response, reply, request.method === 'HEAD');
     } catch (error) {
       report({ id: 'reply', error });
       response.destroy();
@@ -88,22 +93,26 @@ interface Parts extends Services {
   readonly authenticator: Authenticator;
   /** Undefined where no limit is set. */
   readonly rates: RateLimiter<string> | undefined;
+  readonly compressor: Compressor;
   readonly underWay: UnderWay;
-  readonly report: (entry: ErrorReport) => void;
 }
 
 function wire(options: AppOptions): Parts {
   const { store, clock = Date.now } = options;
   const report = guardReport(options.report ?? reportToStandardError);
   const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
+  const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
+  let description: string | undefined; // made when it is first asked for
   return {
     store,
     report,
-    prefix: new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, ''),
+    prefix,
+    describe: () => description ??= describeApi(routes, prefix),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     router: new Router(routes),
     rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
+    compressor: new Compressor(),
     underWay: new UnderWay(),
     authenticator: new Authenticator({
       store,
@@ -116,25 +125,44 @@ function wire(options: AppOptions): Parts {
 
 /** The way of a request. */
 async function answer(parts: Parts, request: IncomingMessage, target: Target): Promise<Reply> {
-  const { router, authenticator, rates, underWay, report } = parts;
-  let rateFields = NO_FIELDS;
+  const { router, authenticator, rates, compressor, underWay, report } = parts;
+  let fields: Record<string, string> | undefined;
   try {
     if (underWay.isClosing) throw new AppError('unavailable', 'This server is stopping.');
     const { route, parameters } = router.find(request.method ?? '', target.path);
-    const caller = await authenticator.authenticate(request, readClientAddress(request));
-    if (rates) {
-      const rate = rates.take(formatKeyId(caller));
-      rateFields = rates.formatFields(rate);
-      if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
+    if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
+    let reply: Reply;
+    if (route.scope === undefined) {
+      reply = await route.handle(readWishes(request, target, route), parts);
+    } else {
+      const caller = await authenticator.authenticate(request, readClientAddress(request));
+      if (rates) {
+        const rate = rates.take(formatKeyId(caller));
+        fields = { ...fields, ...rates.formatFields(rate) };
+        if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
+      }
+      authorize(caller, route.scope);
+      reply = await route.handle({
+        ...readWishes(request, target, route),
+        caller,
+        parameters,
+        readJson: () => readJson(request, route.consumes),
+        openBody: () => openBody(request, route.consumes),
+      }, parts);
     }
-    authorize(caller, route.scope);
-    const query = parseQuery(target.query, route.query);
-    const { headers } = request;
-    const call = { caller, parameters, query, headers, readJson: () => readJson(request) };
-    return withFields(await route.handle(call, parts), rateFields);
+    return await compressor.compress(withFields(reply, fields), request);
   } catch (error) {
-    return withFields(createProblem(error, report), rateFields);
+    return withFields(createProblem(error, report), fields);
   }
+}
+
+/** What a request asks for, refused here where the route cannot give it. */
+function readWishes({ headers }: IncomingMessage, target: Target, route: Route) {
+  return {
+    headers,
+    query: parseQuery(target.query, route.query),
+    mediaType: negotiate(headers.accept, route.produces),
+  };
 }
 
 /** The target of a request below the prefix, in its two parts. */
@@ -143,7 +171,6 @@ interface Target {
   readonly query: string;
 }
 
-const NO_FIELDS: Readonly<Record<string, string>> = {};
 /** A path where no route is. */
 const OUTSIDE: Target = { path: '', query: '' };
 
@@ -152,11 +179,6 @@ function parseTarget(url: string, prefix: string): Target | undefined {
   const mark = url.indexOf('?');
   if (mark < 0) return { path: url.slice(prefix.length), query: '' };
   return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
-}
-
-function withFields(reply: Reply, fields: Readonly<Record<string, string>>): Reply {
-  if (fields === NO_FIELDS) return reply;
-  return { ...reply, headers: { ...reply.headers, ...fields } };
 }
 
 /** An embedder's `report` that throws is itself worth a line, and no reason to end the process. */

@@ -1,95 +1,109 @@
-/** Products: create, list, read. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
+/** One product: create, read, put, patch, delete; by its id or by its SKU. */
 import { AppError } from '../domain/error.ts';
-import { formatProductId, parseProductId, type ProductId } from '../domain/id.ts';
-import { formatProduct, parseNewProduct, type Product } from '../domain/product.ts';
-import { formatEntityTag, isNoneMatch } from '../http/conditional.ts';
-import { invalidQuery, type Query } from '../http/query.ts';
+import { formatProductId, parseProductId } from '../domain/id.ts';
+import { assertPrecondition } from '../domain/precondition.ts';
+import {
+  findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
+} from '../domain/product.ts';
+import { formatEntityTag, isNoneMatch, readPrecondition } from '../http/conditional.ts';
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Reply } from '../http/reply.ts';
+import type { Write, WrittenProduct } from '../store/store.ts';
+import { JSON_TYPE } from './media-types.ts';
+import { PRODUCTS } from './paths.ts';
 import type { Call, Services } from './route.ts';
 
-/** The address of all products of the caller. */
-export const PRODUCTS = '/api/v1/products';
-const JSON_TYPE = 'application/json';
-/** Only the seller may keep the answer, and asks each time whether it still holds. */
-const REVALIDATE = 'private, no-cache';
-
 /** POST /api/v1/products: 201, 400, 409 */
-export async function createProduct(call: Call, { store, prefix }: Services): Promise<Reply> {
-  const { caller } = call;
-  const product = parseNewProduct(await call.readJson(), caller.currency);
-  const created = await store.createProduct(caller, product);
+export async function createProduct(call: Call, services: Services): Promise<Reply> {
+  const product = parseNewProduct(await call.readJson(), call.caller.currency);
+  const written = await services.store.createProduct(readWrite(call), product);
+  return formatWritten(call, services, written);
+}
+
+/** GET: 200, 304, 404, 412 */
+export async function readProduct(call: Call, { store }: Services): Promise<Reply> {
+  const product = await store.findProduct(call.caller.sellerId, readTarget(call));
+  if (!product) throw notFound(call);
+  const { headers } = call;
+  const etag = formatEntityTag(product.position);
+  const fields = { 'cache-control': 'private, no-cache', etag };
+  if (headers['if-match'] !== undefined) {
+    assertPrecondition({ ifMatch: readPrecondition(headers).ifMatch }, product.position);
+  }
+  if (isNoneMatch(headers['if-none-match'], etag)) return { status: 304, headers: fields };
+  const body = formatProduct(product);
+  return { status: 200, headers: { ...fields, 'content-type': JSON_TYPE }, body };
+}
+
+/** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or the same as before, 400, 412 */
+export async function putProduct(call: Call, services: Services): Promise<Reply> {
+  const { sku = '' } = call.parameters;
+  const product = parseReplacement(await call.readJson(), sku, call.caller.currency);
+  const precondition = readPrecondition(call.headers);
+  const written = await services.store.putProduct(readWrite(call), product, precondition);
+  return formatWritten(call, services, written);
+}
+
+/** PATCH: 200, 400, 404, 409, 412 */
+export async function patchProduct(call: Call, services: Services): Promise<Reply> {
+  const patch = parseProductPatch(await call.readJson(), call.caller.currency);
+  const precondition = readPrecondition(call.headers);
+  const write = readWrite(call);
+  const written = await services.store.patchProduct(write, readTarget(call), patch, precondition);
+  return formatWritten(call, services, written);
+}
+
+/** DELETE: 204, 404, 412 */
+export async function deleteProduct(call: Call, { store }: Services): Promise<Reply> {
+  const precondition = readPrecondition(call.headers);
+  const { isReplay } = await store.deleteProduct(readWrite(call), readTarget(call), precondition);
+  return { status: 204, headers: { 'cache-control': 'no-store', ...formatReplay(isReplay) } };
+}
+
+function formatWritten(
+  { caller }: Call, { prefix }: Services, { effect, id, position, json, isReplay }: WrittenProduct,
+): Reply {
+  const isCreated = effect === 'created';
   return {
-    status: 201,
+    status: isCreated ? 201 : 200,
     headers: {
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
-      location: `${prefix}${PRODUCTS}/${formatProductId(caller.sellerId, created.id)}`,
-      etag: formatEntityTag(created.position),
+      ...(isCreated && {
+        location: `${prefix}${PRODUCTS}/${formatProductId(caller.sellerId, id)}`,
+      }),
+      etag: formatEntityTag(position),
+      ...formatReplay(isReplay),
     },
-    body: created.json,
+    body: json,
   };
 }
 
-/** GET /api/v1/products/{id}: 200, 304, 404 */
-export async function readProduct(call: Call, { store }: Services): Promise<Reply> {
-  const { sellerId } = call.caller;
-  const id = parseProductId(sellerId, call.parameters['id'] ?? '');
-  const product = id && await store.findProduct(sellerId, id);
-  if (!product) throw new AppError('not_found', 'You have no product with this id.');
-  const headers = { 'cache-control': REVALIDATE, etag: formatEntityTag(product.position) };
-  if (isNoneMatch(call.headers['if-none-match'], headers.etag)) return { status: 304, headers };
-  const body = formatProduct(product);
-  return { status: 200, headers: { ...headers, 'content-type': JSON_TYPE }, body };
+/** The change is the caller's, and made once where it carries an Idempotency-Key. */
+function readWrite({ caller, headers }: Call): Write {
+  const { sellerId, keyId } = caller;
+  const key = readIdempotencyKey(headers);
+  return { sellerId, keyId, idempotency: key === undefined ? undefined : { key, part: 0 } };
 }
 
-/** GET /api/v1/products: 200, 304, 400 */
-export async function listProducts(call: Call, services: Services): Promise<Reply> {
-  const { sellerId, position } = call.caller;
-  const limit = parseLimit(call.query);
-  const list = `products ${sellerId} by id`;
-  const cursor = call.query.get('cursor');
-  // The cast: what we have signed for this seller's list is an id of his products.
-  const after = cursor === undefined
-    ? undefined : Number(services.cursors.parse(list, cursor)) as ProductId;
-  const tag = formatEntityTag(position);
-  if (isNoneMatch(call.headers['if-none-match'], tag)) {
-    return { status: 304, headers: { 'cache-control': REVALIDATE, etag: tag } };
+function formatReplay(isReplay: boolean): Record<string, string> {
+  return isReplay ? { 'idempotent-replay': 'true' } : {};
+}
+
+/** The product that the path names. @throws AppError `not_found` for what can be no name of one */
+function readTarget(call: Call): ProductTarget {
+  const { id, sku } = call.parameters;
+  if (id !== undefined) {
+    const productId = parseProductId(call.caller.sellerId, id);
+    if (productId !== undefined) return { id: productId };
+  } else if (sku !== undefined) {
+    const found = findSku(sku);
+    if (found !== undefined) return { sku: found };
   }
-  const key = `${list} ${limit} ${after ?? ''}`;
-  const cached = services.pages.find(key, position);
-  if (cached) return cached;
-  const page = await services.store.listProducts(sellerId, { after, limit });
-  const last = page.hasMore ? page.products.at(-1) : undefined;
-  const nextCursor = last && services.cursors.format(list, String(last.id));
-  const reply = formatPage(page.products, page.position, nextCursor);
-  if (nextCursor !== undefined) {
-    const next = `${services.prefix}${PRODUCTS}?limit=${limit}&cursor=${nextCursor}`;
-    reply.headers['link'] = `<${next}>; rel="next"`;
-  }
-  services.pages.keep(key, page.position, reply);
-  return reply;
+  throw notFound(call);
 }
 
-function formatPage(
-  products: readonly Product[], position: number, nextCursor: string | undefined,
-) {
-  const items = products.map(formatProduct).join(',');
-  const headers: Record<string, string> = {
-    'content-type': JSON_TYPE,
-    'cache-control': REVALIDATE,
-    etag: formatEntityTag(position),
-  };
-  const next = JSON.stringify(nextCursor ?? null);
-  const body = Buffer.from(`{"products":[${items}],"next_cursor":${next}}`);
-  return { status: 200, headers, body };
-}
-
-function parseLimit(query: Query): number {
-  const text = query.get('limit');
-  if (text === undefined) return PAGE_SIZE_DEFAULT;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : NaN;
-  if (limit >= 1 && limit <= PAGE_SIZE_LIMIT) return limit;
-  const detail = `Must be a whole number from 1 to ${PAGE_SIZE_LIMIT}.`;
-  throw invalidQuery([{ parameter: 'limit', code: 'range', detail }]);
+function notFound({ parameters }: Call): AppError {
+  const name = parameters['sku'] === undefined ? 'id' : 'SKU';
+  return new AppError('not_found', `You have no product with this ${name}.`);
 }

@@ -2,12 +2,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import type { Scope } from '../domain/scope.ts';
+import type { BodyStream } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
+import type { Lifecycle } from '../http/deprecation.ts';
 import type { PageCache } from '../http/page-cache.ts';
+import type { ErrorReport } from '../http/problem.ts';
 import type { Query } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
+import type { Operation, Parameter } from './operation.ts';
 
 /** One request: authenticated, within its rate, allowed by its scope, its query checked. */
 export interface Call {
@@ -15,8 +19,15 @@ export interface Call {
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly headers: IncomingHttpHeaders;
-  /** Reads the body. @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json` */
+  /** The media type to answer with: one of the route's `produces`. */
+  readonly mediaType: string;
+  /**
+   * Reads the whole body, of one of the route's `consumes`.
+   * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
+   */
   readJson(): Promise<unknown>;
+  /** Opens a body of any length, decoded. @throws AppError `unsupported_media_type` */
+  openBody(): BodyStream;
 }
 
 /** What all requests share. */
@@ -26,11 +37,34 @@ export interface Services {
   readonly pages: PageCache;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
+  /** Is told of errors that are not the client's doing. */
+  readonly report: (entry: ErrorReport) => void;
+  /** The OpenAPI document of the routes, as JSON. */
+  describe(): string;
 }
 
-export interface Route extends RoutePattern {
-  readonly scope: Scope;
+interface CommonRoute extends RoutePattern {
   /** The query parameters that it knows. */
-  readonly query: readonly string[];
+  readonly query: readonly Parameter[];
+  /** Media types of its bodies and of its answers; problems have their own. */
+  readonly consumes: readonly string[];
+  readonly produces: readonly string[];
+  /** What the OpenAPI document says of it: no route is without. */
+  readonly operation: Operation;
+  /** Since when it is deprecated, and until when it works. */
+  readonly lifecycle?: Lifecycle;
+}
+
+/** A route that needs a key with a scope. */
+interface KeyRoute extends CommonRoute {
+  readonly scope: Scope;
   readonly handle: (call: Call, services: Services) => Promise<Reply>;
 }
+
+/** A route that anybody may ask. */
+interface OpenRoute extends CommonRoute {
+  readonly scope: undefined;
+  readonly handle: (call: Pick<Call, 'headers'>, services: Services) => Promise<Reply>;
+}
+
+export type Route = KeyRoute | OpenRoute;

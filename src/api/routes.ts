@@ -1,13 +1,61 @@
-/** The whole API on one screen. */
+/** The whole API on one screen. HEAD is answered wherever GET is. */
 import type { Scope } from '../domain/scope.ts';
-import { createProduct, listProducts, PRODUCTS, readProduct } from './products.ts';
+import { importProducts } from './import.ts';
+import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from './media-types.ts';
+import { readOpenApi } from './openapi.ts';
+import { importProductsOperation } from './operations/import.ts';
+import { readOpenApiOperation } from './operations/openapi.ts';
+import { createProductOperation, listProductsOperation } from './operations/product-list.ts';
+import {
+  deleteProductBySkuOperation, deleteProductOperation, patchProductBySkuOperation,
+  patchProductOperation, putProductBySkuOperation, readProductBySkuOperation, readProductOperation,
+} from './operations/product.ts';
+import { importParameters, listParameters } from './parameters.ts';
+import { PRODUCTS } from './paths.ts';
+import { listProducts } from './product-list.ts';
+import { createProduct, deleteProduct, patchProduct, putProduct, readProduct } from './products.ts';
 import type { Route } from './route.ts';
 
-const READ: Scope = 'products:read';
-const WRITE: Scope = 'products:write';
+const READ = 'products:read' satisfies Scope;
+const WRITE = 'products:write' satisfies Scope;
+
+/** What most routes of a method are. */
+const get = {
+  method: 'GET', scope: READ, query: [], consumes: [], produces: [JSON_TYPE],
+} as const;
+const post = { ...get, method: 'POST', scope: WRITE, consumes: [JSON_TYPE] } as const;
+const put = { ...post, method: 'PUT' } as const;
+const patch = { ...post, method: 'PATCH', consumes: [MERGE_PATCH_TYPE, JSON_TYPE] } as const;
+const remove = { ...post, method: 'DELETE', consumes: [], produces: [] } as const;
+
+const PRODUCT = `${PRODUCTS}/{id}`;
+const PRODUCT_BY_SKU = `${PRODUCTS}/sku/{sku}`;
 
 export const routes: readonly Route[] = [
-  { method: 'GET', path: PRODUCTS, scope: READ, query: ['limit', 'cursor'], handle: listProducts },
-  { method: 'POST', path: PRODUCTS, scope: WRITE, query: [], handle: createProduct },
-  { method: 'GET', path: `${PRODUCTS}/{id}`, scope: READ, query: [], handle: readProduct },
+  {
+    ...get, path: PRODUCTS, query: listParameters, produces: [JSON_TYPE, NDJSON_TYPE, CSV_TYPE],
+    operation: listProductsOperation, handle: listProducts,
+  },
+  { ...post, path: PRODUCTS, operation: createProductOperation, handle: createProduct },
+  {
+    ...post, path: `${PRODUCTS}/import`, query: importParameters,
+    consumes: [NDJSON_TYPE, CSV_TYPE], produces: [NDJSON_TYPE],
+    operation: importProductsOperation, handle: importProducts,
+  },
+
+  { ...get, path: PRODUCT, operation: readProductOperation, handle: readProduct },
+  { ...patch, path: PRODUCT, operation: patchProductOperation, handle: patchProduct },
+  { ...remove, path: PRODUCT, operation: deleteProductOperation, handle: deleteProduct },
+
+  { ...get, path: PRODUCT_BY_SKU, operation: readProductBySkuOperation, handle: readProduct },
+  { ...put, path: PRODUCT_BY_SKU, operation: putProductBySkuOperation, handle: putProduct },
+  { ...patch, path: PRODUCT_BY_SKU, operation: patchProductBySkuOperation, handle: patchProduct },
+  {
+    ...remove, path: PRODUCT_BY_SKU, operation: deleteProductBySkuOperation, handle: deleteProduct,
+  },
+
+  {
+    ...get, path: '/api/v1/openapi.json', scope: undefined,
+    operation: readOpenApiOperation, handle: readOpenApi,
+  },
 ];

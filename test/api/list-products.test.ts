@@ -81,7 +81,7 @@ test('refuses unknown and repeated parameters, and names each', async (t) => {
     ['page=2', ['page unknown']],
     ['Limit=2', ['Limit unknown']],
     ['limit=2&limit=2', ['limit duplicate']],
-    ['limit=2&offset=1&limit=3&sort=name', ['offset unknown', 'limit duplicate', 'sort unknown']],
+    ['limit=2&offset=1&limit=3&by=name', ['offset unknown', 'limit duplicate', 'by unknown']],
     ['__proto__=1', ['__proto__ unknown']],
     ['=', [' unknown']],
   ] as const) {

@@ -42,13 +42,23 @@ test('answers 405 with the methods that a path has', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { location = '' } = (await seller.create()).headers;
-  for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
+  const bySku = `${PRODUCTS}/sku/MUG`;
+  for (const method of ['OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
     const list = await seller.send({ method, path: PRODUCTS });
     assertProblem(list, 405, 'method-not-allowed');
     assert.equal(list.headers['allow'], 'GET, HEAD, POST');
     const product = await seller.send({ method, path: location });
     assertProblem(product, 405, 'method-not-allowed');
-    assert.equal(product.headers['allow'], 'GET, HEAD');
+    assert.equal(product.headers['allow'], 'DELETE, GET, HEAD, PATCH');
+    const sku = await seller.send({ method, path: bySku });
+    assertProblem(sku, 405, 'method-not-allowed');
+    assert.equal(sku.headers['allow'], 'DELETE, GET, HEAD, PATCH, PUT');
+  }
+  for (const [method, path] of [
+    ['DELETE', PRODUCTS], ['PUT', PRODUCTS], ['PATCH', PRODUCTS], ['PUT', location],
+    ['GET', `${PRODUCTS}/import`], ['DELETE', `${PRODUCTS}/import`],
+  ] as const) {
+    assertProblem(await seller.send({ method, path }), 405, 'method-not-allowed');
   }
   const posted = await seller.send({ method: 'POST', path: location, body: '{}' });
   assertProblem(posted, 405, 'method-not-allowed');

@@ -158,7 +158,7 @@ test('ends a connection that goes on sending, and serves the others', LIMITED, a
     await Promise.race([closed, new Promise<void>((resolve) => socket.once('drain', resolve))]);
   }
   await closed;
-  assert.ok(received() === '' || received().startsWith('HTTP/1.1 413 '), received());
+  assert.match(received(), /^HTTP\/1\.1 413 /); // there was time to read it
   assert.equal((await seller.create()).headers['etag'], '"1"');
   assert.deepEqual(server.reports, []);
 });

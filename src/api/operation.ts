@@ -1,0 +1,40 @@
+/** What the OpenAPI document says of a route, and of the parameters of its query. */
+import type { RequestField, ResponseField } from './header-fields.ts';
+import type { Schema } from './schemas.ts';
+
+/** A parameter of a query: its name, what it does, and what it takes. */
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly example: unknown;
+}
+
+/** Bodies by media type, each with an example, or with several by name. */
+type Content = Readonly<Record<string, { readonly schema: Schema } & (
+  | { readonly example: unknown }
+  | { readonly examples: Readonly<Record<string, { readonly value: unknown }>> }
+)>>;
+
+/** An answer: what it means, its body and the header fields of its own. */
+export interface Answer {
+  readonly description: string;
+  /** None for an answer without a body. */
+  readonly content?: Content;
+  readonly headers?: readonly ResponseField[];
+}
+
+export interface Operation {
+  /** Unique among the operations: `createProduct`. */
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The body: one entry for each media type that the route consumes. */
+  readonly request?: Content;
+  /** Header fields of the request that it heeds. */
+  readonly requestHeaders?: readonly RequestField[];
+  /** What it answers where it succeeds, by status. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Statuses of the problems of its own; those that follow from the route are added. */
+  readonly problems?: readonly number[];
+}

@@ -1,0 +1,27 @@
+/** The products that the examples of the OpenAPI document show. */
+import { PRODUCT_FIELDS, type ProductField } from '../../domain/product-fields.ts';
+
+export const newProduct = {
+  name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40,
+};
+
+const { name, category, sku, price, stock } = newProduct;
+
+export const product: Readonly<Record<ProductField, string | number>> = {
+  id: 'prd_1k7s94cm9001k7s94bi600',
+  name, category, sku, price,
+  currency: 'EUR',
+  stock,
+  position: 12,
+  created_at: '2026-11-20T10:48:13.257Z',
+  updated_at: '2026-11-20T10:48:13.257Z',
+};
+
+export const productLines = `${JSON.stringify(product)}\n`;
+
+export const productTable = [PRODUCT_FIELDS, PRODUCT_FIELDS.map((field) => product[field])]
+  .map((cells) => `${cells.join(',')}\r\n`).join('');
+
+/** What people send who keep their catalogue in a table. */
+export const newProductTable = [Object.keys(newProduct), Object.values(newProduct)]
+  .map((cells) => `${cells.join(',')}\r\n`).join('');

@@ -1,0 +1,104 @@
+/**
+ * The parameters of paths and queries, as the OpenAPI document tells them. A query has those that
+ * its route lists and no others.
+ */
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
+import {
+  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, SKU_LIMIT_CODE_POINTS,
+  STOCK_LIMIT,
+} from '../domain/limits.ts';
+import { PRODUCT_FIELDS } from '../domain/product-fields.ts';
+import { SORT_KEYS } from '../domain/product-query.ts';
+import type { Parameter } from './operation.ts';
+
+const price = { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT };
+const stock = { type: 'integer', minimum: 0, maximum: STOCK_LIMIT };
+const sku = { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS };
+
+export const pathParameters: readonly Parameter[] = [
+  {
+    name: 'id', description: 'Id of the product.', example: 'prd_1k7s94cm9001k7s94bi600',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'sku', description: 'SKU of the product, percent-encoded: `/` is `%2F`, `%` is `%25`.',
+    example: 'MUG-1', schema: sku,
+  },
+];
+
+export const listParameters: readonly Parameter[] = [
+  {
+    name: 'limit', description: 'Products on a page. Not for exports.', example: 10,
+    schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_LIMIT, default: PAGE_SIZE_DEFAULT },
+  },
+  {
+    name: 'cursor', example: 'IWxzdGFydA', schema: { type: 'string', minLength: 1 },
+    description: '`next_cursor` of the page before, with all other parameters the same but `limit` '
+      + 'and `fields`. Not for exports.',
+  },
+  {
+    name: 'q', example: 'mug',
+    description: 'Stands in the name, the SKU or the category; case and accents do not count.',
+    schema: { type: 'string', minLength: 1, maxLength: NAME_LIMIT_CODE_POINTS },
+  },
+  {
+    name: 'category', description: 'Is the category, exactly.', example: 'Kitchen',
+    schema: { type: 'string', minLength: 1, maxLength: CATEGORY_LIMIT_CODE_POINTS },
+  },
+  { name: 'sku', description: 'Is the SKU.', example: 'MUG-1', schema: sku },
+  { name: 'price_min', description: 'The lowest price.', example: 10, schema: price },
+  { name: 'price_max', description: 'The highest price.', example: 12.5, schema: price },
+  { name: 'stock_min', description: 'The lowest stock.', example: 1, schema: stock },
+  { name: 'stock_max', description: 'The highest stock.', example: 5, schema: stock },
+  {
+    name: 'updated_since', description: 'Changed at this time or later.',
+    example: '2026-11-20T10:48:13.257Z', schema: { type: 'string', format: 'date-time' },
+  },
+  {
+    name: 'changed_since', example: 12,
+    description: 'Changed after this position of the catalogue.',
+    schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+  },
+  {
+    name: 'sort', example: '-price',
+    description: '`id` is the order of creation; a minus turns an order round. Products that are '
+      + 'the same in it follow each other by id.',
+    schema: {
+      type: 'string', enum: SORT_KEYS.flatMap((key) => [key, `-${key}`]), default: SORT_KEYS[0],
+    },
+  },
+  {
+    name: 'fields', description: 'The members to answer with, instead of all.',
+    example: ['sku', 'stock'],
+    schema: { type: 'array', minItems: 1, items: { type: 'string', enum: PRODUCT_FIELDS } },
+  },
+  {
+    name: 'format', example: 'csv', schema: { type: 'string', enum: ['json', 'ndjson', 'csv'] },
+    description: 'The form of the answer where it is easier to say here than in `Accept`: a page '
+      + 'as JSON, or all products as an export.',
+  },
+];
+
+export const importParameters: readonly Parameter[] = [
+  {
+    name: 'mode', example: 'create',
+    description: '`upsert` creates products and replaces those whose SKU is there; with `create` '
+      + 'those fail.',
+    schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
+  },
+  {
+    name: 'dry_run', description: 'Report what would be done, and do nothing.', example: true,
+    schema: { type: 'boolean', default: false },
+  },
+  {
+    name: 'report', description: 'The rows that get a line in the answer.', example: 'all',
+    schema: { type: 'string', enum: ['failed', 'all'], default: 'failed' },
+  },
+  {
+    name: 'map', example: 'name:Title,stock:On hand',
+    description: 'Columns of a CSV file to take members from, instead of those that are '
+      + 'recognised: `member:column`, with commas between. Members are `name`, `category`, `sku`, '
+      + '`price`, `stock` and `currency`; the name of a column may have commas.',
+    schema: { type: 'string', minLength: 1 },
+  },
+];

@@ -1,0 +1,161 @@
+/**
+ * Many products: a page of them, or all that match as one stream. The plain list comes from the
+ * catalogue itself, everything that filters, sorts or exports from its projection.
+ */
+import { formatProduct, type Product } from '../domain/product.ts';
+import { formatFields, type ProductField, PRODUCT_FIELDS } from '../domain/product-fields.ts';
+import { foldText, type Place, type ProductSort } from '../domain/product-query.ts';
+import { formatEntityTag, isNoneMatch } from '../http/conditional.ts';
+import { invalidQuery } from '../http/query.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ProductExport, ProductPage } from '../store/store.ts';
+import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
+import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
+import { PRODUCTS } from './paths.ts';
+import { type ListFormat, type ListQuery, parseListQuery } from './product-query.ts';
+import type { Call, Services } from './route.ts';
+
+const MEDIA_TYPES: Readonly<Record<ListFormat, string>> = {
+  json: JSON_TYPE, ndjson: NDJSON_TYPE, csv: CSV_TYPE,
+};
+/** Only the seller may keep the answer, and asks each time whether it still holds. */
+const COMMON_FIELDS = { 'cache-control': 'private, no-cache', vary: 'accept, accept-encoding' };
+
+/** GET /api/v1/products: 200, 304, 400, 406, 503 */
+export async function listProducts(call: Call, services: Services): Promise<Reply> {
+  const list = parseListQuery(call.query, call.caller.currency);
+  const mediaType = list.format ? MEDIA_TYPES[list.format] : call.mediaType;
+  if (mediaType === JSON_TYPE) return listPage(call, services, list);
+  return exportProducts(call, services, list, mediaType);
+}
+
+async function listPage(call: Call, services: Services, list: ListQuery): Promise<Reply> {
+  const { sellerId, position } = call.caller;
+  const name = `products ${sellerId} ${list.isPlain ? 'by id' : describe(list)}`;
+  const cursor = call.query.get('cursor');
+  // The cast: what we have signed for this list is a place in it.
+  const after = cursor === undefined
+    ? undefined : JSON.parse(services.cursors.parse(name, cursor)) as Place;
+  const tag = formatEntityTag(position);
+  if (isNoneMatch(call.headers['if-none-match'], tag)) {
+    return { status: 304, headers: { ...COMMON_FIELDS, etag: tag } };
+  }
+  const key = `${name} ${list.limit} ${list.fields?.join() ?? ''} ${cursor ?? ''}`;
+  const cached = services.pages.find(key, position);
+  if (cached) return cached;
+  const page = await readPage(call, services, list, after);
+  const last = page.hasMore ? page.products.at(-1) : undefined;
+  const next = last && services.cursors.format(name, JSON.stringify(placeOf(last, list.sort)));
+  const reply = formatPage(call, services, list, page, next);
+  services.pages.keep(key, page.position, reply);
+  return reply;
+}
+
+function readPage(
+  { caller }: Call, { store }: Services, list: ListQuery, after: Place | undefined,
+): Promise<ProductPage> {
+  const { sellerId, position } = caller;
+  const { filter, sort, limit } = list;
+  if (list.isPlain) return store.listProducts(sellerId, { after: after?.id, limit });
+  return store.searchProducts(sellerId, { filter, sort, after, limit }, position);
+}
+
+function formatPage(
+  call: Call, { prefix }: Services, list: ListQuery, page: ProductPage, cursor: string | undefined,
+): Reply {
+  const format = formatterOf(list.fields);
+  const items = page.products.map(format).join(',');
+  const next = JSON.stringify(cursor ?? null);
+  const body = Buffer.from(`{"products":[${items}],"next_cursor":${next}}`);
+  const query = new URLSearchParams([...call.query]);
+  query.set('limit', String(list.limit));
+  query.set('cursor', cursor ?? '');
+  return {
+    status: 200,
+    headers: {
+      ...COMMON_FIELDS,
+      'content-type': JSON_TYPE,
+      etag: formatEntityTag(page.position),
+      ...(cursor !== undefined && { link: `<${prefix}${PRODUCTS}?${query}>; rel="next"` }),
+    },
+    body,
+  };
+}
+
+async function exportProducts(
+  { caller, query }: Call, { store }: Services, list: ListQuery, mediaType: string,
+): Promise<Reply> {
+  const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
+  if (unused.length > 0) {
+    const detail = 'Is not for an export, which is whole.';
+    throw invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
+  }
+  const { sellerId, position } = caller;
+  const found = await store.exportProducts(sellerId, list.filter, list.sort, position);
+  const isCsv = mediaType === CSV_TYPE;
+  const fields = list.fields ?? PRODUCT_FIELDS;
+  const formatLine = formatterOf(list.fields);
+  return {
+    status: 200,
+    headers: {
+      ...COMMON_FIELDS,
+      'content-type': isCsv ? `${mediaType}; charset=utf-8` : mediaType,
+      'seller-position': String(found.position),
+    },
+    body: isCsv
+      ? render(found, formatCsvHeader(fields), (product) => formatCsvRow(product, fields))
+      : render(found, '', (product) => `${formatLine(product)}\n`),
+  };
+}
+
+/**
+ * The text of an export, page by page. Not a generator: one that is returned before it has begun
+ * returns nothing itself, and the snapshot behind the pages has to end whatever happens.
+ */
+function render(
+  { pages }: ProductExport, head: string, format: (product: Product) => string,
+): AsyncIterableIterator<string> {
+  let isBegun = head === '';
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (!isBegun) {
+        isBegun = true;
+        return { done: false, value: head };
+      }
+      const { done, value } = await pages.next();
+      return done ? { done, value } : { done: false, value: value.map(format).join('') };
+    },
+    async return() {
+      await pages.return();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+function formatterOf(fields: readonly ProductField[] | undefined): (product: Product) => string {
+  return fields ? (product) => formatFields(product, fields) : formatProduct;
+}
+
+/** All that a cursor is bound to: the same conditions in the same order. */
+function describe({ filter, sort }: ListQuery): string {
+  return JSON.stringify([filter, sort]);
+}
+
+function placeOf(product: Product, { by }: ProductSort): Place {
+  return { key: readKey(product, by), id: product.id };
+}
+
+function readKey(product: Product, by: ProductSort['by']): string | number {
+  switch (by) {
+    case 'id': return product.id;
+    case 'name': return foldText(product.name);
+    case 'sku': return product.sku;
+    case 'price': return product.priceMinor;
+    case 'stock': return product.stock;
+    case 'updated_at': return product.updatedAt;
+  }
+}
+

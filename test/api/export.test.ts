@@ -1,0 +1,149 @@
+/** Exports: everything that matches, as one stream and at one position. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
+import { countTo } from '../store/contract/fixture.ts';
+import { assertProblem, faultsOf } from './problem.ts';
+
+const PRODUCTS = '/api/v1/products';
+
+interface Shop {
+  readonly server: TestServer;
+  readonly seller: TestSeller;
+}
+
+async function startShop(t: TestContext, count: number): Promise<Shop> {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  await Promise.all(countTo(count).map((n) => seller.create({ sku: `S-${n}`, stock: n })));
+  const other = await server.makeSeller();
+  await other.create({ sku: 'S-1', name: 'Of somebody else' });
+  return { server, seller };
+}
+
+function readLines(text: string): any[] {
+  assert.ok(text === '' || text.endsWith('\n'));
+  return text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+}
+
+for (const how of ['accept', 'format'] as const) {
+  test(`answers NDJSON and CSV where ${how} asks for it`, async (t) => {
+    const { seller } = await startShop(t, 3);
+    const ask = (format: string, type: string) => (how === 'format'
+      ? seller.send({ path: `${PRODUCTS}?format=${format}` })
+      : seller.send({ path: PRODUCTS, headers: { accept: type } }));
+    const list = (await seller.send({ path: PRODUCTS })).json().products;
+    const lines = await ask('ndjson', 'application/x-ndjson');
+    assert.equal(lines.headers['content-type'], 'application/x-ndjson');
+    assert.equal(lines.headers['seller-position'], '3');
+    assert.deepEqual(readLines(lines.text), list);
+    const csv = await ask('csv', 'text/csv');
+    assert.equal(csv.headers['content-type'], 'text/csv; charset=utf-8');
+    assert.equal(csv.headers['seller-position'], '3');
+    const [header, ...rows] = csv.text.trimEnd().split('\r\n');
+    assert.equal(header, Object.keys(list[0]).join(','));
+    assert.deepEqual(rows, list.map((product: object) => Object.values(product).join(',')));
+  });
+}
+
+test('exports what filters find, in the order and with the members that were asked', async (t) => {
+  const { seller } = await startShop(t, 20);
+  const query = 'stock_min=5&stock_max=7&sort=-stock&fields=sku,stock';
+  const lines = await seller.send({ path: `${PRODUCTS}?format=ndjson&${query}` });
+  assert.deepEqual(readLines(lines.text), [7, 6, 5].map((n) => ({ sku: `S-${n}`, stock: n })));
+  const csv = await seller.send({ path: `${PRODUCTS}?format=csv&${query}` });
+  assert.equal(csv.text, 'sku,stock\r\nS-7,7\r\nS-6,6\r\nS-5,5\r\n');
+});
+
+test('an empty export has a header and no rows', async (t) => {
+  const { seller } = await startShop(t, 0);
+  assert.equal((await seller.send({ path: `${PRODUCTS}?format=ndjson` })).text, '');
+  const csv = await seller.send({ path: `${PRODUCTS}?format=csv&fields=sku` });
+  assert.equal(csv.text, 'sku\r\n');
+});
+
+test('takes no limit and no cursor', async (t) => {
+  const { seller } = await startShop(t, 1);
+  const answer = await seller.send({ path: `${PRODUCTS}?format=csv&limit=5&cursor=x` });
+  assertProblem(answer, 400, 'invalid-query');
+  assert.deepEqual(faultsOf(answer), ['limit mismatch', 'cursor mismatch']);
+});
+
+test('answers HEAD with the position, again and again', async (t) => {
+  const { seller } = await startShop(t, 2);
+  for (const _ of countTo(12)) {
+    const answer = await seller.send({ method: 'HEAD', path: `${PRODUCTS}?format=ndjson` });
+    assert.equal(answer.status, 200, JSON.stringify(answer.headers));
+    assert.equal(answer.headers['seller-position'], '2');
+  }
+});
+
+/** Begins an export and reads nothing of it yet. */
+async function beginExport({ server, seller }: Shop): Promise<IncomingMessage> {
+  const outgoing = request({
+    host: '127.0.0.1', port: server.port, path: `${PRODUCTS}?format=ndjson`, agent: false,
+    headers: { 'x-api-key': seller.key },
+  });
+  outgoing.on('error', () => {}); // a connection that is ended on purpose
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return response;
+}
+
+async function readAll(response: IncomingMessage): Promise<any[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return readLines(Buffer.concat(chunks).toString());
+}
+
+test('stands still at its position while others write', async (t) => {
+  const shop = await startShop(t, 3_000);
+  const { seller, server } = shop;
+  const expected = new Map<string, any>();
+  for (let path: string | undefined = `${PRODUCTS}?limit=1000`; path !== undefined;) {
+    const page: any = await seller.send({ path });
+    for (const product of page.json().products) expected.set(product.id, product);
+    path = /<(.*)>; rel="next"/.exec(page.headers['link'])?.[1];
+  }
+  const response = await beginExport(shop);
+  const headers = { 'content-type': 'application/json' };
+  const ids = [...expected.keys()];
+  await Promise.all(countTo(300).map(async (n) => {
+    const path = `${PRODUCTS}/${ids[ids.length - n]}`;
+    if (n % 3 === 0) await seller.send({ method: 'DELETE', path });
+    else if (n % 3 === 1) {
+      await seller.send({ method: 'PATCH', path, headers, body: '{"stock":9}' });
+    } else await seller.create({ name: 'New' });
+  }));
+  // A search brings the projection itself beyond the position of the export.
+  const found = await seller.send({ path: `${PRODUCTS}?q=new&limit=1000` });
+  assert.equal(found.json().products?.length, 100, found.text.slice(0, 300));
+  const position = Number(response.headers['seller-position']);
+  const exported = await readAll(response);
+  assert.equal(position, 3_000);
+  assert.deepEqual(exported, [...expected.values()]);
+  assert.equal(server.reports.length, 0);
+});
+
+test('other requests are answered while an export waits for its reader', async (t) => {
+  const shop = await startShop(t, 2_000);
+  const waiting = await beginExport(shop);
+  const { seller } = shop;
+  assert.equal((await seller.create()).status, 201);
+  assert.equal((await seller.send({ path: `${PRODUCTS}?q=product&limit=1` })).status, 200);
+  assert.equal((await readAll(await beginExport(shop))).length, 2_001);
+  assert.equal((await readAll(waiting)).length, 2_000);
+});
+
+test('an export whose reader goes makes room for another', async (t) => {
+  const shop = await startShop(t, 2_000);
+  for (const _ of countTo(12)) {
+    const response = await beginExport(shop);
+    assert.equal(response.statusCode, 200);
+    response.destroy();
+    await once(response, 'close');
+  }
+  assert.equal(shop.server.reports.length, 0);
+});

@@ -1,0 +1,60 @@
+/** The validator that the tests of the OpenAPI document rely on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findFaults } from './json-schema.ts';
+
+const LINES = { contentMediaType: 'application/x-ndjson', contentSchema: { type: 'integer' } };
+
+test('tells what fits a keyword from what does not', () => {
+  for (const [schema, fitting, others] of [
+    [{ type: 'integer' }, [0, -1, 1e20], [0.5, '1', null, true, [], {}]],
+    [{ type: ['string', 'null'] }, ['', null], [0, undefined, {}]],
+    [{ type: 'object' }, [{}, { a: 1 }], [[], null, 'a']],
+    [{ type: 'array', items: { type: 'number' } }, [[], [1, 2.5]], [{}, [1, 'a'], [null]]],
+    [{ type: 'boolean' }, [true, false], [0, 'true']],
+    [{ enum: ['a', 1] }, ['a', 1], ['b', '1', ['a']]],
+    [{ const: 'a' }, ['a'], ['b', null]],
+    [{ minimum: 1, maximum: 3 }, [1, 2.5, 3, 'text'], [0.9, 3.1]],
+    [{ exclusiveMaximum: 3 }, [2.99, -1], [3, 4]],
+    [{ minLength: 2, maxLength: 2 }, ['ab', '😀é', 7], ['a', 'abc', '😀', '😀😀😀']],
+    [{ pattern: '^a+$' }, ['a', 'aaa', 1], ['', 'ab', 'ba']],
+    [{ format: 'date-time' }, ['2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05+01:00'],
+      ['2026-01-02', '2026-13-02T03:04:05Z', 'now']],
+    [{ format: 'uri-reference' }, ['/a?b', 'x'], ['http://[']],
+    [{ minItems: 1, maxItems: 2 }, [[1], [1, 2], 'a'], [[], [1, 2, 3]]],
+    [{ required: ['a'] }, [{ a: undefined }, { a: 1, b: 2 }, 'a'], [{}, { b: 1 }]],
+    [{ properties: { a: { type: 'null' } } }, [{}, { a: null }, 1], [{ a: 1 }, { b: null }]],
+    [{ properties: {}, additionalProperties: { type: 'null' } }, [{}, { a: null }], [{ a: 1 }]],
+    [{ propertyNames: { maxLength: 1 } }, [{}, { a: 1 }], [{ ab: 1 }]],
+    [{ anyOf: [{ type: 'null' }, { minimum: 2 }] }, [null, 2, 'a'], [1]],
+    [{ oneOf: [{ type: 'null' }, { type: 'integer' }, { type: 'number' }] }, [null, 0.5], [1, 'a']],
+    [LINES, ['', '1\n', '1\n2\n'], ['1', '1\n"a"\n', '0.5\n']],
+    [{ $ref: '#/place/a~1b' }, [null], [1]],
+  ] as const) {
+    const document = { place: { 'a/b': { type: 'null' } } };
+    for (const value of fitting) assert.deepEqual(findFaults(value, schema, document), []);
+    for (const value of others) {
+      const text = `${JSON.stringify(value)} passes ${JSON.stringify(schema)}`;
+      assert.notDeepEqual(findFaults(value, schema, document), [], text);
+    }
+  }
+});
+
+test('says where a fault is', () => {
+  const schema = {
+    properties: { list: { items: { properties: { a: { type: 'string' } } } } },
+  };
+  const faults = findFaults({ list: [{ a: 'b' }, { a: 1, b: 1 }], c: 1 }, schema, {});
+  assert.deepEqual(faults.sort(), [
+    '/c is not described', '/list/1/a is no string', '/list/1/b is not described',
+  ]);
+});
+
+test('refuses to work with what it does not know', () => {
+  for (const schema of [
+    { multipleOf: 2 }, { type: 'float' }, { format: 'email' }, { $ref: 'other.json' },
+    { $ref: '#/nothing' }, true, undefined, { contentMediaType: 'a/b', contentSchema: {} },
+  ]) {
+    assert.throws(() => findFaults('text', schema, {}), JSON.stringify(schema));
+  }
+});

@@ -1,0 +1,87 @@
+/**
+ * What an OpenAPI 3.1 document is made of (OpenAPI Specification 3.1.0, section 4), as a JSON
+ * Schema: as much of it as the document uses, and nothing that the specification does not have.
+ */
+
+const text = { type: 'string', minLength: 1 };
+const flag = { type: 'boolean' };
+/** The schemas themselves are checked by what they are applied to. */
+const schema = { type: 'object' };
+
+export const STRUCTURE = {
+  document: objectOf({
+    openapi: { const: '3.1.0' },
+    info: objectOf({ title: text, version: text, description: text }),
+    servers: { type: 'array', minItems: 1, items: objectOf({ url: text }) },
+    paths: mapOf(refer('pathItem'), '^/'),
+    components: objectOf({
+      schemas: componentsOf(schema),
+      parameters: componentsOf(refer('parameter')),
+      headers: componentsOf(refer('header')),
+      responses: componentsOf(refer('response')),
+      securitySchemes: componentsOf(
+        objectOf({ type: { const: 'apiKey' }, in: { const: 'header' }, name: text },
+          { description: text })),
+    }),
+  }),
+  pathItem: objectOf({}, {
+    parameters: { type: 'array', minItems: 1, items: refer('parameter') },
+    get: refer('operation'), head: refer('operation'), post: refer('operation'),
+    put: refer('operation'), patch: refer('operation'), delete: refer('operation'),
+  }),
+  operation: objectOf({
+    operationId: { type: 'string', pattern: '^[a-z][a-zA-Z]+$' },
+    summary: text,
+    description: text,
+    security: {
+      type: 'array', maxItems: 1, items: objectOf({ apiKey: { type: 'array', items: text } }),
+    },
+    responses: mapOf({ anyOf: [refer('response'), refer('reference')] }, '^[1-5]\\d\\d$'),
+  }, {
+    deprecated: { const: true },
+    parameters: {
+      type: 'array', minItems: 1, items: { anyOf: [refer('parameter'), refer('reference')] },
+    },
+    requestBody: objectOf({ required: { const: true }, content: refer('content') }),
+  }),
+  parameter: {
+    oneOf: [
+      objectOf({ in: { const: 'path' }, required: { const: true }, ...parameterOf() }),
+      objectOf({ in: { const: 'query' }, ...parameterOf() }, { explode: { const: false } }),
+      objectOf({ in: { const: 'header' }, required: flag, ...parameterOf() }),
+    ],
+  },
+  response: objectOf({ description: text }, {
+    headers: mapOf(refer('reference'), '^[A-Za-z-]+$'),
+    content: refer('content'),
+  }),
+  header: objectOf({ description: text, required: flag, schema, example: {} }),
+  content: mapOf({
+    oneOf: [
+      objectOf({ schema, example: {} }),
+      objectOf({ schema, examples: mapOf(objectOf({ value: {} }), '^[a-z_]+$') }),
+    ],
+  }, '^[a-z]+/[a-z.+-]+$'),
+  reference: objectOf({ $ref: { type: 'string', pattern: '^#/components/' } }),
+};
+
+function parameterOf() {
+  return { name: text, description: text, schema, example: {} };
+}
+
+function objectOf(required: Readonly<Record<string, unknown>>, optional: object = {}) {
+  const properties = { ...required, ...optional };
+  return { type: 'object', required: Object.keys(required), properties };
+}
+
+function mapOf(value: unknown, pattern: string) {
+  return { type: 'object', propertyNames: { pattern }, additionalProperties: value };
+}
+
+function componentsOf(value: unknown) {
+  return mapOf(value, '^[a-zA-Z0-9._-]+$');
+}
+
+function refer(name: string) {
+  return { $ref: `#/${name}` };
+}

@@ -1,0 +1,72 @@
+/** Products by their SKU: any legal one, percent-encoded in the path. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { startServer } from '../support/server.ts';
+import { assertProblem } from './problem.ts';
+
+const PRODUCTS = '/api/v1/products';
+
+function addressOf(sku: string): string {
+  return `${PRODUCTS}/sku/${encodeURIComponent(sku)}`;
+}
+
+async function startShop(t: TestContext) {
+  return (await startServer(t)).makeSeller();
+}
+
+const skus = [
+  'A/B', '100%', '%2F', 'a b', 'Ä-ö', '中文/１', '?x=1&y', '#1', '..', '.', 'sku', 'import', '🫖',
+  'a;b,c', "it's", '+1', '=1', '"quoted"', '\\', '{id}',
+];
+
+for (const sku of skus) {
+  test(`reads, patches and deletes the product with the SKU ${sku}`, async (t) => {
+    const seller = await startShop(t);
+    const created = await seller.create({ sku });
+    const path = addressOf(sku);
+    assert.equal((await seller.send({ path })).text, created.text);
+    const patched = await seller.send({
+      method: 'PATCH', path, headers: { 'content-type': 'application/json' }, body: '{"stock":1}',
+    });
+    assert.equal(patched.json().sku, sku);
+    assert.equal((await seller.send({ method: 'DELETE', path })).status, 204);
+    assertProblem(await seller.send({ path }), 404, 'not-found');
+  });
+}
+
+test('finds a SKU in whichever normal form it is asked for', async (t) => {
+  const seller = await startShop(t);
+  await seller.create({ sku: 'É' });
+  const { status } = await seller.send({ path: addressOf('E\u0301') });
+  assert.equal(status, 200);
+});
+
+test('tells upper from lower case', async (t) => {
+  const seller = await startShop(t);
+  await seller.create({ sku: 'mug' });
+  assertProblem(await seller.send({ path: addressOf('MUG') }), 404, 'not-found');
+});
+
+for (const path of ['', '%', '%ff', '%00', 'a%0Ab', '%20a', `${'x'.repeat(65)}`, 'a/b']) {
+  test(`has nothing at sku/${path.slice(0, 8)}`, async (t) => {
+    const seller = await startShop(t);
+    const answer = await seller.send({ path: `${PRODUCTS}/sku/${path}` });
+    assertProblem(answer, 404, 'not-found');
+  });
+}
+
+test("answers for another seller's SKU as for one that does not exist", async (t) => {
+  const server = await startServer(t);
+  const [one, other] = [await server.makeSeller(), await server.makeSeller()];
+  await one.create({ sku: 'MUG' });
+  for (const method of ['GET', 'HEAD', 'PATCH', 'DELETE']) {
+    const ask = (sku: string) => other.send({
+      method, path: addressOf(sku), headers: { 'content-type': 'application/json' },
+      ...(method === 'PATCH' && { body: '{"stock":1}' }),
+    });
+    const [theirs, nobodys] = [await ask('MUG'), await ask('NO')];
+    assert.equal(theirs.status, 404);
+    assert.equal(theirs.text, nobodys.text);
+  }
+  assert.equal((await one.send({ path: addressOf('MUG') })).status, 200);
+});
