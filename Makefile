@@ -4,13 +4,16 @@ BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
 TESTS = 'test/**/*.test.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test check bench print-node clean
+.PHONY: help run demo dev test check bench print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 run: ## serve http://127.0.0.1:8080 on the database in data/
 	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts serve
+
+demo: ## serve a sample catalogue from a temporary folder, with lines to try
+	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts demo
 
 dev: node_modules ## serve, and start again whenever a source file changes
 	@$(BIN)/tsx/dist/cli.mjs watch src/main.ts serve

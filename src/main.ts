@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /** The command line: one line a command. Exit status 0, 1 (it failed) or 2 (not understood). */
 import { inspect } from 'node:util';
-import { type Command, formatHelp, parseInput, UsageError } from './cli/command.ts';
-import { restartWithCompileCache } from './cli/compile-cache.ts';
+import {
+  assertNoKey, type Command, CommandFailure, formatHelp, parseInput, UsageError,
+} from './cli/command.ts';
+import { restartForServing } from './cli/restart.ts';
 import { AppError } from './domain/error.ts';
 
 const commands = new Map<string, () => Promise<Command>>(Object.entries({
@@ -13,6 +15,9 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   'key list': async () => (await import('./cli/key.ts')).listKeys,
   'key rotate': async () => (await import('./cli/key.ts')).rotateKey,
   'key revoke': async () => (await import('./cli/key.ts')).revokeKey,
+  import: async () => (await import('./cli/import.ts')).importProducts,
+  export: async () => (await import('./cli/export.ts')).exportProducts,
+  demo: async () => (await import('./cli/demo.ts')).demo,
 }));
 
 const args = process.argv.slice(2);
@@ -22,7 +27,7 @@ for (const stream of [process.stdout, process.stderr]) {
     if (error.code !== 'EPIPE') throw error;
   });
 }
-if (args[0] === 'serve') restartWithCompileCache();
+if (args[0] === 'serve') restartForServing();
 try {
   await run(args);
 } catch (error) {
@@ -30,6 +35,7 @@ try {
 }
 
 async function run(words: readonly string[]): Promise<void> {
+  assertNoKey(words);
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((text) => commands.has(text));
   const load = commands.get(name ?? '');
   if (name === undefined || !load) {
@@ -61,7 +67,8 @@ function explain(error: unknown): number {
     process.stderr.write(`${error.message}\n`);
     return 2;
   }
-  const isOurs = error instanceof AppError && error.code !== 'internal';
+  const isOurs = error instanceof CommandFailure
+    || (error instanceof AppError && error.code !== 'internal');
   const isSystem = error instanceof Error && 'syscall' in error;
   const isKnown = isOurs || isSystem;
   process.stderr.write(`${isKnown ? error.message : inspect(error)}\n`);

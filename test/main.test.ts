@@ -26,7 +26,9 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
 test('lists every command with --help', async () => {
   const { status, out, notes } = await run(['--help']);
   assert.deepEqual([status, notes], [0, '']);
-  for (const name of COMMANDS) assert.match(out, new RegExp(`^  ${name} +\\S.*\\.$`, 'm'));
+  for (const name of [...COMMANDS, 'import', 'export', 'demo']) {
+    assert.match(out, new RegExp(`^  ${name} +\\S.*\\.$`, 'm'));
+  }
 });
 
 test('lists the commands where a command is begun and --help follows', async () => {

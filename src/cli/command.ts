@@ -13,8 +13,9 @@ interface Flag {
 export interface Input {
   /** The flags that were given, and the settings of the environment. */
   readonly flags: Readonly<Record<string, string | undefined>>;
-  /** What was given without a flag, as many as `operands` of the command. */
+  /** What was given without a flag, as many as `operands` of the command, or but for the last. */
   readonly operands: readonly string[];
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly isJson: boolean;
   /** Folder of the database. */
   readonly dataFolder: string;
@@ -24,9 +25,11 @@ export interface Input {
 
 export interface Command {
   readonly summary: string;
-  /** Names of the operands, each of which must be given. */
+  /** Names of the operands; the last may be left out where it is named like `[FILE]`. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, Flag>>;
+  /** Whether it works without a database of its own: it has no `--data` then. */
+  readonly isRemote?: boolean;
   run(input: Input): Promise<void>;
 }
 
@@ -35,10 +38,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** The command could not do what it was told to: exit status 1. The text says what to do. */
+export class CommandFailure extends Error {
+  override readonly name: string = 'CommandFailure';
+}
+
+const DATA_FLAG: Flag = {
+  value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
+};
 const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
-  data: {
-    value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
-  },
   json: { help: 'print one JSON document on standard output' },
   help: { help: 'print this' },
 };
@@ -50,11 +58,14 @@ const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
 export function parseInput(
   command: Command, args: readonly string[], environment: Readonly<NodeJS.ProcessEnv>,
 ): Input | undefined {
-  const flags = { ...command.flags, ...COMMON_FLAGS };
+  const flags = listFlags(command);
   const { values, positionals } = parse(flags, args);
   if (values['help']) return undefined;
   const { operands } = command;
-  if (positionals.length !== operands.length) throw wrongOperands(operands, positionals);
+  const least = operands.filter((name) => !name.startsWith('[')).length;
+  if (positionals.length < least || positionals.length > operands.length) {
+    throw wrongOperands(operands, positionals);
+  }
   const given = Object.entries(flags).map(([name, flag]): [string, string | undefined] => {
     // An empty variable is none: that is how many tools leave a setting out.
     const setting = (flag.isSetting && environment[variableOf(name)]) || undefined;
@@ -65,11 +76,23 @@ export function parseInput(
   return {
     flags: all,
     operands: positionals,
+    environment,
     isJson: all['json'] === 'true',
     dataFolder: all['data'] ?? DEFAULT_DATA_FOLDER,
     out: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
   };
+}
+
+/**
+ * Refuses an API key among the arguments, whatever the command: without repeating it.
+ * @throws UsageError
+ */
+export function assertNoKey(args: readonly string[]): void {
+  if (!args.some((text) => /spk_[0-9A-Za-z]{20}/.test(text))) return;
+  throw new UsageError('There is an API key among the arguments: it is in the history of your shell'
+    + ' now, and other users could see it. Revoke it with "key revoke", and give its successor in'
+    + ' the variable SELLER_API_KEY or in a file with --key-file.');
 }
 
 function wrongOperands(operands: readonly string[], given: readonly string[]): UsageError {
@@ -82,13 +105,16 @@ function wrongOperands(operands: readonly string[], given: readonly string[]): U
 
 /** The help of one command. */
 export function formatHelp(name: string, command: Command): string {
-  const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS });
-  const lines = flags.map(([flag, { value, help, isSetting }]) => {
+  const lines = Object.entries(listFlags(command)).map(([flag, { value, help, isSetting }]) => {
     const usage = `--${flag}${value === undefined ? '' : ` ${value}`}`;
     return `  ${usage.padEnd(24)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
   });
   const usage = ['seller-api', name, ...command.operands, '[FLAGS]'].join(' ');
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
+}
+
+function listFlags({ flags, isRemote }: Command): Readonly<Record<string, Flag>> {
+  return { ...flags, ...(isRemote ? {} : { data: DATA_FLAG }), ...COMMON_FLAGS };
 }
 
 function variableOf(flag: string): string {
@@ -102,6 +128,10 @@ function parse(flags: Readonly<Record<string, Flag>>, args: readonly string[]) {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
+    const [, flag] = /^Option '(--[\w-]+)'.* is ambiguous/.exec(error.message) ?? [];
+    if (flag !== undefined) {
+      throw new UsageError(`${flag} takes a value; one with a dash first follows as ${flag}=-....`);
+    }
     // The first sentence of Node's message names the flag and says what is wrong with it.
     throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);
   }

@@ -1,0 +1,120 @@
+/**
+ * `import`: sends a file to a running server, and again where the connection breaks, under one
+ * Idempotency-Key: so the report is of the whole file, and nothing of it is done twice.
+ */
+import { randomUUID } from 'node:crypto';
+import { FAILURES_SHOWN, RETRY_WAITS_MS } from '../config.ts';
+import { readServer, SERVER_FLAGS } from './api-client.ts';
+import { type Command, CommandFailure, type Input } from './command.ts';
+import { FailuresFile } from './import-failures.ts';
+import {
+  type FailedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
+} from './import-run.ts';
+import { openSource } from './import-source.ts';
+import { Progress } from './progress.ts';
+import { formatCount } from './progress-line.ts';
+import { TemporaryFailure, withRetries } from './retry.ts';
+import { FORMAT_FLAG } from './text-format.ts';
+
+/** How an import ended. */
+interface Outcome {
+  readonly summary: ImportSummary;
+  /** The first of the rows that failed. */
+  readonly shown: readonly FailedRow[];
+}
+
+export const importProducts: Command = {
+  summary: 'Imports a CSV or NDJSON file into a running server; where it broke off, run it again.',
+  operands: ['FILE|-'],
+  flags: {
+    ...SERVER_FLAGS,
+    format: FORMAT_FLAG,
+    mode: {
+      value: 'upsert|create', help: 'whether products that are there are updated (default) or fail',
+    },
+    'dry-run': { help: 'change nothing, and report what an import would do' },
+    map: { value: 'name:Title,...', help: 'the columns of members that are not found by name' },
+    failures: {
+      value: 'FILE', help: 'where to write failed rows (default: NAME.failed.csv beside FILE)',
+    },
+  },
+  isRemote: true,
+  async run(input) {
+    const { flags, operands: [path = ''], note } = input;
+    const server = readServer(input);
+    const source = openSource(path, flags['format']);
+    const failures = new FailuresFile(source, flags['failures']);
+    const query = readQuery(flags);
+    const task = { server, source, query, idempotencyKey: randomUUID() };
+    // What came through a pipe cannot be sent again.
+    const waitsMs = source.sizeBytes === undefined ? [] : RETRY_WAITS_MS;
+    const outcome = await withRetries(() => attempt(task, failures), waitsMs, note)
+      .catch(async (error: unknown) => {
+        await failures.discard();
+        if (!(error instanceof TemporaryFailure) || query.has('dry_run')) throw error;
+        const hint = 'What was imported stays: run the command again, and it goes on from there.';
+        throw new CommandFailure(`${error.message} ${hint}`);
+      })
+      .finally(() => {
+        if (path === '-') process.stdin.destroy(); // or its writer would keep this process waiting
+      });
+    report(input, outcome, await failures.end());
+  },
+};
+
+function readQuery(flags: Input['flags']): URLSearchParams {
+  const { mode, map } = flags;
+  return new URLSearchParams({
+    ...(mode !== undefined && { mode }),
+    ...(map !== undefined && { map }),
+    ...(flags['dry-run'] !== undefined && { dry_run: 'true' }),
+  });
+}
+
+/** Sends the file once; what an attempt before has left of failed rows is thrown away. */
+async function attempt(
+  task: Omit<ImportRun, 'onSent' | 'onFailure'>, failures: FailuresFile,
+): Promise<Outcome> {
+  await failures.discard();
+  const progress = new Progress(process.stderr);
+  const shown: FailedRow[] = [];
+  let state = { rows: 0, bytes: 0, sizeBytes: task.source.sizeBytes, failures: 0 };
+  try {
+    const summary = await sendImport({
+      ...task,
+      onSent(rows, bytes) {
+        state = { ...state, rows, bytes };
+        progress.show(state);
+      },
+      async onFailure(row) {
+        state = { ...state, failures: state.failures + 1 };
+        if (shown.length < FAILURES_SHOWN) shown.push(row);
+        await failures.add(row);
+      },
+    });
+    progress.end(state);
+    return { summary, shown };
+  } finally {
+    progress.close();
+  }
+}
+
+/** @throws CommandFailure where rows have failed */
+function report(input: Input, { summary, shown }: Outcome, path: string | undefined): void {
+  const { isJson, out, note, flags, operands } = input;
+  const { ignoredColumns, ...counts } = summary;
+  const { failed } = counts;
+  const what = flags['dry-run'] ? 'Dry run, nothing is changed' : operands[0];
+  const document = { ...counts, ignored_columns: ignoredColumns };
+  if (isJson) out(JSON.stringify({ summary: document, failures_file: path ?? null }));
+  else out(`${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
+  if (ignoredColumns.length > 0) note(`Columns not used: ${ignoredColumns.join(', ')}.`);
+  if (failed === 0) return;
+  for (const { line, sku, reason } of shown) {
+    note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
+  }
+  const rows = failed === 1 ? '1 row' : `${formatCount(failed)} rows`;
+  throw new CommandFailure(path === undefined
+    ? `${rows} failed. Import a file with --failures FILE, to have them in a file to be mended.`
+    : `${rows} failed. They are in ${path}: mend them there, and import that file.`);
+}
