@@ -1,6 +1,7 @@
 /**
- * `make bench`: this server beside the floor in one run, then growth from 1,000 to 1,000,000
- * products of one seller. Machines differ and are shared: the ratios are what to compare.
+ * `make bench`: this server beside the floor in one run, growth from 1,000 to 1,000,000 products of
+ * one seller, then a whole catalogue in and out. Machines differ and are shared: the ratios are
+ * what to compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,8 +9,11 @@ import { join } from 'node:path';
 import { parseKeyId } from '../../src/domain/id.ts';
 import { parseNewProduct } from '../../src/domain/product.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { measureCatalogue } from './catalogue.ts';
 import { generateLoad, type Measured } from './load.ts';
+import { makeProduct } from './made-up.ts';
 import { type Running, runCommand, startFloor, startServer } from './process.ts';
+import { format, printRow } from './table.ts';
 
 const ROUNDS = 3;
 const ROUND_MS = 3_000;
@@ -24,6 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'seller-api-bench-'));
 try {
   await compareWithFloor(join(folder, 'side-by-side'));
   await measureGrowth(join(folder, 'growth'));
+  await measureCatalogue(join(folder, 'catalogue'));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -101,13 +106,6 @@ async function fill(data: string, { id }: BenchKey, from: number, to: number): P
   await store.close();
 }
 
-function makeProduct(n: number, series: string) {
-  // Multiplying by an odd number shuffles the numbers of 32 bits without a collision.
-  const scattered = (Math.imul(n, 2_654_435_761) >>> 0).toString(36);
-  const name = `Product name number ${n}`;
-  return { name, category: 'Kitchen', sku: `${series}-${scattered}`, price: 1999, stock: 12 };
-}
-
 function listRequest(key: string): () => string {
   return () => `GET /api/v1/products HTTP/1.1\r\nHost: bench\r\nx-api-key: ${key}\r\n\r\n`;
 }
@@ -132,12 +130,4 @@ function median(rounds: readonly Measured[]): Measured {
   const middle = rounds.toSorted((a, b) => a.rate - b.rate)[rounds.length >> 1];
   if (!middle) throw new Error('no round was measured');
   return middle;
-}
-
-function printRow(cells: readonly (string | number)[]): void {
-  console.log(cells.map((cell) => format(cell).padStart(12)).join(''));
-}
-
-function format(cell: string | number): string {
-  return typeof cell === 'string' ? cell : cell >= 100 ? String(Math.round(cell)) : cell.toFixed(2);
 }

@@ -11,6 +11,8 @@ export interface Running {
   readonly startMs: number;
   /** Resident memory, MiB; NaN where the system does not tell. */
   memory(): number;
+  /** The most of it that there has been since the start. */
+  peakMemory(): number;
   stop(): Promise<void>;
 }
 
@@ -38,7 +40,12 @@ async function start(args: string[], readPort: (line: string) => number): Promis
   const [line] = await once(child.stdout, 'data');
   const startMs = performance.now() - begin;
   const port = readPort(String(line));
-  return { port, startMs, memory: () => readMemory(child), stop: () => stop(child) };
+  return {
+    port, startMs,
+    memory: () => readMemory(child, 'VmRSS'),
+    peakMemory: () => readMemory(child, 'VmHWM'),
+    stop: () => stop(child),
+  };
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -47,10 +54,10 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-function readMemory(child: ChildProcess): number {
+function readMemory(child: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
   if (process.platform !== 'linux') return NaN;
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? NaN) / 1024;
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024;
 }
 
 function pathOf(name: string): string {
