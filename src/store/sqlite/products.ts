@@ -47,7 +47,7 @@ export function productQueries(db: DatabaseSync) {
   };
 }
 
-function mapProduct(sellerId: SellerId, currency: Currency, row: Row): Product {
+export function mapProduct(sellerId: SellerId, currency: Currency, row: Row): Product {
   return {
     sellerId,
     // The columns hold what these brands mean.

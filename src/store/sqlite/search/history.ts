@@ -8,7 +8,7 @@ import { type Currency, toMinorUnits } from '../../../domain/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { Product, Sku } from '../../../domain/product.ts';
 import { openReader } from '../connection.ts';
-import { PRODUCT_COLUMNS } from '../products.ts';
+import { mapProduct, PRODUCT_COLUMNS } from '../products.ts';
 import {
   readCurrency, readInteger, readOptional, readText, type Row,
 } from '../row.ts';
@@ -69,8 +69,8 @@ export class History {
     return row && mapSeller(row);
   }
 
-  listProducts(sellerId: SellerId, after: number, limit: number): KeptProduct[] {
-    return this.#listProducts.all(sellerId, after, limit).map(mapProduct);
+  listProducts({ id, currency }: CatalogueSeller, after: number, limit: number): KeptProduct[] {
+    return this.#listProducts.all(id, after, limit).map((row) => mapProduct(id, currency, row));
   }
 
   listChanges(sellerId: SellerId, after: number, limit: number): Change[] {
@@ -111,21 +111,6 @@ function mapSeller(row: Row): CatalogueSeller {
     id: readInteger(row, 'id') as SellerId,
     position: readInteger(row, 'position'),
     currency: readCurrency(row),
-  };
-}
-
-function mapProduct(row: Row): KeptProduct {
-  return {
-    // The columns hold what these brands mean.
-    id: readInteger(row, 'id') as ProductId,
-    sku: readText(row, 'sku') as Sku,
-    name: readText(row, 'name'),
-    category: readText(row, 'category'),
-    priceMinor: readInteger(row, 'price_minor'),
-    stock: readInteger(row, 'stock'),
-    position: readInteger(row, 'position'),
-    createdAt: readInteger(row, 'created_at'),
-    updatedAt: readInteger(row, 'updated_at'),
   };
 }
 

@@ -111,12 +111,12 @@ export class Projection {
     return { ordinal: readInteger(row, 'ordinal'), position, builtTo: 0, seen: position, rows: 0 };
   }
 
-  #build({ id }: CatalogueSeller, standing: Standing, builtTo: number): void {
-    const products = this.#history.listProducts(id, builtTo, SEARCH_STEP_LIMIT);
+  #build(seller: CatalogueSeller, standing: Standing, builtTo: number): void {
+    const products = this.#history.listProducts(seller, builtTo, SEARCH_STEP_LIMIT);
     for (const product of products) this.#insertProduct(standing, product);
     standing.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
     // Read after the products were: none of them has come further than this.
-    standing.seen = this.#history.findSeller(id)?.position ?? 0;
+    standing.seen = this.#history.findSeller(seller.id)?.position ?? 0;
   }
 
   #follow(seller: CatalogueSeller, standing: Standing): void {
