@@ -11,7 +11,6 @@ import { isAddressInRanges } from '../domain/address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
-import { formatKeyId } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import type { Grant, Store } from '../store/store.ts';
@@ -35,7 +34,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 export class Authenticator {
   readonly #options: AuthenticationOptions;
   readonly #failures: RateLimiter<string>;
-  /** When the last use of a key was noted, by the key's id. */
+  /** When the last use of a key was noted, by the key's hash. */
   readonly #notedAt = new Map<string, number>();
 
   constructor(options: AuthenticationOptions) {
@@ -50,13 +49,14 @@ export class Authenticator {
     try {
       const key = readKey(request);
       if (!this.#options.allowBrowsers) refuseBrowser(request);
-      const grant = await this.#options.store.findGrant(hashApiKey(key));
+      const hash = hashApiKey(key);
+      const grant = await this.#options.store.findGrant(hash);
       if (!grant) {
         const detail = 'This key does not exist or was revoked. Create a new one.';
         throw new AppError('key_unknown', detail);
       }
       this.#assertUsable(grant, address);
-      this.#noteUse(grant, address);
+      this.#noteUse(hash, grant, address);
       const { sellerId, keyId, scopes, position, currency } = grant;
       return { sellerId, keyId, scopes, address, position, currency };
     } catch (error) {
@@ -79,13 +79,12 @@ export class Authenticator {
   }
 
   /** The last use is worth one small write a minute, and never a failed request. */
-  #noteUse({ sellerId, keyId }: Grant, address: string): void {
+  #noteUse(hash: string, { sellerId, keyId }: Grant, address: string): void {
     const at = this.#options.clock();
-    const id = formatKeyId({ sellerId, keyId });
     // A clock may step backwards.
-    if (Math.abs(at - (this.#notedAt.get(id) ?? -Infinity)) < KEY_USE_INTERVAL_MS) return;
+    if (Math.abs(at - (this.#notedAt.get(hash) ?? -Infinity)) < KEY_USE_INTERVAL_MS) return;
     if (this.#notedAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#notedAt.clear();
-    this.#notedAt.set(id, at);
+    this.#notedAt.set(hash, at);
     this.#options.store.noteKeyUse({ sellerId, keyId }, address).catch(this.#options.onUnnoted);
   }
 }

@@ -1,11 +1,12 @@
 /** One product: create, read, put, patch, delete; by its id or by its SKU. */
 import { AppError } from '../domain/error.ts';
 import { formatProductId, parseProductId } from '../domain/id.ts';
-import { assertPrecondition } from '../domain/precondition.ts';
 import {
   findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
 } from '../domain/product.ts';
-import { formatEntityTag, isNoneMatch, readPrecondition } from '../http/conditional.ts';
+import {
+  assertMatch, formatEntityTag, isNoneMatch, readPrecondition,
+} from '../http/conditional.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Write, WrittenProduct } from '../store/store.ts';
@@ -21,18 +22,15 @@ export async function createProduct(call: Call, services: Services): Promise<Rep
 }
 
 /** GET: 200, 304, 404, 412 */
-export async function readProduct(call: Call, { store }: Services): Promise<Reply> {
-  const product = await store.findProduct(call.caller.sellerId, readTarget(call));
-  if (!product) throw notFound(call);
-  const { headers } = call;
-  const etag = formatEntityTag(product.position);
-  const fields = { 'cache-control': 'private, no-cache', etag };
-  if (headers['if-match'] !== undefined) {
-    assertPrecondition({ ifMatch: readPrecondition(headers).ifMatch }, product.position);
-  }
-  if (isNoneMatch(headers['if-none-match'], etag)) return { status: 304, headers: fields };
-  const body = formatProduct(product);
-  return { status: 200, headers: { ...fields, 'content-type': JSON_TYPE }, body };
+export async function readProduct(call: Call, services: Services): Promise<Reply> {
+  const { sellerId, position } = call.caller;
+  const { id, sku = '' } = call.parameters;
+  const name = `product ${sellerId} ${id ?? `sku ${sku}`}`;
+  const whole = services.pages.find(name, position) ?? await renderProduct(call, services, name);
+  const { 'cache-control': caching = '', etag = '' } = whole.headers;
+  assertMatch(call.headers['if-match'], etag);
+  if (!isNoneMatch(call.headers['if-none-match'], etag)) return whole;
+  return { status: 304, headers: { 'cache-control': caching, etag } };
 }
 
 /** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or the same as before, 400, 412 */
@@ -58,6 +56,22 @@ export async function deleteProduct(call: Call, { store }: Services): Promise<Re
   const precondition = readPrecondition(call.headers);
   const { isReplay } = await store.deleteProduct(readWrite(call), readTarget(call), precondition);
   return { status: 204, headers: { 'cache-control': 'no-store', ...formatReplay(isReplay) } };
+}
+
+async function renderProduct(
+  call: Call, { store, pages }: Services, name: string,
+): Promise<Reply> {
+  const { sellerId, position } = call.caller;
+  const product = await store.findProduct(sellerId, readTarget(call));
+  if (!product) throw notFound(call);
+  const headers = {
+    'cache-control': 'private, no-cache',
+    etag: formatEntityTag(product.position),
+    'content-type': JSON_TYPE,
+  };
+  const reply = { status: 200, headers, body: formatProduct(product) };
+  pages.keep(name, position, reply);
+  return reply;
 }
 
 function formatWritten(

@@ -5,7 +5,9 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../domain/error.ts';
-import type { PositionSet, Precondition } from '../domain/precondition.ts';
+import {
+  assertPrecondition, type PositionSet, type Precondition,
+} from '../domain/precondition.ts';
 import type { ContentCoding } from './negotiate.ts';
 
 const TAGS = /(W\/)?("[^"]*")/g;
@@ -39,6 +41,16 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
     ifNoneMatch: ifNoneMatch === undefined
       ? undefined : parsePositions('If-None-Match', ifNoneMatch, true),
   };
+}
+
+/**
+ * Asserts that `If-Match`, if it is sent, holds this tag, by strong comparison.
+ * @throws AppError `precondition_failed`, and `invalid_data` as above
+ */
+export function assertMatch(header: string | undefined, tag: string): void {
+  if (header === undefined) return;
+  const ifMatch = parsePositions('If-Match', header, false);
+  assertPrecondition({ ifMatch }, Number(POSITION_TAG.exec(tag)?.[1]));
 }
 
 /** Whether `If-None-Match` holds this tag, by weak comparison: then the answer is 304. */

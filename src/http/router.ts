@@ -1,6 +1,6 @@
 /**
- * Finds the route for a method and a path. A path is matched segment by segment; a segment in
- * braces (`/products/{id}`) takes one segment, percent-decoded. HEAD is answered wherever GET is.
+ * Finds the route for a method and a path. A segment in braces (`/products/{id}`) takes one segment
+ * of the path, percent-decoded. HEAD is answered wherever GET is.
  */
 import { AppError } from '../domain/error.ts';
 
@@ -17,7 +17,8 @@ interface Match<Route> {
 type ByMethod<Route> = Map<string, Route>;
 
 interface Pattern<Route> {
-  readonly segments: readonly string[];
+  readonly path: RegExp;
+  readonly names: readonly string[];
   readonly routes: ByMethod<Route>;
 }
 
@@ -31,7 +32,7 @@ export class Router<Route extends RoutePattern> {
       const byMethod = new Map(group.map((route) => [route.method, route]));
       const get = byMethod.get('GET');
       if (get) byMethod.set('HEAD', get);
-      if (path.includes('{')) this.#patterns.push({ segments: path.split('/'), routes: byMethod });
+      if (path.includes('{')) this.#patterns.push({ ...compile(path), routes: byMethod });
       else this.#literal.set(path, byMethod);
     }
   }
@@ -40,13 +41,23 @@ export class Router<Route extends RoutePattern> {
   find(method: string, path: string): Match<Route> {
     const literal = this.#literal.get(path);
     if (literal) return { route: pick(literal, method), parameters: {} };
-    const segments = path.split('/');
     for (const pattern of this.#patterns) {
-      const parameters = matchSegments(pattern.segments, segments);
+      const found = pattern.path.exec(path);
+      const parameters = found && readParameters(pattern.names, found);
       if (parameters) return { route: pick(pattern.routes, method), parameters };
     }
     throw new AppError('not_found', 'There is nothing at this path. Look for a misspelling.');
   }
+}
+
+function compile(path: string): Pick<Pattern<unknown>, 'path' | 'names'> {
+  const names: string[] = [];
+  const segments = path.split('/').map((segment) => {
+    if (!segment.startsWith('{')) return RegExp.escape(segment);
+    names.push(segment.slice(1, -1));
+    return '([^/]+)';
+  });
+  return { path: new RegExp(`^${segments.join('/')}$`), names };
 }
 
 function pick<Route>(routes: ByMethod<Route>, method: string): Route {
@@ -56,20 +67,15 @@ function pick<Route>(routes: ByMethod<Route>, method: string): Route {
   throw new AppError('method_not_allowed', `This path answers ${allow.join(', ')}.`, { allow });
 }
 
-function matchSegments(
-  pattern: readonly string[], segments: readonly string[],
+/** Undefined where one of them is not percent-encoded as it should be. */
+function readParameters(
+  names: readonly string[], [, ...segments]: RegExpExecArray,
 ): Record<string, string> | undefined {
-  if (pattern.length !== segments.length) return undefined;
   const parameters: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
-    const actual = segments[index] ?? '';
-    if (!expected.startsWith('{')) {
-      if (actual !== expected) return undefined;
-      continue;
-    }
-    const value = decodeSegment(actual);
-    if (!value) return undefined;
-    parameters[expected.slice(1, -1)] = value;
+  for (const [index, segment] of segments.entries()) {
+    const value = segment.includes('%') ? decodeSegment(segment) : segment;
+    if (value === undefined) return undefined;
+    parameters[names[index] ?? ''] = value;
   }
   return parameters;
 }
