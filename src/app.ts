@@ -11,11 +11,14 @@ import type { Route, Services } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
+  IMPORTS_AT_ONCE_LIMIT,
+  IMPORTS_PER_SELLER_LIMIT,
   PAGE_CACHE_LIMIT_BYTES,
   RATE_LIMIT_ENTRIES_LIMIT,
 } from './config.ts';
 import { AppError } from './domain/error.ts';
 import { formatKeyId } from './domain/id.ts';
+import { AtOnce } from './http/at-once.ts';
 import { discardBody, openBody, readJson } from './http/body.ts';
 import { readClientAddress } from './http/client-address.ts';
 import { Compressor } from './http/compression.ts';
@@ -49,9 +52,14 @@ export interface AppOptions {
 export interface App {
   /**
    * Answers a request. One whose path is not below the base URL's goes to `next`, if there is one.
+   * Imports take longer than the `requestTimeout` that a `Server` has of itself, and a client that
+   * stands still has to be ended by its `setTimeout`: `listen` sets both.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
-  /** Refuses new requests with 503 and resolves once those under way are answered. */
+  /**
+   * Refuses new requests with 503 and resolves once those under way are answered, or their
+   * connections are closed.
+   */
   close(): Promise<void>;
 }
 
@@ -102,14 +110,16 @@ function wire(options: AppOptions): Parts {
   const report = guardReport(options.report ?? reportToStandardError);
   const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
-  let description: string | undefined; // made when it is first asked for
   return {
     store,
     report,
     prefix,
-    describe: () => description ??= describeApi(routes, prefix),
+    describe: () => describeApi(routes, prefix),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
+    imports: new AtOnce('imports', {
+      all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
+    }),
     router: new Router(routes),
     rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
     compressor: new Compressor(),

@@ -25,10 +25,19 @@ export const JSON_DEPTH_LIMIT = 8;
 
 /** A record of a CSV file, or a line of NDJSON: shops put whole descriptions, in HTML, into one. */
 export const IMPORT_RECORD_LIMIT_BYTES = 256 * 1024;
+/** Imports under way, in all and for one seller: each holds up to two units in memory. */
+export const IMPORTS_AT_ONCE_LIMIT = 8;
+export const IMPORTS_PER_SELLER_LIMIT = 4;
+/** Lines in a row without anything on them. */
+export const IMPORT_BLANK_LINES_LIMIT = 10_000;
 export const IMPORT_COLUMNS_LIMIT = 1_000;
 /** What one transaction of an import holds: this many rows, or fewer that make so much text. */
 export const IMPORT_UNIT_ROWS = 1_000;
 export const IMPORT_UNIT_LIMIT_CHARACTERS = 1024 * 1024;
+/** Rows of an import that are read before other requests get a turn of the event loop. */
+export const IMPORT_TURN_ROWS = 100;
+/** Products with variants whose categories an import remembers; the oldest is forgotten first. */
+export const IMPORT_PARENTS_LIMIT = 10_000;
 /** Columns that the summary of an import names as ignored. */
 export const IMPORT_IGNORED_COLUMNS_LIMIT = 100;
 
@@ -71,6 +80,8 @@ export const WRITER_BUSY_TIMEOUT_MS = 5_000;
 export const READER_BUSY_TIMEOUT_MS = 1_000;
 export const WRITER_CACHE_KIB = 32_768;
 export const READER_CACHE_KIB = 16_384;
+/** Of an import that is only tried: what it would write grows beyond this into a file. */
+export const TRIAL_CACHE_KIB = 8_192;
 /**
  * Pages of 4 KiB in the write-ahead log after which the writer moves them into the database. Its
  * thread does that, so no reader waits. For single changes 1,000 is as good, but an import, which
@@ -107,6 +118,8 @@ export const SEARCH_WAIT_LIMIT_MS = 5_000;
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
 /** Searches, and pages of exports, that wait at once; one more is refused. */
 export const SEARCH_QUEUE_LIMIT = 1_000;
+/** Of one seller. */
+export const SEARCHES_PER_SELLER_LIMIT = 250;
 /** Changes, or products of a first build, that one transaction of the projection takes over. */
 export const SEARCH_STEP_LIMIT = 1_000;
 /** Pages of the text index that one step of putting it together writes: some 70 ms. */
@@ -126,7 +139,8 @@ export const SEARCH_YOUNG_HEAP_MIB = 12;
 /** Pages of 4 KiB in the log of the projection after which they are moved into its file. */
 export const SEARCH_CHECKPOINT_PAGES = 8_000;
 
-export const EXPORTS_AT_ONCE_LIMIT = 4;
+export const EXPORTS_AT_ONCE_LIMIT = 8;
+export const EXPORTS_PER_SELLER_LIMIT = 4;
 export const EXPORT_PAGE_SIZE = 500;
 /** An export holds a snapshot open, which keeps the log of the projection from being cut back. */
 export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;

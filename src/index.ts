@@ -3,10 +3,21 @@ export { type App, type AppOptions, createApp } from './app.ts';
 export { type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey } from './domain/api-key.ts';
 export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export {
-  formatKeyId, formatProductId, formatSellerId, parseKeyId, parseSellerId,
+  formatKeyId, formatProductId, formatSellerId, parseKeyId, parseProductId, parseSellerId,
 } from './domain/id.ts';
+export type { PositionSet, Precondition } from './domain/precondition.ts';
+export {
+  findSku, formatProduct, type NewProduct, parseNewProduct, parseProductPatch, parseReplacement,
+  type Product, type ProductPatch, type ProductTarget, type Sku,
+} from './domain/product.ts';
+export {
+  foldText, type Place, type ProductFilter, type ProductQuery, type ProductSort,
+} from './domain/product-query.ts';
 export { parseNewSeller } from './domain/seller.ts';
 export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
-export type { Store } from './store/store.ts';
+export type {
+  Author, ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store, Write,
+  WrittenProduct,
+} from './store/store.ts';

@@ -271,7 +271,8 @@ test('asks a client to come back where the store cannot write now', async (t) =>
     ['unavailable', 503, 9, '9'], ['unavailable', 503, undefined, '5'],
     ['storage_full', 507, undefined, '5'],
   ] as const) {
-    const details = seconds === undefined ? {} : { retryAfterSeconds: seconds };
+    const cause = new Error('what the disk said');
+    const details = seconds === undefined ? { cause } : { cause, retryAfterSeconds: seconds };
     const error = new AppError(code, 'Not now, please.', details);
     const mounted = await mount(t, {
       store: { ...store, createProduct: async () => { throw error; } },

@@ -4,6 +4,7 @@
  * a summary. What a unit holds depends on the file alone, so the repetition of an import under its
  * Idempotency-Key has the same units, and those that were written are not written again.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Issue } from '../domain/error.ts';
@@ -13,7 +14,7 @@ import { describeProblem } from '../http/problem.ts';
 import { invalidQuery, type Query } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ImportedProducts, ImportEffect, ImportMode, Store } from '../store/store.ts';
-import { parseColumnMap } from '../transfer/columns.ts';
+import { parseColumnMap, parseDefaults } from '../transfer/columns.ts';
 import { CsvRows } from '../transfer/csv-rows.ts';
 import type { ImportRow, RowReader } from '../transfer/import-row.ts';
 import { NdjsonRows } from '../transfer/ndjson-rows.ts';
@@ -27,11 +28,12 @@ export async function importProducts(call: Call, services: Services): Promise<Re
   const options = parseOptions(call.query);
   const idempotencyKey = readIdempotencyKey(call.headers);
   const { mediaType, chunks } = call.openBody();
-  const reader = openReader(mediaType, options.map, caller);
+  const reader = openReader(mediaType, options, caller);
+  const end = services.imports.begin(caller.sellerId);
   const target = options.isDryRun
     ? openTrial(store, caller, options.mode)
     : openCatalogue(store, caller, options.mode, idempotencyKey);
-  const units = writeUnits(gatherUnits(reader.read(chunks)), target);
+  const units = writeUnits(gatherUnits(reader.read(chunks)), target, end);
   // What is wrong with the whole file shows here, while the answer can still be a problem.
   const first = await units.next();
   const isReplay = !first.done && first.value.written?.isReplay === true;
@@ -52,6 +54,7 @@ interface Options {
   /** Whether rows that did not fail have lines in the answer too. */
   readonly reportsAll: boolean;
   readonly map: string | undefined;
+  readonly default: string | undefined;
 }
 
 /** @throws AppError `invalid_query` naming every faulty parameter */
@@ -62,6 +65,7 @@ function parseOptions(query: Query): Options {
     isDryRun: choose(query, 'dry_run', ['false', 'true'], issues) === 'true',
     reportsAll: choose(query, 'report', ['failed', 'all'], issues) === 'all',
     map: query.get('map'),
+    default: query.get('default'),
   };
   if (issues.length > 0) throw invalidQuery(issues);
   return options;
@@ -78,16 +82,29 @@ function choose<Choice extends string>(
   return choices[0];
 }
 
-function openReader(mediaType: string, map: string | undefined, { currency }: Caller): RowReader {
-  const isCsv = mediaType === CSV_TYPE;
-  if (map === undefined) return isCsv ? new CsvRows(currency, new Map()) : new NdjsonRows(currency);
-  if (isCsv) return new CsvRows(currency, parseColumnMap(map));
-  const detail = 'Is for CSV: members of NDJSON have their own names.';
-  throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
+/** @throws AppError `invalid_query` */
+function openReader(mediaType: string, options: Options, { currency }: Caller): RowReader {
+  const { map, default: defaults } = options;
+  if (mediaType === CSV_TYPE) {
+    return new CsvRows(
+      currency, map === undefined ? new Map() : parseColumnMap(map),
+      defaults === undefined ? new Map() : parseDefaults(defaults),
+    );
+  }
+  const detail = 'Is for CSV: members of NDJSON have their own names and values.';
+  const issues = (['map', 'default'] as const).filter((name) => options[name] !== undefined)
+    .map((parameter): Issue => ({ parameter, code: 'unknown', detail }));
+  if (issues.length > 0) throw invalidQuery(issues);
+  return new NdjsonRows(currency);
 }
 
 /** Where the units of an import go, one after the other. */
 interface Target {
+  /**
+   * Whether each unit leaves a record, those without a product too, and the end of the file one of
+   * its own: so that another file under the same Idempotency-Key is told from the first one.
+   */
+  readonly isRecorded: boolean;
   write(products: readonly NewProduct[], part: number): Promise<ImportedProducts>;
   close(): Promise<void>;
 }
@@ -96,6 +113,7 @@ function openCatalogue(
   store: Store, { sellerId, keyId }: Caller, mode: ImportMode, key: string | undefined,
 ): Target {
   return {
+    isRecorded: key !== undefined,
     write(products, part) {
       const idempotency = key === undefined ? undefined : { key, part };
       return store.importProducts({ sellerId, keyId, idempotency }, products, mode);
@@ -107,6 +125,7 @@ function openCatalogue(
 function openTrial(store: Store, { sellerId, position }: Caller, mode: ImportMode): Target {
   const preview = store.previewImport(sellerId, mode);
   return {
+    isRecorded: false,
     async write(products) {
       return { effects: await preview.try(products), position, isReplay: false };
     },
@@ -121,6 +140,7 @@ async function* gatherUnits(
   let unit: ImportRow[] = [];
   let characters = 0;
   for await (const rows of batches) {
+    await nextTurn(); // or a body that came at once would be handled at once
     for (const row of rows) {
       unit.push(row);
       characters += row.characters;
@@ -141,16 +161,20 @@ interface WrittenUnit {
 
 /** Writes the units; while one is written, the next one is read, and no more than that. */
 async function* writeUnits(
-  units: AsyncGenerator<readonly ImportRow[], void, void>, target: Target,
+  units: AsyncGenerator<readonly ImportRow[], void, void>, target: Target, end: () => void,
 ): AsyncGenerator<WrittenUnit, void, void> {
   try {
     let reading = units.next();
     for (let part = 0; ; part += 1) {
       const step = await reading;
-      if (step.done) return;
-      const rows = step.value;
+      const rows = step.value ?? [];
       const products = rows.flatMap(({ content }) => content?.product ?? []);
-      const writing = products.length > 0 ? target.write(products, part) : undefined;
+      const isWritten = products.length > 0 || target.isRecorded;
+      const writing = isWritten ? target.write(products, part) : undefined;
+      if (step.done) {
+        await writing;
+        return;
+      }
       reading = units.next();
       reading.catch(() => {}); // it is heard above, or nobody reads on
       yield { rows, written: await writing };
@@ -158,6 +182,7 @@ async function* writeUnits(
   } finally {
     // Not awaited: a file that is still coming would hold up the answer that ends the import.
     units.return().catch(() => {});
+    end();
     await target.close();
   }
 }
@@ -174,8 +199,10 @@ async function* tell(
     }
     yield formatLine({ summary: tally.summarise() });
   } catch (error) {
-    const problem = { ...describeProblem(error, report), summary: tally.summarise() };
-    yield formatLine({ problem });
+    const { detail, ...problem } = describeProblem(error, report);
+    const hint = 'What the summary counts was done before, and stays.';
+    const summary = tally.summarise();
+    yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
   } finally {
     await units.return();
   }

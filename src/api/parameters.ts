@@ -101,4 +101,11 @@ export const importParameters: readonly Parameter[] = [
       + '`price`, `stock` and `currency`; the name of a column may have commas.',
     schema: { type: 'string', minLength: 1 },
   },
+  {
+    name: 'default', example: 'stock:0,category:Misc',
+    description: 'What stands for a blank cell of a CSV file, or for a column that it does not '
+      + 'have: `member:text`, with commas between. Members are `name`, `category`, `price` and '
+      + '`stock`; numbers are written as in the file.',
+    schema: { type: 'string', minLength: 1 },
+  },
 ];

@@ -40,7 +40,8 @@ async function listPage(call: Call, services: Services, list: ListQuery): Promis
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...COMMON_FIELDS, etag: tag } };
   }
-  const key = `${name} ${list.limit} ${list.fields?.join() ?? ''} ${cursor ?? ''}`;
+  const shape = `${list.limit} ${list.fields?.join() ?? ''} ${list.format ?? ''}`;
+  const key = `${name} ${shape} ${cursor ?? ''}`;
   const cached = services.pages.find(key, position);
   if (cached) return cached;
   const page = await readPage(call, services, list, after);
@@ -158,4 +159,3 @@ function readKey(product: Product, by: ProductSort['by']): string | number {
     case 'updated_at': return product.updatedAt;
   }
 }
-

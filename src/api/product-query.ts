@@ -11,7 +11,7 @@ import {
   isProductField, PRODUCT_FIELDS, type ProductField,
 } from '../domain/product-fields.ts';
 import {
-  type ProductFilter, type ProductSort, SORT_KEYS, type SortKey,
+  foldText, type ProductFilter, type ProductSort, SORT_KEYS, type SortKey,
 } from '../domain/product-query.ts';
 import { findTextFault } from '../domain/text.ts';
 import { parseTime } from '../domain/time.ts';
@@ -56,7 +56,7 @@ export function parseListQuery(query: Query, currency: Currency): ListQuery {
   };
   const price = (text: string): Parsed<number> => parsePrice(text, currency);
   const filter: ProductFilter = {
-    q: read('q', (text) => parseText(text, NAME_LIMIT_CODE_POINTS)),
+    q: read('q', parseSearch),
     category: read('category', (text) => parseText(text, CATEGORY_LIMIT_CODE_POINTS)),
     sku: read('sku', parseSku),
     priceMin: read('price_min', price),
@@ -83,6 +83,11 @@ export function parseListQuery(query: Query, currency: Currency): ListQuery {
 function parseText(text: string, limitCodePoints: number): Parsed<string> {
   const fault = findTextFault(text, limitCodePoints);
   return fault ? { fault } : { value: text };
+}
+
+function parseSearch(text: string): Parsed<string> {
+  if (foldText(text) !== '') return parseText(text, NAME_LIMIT_CODE_POINTS);
+  return { fault: { code: 'blank', detail: 'Must have something to look for.' } };
 }
 
 function parseSku(text: string): Parsed<Sku> {

@@ -1,7 +1,9 @@
 /** What a route is, and what its handler is given. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
+import type { SellerId } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
+import type { AtOnce } from '../http/at-once.ts';
 import type { BodyStream } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { Lifecycle } from '../http/deprecation.ts';
@@ -35,6 +37,8 @@ export interface Services {
   readonly store: Store;
   readonly cursors: Cursors;
   readonly pages: PageCache;
+  /** The imports under way, by seller. */
+  readonly imports: AtOnce<SellerId>;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
   /** Is told of errors that are not the client's doing. */

@@ -12,6 +12,8 @@ export class ObjectReader {
   readonly #isPartial: boolean;
   readonly #issues: Issue[] = [];
   readonly #read: string[] = [];
+  /** Of all faults; only as many are kept as an answer lists. */
+  #count = 0;
 
   /**
    * A member that is missing has its value of `defaults`, or is left out of a partial object.
@@ -47,6 +49,8 @@ export class ObjectReader {
 
   /** Notes what is wrong with a member. */
   note(member: string, fault: Fault): void {
+    this.#count += 1;
+    if (this.#issues.length >= ISSUES_PER_ANSWER_LIMIT) return;
     this.#issues.push({ pointer: `/${escapePointer(member)}`, ...fault });
   }
 
@@ -55,14 +59,14 @@ export class ObjectReader {
    * none. Call it after the last `read`.
    */
   findError(): AppError | undefined {
+    const detailOfUnknown = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
     for (const member of Object.keys(this.#record)) {
       if (this.#read.includes(member)) continue;
-      const detail = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
-      this.note(member, { code: 'unknown', detail });
+      this.note(member, { code: 'unknown', detail: detailOfUnknown });
     }
-    const count = this.#issues.length;
+    const count = this.#count;
     if (count === 0) return undefined;
-    const issues = this.#issues.slice(0, ISSUES_PER_ANSWER_LIMIT);
+    const issues = this.#issues;
     const shown = count > issues.length ? `; the first ${issues.length} are listed` : '';
     const detail = `The data has ${count === 1 ? '1 fault' : `${count} faults`}${shown}.`;
     return new AppError('invalid_data', `${detail} Correct it and send it again.`, { issues });

@@ -5,7 +5,7 @@
  */
 import { AppError } from './error.ts';
 
-/** PositionSet, one of which has to be the product's; or `*`, for any product that exists. */
+/** Positions, one of which has to be the product's; or `*`, for any product that exists. */
 export type PositionSet = readonly number[] | '*';
 
 /** Absent conditions always hold. */

@@ -39,7 +39,7 @@ export function openBody(request: IncomingMessage, consumes: readonly string[]):
   const mediaType = readMediaType(request, consumes);
   const coding = readCoding(request);
   if (coding === 'identity') return { mediaType, chunks: readChunks(request) };
-  if (coding === 'gzip') return { mediaType, chunks: decompress(readChunks(request)) };
+  if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
   const detail = 'Send the body as it is, or compressed with "content-encoding: gzip".';
   throw new AppError('unsupported_media_type', detail);
 }
@@ -148,11 +148,13 @@ async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array,
   }
 }
 
-async function* decompress(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, void> {
+async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
   try {
-    yield* recode(chunks, createGunzip());
+    for await (const chunk of recode(readChunks(request), createGunzip())) {
+      // A little that has come may become very much: nobody works on for a client that is gone.
+      if (request.socket.destroyed) throw new AppError('invalid_data', 'The body broke off.');
+      yield chunk;
+    }
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError('invalid_data', 'The body is not whole in gzip.', { cause: error });

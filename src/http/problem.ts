@@ -91,7 +91,9 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
 export function describeProblem(error: unknown, report: (entry: ErrorReport) => void) {
   const { code, publicDetail, issues } = toRefusal(error);
   const status = STATUS[code];
-  const id = status >= 500 ? randomUUID() : undefined;
+  // Without a cause it is a limit that does its work: nothing for the log.
+  const isFault = status >= 500 && (code === 'internal' || (error as AppError).cause !== undefined);
+  const id = isFault ? randomUUID() : undefined;
   if (id) report({ id, error });
   return {
     type: formatProblemType(code.replaceAll('_', '-')),

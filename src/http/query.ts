@@ -12,6 +12,7 @@ const EMPTY: Query = new Map();
  */
 export function parseQuery(text: string, known: readonly { readonly name: string }[]): Query {
   if (text === '') return EMPTY;
+  assertDecodable(text);
   const query = new Map<string, string>();
   const issues: Issue[] = [];
   for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
@@ -26,6 +27,17 @@ export function parseQuery(text: string, known: readonly { readonly name: string
   }
   if (issues.length > 0) throw invalidQuery(issues.slice(0, ISSUES_PER_ANSWER_LIMIT));
   return query;
+}
+
+/** URLSearchParams would take anything, and make U+FFFD of what it cannot read. */
+function assertDecodable(text: string): void {
+  try {
+    decodeURIComponent(text);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    const hint = 'Percent-encode it as UTF-8: % itself is %25.';
+    throw new AppError('invalid_query', `The query cannot be read. ${hint}`);
+  }
 }
 
 /** The error for faulty parameters. */

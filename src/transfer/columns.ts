@@ -4,8 +4,9 @@
  * Shopify: each variant has a row; those after a product's first leave Title and Type blank, and
  * rows that only add an image have neither SKU nor price. WooCommerce: prices have the decimal mark
  * of the shop and no other, a comma within a category is escaped by a backslash, `variable` and
- * `grouped` rows stand for their variants. Magento 2: likewise `configurable` and `grouped` ones;
- * a row with a store view only translates the row above.
+ * `grouped` rows stand for their variants, which name the `variable` one as their parent.
+ * Magento 2: likewise `configurable` and `grouped` ones; a row with a store view only translates
+ * the row above.
  */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from '../config.ts';
 import { AppError } from '../domain/error.ts';
@@ -14,7 +15,11 @@ import { invalidQuery } from '../http/query.ts';
 
 const REQUIRED = ['name', 'category', 'sku', 'price', 'stock'] as const;
 const MEMBERS = [...REQUIRED, 'currency'] as const;
+/** Those that a file may leave open: no SKU and no currency is good for all rows. */
+const DEFAULTABLE = ['name', 'category', 'price', 'stock'] as const;
 export type Member = (typeof MEMBERS)[number];
+
+const DEFAULT_EXAMPLES = { name: 'Product', category: 'Misc', price: '1', stock: '0' } as const;
 
 /** What our own export has beside them, and nobody misses. */
 const EXPORT_ONLY: ReadonlySet<string> = new Set<ProductField>([
@@ -23,6 +28,9 @@ const EXPORT_ONLY: ReadonlySet<string> = new Set<ProductField>([
 
 /** The column that each member is read from, where a client says so. */
 export type ColumnMap = ReadonlyMap<Member, string>;
+
+/** What stands for a blank cell of a member, or for its column. */
+export type Defaults = ReadonlyMap<Member, string>;
 
 /** How a kind of file is recognised and read. Names are in lower case. */
 interface Layout {
@@ -35,6 +43,9 @@ interface Layout {
   /** Equal in the rows of one product, of which the first has the name and the category. */
   readonly group?: string;
   readonly kind?: string;
+  /** Of a row, and of the one that it inherits its category from. */
+  readonly id?: string;
+  readonly parent?: string;
   readonly storeView?: string;
   readonly hasCategoryLists?: boolean;
   readonly hasLocalDecimals?: boolean;
@@ -63,7 +74,8 @@ const LAYOUTS: readonly Layout[] = [
       name: ['name'], category: ['categories'], sku: ['sku'],
       price: ['regular price'], stock: ['stock'],
     },
-    isShop: true, kind: 'type', hasCategoryLists: true, hasLocalDecimals: true,
+    isShop: true, kind: 'type', id: 'id', parent: 'parent', hasCategoryLists: true,
+    hasLocalDecimals: true,
   },
   {
     signs: ['sku', 'categories', 'qty'],
@@ -89,6 +101,8 @@ export interface Columns {
   readonly isShop: boolean;
   readonly group: number | undefined;
   readonly kind: number | undefined;
+  readonly id: number | undefined;
+  readonly parent: number | undefined;
   readonly storeView: number | undefined;
   /** Whether a category is the first of a list, separated by commas. */
   readonly hasCategoryLists: boolean;
@@ -103,23 +117,40 @@ export interface Columns {
  * @throws AppError `invalid_query`
  */
 export function parseColumnMap(text: string): ColumnMap {
-  const map = new Map<Member, string>();
+  const map = parsePairs(text, MEMBERS);
+  if (map) return map;
+  const detail = `Name one column for a member of ${MEMBERS.join(', ')}: name:Title,sku:Code.`;
+  throw invalidQuery([{ parameter: 'map', code: 'format', detail }]);
+}
+
+/**
+ * `stock:0,category:Misc`, in the syntax of a column map.
+ * @throws AppError `invalid_query`
+ */
+export function parseDefaults(text: string): Defaults {
+  const defaults = parsePairs(text, DEFAULTABLE);
+  if (defaults) return defaults;
+  const members = DEFAULTABLE.join(', ');
+  const detail = `Give one text for a member of ${members}: stock:0,category:Misc.`;
+  throw invalidQuery([{ parameter: 'default', code: 'format', detail }]);
+}
+
+function parsePairs(text: string, members: readonly Member[]): Map<Member, string> | undefined {
+  const pairs = new Map<Member, string>();
   for (const pair of text.split(/,(?=[a-z]+:)/)) {
     const colon = pair.indexOf(':');
-    const member = MEMBERS.find((name) => name === pair.slice(0, colon));
-    const column = pair.slice(colon + 1).trim();
-    if (member && column !== '' && !map.has(member)) {
-      map.set(member, column);
-      continue;
-    }
-    const detail = `Name one column for a member of ${MEMBERS.join(', ')}: name:Title,sku:Code.`;
-    throw invalidQuery([{ parameter: 'map', code: 'format', detail }]);
+    const member = members.find((name) => name === pair.slice(0, colon));
+    const value = pair.slice(colon + 1).trim();
+    if (!member || value === '' || pairs.has(member)) return undefined;
+    pairs.set(member, value);
   }
-  return map;
+  return pairs;
 }
 
 /** @throws AppError `invalid_data` for a member without a column, `invalid_query` for `map` */
-export function findColumns(header: readonly string[], map: ColumnMap): Columns {
+export function findColumns(
+  header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(),
+): Columns {
   const names = header.map(normalise);
   const layout = LAYOUTS.find(({ signs }) => signs.every((sign) => names.includes(sign)))
     ?? OWN_LAYOUT;
@@ -139,11 +170,13 @@ export function findColumns(header: readonly string[], map: ColumnMap): Columns 
     name: findMember('name'), category: findMember('category'), sku: findMember('sku'),
     price: findMember('price'), stock: findMember('stock'), currency: findMember('currency'),
   };
-  assertComplete(places, header);
+  assertComplete(places, header, defaults);
   const findOne = (name: string | undefined) => name === undefined ? undefined : find(name)[0];
   const others = {
     group: findOne(layout.group),
     kind: findOne(layout.kind),
+    id: findOne(layout.id),
+    parent: findOne(layout.parent),
     storeView: findOne(layout.storeView),
   };
   const used = new Set([...Object.values(places).flat(), ...Object.values(others)]);
@@ -159,13 +192,18 @@ export function findColumns(header: readonly string[], map: ColumnMap): Columns 
   };
 }
 
-function assertComplete(places: Columns['places'], header: readonly string[]): void {
-  const missing = REQUIRED.filter((member) => places[member].length === 0);
+function assertComplete(
+  places: Columns['places'], header: readonly string[], defaults: Defaults,
+): void {
+  const missing = REQUIRED.filter((member) => places[member].length === 0 && !defaults.has(member));
   if (missing.length === 0) return;
   const example = missing.map((member) => `${member}:Column`).join(',');
-  const hint = `Say which it is by the parameter map, such as map=${example}.`;
+  const hint = `Say which it is by the parameter map, such as map=${example}`;
+  const open = DEFAULTABLE.filter((member) => missing.includes(member));
+  const values = open.map((member) => `${member}:${DEFAULT_EXAMPLES[member]}`).join(',');
+  const other = open.length > 0 ? `, or what stands for it, such as default=${values}` : '';
   const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
-  throw new AppError('invalid_data', `${what} ${hint}`);
+  throw new AppError('invalid_data', `${what} ${hint}${other}.`);
 }
 
 /** Says what the columns are; bounded, whatever was sent. */

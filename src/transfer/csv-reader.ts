@@ -1,12 +1,17 @@
 /**
  * Reads CSV (RFC 4180) of any length, in UTF-8, with or without a byte order mark. Lines may end in
- * CRLF, LF or CR; blank ones do not count. Commas, semicolons or tabs separate the cells: whichever
- * the header has most of. A quote means something only where it opens a cell; what follows the one
- * that closes it, or a quote that never closes, ends the reading: nobody can tell what the rest is.
+ * CRLF, LF or CR; blank ones do not count, nor does a first line `sep=;` for Excel. Commas,
+ * semicolons or tabs separate the cells: whichever the header has most of. A quote means something
+ * only where it opens a cell; what follows the one that closes it, or a quote that never closes,
+ * ends the reading: nobody can tell what the rest is.
  * Lines without quotes, nearly all of them, are found and split by the engine, not by character.
  */
-import { IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from '../config.ts';
+import {
+  IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
+} from '../config.ts';
 import { AppError } from '../domain/error.ts';
+import { tooManyBlankLines } from './import-row.ts';
+import { Utf8Decoder } from './utf8-decoder.ts';
 
 export interface CsvRecord {
   /** The line of the text that it begins on, from 1, as an editor counts them. */
@@ -18,7 +23,11 @@ export interface CsvRecord {
 
 /** Text is looked through once that much of it is there, so that short chunks cost no more. */
 const SCAN_CHARACTERS = 32 * 1024;
+/** A first line that tells Excel the delimiter: that of which the line has most, as in a header. */
+const DELIMITER_LINE = /^sep=[,;\t]$/i;
 const LINE_BREAK = /\r\n|\r|\n/g;
+/** The first byte of gzip; the second one is not UTF-8. */
+const GZIP_START = '\u001f';
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
@@ -27,6 +36,7 @@ const QUOTE = 0x22;
 export class CsvReader {
   #delimiter: string | undefined;
   #line = 1;
+  #blankLines = 0;
   /** What was not made into records yet, and how much of it was not looked at. */
   #text = '';
   #unseenCharacters = 0;
@@ -41,25 +51,27 @@ export class CsvReader {
    * @throws AppError `invalid_data`
    */
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
-    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+    const decoder = new Utf8Decoder();
     for await (const chunk of chunks) {
-      this.#append(() => decoder.decode(chunk, { stream: true }));
-      if (this.#unseenCharacters >= SCAN_CHARACTERS) yield* this.#take(false);
-    }
-    this.#append(() => decoder.decode());
-    yield* this.#take(true);
-  }
-
-  #append(decode: () => string): void {
-    try {
-      const text = decode();
+      const text = decoder.decode(chunk);
       this.#text += text;
       this.#unseenCharacters += text.length;
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      const where = `From line ${this.#line} on, some of the text is not UTF-8`;
-      throw fault(`${where} (it may be UTF-16 or Windows-1252). Save the file as "CSV UTF-8".`);
+      const isEnough = this.#unseenCharacters >= SCAN_CHARACTERS;
+      if (isEnough || decoder.isFaulty) yield* this.#take(false);
+      if (decoder.isFaulty) throw this.#notUtf8();
     }
+    yield* this.#take(decoder.isWhole);
+    if (!decoder.isWhole) throw this.#notUtf8();
+  }
+
+  /** What is wrong after the text that is left. */
+  #notUtf8(): AppError {
+    const line = this.#lineAt(this.#text, 0, this.#text.length);
+    if (line === 1 && this.#text === GZIP_START) {
+      return fault('The file is compressed with gzip: send it with "content-encoding: gzip".');
+    }
+    const what = `Line ${line} has text that is not UTF-8 (it may be UTF-16 or Windows-1252)`;
+    return fault(`${what}. Save the file as "CSV UTF-8".`);
   }
 
   /** The records that are there; those before a fault come before it. */
@@ -86,7 +98,11 @@ export class CsvReader {
       // A carriage return that comes last may be half of a line break.
       const isWhole = end < text.length - 1 || text.charCodeAt(end) === LINE_FEED;
       if (openQuote !== undefined || !(isWhole || isLast)) break;
-      if (end > start) records.push(this.#record(text.slice(start, end), cells));
+      const record = text.slice(start, end);
+      const isForExcel = this.#line === 1 && DELIMITER_LINE.test(record);
+      if (end > start && !isForExcel) records.push(this.#record(record, cells));
+      this.#blankLines = end > start ? 0 : this.#blankLines + 1;
+      if (this.#blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(this.#line);
       this.#line += 1;
       start = end + (text.startsWith('\r\n', end) ? 2 : 1);
     }
@@ -94,7 +110,9 @@ export class CsvReader {
     this.#unseenCharacters = 0;
     if (openQuote !== undefined && (isLast || this.#isTooLong(this.#text))) {
       const line = this.#lineAt(text, start, openQuote);
-      throw fault(`The quote that opens a cell on line ${line} is never closed.`);
+      const what = `The quote that opens a cell on line ${line} is never closed`;
+      const hint = 'Mend the file and import it again: what was imported is left as it is';
+      throw fault(`${what}. ${hint}.`);
     }
     if (this.#isTooLong(this.#text)) throw this.#tooLong();
   }

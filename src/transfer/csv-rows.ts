@@ -1,36 +1,43 @@
 /**
  * The rows of a CSV file. Texts of our own and of unknown files are taken exactly as they are, but
  * for the apostrophe that makes a formula inert; those of a shop's export are trimmed, as shops do.
- * Blank cells count as blank members, never as a value of ours, but for the category of a shop's
- * product, which many leave open.
+ * Blank cells count as blank members, never as a value of ours, but for those that the client gives
+ * a default for, and the category of a shop's product, which many leave open.
  */
 import type { Currency } from '../domain/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import type { Parsed } from '../domain/parsed.ts';
-import { type ColumnMap, type Columns, findColumns, type Member } from './columns.ts';
+import {
+  type ColumnMap, type Columns, type Defaults, findColumns, type Member,
+} from './columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import { type DecimalMarks, parseDecimal } from './decimal.ts';
 import {
-  findCurrencyIssue, type ImportRow, parseContent, type RowContent, type RowReader,
+  findCurrencyIssue, gatherTurns, type ImportRow, parseContent, type RowContent, type RowReader,
 } from './import-row.ts';
 import { restoreText } from './inert-text.ts';
+import { ParentCategories } from './parent-categories.ts';
 
 const NO_CATEGORY = 'Uncategorized';
 /** Products of shops that are sold only as one of their variants. */
-const CONTAINERS: ReadonlySet<string> = new Set(['variable', 'grouped', 'configurable']);
+const PARENT = 'variable';
+const CONTAINERS: ReadonlySet<string> = new Set([PARENT, 'grouped', 'configurable']);
 
 export class CsvRows implements RowReader {
   readonly #currency: Currency;
   readonly #map: ColumnMap;
+  readonly #defaults: Defaults;
   readonly #reader = new CsvReader();
   #columns: Columns | undefined;
   #marks: DecimalMarks = 'point';
   /** What rows after the first of a group inherit. */
   #group = { key: '', name: '', category: '' };
+  readonly #parents = new ParentCategories();
 
-  constructor(currency: Currency, map: ColumnMap) {
+  constructor(currency: Currency, map: ColumnMap, defaults: Defaults) {
     this.#currency = currency;
     this.#map = map;
+    this.#defaults = defaults;
   }
 
   get ignoredColumns(): readonly string[] {
@@ -44,7 +51,7 @@ export class CsvRows implements RowReader {
       const isFirst = this.#columns === undefined;
       const columns = this.#columns ??= this.#open(header);
       const rows = isFirst ? records.slice(1) : records;
-      yield rows.map((record) => this.#parse(record, columns));
+      yield* gatherTurns(this.#parseAll(rows, columns));
     }
     if (!this.#columns) {
       throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
@@ -52,10 +59,16 @@ export class CsvRows implements RowReader {
   }
 
   #open(header: CsvRecord): Columns {
-    const columns = findColumns(header.cells, this.#map);
+    const columns = findColumns(header.cells, this.#map, this.#defaults);
     if (columns.hasLocalDecimals) this.#marks = 'either';
     else if (this.#reader.delimiter !== ',') this.#marks = 'unclear';
     return columns;
+  }
+
+  *#parseAll(
+    records: readonly CsvRecord[], columns: Columns,
+  ): Generator<ImportRow, void, void> {
+    for (const record of records) yield this.#parse(record, columns);
   }
 
   #parse({ line, cells, text }: CsvRecord, columns: Columns): ImportRow {
@@ -67,7 +80,7 @@ export class CsvRows implements RowReader {
   #parseContent(cells: readonly string[], columns: Columns, sku: string): RowContent {
     const name = pickText(cells, columns, 'name');
     const category = firstCategory(pickText(cells, columns, 'category'), columns);
-    const titles = this.#inherit(cells, columns, { name, category });
+    const titles = this.#inherit(cells, columns, { sku, name, category });
     const price = pick(cells, columns, 'price');
     const stock = pick(cells, columns, 'stock');
     const hasNothing = isBlank(sku) && isBlank(price) && isBlank(stock);
@@ -75,8 +88,8 @@ export class CsvRows implements RowReader {
     if (columns.isShop && isNoProduct(cells, columns)) return undefined;
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { ...titles, sku };
-    take(members, issues, 'price', parseDecimal(price, this.#marks));
-    take(members, issues, 'stock', parseDecimal(stock, this.#marks));
+    take(members, issues, 'price', parseDecimal(this.#fill('price', price), this.#marks));
+    take(members, issues, 'stock', parseDecimal(this.#fill('stock', stock), this.#marks, 'whole'));
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
@@ -89,9 +102,9 @@ export class CsvRows implements RowReader {
   }
 
   #inherit(
-    cells: readonly string[], columns: Columns, own: { name: string; category: string },
+    cells: readonly string[], columns: Columns,
+    own: { sku: string; name: string; category: string },
   ): { name: string; category: string } {
-    if (!columns.isShop) return own;
     let { name, category } = own;
     if (columns.group !== undefined) {
       const key = cells[columns.group] ?? '';
@@ -101,7 +114,20 @@ export class CsvRows implements RowReader {
       }
       this.#group = { key, name, category };
     }
-    return { name, category: category || NO_CATEGORY };
+    if (columns.parent !== undefined) {
+      const id = columns.id === undefined ? '' : (cells[columns.id] ?? '').trim();
+      if (kindOf(cells, columns) === PARENT) this.#parents.add(own.sku, id, category);
+      else category ||= this.#parents.find(restoreText(cells[columns.parent] ?? '').trim());
+    }
+    name = this.#fill('name', name);
+    category = this.#fill('category', category);
+    return { name, category: category || (columns.isShop ? NO_CATEGORY : '') };
+  }
+
+  /** The text of a cell, or what stands for a blank one. */
+  #fill(member: Member, text: string): string {
+    const filling = isBlank(text) ? this.#defaults.get(member) : undefined;
+    return filling === undefined ? text : restoreText(filling);
   }
 }
 
@@ -126,10 +152,16 @@ function firstCategory(categories: string, { hasCategoryLists }: Columns): strin
   return category.replaceAll('\\,', ',').trim();
 }
 
-function isNoProduct(cells: readonly string[], { kind, storeView }: Columns): boolean {
+function isNoProduct(cells: readonly string[], columns: Columns): boolean {
+  const { storeView } = columns;
   const isTranslation = storeView !== undefined && !isBlank(cells[storeView] ?? '');
+  return isTranslation || CONTAINERS.has(kindOf(cells, columns));
+}
+
+/** The first word of what a shop says of the kind of a product: `simple, virtual`. */
+function kindOf(cells: readonly string[], { kind }: Columns): string {
   const [type = ''] = kind === undefined ? [] : (cells[kind] ?? '').toLowerCase().split(',');
-  return isTranslation || CONTAINERS.has(type.trim());
+  return type.trim();
 }
 
 function take(

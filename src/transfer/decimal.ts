@@ -10,20 +10,28 @@ import type { Parsed } from '../domain/parsed.ts';
  */
 export type DecimalMarks = 'point' | 'either' | 'unclear';
 
+/** What a number is an amount of; stock is whole, and a hint must not suggest anything else. */
+type NumberKind = 'decimal' | 'whole';
+
 const POINT = /^-?\d+(?:\.\d+)?$/;
 const EITHER = /^-?\d+(?:[.,]\d+)?$/;
 const THREE_DIGITS_LAST = /[.,]\d{3}$/;
 
-export function parseDecimal(cell: string, marks: DecimalMarks): Parsed<number> {
+/** Reads a whole number too where it has a decimal mark: the domain says what is wrong with it. */
+export function parseDecimal(
+  cell: string, marks: DecimalMarks, kind: NumberKind = 'decimal',
+): Parsed<number> {
   const text = cell.trim();
   if (text === '') return { fault: { code: 'blank', detail: 'Must not be blank.' } };
   if (!(marks === 'point' ? POINT : EITHER).test(text)) {
+    const what = kind === 'whole' ? 'whole number, such as 1234' : 'plain number, such as 1234.5';
     const hint = 'no thousands separators, currency signs or exponents';
-    return { fault: { code: 'format', detail: `Write a plain number, such as 1234.5: ${hint}.` } };
+    return { fault: { code: 'format', detail: `Write a ${what}: ${hint}.` } };
   }
   if (marks === 'unclear' && THREE_DIGITS_LAST.test(text)) {
-    const what = 'Could mean thousands or decimals';
-    return { fault: { code: 'format', detail: `${what}: write 1234, or 1.2340 with a 0 more.` } };
+    const hint = kind === 'whole' ? 'write a whole number, such as 1234'
+      : 'write 1234, or 1.2340 with a 0 more';
+    return { fault: { code: 'format', detail: `Could mean thousands or decimals: ${hint}.` } };
   }
   return { value: Number(text.replace(',', '.')) };
 }

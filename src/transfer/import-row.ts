@@ -1,4 +1,5 @@
 /** What is read from a row of a file that is imported, whatever the file's format. */
+import { IMPORT_BLANK_LINES_LIMIT, IMPORT_TURN_ROWS } from '../config.ts';
 import type { Currency } from '../domain/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { type NewProduct, parseNewProduct } from '../domain/product.ts';
@@ -19,12 +20,31 @@ export type RowContent =
   | { readonly issues: readonly Issue[]; readonly product?: undefined }
   | undefined;
 
-/** Reads the rows of one file, as many at a time as its chunks complete. */
+/** Reads the rows of one file, a turn's worth at a time: none is parsed before it is asked for. */
 export interface RowReader {
   /** Columns that nothing is read from; known once the first rows are. */
   readonly ignoredColumns: readonly string[];
   /** @throws AppError `invalid_data`, `invalid_query` where the file as a whole is faulty */
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void>;
+}
+
+/** Rows in groups of a turn; those before a fault come before it. */
+export function* gatherTurns(
+  rows: Iterable<ImportRow>,
+): Generator<readonly ImportRow[], void, void> {
+  let turn: ImportRow[] = [];
+  try {
+    for (const row of rows) {
+      turn.push(row);
+      if (turn.length < IMPORT_TURN_ROWS) continue;
+      yield turn;
+      turn = [];
+    }
+  } catch (error) {
+    yield turn;
+    throw error;
+  }
+  if (turn.length > 0) yield turn;
 }
 
 /** The product with these members; `issues` are the faults of those that could not be read. */
@@ -40,6 +60,12 @@ export function parseContent(
       !issues.some((issue) => issue.pointer === pointer));
     return { issues: [...issues, ...found] };
   }
+}
+
+/** Nobody's file has so many, and each costs time. */
+export function tooManyBlankLines(line: number): AppError {
+  const detail = `Line ${line} ends ${IMPORT_BLANK_LINES_LIMIT} blank lines. Leave them out.`;
+  return new AppError('invalid_data', detail);
 }
 
 /** 10 of one currency must never become 10 of another. */

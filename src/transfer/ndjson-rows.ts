@@ -3,12 +3,13 @@
  * LF or CRLF; blank lines do not count. The members that only our own export has may stand in it
  * and are ignored. A faulty line fails alone, for the next one begins after it in any case.
  */
-import { IMPORT_RECORD_LIMIT_BYTES } from '../config.ts';
+import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from '../config.ts';
 import type { Currency } from '../domain/currency.ts';
 import { AppError } from '../domain/error.ts';
 import { parseJson } from '../http/json.ts';
 import {
-  findCurrencyIssue, type ImportRow, parseContent, type RowContent, type RowReader,
+  findCurrencyIssue, gatherTurns, type ImportRow, parseContent, type RowContent, type RowReader,
+  tooManyBlankLines,
 } from './import-row.ts';
 
 const LINE_FEED = 0x0a;
@@ -19,6 +20,7 @@ export class NdjsonRows implements RowReader {
   readonly #currency: Currency;
   #line = 0;
   #isEmpty = true;
+  #blankLines = 0;
   /** What has come of a line that has not ended, in pieces. */
   #begun: Buffer[] = [];
   #begunBytes = 0;
@@ -29,26 +31,23 @@ export class NdjsonRows implements RowReader {
 
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
     for await (const chunk of chunks) {
-      yield* this.#take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      yield* gatherTurns(this.#take(bytes));
     }
-    yield* this.#take(Buffer.from('\n'));
+    yield* gatherTurns(this.#take(Buffer.from('\n')));
     if (this.#isEmpty) throw new AppError('invalid_data', 'The file is empty. Send lines of JSON.');
   }
 
-  /** The rows whose lines end in a chunk; those before a fault come before it. */
-  *#take(chunk: Buffer): Generator<readonly ImportRow[], void, void> {
-    const rows: ImportRow[] = [];
-    try {
-      let start = 0;
-      for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
-        this.#gather(chunk.subarray(start, end));
-        this.#endLine(rows);
-        start = end + 1;
-      }
-      this.#gather(chunk.subarray(start));
-    } finally {
-      yield rows;
+  /** The rows whose lines end in a chunk. */
+  *#take(chunk: Buffer): Generator<ImportRow, void, void> {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      this.#gather(chunk.subarray(start, end));
+      const row = this.#endLine();
+      if (row) yield row;
+      start = end + 1;
     }
+    this.#gather(chunk.subarray(start));
   }
 
   #gather(piece: Buffer): void {
@@ -59,7 +58,8 @@ export class NdjsonRows implements RowReader {
     throw new AppError('invalid_data', `Line ${this.#line + 1} has more than ${most}.`);
   }
 
-  #endLine(rows: ImportRow[]): void {
+  /** The row of a line; undefined where it is blank. */
+  #endLine(): ImportRow | undefined {
     this.#line += 1;
     const [piece] = this.#begun;
     let bytes = this.#begun.length === 1 && piece ? piece : Buffer.concat(this.#begun);
@@ -67,9 +67,14 @@ export class NdjsonRows implements RowReader {
     this.#begunBytes = 0;
     const isMarked = this.#line === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
     if (isMarked) bytes = bytes.subarray(BYTE_ORDER_MARK.length);
-    if (isBlank(bytes)) return;
+    if (isBlank(bytes)) {
+      this.#blankLines += 1;
+      if (this.#blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(this.#line);
+      return undefined;
+    }
     this.#isEmpty = false;
-    rows.push(this.#parse(bytes));
+    this.#blankLines = 0;
+    return this.#parse(bytes);
   }
 
   #parse(bytes: Buffer): ImportRow {

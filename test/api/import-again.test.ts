@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
-import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
+import { makeProduct, startServer, type TestSeller, type TestServer } from '../support/server.ts';
 import { counts, CSV_HEADER, IMPORT, importFile, makeRows, readLines, sendFile } from './import.ts';
 import { assertProblem } from './problem.ts';
 
@@ -148,3 +148,32 @@ async function writeRows(outgoing: ClientRequest, count: number): Promise<void> 
 async function readPosition({ store }: TestServer, { sellerId }: TestSeller): Promise<number> {
   return (await store.findSeller(sellerId))?.position ?? 0;
 }
+
+for (const [what, count] of [['longer', 3_500], ['shorter', 1_000]] as const) {
+  test(`tells a file that is ${what} from the first one under its key`, async (t) => {
+    const server = await startServer(t);
+    const seller = await server.makeSeller();
+    const rows = makeRows(3_500).split('\n').filter(Boolean);
+    const fileOf = (length: number) => `${CSV_HEADER}${rows.slice(0, length).join('\n')}\n`;
+    await importFile(seller, { body: fileOf(2_000), headers: KEY });
+    const other = readLines(await sendFile(seller, { body: fileOf(count), headers: KEY }));
+    assert.equal(other.last.problem.status, 422, JSON.stringify(other.last));
+    const { position } = (await importFile(seller, { body: fileOf(1) })).summary;
+    assert.equal(position, 2_000);
+  });
+}
+
+test('remembers a file of which no row could be imported', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const body = `${CSV_HEADER}Mug,K,M-1,x,1\n`;
+  await importFile(seller, { body, headers: KEY });
+  const again = await sendFile(seller, { body, headers: KEY });
+  assert.equal(again.headers['idempotent-replay'], 'true');
+  const other = await seller.send({
+    method: 'POST', path: '/api/v1/products',
+    headers: { ...KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(makeProduct()),
+  });
+  assertProblem(other, 422, 'idempotency-mismatch');
+});

@@ -177,6 +177,18 @@ test('reads columns by the names that map gives them', async (t) => {
   assert.deepEqual(summary, counts({ created: 1, position: 1 }));
 });
 
+test('fills what a file leaves open with defaults', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const body = 'Name,SKU,Price,Stock\nMug,M-1,19.99,\nPot,P-1,5,2\n';
+  const { summary } = await importFile(seller, { body, query: 'default=stock:0,category:Misc' });
+  assert.deepEqual(summary, counts({ created: 2, position: 2 }));
+  const { products } = (await seller.send({ path: PRODUCTS })).json();
+  assert.deepEqual(products.map(({ category, stock }: typeof MUG) => [category, stock]), [
+    ['Misc', 0], ['Misc', 2],
+  ]);
+});
+
 test('answers a file that has a header alone', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();

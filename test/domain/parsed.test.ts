@@ -68,6 +68,24 @@ describe('ObjectReader', () => {
     assert.match(fifty.findError()?.publicDetail ?? '', /50 faults(?!.*first)/);
   });
 
+  test('keeps no more of 29,000 unknown members than it lists, and counts them', () => {
+    let escaped = 0;
+    const names = Array.from({ length: 29_001 }, (_, n) => `member-${n}`);
+    const reader = new ObjectReader(Object.fromEntries(names.map((name) => [name, 0])));
+    const replaceAll = String.prototype.replaceAll;
+    const { mock } = test.mock.method(String.prototype, 'replaceAll', function (
+      this: string, ...args: Parameters<typeof replaceAll>
+    ) {
+      escaped += 1;
+      return replaceAll.apply(this, args);
+    });
+    const error = reader.findError();
+    mock.restore();
+    assert.match(error?.publicDetail ?? '', /29001 faults; the first 50 are listed/);
+    assert.equal(error?.issues.length, 50);
+    assert.equal(escaped, 2 * 50);
+  });
+
   test('speaks of one fault in the singular', () => {
     assert.match(new ObjectReader({ a: 1 }).findError()?.publicDetail ?? '', /1 fault\b/);
   });

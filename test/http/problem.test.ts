@@ -44,11 +44,21 @@ for (const code of Object.keys(STATUS) as ErrorCode[]) {
     );
     assert.equal(headers['connection'], status === 408 ? 'close' : undefined);
     if (code !== 'internal') assert.equal(problem['detail'], 'What is wrong.');
-    assert.equal(reports.length, status >= 500 ? 1 : 0);
+    // A limit that does its work is nothing for the log.
+    assert.equal(reports.length, code === 'internal' ? 1 : 0);
     assert.equal(problem['instance'], reports[0] && `urn:uuid:${reports[0].id}`);
-    if (status >= 500) assert.equal(reports[0]?.error, error);
   });
 }
+
+test('reports what a fault of the disk or of the database caused, with an id', () => {
+  for (const code of ['unavailable', 'storage_full'] as const) {
+    const error = new AppError(code, 'Not now.', { cause: 'SQLITE_IOERR secret' });
+    const { problem, reports, text } = answer(error);
+    assert.deepEqual(reports.map((report) => report.error), [error]);
+    assert.equal(problem['instance'], `urn:uuid:${reports[0]?.id}`);
+    assert.doesNotMatch(text, /secret/);
+  }
+});
 
 test('gives every code a title of its own', () => {
   // The cast: the keys of a record of that type.

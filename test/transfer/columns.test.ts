@@ -1,7 +1,9 @@
 /** Which column means what. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ColumnMap, findColumns, parseColumnMap } from '../../src/transfer/columns.ts';
+import {
+  type ColumnMap, findColumns, parseColumnMap, parseDefaults,
+} from '../../src/transfer/columns.ts';
 import { catchRefusal } from '../domain/refusal.ts';
 
 const NO_MAP: ColumnMap = new Map();
@@ -37,7 +39,7 @@ test('lists what a file has where members are missing, and how to name them', ()
   assert.equal(error.code, 'invalid_data');
   for (const part of [
     'no column for category, price, stock', 'Artikel, Preis, sku, name',
-    'map=category:Column,price:Column,stock:Column',
+    'map=category:Column,price:Column,stock:Column', 'default=category:Misc,price:1,stock:0',
   ]) assert.ok(error.publicDetail.includes(part), error.publicDetail);
 });
 
@@ -83,4 +85,23 @@ test('refuses a map to a column that the file has not, and lists those that it h
   assert.equal(code, 'invalid_query');
   assert.equal(issue?.parameter, 'map');
   assert.match(issue?.detail ?? '', /no column "Title".*name, category, sku, price, stock/);
+});
+
+test('does without the columns that have defaults, but not without others', () => {
+  const defaults = parseDefaults('stock:0,category:Misc, etc');
+  assert.deepEqual([...defaults], [['stock', '0'], ['category', 'Misc, etc']]);
+  const { places } = findColumns(['name', 'sku', 'price'], NO_MAP, defaults);
+  assert.deepEqual([places.stock, places.category], [[], []]);
+  const { publicDetail } = catchRefusal(() => findColumns(['name', 'price'], NO_MAP, defaults));
+  assert.match(publicDetail, /no column for sku\..*map=sku:Column\.$/);
+});
+
+test('refuses defaults that are none, that are twice there, or that no row can share', () => {
+  for (const text of ['', 'stock', 'stock:', 'stock: ', 'stock:1,stock:2', 'sku:A', 'currency:EUR',
+    'colour:red']) {
+    const { code, issues } = catchRefusal(() => parseDefaults(text));
+    assert.equal(code, 'invalid_query', text);
+    assert.deepEqual(issues.map(({ parameter, code: fault }) => `${parameter} ${fault}`),
+      ['default format'], text);
+  }
 });

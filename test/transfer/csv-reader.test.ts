@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from '../../src/config.ts';
+import { gzipSync } from 'node:zlib';
+import {
+  IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
+} from '../../src/config.ts';
 import { CsvReader } from '../../src/transfer/csv-reader.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { chunksOf, readRecords } from './read.ts';
@@ -57,7 +60,7 @@ test('finds the delimiter in the header, outside quotes', async () => {
 });
 
 test('finds the delimiter of a header that comes after many blank lines', async () => {
-  const blank = '\n'.repeat(100_000);
+  const blank = '\n'.repeat(IMPORT_BLANK_LINES_LIMIT);
   assert.deepEqual(await cellsOf(`${blank}a;b\n1;2`), [['a', 'b'], ['1', '2']]);
 });
 
@@ -98,7 +101,9 @@ test('reads records that are longer than what is looked through at once', async 
 });
 
 test('refuses a quote that is never closed, and says where it opens', async () => {
-  const expected = { code: 'invalid_data', message: /line 4 is never closed/ };
+  const expected = {
+    code: 'invalid_data', message: /line 4 is never closed\. .* what was imported is left as it is/,
+  };
   await assert.rejects(readRecords('a,b\n1,2\n"x\ny","open\n3,4\n'), expected);
   const long = `a,b\n1,2\n"x\ny","open\n${'3,4\n'.repeat(1_000_000)}`;
   let readBytes = 0;
@@ -147,6 +152,48 @@ test('refuses what is not UTF-8, and says what to save it as', async () => {
   }
   const cut = Buffer.from('a,b\n1,é').subarray(0, -1);
   await assert.rejects(readRecords(cut), { message: /not UTF-8/ });
+});
+
+test('names the line of what is not UTF-8, and reads all records before it', async () => {
+  for (const end of ['\r\n', '\n', '\r']) {
+    const good = ['a,b', '"1', '2",é', '3,4', ''].join(end);
+    const bytes = Buffer.concat([Buffer.from(`${good}"é`), Buffer.from([0xe9, 0x2c]),
+      Buffer.from(`${end}5,6`)]);
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const cells: (readonly string[])[] = [];
+      await assert.rejects(async () => {
+        for await (const records of new CsvReader().read(chunksOf(bytes, size))) {
+          cells.push(...records.map((record) => record.cells));
+        }
+      }, { code: 'invalid_data', message: /^Line 5 has text that is not UTF-8/ });
+      assert.deepEqual(cells, [['a', 'b'], [`1${end}2`, 'é'], ['3', '4']]);
+    }
+  }
+});
+
+test('tells a file that is gzip from one in another encoding', async () => {
+  const gzip = gzipSync('a,b\n1,2\n');
+  for (const size of [1, 2, 1_000]) {
+    await assert.rejects(async () => {
+      for await (const _ of new CsvReader().read(chunksOf(gzip, size))) { /* to the end */ }
+    }, { code: 'invalid_data', message: /is compressed with gzip.*content-encoding: gzip/ });
+  }
+});
+
+test('passes over a first line for Excel that names the delimiter', async () => {
+  for (const [line, delimiter] of [
+    ['sep=;', ';'], ['\uFEFFSEP=,', ','], ['sep=\t', '\t'],
+  ] as const) {
+    for (const end of ['\r\n', '\n', '\r']) {
+      const text = [line, `a${delimiter}b|c`, `1${delimiter}2`].join(end);
+      for (const size of [1, 100]) {
+        const records = await readRecords(text, size);
+        assert.deepEqual(records.map(({ line: at, cells }) => [at, ...cells]),
+          [[2, 'a', 'b|c'], [3, '1', '2']]);
+      }
+    }
+  }
+  assert.deepEqual(await cellsOf('a;b\nsep=;\n'), [['a', 'b'], ['sep=', '']]);
 });
 
 function quote(cell: string): string {

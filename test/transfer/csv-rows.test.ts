@@ -1,17 +1,21 @@
 /** What the rows of CSV files mean, of our own and of shops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseColumnMap } from '../../src/transfer/columns.ts';
+import { IMPORT_TURN_ROWS } from '../../src/config.ts';
+import { parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
-import { readRows } from './read.ts';
+import { chunksOf, readRows } from './read.ts';
 import { MAGENTO, SHOPIFY, SHOPIFY_NEW, WOOCOMMERCE } from './shop-exports.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
 const HEADER = 'name,category,sku,price,stock';
 
-const readCsv = async (text: string, map = ''): Promise<ImportRow[]> =>
-  readRows(new CsvRows(EUR, map === '' ? new Map() : parseColumnMap(map)), text);
+const readCsv = async (text: string, map = '', defaults = ''): Promise<ImportRow[]> =>
+  readRows(new CsvRows(
+    EUR, map === '' ? new Map() : parseColumnMap(map),
+    defaults === '' ? new Map() : parseDefaults(defaults),
+  ), text);
 
 /** A row in short: its line, and the product, or its faults, or that it holds none. */
 function summarise({ line, sku, content }: ImportRow) {
@@ -24,8 +28,8 @@ function summarise({ line, sku, content }: ImportRow) {
   return [line, sku, product.name, product.category, product.priceMinor, product.stock];
 }
 
-const summariseCsv = async (text: string, map?: string) =>
-  (await readCsv(text, map)).map(summarise);
+const summariseCsv = async (text: string, map?: string, defaults?: string) =>
+  (await readCsv(text, map, defaults)).map(summarise);
 
 test('reads products from our own columns', async () => {
   assert.deepEqual(await summariseCsv(`${HEADER}\nMug,Kitchen,M-1,19.99,7\n Pot ,Küche,P,5,0`), [
@@ -103,7 +107,7 @@ test('reads what WooCommerce exports', async () => {
   assert.deepEqual(await summariseCsv(WOOCOMMERCE), [
     [2, 'TEA-100', 'Green Tea, loose', 'Food > Tea', 790, 140],
     [3, 'HOOD', 'skipped'],
-    [5, 'HOOD-BLUE', 'Hoodie - Blue', 'Uncategorized', 4500, 4],
+    [5, 'HOOD-BLUE', 'Hoodie - Blue', 'Clothing > Hoodies', 4500, 4],
     [6, '-LESSON', '=Lesson', 'Art, Craft', 2500, 10],
     [7, 'SET', 'skipped'],
     [8, 'POT', ['/stock blank']],
@@ -120,7 +124,7 @@ test('reads what Magento exports', async () => {
 });
 
 test('names the columns of a shop that it does not read', async () => {
-  const reader = new CsvRows(EUR, new Map());
+  const reader = new CsvRows(EUR, new Map(), new Map());
   await readRows(reader, MAGENTO);
   assert.deepEqual(reader.ignoredColumns.slice(0, 3), [
     'attribute_set_code', 'product_websites', 'description',
@@ -139,4 +143,67 @@ test('does not inherit from a product that is not the row before', async () => {
     [3, '2', ['/name blank']], [4, '3', ['/name blank']], [5, '4', ['/name blank']],
     [6, '5', ['/name blank']],
   ]);
+});
+
+test('fills blank cells and missing columns with defaults, which are read like cells', async () => {
+  const text = 'Name;SKU;Price;Stock\nMug;M-1;;\nPot;P-1;5;x\n ;N-1;6;7\n;;;\n';
+  assert.deepEqual(await summariseCsv(text, '', "name:'=N,category:Misc,price:1,50,stock:3"), [
+    [2, 'M-1', 'Mug', 'Misc', 150, 3],
+    [3, 'P-1', ['/stock format']],
+    [4, 'N-1', '=N', 'Misc', 600, 7],
+    [5, null, 'skipped'],
+  ]);
+  assert.deepEqual((await summariseCsv(text, '', 'category:K,stock:1.000'))[0],
+    [2, 'M-1', ['/price blank', '/stock format']]);
+});
+
+test('imports what shops leave open where there are defaults for it', async () => {
+  assert.deepEqual((await summariseCsv(WOOCOMMERCE, '', 'stock:0')).at(-1),
+    [8, 'POT', 'Teapot', 'Food', 1990, 0]);
+  const text = 'Handle,Title,Type,Variant SKU,Variant Price\n'
+    + 'a,A,,1,1\na,,,2,1\na,,,,\nb,B,T,3,1\n';
+  assert.deepEqual(await summariseCsv(text, '', 'stock:0,category:Misc'), [
+    [2, '1', 'A', 'Misc', 100, 0], [3, '2', 'A', 'Misc', 100, 0], [4, null, 'skipped'],
+    [5, '3', 'B', 'T', 100, 0],
+  ]);
+});
+
+test('lets variations of WooCommerce inherit the category of the parent they name', async () => {
+  const text = 'ID,Type,SKU,Name,Regular price,Stock,Categories,Parent\n'
+    + '7,variable,,Cap,,,"Hats, Summer",\n8,variable,\'-S,Shirt,,,Shirts,\n'
+    + '9,variation,A,Cap A,1,1,,id:7\n10,variation,B,Shirt B,1,1,,\'-S\n'
+    + '11,variation,C,Cap C,1,1,Own,id:7\n12,variation,D,Lost,1,1,,id:99\n';
+  assert.deepEqual((await summariseCsv(text)).slice(2).map((row) => [row[1], row[3]]), [
+    ['A', 'Hats'], ['B', 'Shirts'], ['C', 'Own'], ['D', 'Uncategorized'],
+  ]);
+  const last = (await summariseCsv(text, '', 'category:Misc')).at(-1);
+  assert.deepEqual(last, [7, 'D', 'Lost', 'Misc', 100, 1]);
+});
+
+test('parses no more rows at once than a turn has', async () => {
+  let parsed = 0;
+  const counting = {
+    code: 'EUR',
+    get decimals() {
+      parsed += 1;
+      return 2;
+    },
+  };
+  const text = `${HEADER}\n${'A,B,C,1,2\n'.repeat(250)}"x`;
+  const sizes: number[] = [];
+  await assert.rejects(async () => {
+    for await (const rows of new CsvRows(counting, new Map(), new Map()).read(chunksOf(text))) {
+      if (sizes.length === 0) assert.equal(parsed, IMPORT_TURN_ROWS);
+      sizes.push(rows.length);
+    }
+  }, /never closed/);
+  assert.deepEqual(sizes, [100, 100, 50]);
+});
+
+test('asks for a whole number where stock is none', async () => {
+  for (const [cell, separator] of [['parent', ','], ['1.000', ';']] as const) {
+    const text = `${HEADER}\nA,B,C,1,${cell}`.replaceAll(',', separator);
+    const [row] = await readCsv(text);
+    assert.match(row?.content?.issues?.[0]?.detail ?? '', /rite a whole number, such as 1234/);
+  }
 });

@@ -67,7 +67,7 @@ test('gives hostile names, categories and SKUs back exactly as they were', async
     }));
   const lines = products.map((product) => formatCsvRow(product, PRODUCT_FIELDS));
   const file = formatCsvHeader(PRODUCT_FIELDS) + lines.join('');
-  const reader = new CsvRows(EUR, new Map());
+  const reader = new CsvRows(EUR, new Map(), new Map());
   const rows = await readRows(reader, file);
   assert.deepEqual(
     rows.map(({ content }) => content?.product),

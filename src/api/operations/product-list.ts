@@ -8,7 +8,7 @@ export const listProductsOperation: Operation = {
   id: 'listProducts',
   summary: 'List, find or export products',
   description: 'A page of the products that meet all conditions of the query, and the cursor of '
-    + 'the next one: products that are written meanwhile are neither skipped nor repeated. With '
+    + 'the next one: a product that stays in its place is neither skipped nor repeated. With '
     + '`Accept: application/x-ndjson` or `text/csv`, or with `format`, all of them at once: an '
     + 'export, which shows the catalogue as it stood at the position in `Seller-Position`.',
   requestHeaders: ['IfNoneMatch'],

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import {
   EXPORT_CACHE_KIB, READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS,
   SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
-  WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
+  TRIAL_CACHE_KIB, WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
 } from '../../config.ts';
 
 // What the statements of this project need, with some room; the defaults are far larger.
@@ -38,8 +38,7 @@ export interface WriterOptions {
 
 /** A connection that writes. Every commit is on the disk when it returns (`synchronous = FULL`). */
 export function openWriter(file: string, options: WriterOptions = {}): DatabaseSync {
-  const db = open(file, { readOnly: false, timeout: WRITER_BUSY_TIMEOUT_MS });
-  db.exec(`${SAFE_PRAGMAS}
+  return open(file, { readOnly: false, timeout: WRITER_BUSY_TIMEOUT_MS }, `
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
@@ -48,14 +47,17 @@ export function openWriter(file: string, options: WriterOptions = {}): DatabaseS
     PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
     PRAGMA max_page_count = ${options.pageLimit ?? 0xfffffffe};
   `);
-  return db;
 }
 
 /** A connection that cannot write. */
 export function openReader(file: string): DatabaseSync {
-  const db = open(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS });
-  db.exec(`${SAFE_PRAGMAS} PRAGMA cache_size = -${READER_CACHE_KIB};`);
-  return db;
+  const how = { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS };
+  return open(file, how, `PRAGMA cache_size = -${READER_CACHE_KIB}`);
+}
+
+/** A database of one connection: in memory while it is small, in a temporary file when it grows. */
+export function openTemporary(): DatabaseSync {
+  return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${TRIAL_CACHE_KIB}`);
 }
 
 /**
@@ -64,38 +66,30 @@ export function openReader(file: string): DatabaseSync {
  * moved, for a file that was spoilt unnoticed would give wrong answers.
  */
 export function openProjection(file: string): DatabaseSync {
-  const db = open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS });
-  try {
-    db.exec(`${SAFE_PRAGMAS}
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = NORMAL;
-      PRAGMA cache_size = -${SEARCH_CACHE_KIB};
-      PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
-      PRAGMA wal_autocheckpoint = ${SEARCH_CHECKPOINT_PAGES};
-    `);
-    return db;
-  } catch (error) {
-    db.close(); // the file is damaged, and is about to be replaced
-    throw error;
-  }
+  return open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS }, `
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA cache_size = -${SEARCH_CACHE_KIB};
+    PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
+    PRAGMA wal_autocheckpoint = ${SEARCH_CHECKPOINT_PAGES};
+  `);
 }
 
 /** A connection to the projection that holds one snapshot, for an export. */
 export function openProjectionSnapshot(file: string): DatabaseSync {
-  const db = open(file, { readOnly: true, timeout: SEARCH_BUSY_TIMEOUT_MS });
-  db.exec(`${SAFE_PRAGMAS} PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN;`);
-  return db;
+  const how = { readOnly: true, timeout: SEARCH_BUSY_TIMEOUT_MS };
+  return open(file, how, `PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN`);
 }
 
 /** Keeps every other process that does the same waiting until this connection is closed. */
 export function openLock(file: string): DatabaseSync {
-  const db = open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS });
-  db.exec('BEGIN EXCLUSIVE');
-  return db;
+  return open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS }, 'BEGIN EXCLUSIVE');
 }
 
-function open(file: string, how: { readOnly: boolean; timeout: number }): DatabaseSync {
-  return new DatabaseSync(file, {
+function open(
+  file: string, how: { readOnly: boolean; timeout: number }, begin: string,
+): DatabaseSync {
+  const db = new DatabaseSync(file, {
     ...how,
     enableForeignKeyConstraints: true,
     enableDoubleQuotedStringLiterals: false,
@@ -104,4 +98,12 @@ function open(file: string, how: { readOnly: boolean; timeout: number }): Databa
     defensive: true,
     limits: LIMITS,
   });
+  try {
+    db.exec(SAFE_PRAGMAS);
+    db.exec(begin);
+    return db;
+  } catch (error) {
+    db.close(); // it may be damaged, or busy
+    throw error;
+  }
 }

@@ -3,9 +3,9 @@
  * SQLite keeps in memory while it is small, moves to the disk when it grows, and removes: so a
  * product that comes twice is found there the second time, however long the import is.
  */
-import { DatabaseSync } from 'node:sqlite';
 import type { NewProduct, ProductTarget } from '../../domain/product.ts';
 import type { ImportEffect, ImportMode, ImportPreview } from '../store.ts';
+import { openTemporary } from './connection.ts';
 import { isSame } from './product-changes.ts';
 import { readText } from './row.ts';
 
@@ -13,7 +13,7 @@ import { readText } from './row.ts';
 export function openImportPreview(
   mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
 ): ImportPreview {
-  const db = new DatabaseSync('');
+  const db = openTemporary();
   db.exec('CREATE TABLE tried (sku TEXT PRIMARY KEY, product TEXT NOT NULL) STRICT, WITHOUT ROWID');
   const findTried = db.prepare('SELECT product FROM tried WHERE sku = ?');
   const note = db.prepare('INSERT OR REPLACE INTO tried (sku, product) VALUES (?, ?)');

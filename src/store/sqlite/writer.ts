@@ -114,7 +114,10 @@ export class Writer {
 
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, WRITE_BATCH_LIMIT);
+    const first = this.#waiting.slice(0, WRITE_BATCH_LIMIT);
+    // A unit of an import is as large as a batch: one ends it, so that the others are not held up.
+    const large = first.findIndex(({ call }) => call.name === 'importProducts');
+    this.#underWay = this.#waiting.splice(0, large < 0 ? WRITE_BATCH_LIMIT : large + 1);
     const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
     this.#thread.postMessage(JSON.stringify(batch));
   }

@@ -5,18 +5,19 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, SEARCH_RETRY_AFTER_SECONDS,
+  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, EXPORTS_PER_SELLER_LIMIT,
 } from '../../../config.ts';
-import { AppError } from '../../../domain/error.ts';
-import type { ProductId } from '../../../domain/id.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { foldText, type Place, type ProductSort } from '../../../domain/product-query.ts';
 import type { History } from './history.ts';
 import type { ExportRequest, FoundRows, ProductRow, StartedExport } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
 import { hasReached, prepareFindStanding } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
+import { refuseForNow } from './refusal.ts';
 
 interface Export {
+  readonly sellerId: SellerId;
   readonly db: DatabaseSync;
   readonly timer: NodeJS.Timeout;
   readPage(): FoundRows;
@@ -33,11 +34,17 @@ export class Exports {
     this.#history = history;
   }
 
-  /** @throws AppError `unavailable` where one more, beside `others` that wait, is too many */
-  assertRoom(others: number): void {
-    if (this.#open.size + others < EXPORTS_AT_ONCE_LIMIT) return;
-    const detail = `${EXPORTS_AT_ONCE_LIMIT} exports are under way, which is the most at once.`;
-    throw unavailable(`${detail} Try again when one has ended.`);
+  /**
+   * Asserts that a seller may have one more, beside those that are open and those that wait.
+   * @throws AppError `unavailable`
+   */
+  assertRoom(sellerId: SellerId, waiting: readonly SellerId[]): void {
+    const all = [...[...this.#open.values()].map((open) => open.sellerId), ...waiting];
+    const own = all.filter((id) => id === sellerId).length;
+    if (all.length < EXPORTS_AT_ONCE_LIMIT && own < EXPORTS_PER_SELLER_LIMIT) return;
+    const count = own < EXPORTS_PER_SELLER_LIMIT ? `${all.length}` : `${own} of your`;
+    const detail = `${count} exports are under way, which is the most at once.`;
+    throw refuseForNow(`${detail} Try again when one has ended.`);
   }
 
   /** Begins an export of what the projection holds now, which has come to `request.position`. */
@@ -48,12 +55,12 @@ export class Exports {
       const seller = this.#history.findSeller(request.sellerId);
       // Another process may have replaced the file.
       if (!seller || !hasReached(standing, request.position)) {
-        throw unavailable('The search is being built anew. Try again soon.');
+        throw refuseForNow('The search is being built anew. Try again soon.');
       }
       const id = this.#last += 1;
       const timer = setTimeout(() => this.end(id), EXPORT_TIME_LIMIT_MS);
       const readPage = prepareReadPage(db, standing.ordinal, request);
-      this.#open.set(id, { db, timer, readPage });
+      this.#open.set(id, { sellerId: request.sellerId, db, timer, readPage });
       return { export: id, currency: seller.currency, position: standing.position };
     } catch (error) {
       db.close();
@@ -64,7 +71,7 @@ export class Exports {
   readPage(id: number): FoundRows {
     const open = this.#open.get(id);
     if (open) return open.readPage();
-    throw unavailable('The export took too long and was ended. Start it again.');
+    throw refuseForNow('The export took too long and was ended. Start it again.');
   }
 
   end(id: number): void {
@@ -98,8 +105,4 @@ function placeOf(row: ProductRow, { by }: ProductSort): Place {
   const keys = { id, name: foldText(name), sku, price: priceMinor, stock, updated_at: updatedAt };
   // The first column of a ProductRow is the id of a product.
   return { key: keys[by], id: id as ProductId };
-}
-
-function unavailable(detail: string): AppError {
-  return new AppError('unavailable', detail, { retryAfterSeconds: SEARCH_RETRY_AFTER_SECONDS });
 }

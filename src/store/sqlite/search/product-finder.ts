@@ -2,7 +2,8 @@
  * Finds the products of a seller in the projection, a page at a time. Where a condition has few
  * matches, they are fetched by its index and sorted. Else the index of the sort is followed from
  * where the page before ended, and what does not match is passed over: there are many matches, so
- * the page is soon full. No value enters the text of a query.
+ * the page is soon full, unless conditions that are often met are never met together. No value
+ * enters the text of a query.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from '../../../config.ts';

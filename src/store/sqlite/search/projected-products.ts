@@ -1,4 +1,8 @@
-/** The products of the projection: how one is written, changed and removed, in all its indexes. */
+/**
+ * The products of the projection: how one is written, changed and removed, in all its indexes.
+ * Where a statement names a row and no seller, the row was found for that seller, whose ordinal is
+ * in it.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from '../../../config.ts';
 import type { ProductId } from '../../../domain/id.ts';

@@ -4,7 +4,7 @@
  * removed and made anew. Processes that share a folder open and remove it one after the other, or
  * one could come upon the log of the other's new file.
  */
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { openLock, openProjection, openProjectionSnapshot } from '../connection.ts';
 import { readInteger } from '../row.ts';
@@ -104,6 +104,11 @@ export function prepareWrite(db: DatabaseSync, sql: string): StatementSync {
   return statement;
 }
 
+/** By what a file is known again; undefined where there is none. */
+export function readInode(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino;
+}
+
 /** Whether SQLite found the file to be damaged, or to be none of its own. */
 export function isDamage(error: unknown): boolean {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
@@ -122,7 +127,8 @@ function alone(file: string, work: () => DatabaseSync): DatabaseSync {
 }
 
 function openSound(file: string): DatabaseSync | undefined {
-  createEmpty(file);
+  // Without the file, a log that was left beside it is worth nothing.
+  if (createEmpty(file)) return undefined;
   let db: DatabaseSync | undefined;
   try {
     db = openProjection(file);
@@ -148,12 +154,17 @@ function replace(file: string): DatabaseSync {
   return db;
 }
 
-/** SQLite gives the file's mode to its -wal and -shm. A file that is there is not even opened. */
-function createEmpty(file: string): void {
+/**
+ * Whether there was none. SQLite gives the file's mode to its -wal and -shm. A file that is there
+ * is not even opened.
+ */
+function createEmpty(file: string): boolean {
   try {
     closeSync(openSync(file, 'wx', 0o600));
+    return true;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return false;
   }
 }
 

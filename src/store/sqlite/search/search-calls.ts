@@ -4,14 +4,13 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import {
-  SEARCH_QUEUE_LIMIT, SEARCH_RETRY_AFTER_SECONDS, SEARCH_YOUNG_HEAP_MIB,
-} from '../../../config.ts';
+import { SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
 import type {
   ExportRequest, FoundPage, FoundRows, PageRequest, SearchAnswer, SearchFiles, SearchNote,
   SearchRequest, StartedExport,
 } from './messages.ts';
+import { refuseForNow, refuseOneMore } from './refusal.ts';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -51,7 +50,7 @@ export class SearchCalls {
   call(request: SearchRequest | ExportRequest | PageRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#end) throw this.#end;
-      if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw tooMany();
+      if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw refuseOneMore();
       this.#lastId += 1;
       this.#pending.set(this.#lastId, { resolve, reject });
       this.#thread.postMessage(JSON.stringify({ id: this.#lastId, ...request }));
@@ -82,14 +81,8 @@ export class SearchCalls {
   }
 
   #stop(what: string, cause?: unknown): void {
-    const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
-    this.#end ??= new AppError('unavailable', `${what} Try again.`, { retryAfterSeconds, cause });
+    this.#end ??= refuseForNow(`${what} Try again.`, cause);
     for (const { reject } of this.#pending.values()) reject(this.#end);
     this.#pending.clear();
   }
-}
-
-function tooMany(): AppError {
-  const detail = 'Too many searches wait. Try again soon.';
-  return new AppError('unavailable', detail, { retryAfterSeconds: SEARCH_RETRY_AFTER_SECONDS });
 }

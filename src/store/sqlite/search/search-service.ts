@@ -4,30 +4,41 @@
  * steps the thread takes messages, so nobody waits for more than a step of another seller's.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { SEARCH_RETRY_AFTER_SECONDS, SEARCH_WAIT_LIMIT_MS } from '../../../config.ts';
+import {
+  SEARCH_RETRY_AFTER_SECONDS, SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT,
+} from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueSeller, History } from './history.ts';
 import type {
-  ExportRequest, FoundPage, SearchAnswer, SearchCall, SearchFailure, SearchFiles, SearchNote,
-  SearchRequest, StartedExport,
+  ExportRequest, FoundPage, FoundRows, SearchAnswer, SearchCall, SearchFailure, SearchFiles,
+  SearchNote, SearchRequest, StartedExport,
 } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
 import {
   ForeignProjectionError, hasReached, Projection, type Standing,
 } from './projection.ts';
-import { isDamage, openProjectionFile, replaceProjectionFile } from './projection-file.ts';
+import {
+  isDamage, openProjectionFile, readInode, replaceProjectionFile,
+} from './projection-file.ts';
+import { refuseForNow, refuseOneMore } from './refusal.ts';
 
 interface Waiting {
   readonly id: number;
   readonly request: SearchRequest | ExportRequest;
+  /** Nobody waits for longer, whether for the projection or for those before him. */
   readonly deadline: number;
+  /** Whether it has had a turn. */
+  readonly hasBegun: boolean;
   /** Whether it has met a projection that was worth nothing: it is replaced once for each. */
   readonly hasReplaced: boolean;
 }
 
 interface Opened {
   readonly db: DatabaseSync;
+  /** Of its file, as long as nobody removes that. */
+  readonly inode: number | undefined;
   readonly projection: Projection;
   readonly finder: ProductFinder;
 }
@@ -45,6 +56,7 @@ export class SearchService {
   readonly #exports: Exports;
   #opened: Opened;
   readonly #waiting: Waiting[] = [];
+  #lastSeller: SellerId | undefined;
   /** The last seller that was caught up unasked; undefined where nothing is done unasked. */
   #caughtUp: number | undefined;
   #turn: NodeJS.Immediate | undefined;
@@ -60,15 +72,14 @@ export class SearchService {
   call(call: SearchCall): void {
     try {
       if (call.kind === 'page') {
-        this.#send({ id: call.id, value: this.#exports.readPage(call.export) });
+        this.#send({ id: call.id, value: this.#readPage(call.export) });
         return;
       }
-      if (call.kind === 'export') {
-        const others = this.#waiting.filter(({ request }) => request.kind === 'export');
-        this.#exports.assertRoom(others.length);
-      }
+      this.#assertRoom(call);
       const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
-      this.#waiting.push({ id: call.id, request: call, deadline, hasReplaced: false });
+      this.#waiting.push({
+        id: call.id, request: call, deadline, hasBegun: false, hasReplaced: false,
+      });
       this.#schedule();
     } catch (error) {
       this.#send({ id: call.id, failure: describeFailure(error) });
@@ -98,7 +109,7 @@ export class SearchService {
   #schedule(): void {
     this.#turn ??= setImmediate(() => {
       this.#turn = undefined;
-      const next = this.#waiting.shift();
+      const next = this.#takeNext();
       if (next) this.#serve(next);
       else if (this.#caughtUp !== undefined) this.#workUnasked(this.#caughtUp);
       if (this.#waiting.length > 0 || this.#caughtUp !== undefined) this.#schedule();
@@ -109,7 +120,7 @@ export class SearchService {
     try {
       const value = this.#answer(waiting);
       if (value) this.#send({ id: waiting.id, value });
-      else this.#waiting.push(waiting);
+      else this.#waiting.push({ ...waiting, hasBegun: true });
     } catch (error) {
       if (isWorthless(error) && !waiting.hasReplaced) {
         this.#replace();
@@ -120,8 +131,42 @@ export class SearchService {
     }
   }
 
+  /** @throws AppError `unavailable` where the seller has as much under way as anybody may */
+  #assertRoom({ kind, sellerId }: SearchRequest | ExportRequest): void {
+    const waiting = this.#waiting.map(({ request }) => request);
+    if (kind === 'export') {
+      const exports = waiting.filter((request) => request.kind === 'export');
+      this.#exports.assertRoom(sellerId, exports.map((request) => request.sellerId));
+    }
+    const own = waiting.filter((request) => request.sellerId === sellerId);
+    if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw refuseOneMore();
+  }
+
+  /** The first that waits of another seller than the last one: sellers take turns. */
+  #takeNext(): Waiting | undefined {
+    const other = this.#waiting.findIndex(({ request }) => request.sellerId !== this.#lastSeller);
+    const [next] = this.#waiting.splice(Math.max(other, 0), 1);
+    this.#lastSeller = next?.request.sellerId;
+    return next;
+  }
+
+  /** Damage that an export comes upon ends it, and the file is made anew for the next one. */
+  #readPage(id: number): FoundRows {
+    try {
+      return this.#exports.readPage(id);
+    } catch (error) {
+      if (isWorthless(error)) {
+        this.#exports.end(id);
+        this.#replace();
+      }
+      throw error;
+    }
+  }
+
   /** What is answered; undefined after a step towards it. */
-  #answer({ request, deadline }: Waiting): FoundPage | StartedExport | undefined {
+  #answer({ request, deadline, hasBegun }: Waiting): FoundPage | StartedExport | undefined {
+    if (!hasBegun && performance.now() >= deadline) throw refuseOneMore();
+    if (readInode(this.#file) !== this.#opened.inode) this.#reopen();
     const seller = this.#history.findSeller(request.sellerId);
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     const { db, projection } = this.#opened;
@@ -171,9 +216,16 @@ export class SearchService {
     this.#opened = this.#prepare(replaceProjectionFile(this.#file));
   }
 
+  /** Somebody has removed the file, and another process may have made it anew. */
+  #reopen(): void {
+    this.#opened.db.close();
+    this.#opened = this.#prepare(openProjectionFile(this.#file));
+  }
+
   #prepare(db: DatabaseSync): Opened {
     return {
-      db, projection: new Projection(db, this.#history), finder: new ProductFinder(db),
+      db, inode: readInode(this.#file), projection: new Projection(db, this.#history),
+      finder: new ProductFinder(db),
     };
   }
 }
@@ -188,7 +240,7 @@ function describeDelay(seller: CatalogueSeller, standing: Standing | undefined):
     ? `has come to ${format(standing?.position ?? 0)} of ${format(seller.position)} changes`
     : `is being built, and has read ${format(standing.rows)} products`;
   const detail = `The search ${progress}. Try again in ${SEARCH_RETRY_AFTER_SECONDS} seconds.`;
-  return new AppError('unavailable', detail, { retryAfterSeconds: SEARCH_RETRY_AFTER_SECONDS });
+  return refuseForNow(detail);
 }
 
 function describeFailure(error: unknown): SearchFailure {

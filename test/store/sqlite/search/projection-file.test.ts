@@ -15,6 +15,7 @@ import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readMode } from '../read-file.ts';
 import { assertAllFound, importProducts, readStanding, waitFor } from './fixture.ts';
+import { BY_ID } from './model.ts';
 
 const FILE = 'search.db';
 
@@ -145,4 +146,36 @@ async function buildAndKill(folder: string, goal: number): Promise<number> {
   child.kill('SIGKILL');
   assert.deepEqual(await ended, [null, 'SIGKILL']);
   return readStanding(folder)?.rows ?? 0;
+}
+
+test('is made anew where it is removed while it is used, for searches and exports', async (t) => {
+  const { folder, store, author } = await prepareSearched(t, 1_500);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, FILE + suffix), { force: true });
+  assert.equal((await exportAll(store, author)).length, 1_500);
+  await assertAllFound(store, author);
+  assert.ok(readdirSync(folder).includes(FILE));
+});
+
+test('is made anew where an export comes upon damage', async (t) => {
+  const { folder, store, author } = await prepareSearched(t, 3_000);
+  await store.close();
+  const file = join(folder, FILE);
+  const db = new DatabaseSync(file);
+  const select = "SELECT pageno FROM dbstat WHERE name = 'product' AND pagetype = 'leaf'";
+  const pages = db.prepare(`${select} ORDER BY pageno`).all();
+  db.close();
+  const page = Number(pages[pages.length >> 1]?.['pageno']);
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0xa5, (page - 1) * 4_096, page * 4_096));
+  const next = await openStore(t, { folder });
+  await assert.rejects(exportAll(next, author), { name: 'AppError' });
+  assert.equal((await exportAll(next, author)).length, 3_000);
+});
+
+async function exportAll(store: Store, { sellerId }: Author): Promise<unknown[]> {
+  const position = (await store.findSeller(sellerId))?.position ?? NaN;
+  const { pages } = await store.exportProducts(sellerId, {}, BY_ID, position);
+  const products: unknown[] = [];
+  for await (const page of pages) products.push(...page);
+  return products;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { SEARCH_QUEUE_LIMIT } from '../../../../src/config.ts';
+import { SEARCHES_PER_SELLER_LIMIT } from '../../../../src/config.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeAuthor } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
@@ -64,9 +64,16 @@ test('refuses one search too many while others wait', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const author = await makeAuthor(store);
   const find = () => store.searchProducts(author.sellerId, QUERY, 0);
-  const waiting = countTo(SEARCH_QUEUE_LIMIT).map(find);
-  await assert.rejects(find(), { name: 'AppError', code: 'unavailable', retryAfterSeconds: 5 });
-  assert.equal((await Promise.all(waiting)).length, SEARCH_QUEUE_LIMIT);
+  const waiting = countTo(SEARCHES_PER_SELLER_LIMIT + 50).map(find);
+  const other = await makeAuthor(store);
+  const theirs = store.searchProducts(other.sellerId, QUERY, 0);
+  const results = await Promise.allSettled(waiting);
+  const refused = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
+  assert.ok(refused.length > 0 && refused.length <= 50, `${refused.length}`);
+  for (const { code, retryAfterSeconds } of refused) {
+    assert.deepEqual([code, retryAfterSeconds], ['unavailable', 5]);
+  }
+  assert.equal((await theirs).position, 0);
   assert.equal((await find()).position, 0);
 });
 
