@@ -21,12 +21,13 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
 }));
 
 const args = process.argv.slice(2);
-for (const stream of [process.stdout, process.stderr]) {
-  // Whoever read it has gone (`... | head`, a log that ended): no reason to end a server.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
+// Whoever read it has gone (`... | head`, a log that ended): no reason to end a server.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`Standard output cannot be written: ${error.code ?? error.message}\n`);
+  process.exit(1);
+});
+process.stderr.on('error', () => {}); // nobody can be told
 if (args[0] === 'serve') restartForServing();
 try {
   await run(args);

@@ -1,6 +1,7 @@
 /** The command line as a whole: finding a command, its help, and the exit status. */
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run } from './support/command.ts';
@@ -98,4 +99,20 @@ test('takes the folder from SELLER_API_DATA, and the flag wins over it', async (
     run(['seller', 'list', '--json', '--data', folder], environment)));
   const sellers = lists.map(({ out }) => JSON.parse(out).sellers);
   assert.deepEqual(sellers.map(([one]) => one.name), ['Named', 'Flagged']);
+});
+
+const FULL = '/dev/full';
+const hasFull = statSync(FULL, { throwIfNoEntry: false })?.isCharacterDevice() === true;
+
+test('says in one line that standard output is full', {
+  skip: hasFull ? false : 'no /dev/full here',
+}, () => {
+  const full = openSync(FULL, constants.O_WRONLY); // makes no file where there is none
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const { status, stderr } = spawnSync(process.execPath, [main, '--help'], {
+    stdio: ['ignore', full, 'pipe'], encoding: 'utf8',
+  });
+  closeSync(full);
+  assert.equal(stderr, 'Standard output cannot be written: ENOSPC\n');
+  assert.equal(status, 1);
 });

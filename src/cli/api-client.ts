@@ -58,7 +58,7 @@ export function readServer({ flags, environment }: Input): ApiServer {
 
 /**
  * Resolves with an answer of status 200 as soon as it begins, while the body may still be sent.
- * @throws CommandFailure, TemporaryFailure
+ * @throws CommandFailure, TemporaryFailure; UsageError where the server refuses a flag's value
  */
 export async function ask(server: ApiServer, request: ApiRequest): Promise<IncomingMessage> {
   const outgoing = open(server, request);
@@ -136,7 +136,7 @@ async function sendBody(
 
 /** What broke, in words; a failure that was put into words before stays as it is. */
 function explainBreak({ url }: ApiServer, error: unknown, wasReached: boolean): unknown {
-  if (!(error instanceof Error) || error instanceof CommandFailure) return error;
+  if (!(error instanceof Error) || isExplained(error)) return error;
   const code = 'code' in error ? String(error.code) : error.message;
   const isTemporary = TEMPORARY.includes(code);
   if (!wasReached) {
@@ -149,6 +149,10 @@ function explainBreak({ url }: ApiServer, error: unknown, wasReached: boolean): 
   return new CommandFailure(`The connection to ${url} failed (${code}). ${hint}`);
 }
 
+function isExplained(error: Error): boolean {
+  return error instanceof CommandFailure || error instanceof UsageError;
+}
+
 function readUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && !url.search && !url.hash && !url.username && !url.password;
@@ -158,7 +162,8 @@ function readUrl(text: string): string {
 
 function readKey(flags: Input['flags'], environment: Input['environment']): ApiKeySecret {
   const file = flags['key-file'];
-  const text = file === undefined ? environment[KEY_VARIABLE] : readFileSync(file, 'utf8');
+  const text = file === undefined ? environment[KEY_VARIABLE] || undefined
+    : readFileSync(file, 'utf8');
   if (text === undefined) {
     throw new UsageError(`Give your API key: in the variable ${KEY_VARIABLE}, or by --key-file.`);
   }

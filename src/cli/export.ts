@@ -1,9 +1,7 @@
 /**
  * `export`: writes the catalogue of a running server, as it stands at one position, to a file or to
- * standard output. The file appears when it is whole; until then it is FILE.part.
+ * standard output. The file appears when it is whole; until then it is FILE.PID.part.
  */
-import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { RETRY_WAITS_MS } from '../config.ts';
@@ -11,6 +9,8 @@ import {
   type ApiServer, ask, PRODUCTS_PATH, readAnswer, readServer, SERVER_FLAGS,
 } from './api-client.ts';
 import { type Command, CommandFailure, type Input, UsageError } from './command.ts';
+import { ExportTarget } from './export-target.ts';
+import { withInterrupt } from './interrupt.ts';
 import { Progress } from './progress.ts';
 import { formatCount } from './progress-line.ts';
 import { TemporaryFailure, withRetries } from './retry.ts';
@@ -19,7 +19,7 @@ import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './text-for
 interface ExportTask extends FileFormat {
   readonly server: ApiServer;
   /** Undefined for standard output. */
-  readonly path: string | undefined;
+  readonly target: ExportTarget | undefined;
   readonly query: URLSearchParams;
 }
 
@@ -44,6 +44,8 @@ const FILTERS = {
   fields: { value: 'LIST', help: 'only these members, comma-separated' },
 };
 
+const NOT_WHOLE = 'What was written is not the whole catalogue.';
+
 export const exportProducts: Command = {
   summary: 'Exports the catalogue of a running server to a file, or to standard output.',
   operands: ['[FILE]'],
@@ -57,14 +59,17 @@ export const exportProducts: Command = {
   async run(input) {
     const { flags, operands: [path], isJson, out, note } = input;
     const server = readServer(input);
-    const format = findFormat(path ?? '.csv', flags['format']);
     if (path === undefined && isJson) throw new UsageError('--json needs a FILE for the products.');
-    if (path !== undefined && !flags['force'] && existsSync(path)) {
-      throw new UsageError(`${path} is there already. Replace it with --force.`);
-    }
-    const task = { server, path, ...format, query: readQuery(flags, format) };
-    const attempt = () => (path === undefined ? writeOut(task) : writeFile(task, path));
-    const { rows, position } = await withRetries(attempt, RETRY_WAITS_MS, note);
+    const isForced = flags['force'] !== undefined;
+    const target = path === undefined ? undefined : new ExportTarget(path, isForced);
+    const format = findFormat(path ?? '.csv', flags['format']);
+    const task = { server, target, ...format, query: readQuery(flags, format) };
+    const attempt = () => (target ? writeFile(task, target) : writeOut(task));
+    const exporting = () => withRetries(attempt, RETRY_WAITS_MS, note);
+    const { rows, position } = await withInterrupt(exporting, () => {
+      target?.discard();
+      return target ? `Interrupted: ${path} was not written.` : `Interrupted. ${NOT_WHOLE}`;
+    });
     const text = `${formatCount(rows)} products as they were at position ${position}`;
     if (path === undefined) note(`Exported ${text}.`);
     else if (isJson) out(JSON.stringify({ rows, position, file: path }));
@@ -88,7 +93,7 @@ interface Export {
   readonly body: AsyncGenerator<Buffer, void, void>;
 }
 
-async function beginExport({ server, path, query, format }: ExportTask): Promise<Export> {
+async function beginExport({ server, target, query, format }: ExportTask): Promise<Export> {
   const answer = await ask(server, {
     method: 'GET', path: `${PRODUCTS_PATH}?${query}`, headers: { 'accept-encoding': 'gzip' },
   });
@@ -99,7 +104,7 @@ async function beginExport({ server, path, query, format }: ExportTask): Promise
   }
   const counter = new RowCounter(format);
   // Progress does not go amid rows on the same terminal.
-  const isShown = path !== undefined || !process.stdout.isTTY;
+  const isShown = target !== undefined || !process.stdout.isTTY;
   const body = watch(readAnswer(server, answer), counter, isShown);
   return { position, counter, body };
 }
@@ -129,7 +134,7 @@ async function writeOut(task: ExportTask): Promise<Outcome> {
     await pipeline(body, process.stdout, { end: false });
   } catch (error) {
     if (error instanceof TemporaryFailure) {
-      throw new CommandFailure(`${error.message} What was written is not the whole catalogue.`);
+      throw new CommandFailure(`${error.message} ${NOT_WHOLE}`);
     }
     const isUnread = error instanceof Error && 'code' in error && error.code === 'EPIPE';
     throw isUnread ? new CommandFailure('Nobody has read the output to its end.') : error;
@@ -138,23 +143,18 @@ async function writeOut(task: ExportTask): Promise<Outcome> {
 }
 
 /** Each attempt begins the file anew, for an export is of one position. */
-async function writeFile(task: ExportTask, path: string): Promise<Outcome> {
-  const part = `${path}.part`;
-  if (existsSync(part)) {
-    const hint = 'another export writes it, or one that was ended has left it; remove it then';
-    throw new CommandFailure(`${part} is there: ${hint}.`);
-  }
-  const file = await open(part, 'wx', 0o600);
+async function writeFile(task: ExportTask, target: ExportTarget): Promise<Outcome> {
+  const file = await target.open();
   try {
     const { position, counter, body } = await beginExport(task);
     const written = file.createWriteStream({ flush: true });
     if (task.isCompressed) await pipeline(body, createGzip(), written);
     else await pipeline(body, written);
-    await rename(part, path);
+    await target.show();
     return { rows: counter.rows, position };
   } catch (error) {
     await file.close();
-    await rm(part);
+    target.discard();
     throw error;
   }
 }

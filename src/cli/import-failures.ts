@@ -1,12 +1,14 @@
 /**
  * The rows of a file that could not be imported, in a file of their own that can be mended and
  * imported: as they were written, in CSV with the header and one more column, `error`, which an
- * import ignores. They are found by reading the first file a second time, as far as the report has
- * come, so nothing has to be remembered. No file that is there is overwritten.
+ * import ignores. Before those that inherit from the first row of a group stands that row, which
+ * changes nothing. They are found by reading the first file a second time, as far as the report has
+ * come, so little has to be remembered. No file that is there is overwritten.
  */
-import { existsSync } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { FAILURES_FILES_LIMIT } from '../config.ts';
+import { findColumns } from '../transfer/columns.ts';
 import { CsvReader, type CsvRecord } from '../transfer/csv-reader.ts';
 import { UsageError } from './command.ts';
 import type { FailedRow } from './import-run.ts';
@@ -17,6 +19,8 @@ import { withoutEnding } from './text-format.ts';
 /** A row of the first file, and how it stands in the second. */
 interface SourceRow {
   readonly line: number;
+  /** The first row of the group that it is in, where it is not itself the first. */
+  readonly first?: SourceRow | undefined;
   copy(reason: string): string | Uint8Array;
 }
 
@@ -34,6 +38,10 @@ export class FailuresFile {
   readonly #chosenPath: string | undefined;
   /** Null where it could not be made: that is no reason to break the import off. */
   #open: OpenFile | null | undefined;
+  /** Of the file that was made, open or not. */
+  #path: string | undefined;
+  /** The first row of the group whose rows were added last. */
+  #firstLine = 0;
 
   /** @throws UsageError where rows cannot be written to `chosenPath`, or not be found again */
   constructor(source: ImportSource, chosenPath: string | undefined) {
@@ -55,7 +63,10 @@ export class FailuresFile {
     const { file, rows } = this.#open;
     for (let next = await rows.next(); !next.done; next = await rows.next()) {
       if (next.value.line < line) continue;
+      const { first } = next.value;
+      if (first && first.line !== this.#firstLine) await file.appendFile(first.copy(''));
       await file.appendFile(next.value.copy(reason));
+      this.#firstLine = (first ?? next.value).line;
       return;
     }
   }
@@ -69,8 +80,14 @@ export class FailuresFile {
   /** Forgets the rows that were added. */
   async discard(): Promise<void> {
     await this.#close();
-    if (this.#open) await rm(this.#open.path);
+    this.remove();
     this.#open = undefined;
+  }
+
+  /** Removes the file at once, for a process that ends and cannot wait. */
+  remove(): void {
+    if (this.#path !== undefined) rmSync(this.#path, { force: true });
+    this.#path = undefined;
   }
 
   async #close(): Promise<void> {
@@ -82,6 +99,7 @@ export class FailuresFile {
     const created = await this.#create();
     if (!created) return null;
     const { path, file } = created;
+    this.#firstLine = 0;
     const isCsv = this.#source.format === 'csv';
     const rows = isCsv ? readCsvRows(this.#source) : readNdjsonRows(this.#source);
     if (isCsv) {
@@ -95,7 +113,9 @@ export class FailuresFile {
   async #create(): Promise<{ readonly path: string; readonly file: FileHandle } | undefined> {
     for (const path of this.#listPaths()) {
       try {
-        return { path, file: await open(path, 'wx', 0o600) };
+        const file = await open(path, 'wx', 0o600);
+        this.#path = path;
+        return { path, file };
       } catch (error) {
         if (this.#chosenPath !== undefined) throw error;
         if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) break;
@@ -116,15 +136,30 @@ export class FailuresFile {
 async function* readCsvRows(source: ImportSource): AsyncGenerator<SourceRow, void, void> {
   const reader = new CsvReader();
   let header: CsvRecord | undefined;
+  let column: number | undefined;
+  let group: { readonly key: string; readonly first: SourceRow } | undefined;
   for await (const records of reader.read(openText(source))) {
     for (const record of records) {
+      if (!header) column = findGroupColumn(record.cells);
       const { cells } = header ??= record;
-      yield {
+      const key = record.cells[column ?? -1] ?? '';
+      const row: SourceRow = {
         line: record.line,
-        copy: (reason) => `${appendCell(record, cells, reader.delimiter, reason)}\r\n`,
+        first: key !== '' && key === group?.key ? group.first : undefined,
+        copy: (reason: string) => `${appendCell(record, cells, reader.delimiter, reason)}\r\n`,
       };
+      if (!row.first) group = { key, first: row };
+      yield row;
     }
   }
+}
+
+/** The column that is equal in the rows of a product, if the file is of a kind that has one. */
+function findGroupColumn(header: readonly string[]): number | undefined {
+  // Where the members are does not matter here, so none of them may be missed.
+  const anywhere = header[0] ?? '';
+  const members = ['name', 'category', 'sku', 'price', 'stock'] as const;
+  return findColumns(header, new Map(members.map((member) => [member, anywhere]))).group;
 }
 
 /** The text of a record with one cell more, or with another in the place of an earlier reason. */

@@ -46,7 +46,7 @@ const COUNTS = ['created', 'updated', 'unchanged', 'failed', 'skipped'];
 
 const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** @throws CommandFailure; TemporaryFailure where it broke off and may be sent again */
+/** @throws CommandFailure, UsageError; TemporaryFailure where it broke off and may be sent again */
 export async function sendImport(run: ImportRun): Promise<ImportSummary> {
   const { server, source, query, idempotencyKey } = run;
   const answer = await ask(server, {
@@ -77,7 +77,7 @@ export function formatCounts(summary: Readonly<Record<string, unknown>>): string
 }
 
 /** A problem amid a report comes with what was done before it. */
-function explainEnd(problem: Readonly<Record<string, unknown>>): CommandFailure {
+function explainEnd(problem: Readonly<Record<string, unknown>>): Error {
   const counts = formatCounts(asMembers(problem['summary']));
   return explainProblem(problem, { ending: counts && `Until then: ${counts}.` });
 }

@@ -3,7 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CommandFailure } from './command.ts';
-import { type FileFormat, findFormat, RowCounter } from './text-format.ts';
+import { type FileFormat, findFormat, nameFile, RowCounter } from './text-format.ts';
 
 export interface ImportSource extends FileFormat {
   /** `-` for standard input. */
@@ -40,7 +40,7 @@ export async function* readSource(
     }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw new CommandFailure(`${source.path} cannot be read: ${error.message}.`);
+    throw new CommandFailure(`${nameFile(source.path)} cannot be read: ${error.message}.`);
   }
 }
 

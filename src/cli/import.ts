@@ -11,10 +11,11 @@ import {
   type FailedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
 } from './import-run.ts';
 import { openSource } from './import-source.ts';
+import { withInterrupt } from './interrupt.ts';
 import { Progress } from './progress.ts';
 import { formatCount } from './progress-line.ts';
 import { TemporaryFailure, withRetries } from './retry.ts';
-import { FORMAT_FLAG } from './text-format.ts';
+import { FORMAT_FLAG, nameFile } from './text-format.ts';
 
 /** How an import ended. */
 interface Outcome {
@@ -22,6 +23,8 @@ interface Outcome {
   /** The first of the rows that failed. */
   readonly shown: readonly FailedRow[];
 }
+
+const WHAT_STAYS = 'What was imported stays: run the command again, and it goes on from there.';
 
 export const importProducts: Command = {
   summary: 'Imports a CSV or NDJSON file into a running server; where it broke off, run it again.',
@@ -34,6 +37,9 @@ export const importProducts: Command = {
     },
     'dry-run': { help: 'change nothing, and report what an import would do' },
     map: { value: 'name:Title,...', help: 'the columns of members that are not found by name' },
+    default: {
+      value: 'MEMBER:VALUE,...', help: 'for blank cells and missing columns, such as stock:0',
+    },
     failures: {
       value: 'FILE', help: 'where to write failed rows (default: NAME.failed.csv beside FILE)',
     },
@@ -48,12 +54,16 @@ export const importProducts: Command = {
     const task = { server, source, query, idempotencyKey: randomUUID() };
     // What came through a pipe cannot be sent again.
     const waitsMs = source.sizeBytes === undefined ? [] : RETRY_WAITS_MS;
-    const outcome = await withRetries(() => attempt(task, failures), waitsMs, note)
+    const importing = () => withRetries(() => attempt(task, failures), waitsMs, note);
+    const interrupt = (): string => {
+      failures.remove();
+      return `Interrupted. ${query.has('dry_run') ? 'Nothing is changed.' : WHAT_STAYS}`;
+    };
+    const outcome = await withInterrupt(importing, interrupt)
       .catch(async (error: unknown) => {
         await failures.discard();
         if (!(error instanceof TemporaryFailure) || query.has('dry_run')) throw error;
-        const hint = 'What was imported stays: run the command again, and it goes on from there.';
-        throw new CommandFailure(`${error.message} ${hint}`);
+        throw new CommandFailure(`${error.message} ${WHAT_STAYS}`);
       })
       .finally(() => {
         if (path === '-') process.stdin.destroy(); // or its writer would keep this process waiting
@@ -63,10 +73,11 @@ export const importProducts: Command = {
 };
 
 function readQuery(flags: Input['flags']): URLSearchParams {
-  const { mode, map } = flags;
+  const { mode, map, default: defaults } = flags;
   return new URLSearchParams({
     ...(mode !== undefined && { mode }),
     ...(map !== undefined && { map }),
+    ...(defaults !== undefined && { default: defaults }),
     ...(flags['dry-run'] !== undefined && { dry_run: 'true' }),
   });
 }
@@ -101,10 +112,10 @@ async function attempt(
 
 /** @throws CommandFailure where rows have failed */
 function report(input: Input, { summary, shown }: Outcome, path: string | undefined): void {
-  const { isJson, out, note, flags, operands } = input;
+  const { isJson, out, note, flags, operands: [source = ''] } = input;
   const { ignoredColumns, ...counts } = summary;
   const { failed } = counts;
-  const what = flags['dry-run'] ? 'Dry run, nothing is changed' : operands[0];
+  const what = flags['dry-run'] ? 'Dry run, nothing is changed' : nameFile(source);
   const document = { ...counts, ignored_columns: ignoredColumns };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: path ?? null }));
   else out(`${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
@@ -114,7 +125,14 @@ function report(input: Input, { summary, shown }: Outcome, path: string | undefi
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
   const rows = failed === 1 ? '1 row' : `${formatCount(failed)} rows`;
-  throw new CommandFailure(path === undefined
-    ? `${rows} failed. Import a file with --failures FILE, to have them in a file to be mended.`
-    : `${rows} failed. They are in ${path}: mend them there, and import that file.`);
+  throw new CommandFailure(`${rows} failed. ${advise(source, path, Boolean(flags['dry-run']))}`);
+}
+
+function advise(source: string, path: string | undefined, isDryRun: boolean): string {
+  if (path === undefined) {
+    return 'Import a file with --failures FILE, to have them in a file to be mended.';
+  }
+  if (!isDryRun) return `They are in ${path}: mend them there, and import that file.`;
+  const hint = `Mend them in ${source}, or import it and mend the rows that fail.`;
+  return `They are in ${path}. ${hint}`;
 }

@@ -4,10 +4,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { REFUSAL_LIMIT_BYTES } from '../config.ts';
-import { CommandFailure } from './command.ts';
+import { formatProblemType } from '../http/problem.ts';
+import { CommandFailure, UsageError } from './command.ts';
 import { TemporaryFailure } from './retry.ts';
 
 type Members = Readonly<Record<string, unknown>>;
+
+const QUERY_PROBLEM = formatProblemType('invalid-query');
 
 /** Statuses after which the same request may succeed. */
 const TEMPORARY: readonly unknown[] = [408, 429, 502, 503, 504];
@@ -15,7 +18,7 @@ const TEMPORARY: readonly unknown[] = [408, 429, 502, 503, 504];
 /** The failure that an answer of another status than 200 means. */
 export async function readRefusal(
   url: string, answer: IncomingMessage, body: AsyncIterable<Buffer>,
-): Promise<CommandFailure> {
+): Promise<CommandFailure | UsageError> {
   const { statusCode: status = 0, headers } = answer;
   const retryAfterMs = Number(headers['retry-after'] ?? 0) * 1000 || 0;
   const members = parseObject(await readStart(body));
@@ -30,12 +33,13 @@ export async function readRefusal(
 /** The failure that a problem document means, with a sentence more. */
 export function explainProblem(
   problem: Members, { retryAfterMs = 0, ending = '' } = {},
-): CommandFailure {
-  const { title, detail, status, errors, instance } = problem;
+): CommandFailure | UsageError {
+  const { type, title, detail, status, errors, instance } = problem;
   const parts = [`${printable(title)}.`, printable(detail), formatIssues(errors)];
   const text = [...parts, printable(instance), ending].filter(Boolean).join(' ');
   if (TEMPORARY.includes(status)) return new TemporaryFailure(text, { retryAfterMs });
-  return new CommandFailure(text);
+  // The parameters are the values of flags.
+  return type === QUERY_PROBLEM ? new UsageError(text) : new CommandFailure(text);
 }
 
 /** The faults of a problem, or of a row, each with the name of what is at fault before it. */

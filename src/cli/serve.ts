@@ -10,7 +10,7 @@ import {
 import { isAddressInRanges } from '../domain/address.ts';
 import { listen } from '../http/listener.ts';
 import type { Store } from '../store/store.ts';
-import { type Command, type Input, UsageError } from './command.ts';
+import { type Command, CommandFailure, type Input, UsageError } from './command.ts';
 import { withStore } from './with-store.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -44,7 +44,7 @@ export const serve: Command = {
       const app = createApp({
         store, rateLimitPerMinute, allowBrowsers, ...(baseUrl !== undefined && { baseUrl }),
       });
-      const listener = await listen(app.handle, host, port);
+      const listener = await listen(app.handle, host, port).catch(explainPort(port));
       const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
       try {
         await announce(input, url, host, store);
@@ -59,6 +59,14 @@ export const serve: Command = {
     note('Stopped.');
   },
 };
+
+function explainPort(port: number): (error: unknown) => never {
+  return (error) => {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (!isTaken) throw error;
+    throw new CommandFailure(`Port ${port} is taken. Choose another with --port.`);
+  };
+}
 
 async function announce(input: Input, url: string, host: string, store: Store): Promise<void> {
   const { isJson, out, note, dataFolder } = input;

@@ -25,7 +25,12 @@ export function findFormat(path: string, flag: string | undefined): FileFormat {
   }
   const format = flag ?? FORMATS[ENDING.exec(path)?.[1]?.toLowerCase() ?? ''];
   if (format) return { format, isCompressed: /\.gz$/i.test(path) };
-  throw new UsageError(`Say what is in "${path}": --format csv or --format ndjson.`);
+  throw new UsageError(`Say what is in ${nameFile(path)}: --format csv or --format ndjson.`);
+}
+
+/** What a person calls it. */
+export function nameFile(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 /** The path without the endings that name a format. */

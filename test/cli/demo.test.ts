@@ -56,7 +56,7 @@ test('fails in one line where the port is taken, and leaves no folder', async (t
     TMPDIR: folder,
   });
   assert.deepEqual([status, out], [1, '']);
-  assert.match(notes, /^[^\n]*in use[^\n]*\n$/);
+  assert.match(notes, /^Port \d+ is taken\. Choose another with --port\.\n$/);
   assert.deepEqual(readdirSync(folder), []);
 });
 

@@ -5,7 +5,7 @@ import {
   createReadStream, existsSync, readdirSync, readFileSync, statSync, writeFileSync,
 } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,6 +19,7 @@ import { startFakeServer } from './fake-server.ts';
 import { openShop, SAMPLE } from './shop.ts';
 
 const KEY = generateApiKey();
+const absent = { throwIfNoEntry: false } as const;
 
 describe('export', { concurrency: 2 }, () => {
   test('writes what was imported, and its CSV imports back as unchanged', async (t) => {
@@ -94,7 +95,7 @@ describe('export', { concurrency: 2 }, () => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'all.csv');
     const { status, out, notes } = await shop.run('export', path, '--price-min', 'cheap');
-    assert.deepEqual([status, out], [1, '']);
+    assert.deepEqual([status, out], [2, '']);
     assert.match(notes, /^The query is invalid\. [^\n]*price_min: Must be a price[^\n]*\n$/);
     assert.deepEqual(readdirSync(shop.folder), ['data']);
   });
@@ -115,8 +116,9 @@ test('shows the file when it is whole, and begins again where the connection bro
     response.end('\r\n');
   });
   const exporting = run(['export', path, '--json'], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
-  const part = `${path}.part`;
-  while (!existsSync(part) || statSync(part).size === 0) await wait(5);
+  const folder = dirname(path);
+  const findPart = () => readdirSync(folder).find((name) => /^all\.csv\.\d+\.part$/.test(name));
+  while (!statSync(join(folder, findPart() ?? 'nothing'), absent)?.size) await wait(5);
   assert.equal(existsSync(path), false);
   broken.forEach((response) => response.destroy());
   const { status, out, notes } = await exporting;
@@ -124,7 +126,7 @@ test('shows the file when it is whole, and begins again where the connection bro
   assert.match(notes, /broke \(\w+\)\. Trying again in 1 s/);
   assert.deepEqual(JSON.parse(out), { rows: 2, position: 7, file: path });
   assert.equal(readFileSync(path, 'utf8'), 'sku\r\n"two\r\nlines"\r\nB\r\n');
-  assert.equal(existsSync(part), false);
+  assert.deepEqual(readdirSync(folder), ['all.csv']);
 });
 
 test('asks nobody for what it cannot write', async (t) => {
@@ -135,7 +137,7 @@ test('asks nobody for what it cannot write', async (t) => {
     SELLER_API_URL: url, SELLER_API_KEY: KEY,
   });
   assert.equal(status, 1);
-  assert.match(notes, /^ENOENT[^\n]*all\.csv\.part'\n$/);
+  assert.match(notes, /^ENOENT[^\n]*all\.csv\.\d+\.part'\n$/);
   assert.deepEqual(asked, []);
 });
 
@@ -168,7 +170,7 @@ test('does not begin again on standard output', async (t) => {
   assert.match(notes, /^[^\n]*broke \(\w+\)\. What was written is not the whole catalogue\.\n$/);
 });
 
-test('refuses an answer that is no export, and a part that is another\'s', async (t) => {
+test('refuses an answer that is no export, and leaves alone what another has begun', async (t) => {
   const path = join(makeFolder(t), 'all.csv');
   const url = await startFakeServer(t, (_, response) => { response.end('Hello'); });
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
@@ -178,11 +180,10 @@ test('refuses an answer that is no export, and a part that is another\'s', async
   const real = await startFakeServer(t, (_, response) => {
     response.writeHead(200, { 'seller-position': '7' }).end('sku\r\n');
   });
-  writeFileSync(`${path}.part`, 'another');
+  writeFileSync(`${path}.1.part`, 'another');
   const second = await run(['export', path], { ...environment, SELLER_API_URL: real });
-  assert.equal(second.status, 1);
-  assert.match(second.notes, /all\.csv\.part is there: another export writes it/);
-  assert.equal(readFileSync(`${path}.part`, 'utf8'), 'another');
+  assert.equal(second.status, 0, second.notes);
+  assert.deepEqual(readdirSync(dirname(path)).sort(), ['all.csv', 'all.csv.1.part']);
 });
 
 test('ends in one line where nobody reads its output', async (t) => {

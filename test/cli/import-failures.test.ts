@@ -77,6 +77,36 @@ describe('the file of failures', { concurrency: 2 }, () => {
     assert.match(made, /^sku,name,category,price,stock,"error"\r\nA,A,B,x,1,"price: /);
   });
 
+  test('has the first row of a group before its failed rows, once', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, [
+      'Handle,Title,Type,Variant SKU,Variant Price,Variant Inventory Qty',
+      'mug,Mug,Kitchen,M-1,1,1', 'mug,,,M-2,x,1', 'mug,,,M-3,3,1', 'mug,,,M-4,x,1',
+      'cup,Cup,Kitchen,C-1,x,1', 'cup,,,C-2,x,1', 'pan,Pan,Kitchen,P-1,1,1',
+    ].join('\n'));
+    assert.equal((await shop.run('import', path)).status, 1);
+    const failedPath = join(shop.folder, 'products.failed.csv');
+    const failed = readFileSync(failedPath, 'utf8');
+    const rows = failed.split('\r\n').slice(1, -1).map((row) => row.replace(/,"price: .*"$/, ''));
+    assert.deepEqual(rows, [
+      'mug,Mug,Kitchen,M-1,1,1,""', 'mug,,,M-2,x,1', 'mug,,,M-4,x,1',
+      'cup,Cup,Kitchen,C-1,x,1', 'cup,,,C-2,x,1',
+    ]);
+    writeFileSync(failedPath, failed.replaceAll(',x,', ',5,'));
+    const mended = JSON.parse((await shop.run('import', failedPath, '--json')).out).summary;
+    assert.deepEqual([mended.created, mended.unchanged, mended.failed], [4, 1, 0]);
+  });
+
+  test('is not what to import after a dry run', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, 'sku,name,category,price,stock\nA,A,B,x,1\n');
+    const { notes } = await shop.run('import', path, '--dry-run');
+    assert.ok(notes.endsWith(
+      `failed.csv. Mend them in ${path}, or import it and mend the rows that fail.\n`), notes);
+  });
+
   test('has lines of NDJSON byte by byte', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.jsonl');

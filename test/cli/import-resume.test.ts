@@ -91,6 +91,18 @@ const cutOff: RequestListener = async (request, response) => {
   response.destroy();
 };
 
+test('hands --default to the server', async (t) => {
+  const seen: unknown[] = [];
+  const url = await startFakeServer(t, async (request, response) => {
+    seen.push(new URL(request.url ?? '', 'http://x').searchParams.get('default'));
+    await buffer(request);
+    response.end(`${SUMMARY}\n`);
+  });
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+  const { status } = await run(['import', SAMPLE, '--default', 'stock:0'], environment);
+  assert.deepEqual([status, seen], [0, ['stock:0']]);
+});
+
 test('does not send a pipe again, and says what to do', async (t) => {
   const url = await startFakeServer(t, cutOff);
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };

@@ -1,0 +1,55 @@
+/** Ctrl-C amid a transfer: what is not whole is removed, and one line says what there is. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { generateApiKey } from '../../src/index.ts';
+import { makeFolder } from '../support/folder.ts';
+import { startFakeServer } from './fake-server.ts';
+import { spawnCommand } from './shop.ts';
+
+const KEY = generateApiKey();
+const FAILURE = JSON.stringify({
+  line: 3, sku: 'X', status: 'failed', errors: [{ pointer: '/sku', detail: 'No.' }],
+});
+
+for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+  test(`removes what was exported, on ${signal}`, async (t) => {
+    const folder = makeFolder(t);
+    const path = join(folder, 'all.csv');
+    const url = await startFakeServer(t, (_, response) => {
+      response.writeHead(200, { 'seller-position': '7' }).write('sku\r\n');
+    });
+    const child = spawnCommand(['export', path], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
+    t.after(() => { child.kill('SIGKILL'); });
+    const notes = text(child.stderr);
+    while (readdirSync(folder).length === 0) await wait(5);
+    assert.deepEqual(readdirSync(folder), [`all.csv.${child.pid}.part`]);
+    child.kill(signal);
+    assert.deepEqual((await once(child, 'close'))[0], status);
+    assert.equal(await notes, `Interrupted: ${path} was not written.\n`);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test(`removes the failures of an import, and says what stays, on ${signal}`, async (t) => {
+    const folder = makeFolder(t);
+    const path = join(folder, 'products.csv');
+    writeFileSync(path, 'name,category,sku,price,stock\nA,B,C,1,1\nA,B,X,1,1\n');
+    const url = await startFakeServer(t, (request, response) => {
+      request.resume();
+      response.write(`${FAILURE}\n`);
+    });
+    const child = spawnCommand(['import', path], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
+    t.after(() => { child.kill('SIGKILL'); });
+    const notes = text(child.stderr);
+    while (readdirSync(folder).length === 1) await wait(5);
+    child.kill(signal);
+    assert.deepEqual((await once(child, 'close'))[0], status);
+    const says = 'What was imported stays: run the command again, and it goes on from there.';
+    assert.equal(await notes, `Interrupted. ${says}\n`);
+    assert.deepEqual(readdirSync(folder), ['products.csv']);
+  });
+}
