@@ -141,7 +141,7 @@ export const SEARCH_CHECKPOINT_PAGES = 8_000;
 
 export const EXPORTS_AT_ONCE_LIMIT = 8;
 export const EXPORTS_PER_SELLER_LIMIT = 4;
-export const EXPORT_PAGE_SIZE = 500;
+export const EXPORT_PAGE_SIZE = 250;
 /** An export holds a snapshot open, which keeps the log of the projection from being cut back. */
 export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
 export const EXPORT_CACHE_KIB = 2_048;

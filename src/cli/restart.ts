@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 
 /** Beside the source, so that nobody can write to it who could not write to the source. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../.node/compile-cache', import.meta.url));
-const OPTIONS = ['--max-semi-space-size=8']; // MiB, for each thread
-const MALLOC_ARENAS = '2';
+const OPTIONS = ['--max-semi-space-size=4']; // MiB, for each thread
+const MALLOC_ARENAS = '1';
 
 /**
  * Does not return where it replaces the process, which keeps its id. Does nothing where that cannot

@@ -148,18 +148,23 @@ async function compareSearch({ port }: Running, key: string): Promise<void> {
   const get = await measure(() => `/${first}`);
   printRow(['', 'p50 ms', 'x get']);
   printRow(['get', get, 1]);
-  // The number in each makes it another one, so that no page is answered from memory.
+  // Each is another one than those before it, so that no page is answered from memory.
   const searches: Readonly<Record<string, (n: number) => string>> = {
     'q rare': (n) => `?q=number%20${(n * 7_919) % ROWS}`,
-    'q common': (n) => `?q=kettle&changed_since=${n}`,
-    'q by price': (n) => `?q=kettle&sort=price&changed_since=${n}`,
-    'by name': (n) => `?sort=name&changed_since=${n}`,
+    'q common': (n) => `?q=${spell('kettle', n)}&limit=${50 + (n % 51)}`,
+    'q by price': (n) => `?q=${spell('kettle', n)}&sort=price&limit=${50 + (n % 51)}`,
     'price range': (n) => `?price_min=${(n % 8_000) / 100}&price_max=80`,
+    'by name': (n) => `?sort=name&changed_since=${n}`,
   };
   for (const [name, path] of Object.entries(searches)) {
     const p50 = await measure(path);
     printRow([name, p50, p50 / get]);
   }
+}
+
+/** The nth spelling of a word in upper and lower case. */
+function spell(word: string, n: number): string {
+  return [...word].map((letter, at) => ((n >> at) & 1 ? letter.toUpperCase() : letter)).join('');
 }
 
 function ask(port: number, key: string, path: string) {
