@@ -8,7 +8,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { FAILURES_FILES_LIMIT } from '../config.ts';
-import { findColumns } from '../transfer/columns.ts';
+import { findGroupColumn } from '../transfer/columns.ts';
 import { CsvReader, type CsvRecord } from '../transfer/csv-reader.ts';
 import { UsageError } from './command.ts';
 import type { FailedRow } from './import-run.ts';
@@ -152,14 +152,6 @@ async function* readCsvRows(source: ImportSource): AsyncGenerator<SourceRow, voi
       yield row;
     }
   }
-}
-
-/** The column that is equal in the rows of a product, if the file is of a kind that has one. */
-function findGroupColumn(header: readonly string[]): number | undefined {
-  // Where the members are does not matter here, so none of them may be missed.
-  const anywhere = header[0] ?? '';
-  const members = ['name', 'category', 'sku', 'price', 'stock'] as const;
-  return findColumns(header, new Map(members.map((member) => [member, anywhere]))).group;
 }
 
 /** The text of a record with one cell more, or with another in the place of an earlier reason. */

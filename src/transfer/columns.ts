@@ -152,8 +152,7 @@ export function findColumns(
   header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(),
 ): Columns {
   const names = header.map(normalise);
-  const layout = LAYOUTS.find(({ signs }) => signs.every((sign) => names.includes(sign)))
-    ?? OWN_LAYOUT;
+  const layout = findLayout(names);
   const find = (name: string): number[] =>
     names.flatMap((other, place) => other === name ? [place] : []);
   const findMember = (member: Member): number[] => {
@@ -190,6 +189,19 @@ export function findColumns(
     hasLocalDecimals: layout.hasLocalDecimals === true,
     ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT),
   };
+}
+
+/** The column that is equal in the rows of one product, in files of a kind that has one. */
+export function findGroupColumn(header: readonly string[]): number | undefined {
+  const names = header.map(normalise);
+  const { group } = findLayout(names);
+  const place = group === undefined ? -1 : names.indexOf(group);
+  return place < 0 ? undefined : place;
+}
+
+/** The kind of a file with columns of these names, which are in lower case. */
+function findLayout(names: readonly string[]): Layout {
+  return LAYOUTS.find(({ signs }) => signs.every((sign) => names.includes(sign))) ?? OWN_LAYOUT;
 }
 
 function assertComplete(

@@ -19,8 +19,9 @@ import { restoreText } from './inert-text.ts';
 import { ParentCategories } from './parent-categories.ts';
 
 const NO_CATEGORY = 'Uncategorized';
-/** Products of shops that are sold only as one of their variants. */
+/** The kind of a row that variations name as their parent. */
 const PARENT = 'variable';
+/** Products of shops that are sold only as one of their variants. */
 const CONTAINERS: ReadonlySet<string> = new Set([PARENT, 'grouped', 'configurable']);
 
 export class CsvRows implements RowReader {

@@ -1,4 +1,7 @@
 /** Chunks for readers of files, and what they read of them. */
+import assert from 'node:assert/strict';
+import { IMPORT_TURN_ROWS } from '../../src/config.ts';
+import type { Currency } from '../../src/domain/currency.ts';
 import { CsvReader, type CsvRecord } from '../../src/transfer/csv-reader.ts';
 import type { ImportRow, RowReader } from '../../src/transfer/import-row.ts';
 
@@ -23,4 +26,26 @@ export async function readRows(reader: RowReader, content: string | Uint8Array) 
   const rows: ImportRow[] = [];
   for await (const batch of reader.read(chunksOf(content))) rows.push(...batch);
   return rows;
+}
+
+/** Asserts that the 250 rows before a fault come in turns, and are parsed no sooner. */
+export async function assertTurns(
+  makeReader: (currency: Currency) => RowReader, chunks: AsyncIterable<Uint8Array>, fault: RegExp,
+): Promise<void> {
+  let parsed = 0;
+  const counting = {
+    code: 'EUR',
+    get decimals() {
+      parsed += 1;
+      return 2;
+    },
+  };
+  const sizes: number[] = [];
+  await assert.rejects(async () => {
+    for await (const rows of makeReader(counting).read(chunks)) {
+      if (sizes.length === 0) assert.equal(parsed, IMPORT_TURN_ROWS);
+      sizes.push(rows.length);
+    }
+  }, fault);
+  assert.deepEqual(sizes, [100, 100, 50]);
 }
