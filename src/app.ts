@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { Authenticator, authorize } from './api/authenticate.ts';
+import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
 import type { Route, Services } from './api/route.ts';
 import { routes } from './api/routes.ts';
@@ -15,11 +16,13 @@ import {
   IMPORTS_PER_SELLER_LIMIT,
   PAGE_CACHE_LIMIT_BYTES,
   RATE_LIMIT_ENTRIES_LIMIT,
+  STREAMS_AT_ONCE_LIMIT,
+  STREAMS_PER_KEY_LIMIT,
 } from './config.ts';
 import { AppError } from './domain/error.ts';
 import { formatKeyId } from './domain/id.ts';
 import { AtOnce } from './http/at-once.ts';
-import { discardBody, openBody, readJson } from './http/body.ts';
+import { discardBody, openBody, readJson, readMediaType } from './http/body.ts';
 import { readClientAddress } from './http/client-address.ts';
 import { Compressor } from './http/compression.ts';
 import { Cursors } from './http/cursor.ts';
@@ -73,7 +76,7 @@ export function createApp(options: AppOptions): App {
   ): Promise<void> {
     underWay.begin();
     try {
-      const reply = await answer(parts, request, target);
+      const reply = await answer(parts, request, response, target);
       const streamed = sendReply(response, reply, request.method === 'HEAD');
       if (streamed) await streamed; // it may be reading the body, so that is discarded after it
       if (!request.complete) discardBody(request);
@@ -120,6 +123,10 @@ function wire(options: AppOptions): Parts {
     imports: new AtOnce('imports', {
       all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
     }),
+    streams: new AtOnce('streams of changes', {
+      all: STREAMS_AT_ONCE_LIMIT, perOwner: STREAMS_PER_KEY_LIMIT,
+    }),
+    liveChanges: new LiveChanges(store),
     router: new Router(routes),
     rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
     compressor: new Compressor(),
@@ -134,36 +141,52 @@ function wire(options: AppOptions): Parts {
 }
 
 /** The way of a request. */
-async function answer(parts: Parts, request: IncomingMessage, target: Target): Promise<Reply> {
+async function answer(
+  parts: Parts, request: IncomingMessage, response: ServerResponse, target: Target,
+): Promise<Reply> {
   const { router, authenticator, rates, compressor, underWay, report } = parts;
   let fields: Record<string, string> | undefined;
   try {
-    if (underWay.isClosing) throw new AppError('unavailable', 'This server is stopping.');
+    if (underWay.closing.aborted) throw new AppError('unavailable', 'This server is stopping.');
     const { route, parameters } = router.find(request.method ?? '', target.path);
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     let reply: Reply;
     if (route.scope === undefined) {
       reply = await route.handle(readWishes(request, target, route), parts);
     } else {
-      const caller = await authenticator.authenticate(request, readClientAddress(request));
+      const { scope } = route;
+      const address = readClientAddress(request);
+      const caller = await authenticator.authenticate(request, address);
       if (rates) {
         const rate = rates.take(formatKeyId(caller));
         fields = { ...fields, ...rates.formatFields(rate) };
         if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
       }
-      authorize(caller, route.scope);
+      authorize(caller, scope);
       reply = await route.handle({
         ...readWishes(request, target, route),
         caller,
         parameters,
-        readJson: () => readJson(request, route.consumes),
+        readMediaType: () => readMediaType(request, route.consumes),
+        readJson: (limitBytes) => readJson(request, route.consumes, limitBytes),
         openBody: () => openBody(request, route.consumes),
+        watchClient: () => watchClient(response, underWay),
+        assertAllowed: async () =>
+          authorize(await authenticator.authenticate(request, address), scope),
       }, parts);
     }
     return await compressor.compress(withFields(reply, fields), request);
   } catch (error) {
     return withFields(createProblem(error, report), fields);
   }
+}
+
+/** Aborted once the client is gone, or the server is stopping. */
+function watchClient(response: ServerResponse, { closing }: UnderWay): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  response.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, closing]);
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

@@ -73,6 +73,10 @@ export const STOP_DEADLINE_MS = 9_500;
 
 /** Changes that one transaction holds, and changes that wait for one; one more is refused. */
 export const WRITE_BATCH_LIMIT = 500;
+/** Rows of large units that one transaction holds, but for a unit that is larger itself. */
+export const WRITE_BATCH_ROWS_LIMIT = 4_000;
+/** A unit of so many rows does not wait until the batch before it is done. */
+export const WRITE_AHEAD_ROWS = 200;
 export const WRITE_QUEUE_LIMIT = 20_000;
 /** Longest wait of the writer for another process; it waits on a thread of its own. */
 export const WRITER_BUSY_TIMEOUT_MS = 5_000;
@@ -90,6 +94,45 @@ export const TRIAL_CACHE_KIB = 8_192;
 export const WAL_CHECKPOINT_PAGES = 8_000;
 /** A log that once grew is cut back to this when it starts anew. */
 export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+
+/** Changes on a page of the feed, and in one piece of a live stream. */
+export const CHANGES_PAGE_SIZE_DEFAULT = 100;
+export const CHANGES_PAGE_SIZE_LIMIT = 1_000;
+/** The longest that a request waits for changes. */
+export const CHANGES_WAIT_LIMIT_SECONDS = 30;
+/** Of a call that changes stock, in JSON. */
+export const STOCK_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Stock levels that the writer remembers, for calls that name the same products again. */
+export const STOCK_LEVELS_KEPT = 20_000;
+/** Products that a full count does not name, read at once. */
+export const STOCK_STEP_PRODUCTS = 1_000;
+
+/** Live streams, and requests that wait for changes: in all, and of one key. */
+export const STREAMS_AT_ONCE_LIMIT = 2_000;
+export const STREAMS_PER_KEY_LIMIT = 50;
+/** A stream without changes says so often that it lives, and asks whether its key still does. */
+export const HEARTBEAT_INTERVAL_MS = 15_000;
+/** The time that a client of a stream is told to wait before it comes back. */
+export const STREAM_RETRY_MS = 1_000;
+/** Those who wait for changes are woken no more often than this, however many there are. */
+export const WAKE_INTERVAL_MS = 15;
+
+/** A setting of `serve`: 0 keeps the history for ever. */
+export const DEFAULT_HISTORY_DAYS = 400;
+export const HISTORY_DAYS_LIMIT = 36_500;
+/** How often old history is looked for, what one step removes, and the pause between steps. */
+export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
+export const PRUNE_STEP_CHANGES = 500;
+export const PRUNE_PAUSE_MS = 20;
+
+/** Changes that one look into the history reads, whether they are asked for or passed over. */
+export const HISTORY_SCAN_LIMIT = 5_000;
+/** Such looks that a page of the ledger may take: then it is answered with what it has. */
+export const LEDGER_STEPS_LIMIT = 40;
+/** Deleted products whose movements are found by a SKU that they had. */
+export const LEDGER_PRODUCTS_LIMIT = 100;
+/** How often commits of other processes are looked for while somebody waits for changes. */
+export const COMMIT_POLL_INTERVAL_MS = 20;
 
 /** How long a change is remembered under its Idempotency-Key, and what each new one forgets. */
 export const IDEMPOTENCY_LIFE_MS = 48 * 60 * 60 * 1000;

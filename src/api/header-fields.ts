@@ -1,6 +1,6 @@
 /** The header fields of requests and of answers, as the OpenAPI document tells them. */
 import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS, IDEMPOTENCY_LIFE_MS } from '../config.ts';
-import type { Schema } from './schemas.ts';
+import type { Schema } from './schema.ts';
 
 interface HeaderField {
   readonly field: string;
@@ -41,6 +41,10 @@ export const requestFields = {
     field: 'Content-Encoding', required: false,
     schema: { type: 'string', enum: ['gzip', 'identity'] }, example: 'gzip',
     description: 'Of the body.',
+  },
+  LastEventId: {
+    field: 'Last-Event-ID', required: false, schema: { type: 'string', pattern: '^\\d*$' },
+    example: '12', description: 'Of a stream: go on after this event, whatever `after` says.',
   },
 } as const satisfies Readonly<Record<string, HeaderField>>;
 

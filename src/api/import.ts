@@ -1,16 +1,8 @@
-/**
- * Imports a file of products of any length, in units that are written one after the other while the
- * file is read, and answers while it does so: a line for each row that failed, or for each row, and
- * a summary. What a unit holds depends on the file alone, so the repetition of an import under its
- * Idempotency-Key has the same units, and those that were written are not written again.
- */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
+/** Imports a file of products: a line in the answer for each row that failed, or for each row. */
 import type { Caller } from '../domain/caller.ts';
 import type { Issue } from '../domain/error.ts';
 import type { NewProduct } from '../domain/product.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
-import { describeProblem } from '../http/problem.ts';
 import { invalidQuery, type Query } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ImportedProducts, ImportEffect, ImportMode, Store } from '../store/store.ts';
@@ -18,8 +10,12 @@ import { parseColumnMap, parseDefaults } from '../transfer/columns.ts';
 import { CsvRows } from '../transfer/csv-rows.ts';
 import type { ImportRow, RowReader } from '../transfer/import-row.ts';
 import { NdjsonRows } from '../transfer/ndjson-rows.ts';
-import { CSV_TYPE, NDJSON_TYPE } from './media-types.ts';
+import { CSV_TYPE } from './media-types.ts';
+import { QueryReader } from './query-reader.ts';
 import type { Call, Services } from './route.ts';
+import {
+  formatLine, takeFile, type UnitTally, type UnitTarget, type WrittenUnit,
+} from './units.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
 export async function importProducts(call: Call, services: Services): Promise<Reply> {
@@ -33,19 +29,8 @@ export async function importProducts(call: Call, services: Services): Promise<Re
   const target = options.isDryRun
     ? openTrial(store, caller, options.mode)
     : openCatalogue(store, caller, options.mode, idempotencyKey);
-  const units = writeUnits(gatherUnits(reader.read(chunks)), target, end);
-  // What is wrong with the whole file shows here, while the answer can still be a problem.
-  const first = await units.next();
-  const isReplay = !first.done && first.value.written?.isReplay === true;
-  return {
-    status: 200,
-    headers: {
-      'content-type': NDJSON_TYPE,
-      'cache-control': 'no-store',
-      ...(isReplay && { 'idempotent-replay': 'true' }),
-    },
-    body: tell(first, units, new Tally(reader, caller.position, options.reportsAll), services),
-  };
+  const tally = new Tally(reader, caller.position, options.reportsAll);
+  return takeFile({ batches: reader.read(chunks), target, tally, end }, services);
 }
 
 interface Options {
@@ -59,27 +44,16 @@ interface Options {
 
 /** @throws AppError `invalid_query` naming every faulty parameter */
 function parseOptions(query: Query): Options {
-  const issues: Issue[] = [];
+  const reader = new QueryReader(query);
   const options = {
-    mode: choose(query, 'mode', ['upsert', 'create'], issues),
-    isDryRun: choose(query, 'dry_run', ['false', 'true'], issues) === 'true',
-    reportsAll: choose(query, 'report', ['failed', 'all'], issues) === 'all',
+    mode: reader.readChoice('mode', ['upsert', 'create']),
+    isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
+    reportsAll: reader.readChoice('report', ['failed', 'all']) === 'all',
     map: query.get('map'),
     default: query.get('default'),
   };
-  if (issues.length > 0) throw invalidQuery(issues);
+  reader.assertSound();
   return options;
-}
-
-/** What the parameter says; the first of the choices where it is not sent. */
-function choose<Choice extends string>(
-  query: Query, parameter: string, choices: readonly [Choice, ...Choice[]], issues: Issue[],
-): Choice {
-  const sent = query.get(parameter) ?? choices[0];
-  const choice = choices.find((one) => one === sent);
-  if (choice !== undefined) return choice;
-  issues.push({ parameter, code: 'format', detail: `Must be one of: ${choices.join(', ')}.` });
-  return choices[0];
 }
 
 /** @throws AppError `invalid_query` */
@@ -98,23 +72,17 @@ function openReader(mediaType: string, options: Options, { currency }: Caller): 
   return new NdjsonRows(currency);
 }
 
-/** Where the units of an import go, one after the other. */
-interface Target {
-  /**
-   * Whether each unit leaves a record, those without a product too, and the end of the file one of
-   * its own: so that another file under the same Idempotency-Key is told from the first one.
-   */
-  readonly isRecorded: boolean;
-  write(products: readonly NewProduct[], part: number): Promise<ImportedProducts>;
-  close(): Promise<void>;
-}
+type ImportTarget = UnitTarget<ImportRow, ImportedProducts>;
 
 function openCatalogue(
   store: Store, { sellerId, keyId }: Caller, mode: ImportMode, key: string | undefined,
-): Target {
+): ImportTarget {
   return {
-    isRecorded: key !== undefined,
-    write(products, part) {
+    write(rows, part) {
+      const products = readProducts(rows);
+      // With a key, units without a product and the end of the file leave records too: so that
+      // another file under the same key is told from the first one.
+      if (products.length === 0 && key === undefined) return undefined;
       const idempotency = key === undefined ? undefined : { key, part };
       return store.importProducts({ sellerId, keyId, idempotency }, products, mode);
     },
@@ -122,94 +90,24 @@ function openCatalogue(
   };
 }
 
-function openTrial(store: Store, { sellerId, position }: Caller, mode: ImportMode): Target {
+function openTrial(
+  store: Store, { sellerId, position }: Caller, mode: ImportMode,
+): ImportTarget {
   const preview = store.previewImport(sellerId, mode);
   return {
-    isRecorded: false,
-    async write(products) {
-      return { effects: await preview.try(products), position, isReplay: false };
+    async write(rows) {
+      return { effects: await preview.try(readProducts(rows)), position, isReplay: false };
     },
     close: () => preview.close(),
   };
 }
 
-/** The rows of a file in groups, each of which is written as one unit. */
-async function* gatherUnits(
-  batches: AsyncIterable<readonly ImportRow[]>,
-): AsyncGenerator<readonly ImportRow[], void, void> {
-  let unit: ImportRow[] = [];
-  let characters = 0;
-  for await (const rows of batches) {
-    await nextTurn(); // or a body that came at once would be handled at once
-    for (const row of rows) {
-      unit.push(row);
-      characters += row.characters;
-      if (unit.length < IMPORT_UNIT_ROWS && characters < IMPORT_UNIT_LIMIT_CHARACTERS) continue;
-      yield unit;
-      unit = [];
-      characters = 0;
-    }
-  }
-  if (unit.length > 0) yield unit;
-}
-
-/** The rows of a unit, and what became of those that hold a product; undefined where none does. */
-interface WrittenUnit {
-  readonly rows: readonly ImportRow[];
-  readonly written: ImportedProducts | undefined;
-}
-
-/** Writes the units; while one is written, the next one is read, and no more than that. */
-async function* writeUnits(
-  units: AsyncGenerator<readonly ImportRow[], void, void>, target: Target, end: () => void,
-): AsyncGenerator<WrittenUnit, void, void> {
-  try {
-    let reading = units.next();
-    for (let part = 0; ; part += 1) {
-      const step = await reading;
-      const rows = step.value ?? [];
-      const products = rows.flatMap(({ content }) => content?.product ?? []);
-      const isWritten = products.length > 0 || target.isRecorded;
-      const writing = isWritten ? target.write(products, part) : undefined;
-      if (step.done) {
-        await writing;
-        return;
-      }
-      reading = units.next();
-      reading.catch(() => {}); // it is heard above, or nobody reads on
-      yield { rows, written: await writing };
-    }
-  } finally {
-    // Not awaited: a file that is still coming would hold up the answer that ends the import.
-    units.return().catch(() => {});
-    end();
-    await target.close();
-  }
-}
-
-/** The body of the answer. */
-async function* tell(
-  first: IteratorResult<WrittenUnit, void>, units: AsyncGenerator<WrittenUnit, void, void>,
-  tally: Tally, { report }: Services,
-): AsyncGenerator<string, void, void> {
-  try {
-    for (let step = first; !step.done; step = await units.next()) {
-      const lines = tally.add(step.value);
-      if (lines !== '') yield lines;
-    }
-    yield formatLine({ summary: tally.summarise() });
-  } catch (error) {
-    const { detail, ...problem } = describeProblem(error, report);
-    const hint = 'What the summary counts was done before, and stays.';
-    const summary = tally.summarise();
-    yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
-  } finally {
-    await units.return();
-  }
+function readProducts(rows: readonly ImportRow[]): NewProduct[] {
+  return rows.flatMap(({ content }) => content?.product ?? []);
 }
 
 /** What became of the rows so far. */
-class Tally {
+class Tally implements UnitTally<ImportRow, ImportedProducts> {
   readonly #reader: RowReader;
   readonly #reportsAll: boolean;
   readonly #counts = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
@@ -221,8 +119,7 @@ class Tally {
     this.#reportsAll = reportsAll;
   }
 
-  /** Counts a unit, and returns the lines that tell of its rows. */
-  add({ rows, written }: WrittenUnit): string {
+  add({ rows, written }: WrittenUnit<ImportRow, ImportedProducts>): string {
     this.#position = written?.position ?? this.#position;
     let lines = '';
     let products = 0;
@@ -256,7 +153,3 @@ const TAKEN: Issue = {
   pointer: '/sku', code: 'taken',
   detail: 'You already have a product with this SKU. Import with mode=upsert to change it.',
 };
-
-function formatLine(value: object): string {
-  return `${JSON.stringify(value)}\n`;
-}

@@ -1,6 +1,6 @@
 /** What the OpenAPI document says of a route, and of the parameters of its query. */
 import type { RequestField, ResponseField } from './header-fields.ts';
-import type { Schema } from './schemas.ts';
+import type { Schema } from './schema.ts';
 
 /** A parameter of a query: its name, what it does, and what it takes. */
 export interface Parameter {

@@ -2,13 +2,18 @@
  * The parameters of paths and queries, as the OpenAPI document tells them. A query has those that
  * its route lists and no others.
  */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, SKU_LIMIT_CODE_POINTS,
-  STOCK_LIMIT,
+  CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
+  PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT,
+} from '../config.ts';
+import {
+  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, REASON_LIMIT_CODE_POINTS,
+  SKU_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../domain/limits.ts';
 import { PRODUCT_FIELDS } from '../domain/product-fields.ts';
 import { SORT_KEYS } from '../domain/product-query.ts';
+import { changeTypeList } from './history-schemas.ts';
+import { LIST_FORMATS } from './media-types.ts';
 import type { Parameter } from './operation.ts';
 
 const price = { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT };
@@ -79,6 +84,11 @@ export const listParameters: readonly Parameter[] = [
   },
 ];
 
+const dryRun: Parameter = {
+  name: 'dry_run', description: 'Answer what would be done, and do nothing.', example: true,
+  schema: { type: 'boolean', default: false },
+};
+
 export const importParameters: readonly Parameter[] = [
   {
     name: 'mode', example: 'create',
@@ -86,10 +96,7 @@ export const importParameters: readonly Parameter[] = [
       + 'those fail.',
     schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
   },
-  {
-    name: 'dry_run', description: 'Report what would be done, and do nothing.', example: true,
-    schema: { type: 'boolean', default: false },
-  },
+  dryRun,
   {
     name: 'report', description: 'The rows that get a line in the answer.', example: 'all',
     schema: { type: 'string', enum: ['failed', 'all'], default: 'failed' },
@@ -108,4 +115,107 @@ export const importParameters: readonly Parameter[] = [
       + '`stock`; numbers are written as in the file.',
     schema: { type: 'string', minLength: 1 },
   },
+];
+
+/** Beside `dry_run`, they are for changes that are sent as lines: in JSON they are members. */
+export const stockSyncParameters: readonly Parameter[] = [
+  dryRun,
+  {
+    name: 'report', description: 'The changes that get a line in the answer to lines.',
+    example: 'failed', schema: { type: 'string', enum: ['all', 'failed'], default: 'all' },
+  },
+  {
+    name: 'source', example: 'erp',
+    description: 'The system that the numbers come from, for changes that are sent as lines.',
+    schema: { type: 'string', minLength: 1, maxLength: SOURCE_LIMIT_CODE_POINTS },
+  },
+  {
+    name: 'reason', description: 'Why, for changes that are sent as lines.', example: 'count',
+    schema: { type: 'string', minLength: 1, maxLength: REASON_LIMIT_CODE_POINTS },
+  },
+];
+
+const position = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+export const changesParameters: readonly Parameter[] = [
+  {
+    name: 'after', description: 'Only what happened after this position.', example: 12,
+    schema: { ...position, default: 0 },
+  },
+  {
+    name: 'limit', description: 'Changes on a page. Not for streams.', example: 10,
+    schema: {
+      type: 'integer', minimum: 1, maximum: CHANGES_PAGE_SIZE_LIMIT,
+      default: CHANGES_PAGE_SIZE_DEFAULT,
+    },
+  },
+  {
+    name: 'types', description: 'Only changes of these types.', example: ['stock', 'created'],
+    schema: changeTypeList,
+  },
+  {
+    name: 'wait', example: 1,
+    description: 'Where there is no change yet, wait so many seconds for one. Not for streams.',
+    schema: { type: 'integer', minimum: 0, maximum: CHANGES_WAIT_LIMIT_SECONDS, default: 0 },
+  },
+];
+
+const instant = { type: 'string', format: 'date-time' };
+
+const cursor: Parameter = {
+  name: 'cursor', example: 'IWxzdGFydA', schema: { type: 'string', minLength: 1 },
+  description: '`next_cursor` of the page before, with all other parameters the same but `limit`. '
+    + 'Not for exports.',
+};
+
+const pageLimit: Parameter = {
+  name: 'limit', description: 'Entries on a page. Not for exports.', example: 10,
+  schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_LIMIT, default: PAGE_SIZE_DEFAULT },
+};
+
+const format: Parameter = {
+  name: 'format', example: 'csv', schema: { type: 'string', enum: LIST_FORMATS },
+  description: 'The form of the answer where it is easier to say here than in `Accept`.',
+};
+
+export const stockParameters: readonly Parameter[] = [
+  {
+    name: 'at', description: 'The position of the catalogue, or the time, to look at.', example: 12,
+    schema: { anyOf: [position, instant] },
+  },
+  pageLimit, cursor, format,
+];
+
+export const movementParameters: readonly Parameter[] = [
+  {
+    name: 'sku', example: 'MUG-1', schema: sku,
+    description: 'Of the product that has this SKU, and of those that had it when they were '
+      + 'deleted; what they were called before does not count.',
+  },
+  {
+    name: 'id', description: 'Of the product with this id.', schema: { type: 'string' },
+    example: 'prd_1k7s94cm9001k7s94bi600',
+  },
+  {
+    name: 'source', description: 'From this system.', example: 'erp',
+    schema: { type: 'string', minLength: 1, maxLength: SOURCE_LIMIT_CODE_POINTS },
+  },
+  {
+    name: 'reason', description: 'For this reason.', example: 'sold',
+    schema: { type: 'string', minLength: 1, maxLength: REASON_LIMIT_CODE_POINTS },
+  },
+  {
+    name: 'since', description: 'At this time or later.', schema: instant,
+    example: '2026-11-20T10:48:13.257Z',
+  },
+  {
+    name: 'until', description: 'At this time or before.', schema: instant,
+    example: '2026-12-31T23:59:59Z',
+  },
+  { name: 'after', description: 'After this position.', example: 12, schema: position },
+  {
+    name: 'sort', description: 'With the minus, the newest come first.', example: '-position',
+    schema: { type: 'string', enum: ['position', '-position'], default: 'position' },
+  },
+  pageLimit, cursor, format,
 ];

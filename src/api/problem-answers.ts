@@ -9,7 +9,7 @@ import { type ResponseField, responseFields } from './header-fields.ts';
 import { JSON_TYPE } from './media-types.ts';
 import type { Answer } from './operation.ts';
 import type { Route } from './route.ts';
-import { refer } from './schemas.ts';
+import { refer } from './schema.ts';
 
 type Details = ConstructorParameters<typeof AppError>[2];
 
@@ -40,6 +40,8 @@ const examples: Readonly<Record<Refusal, readonly [detail: string, details?: Det
   sku_taken: ['You have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
   }],
+  sync_refused: ['1 of 2 changes failed, and all or nothing was asked for: nothing was changed.'],
+  history_pruned: ['The history begins after position 1200. Export again and go on from there.'],
   precondition_failed: ['The product has changed: it stands at "13".'],
   body_too_large: ['The body may have at most 65536 bytes.'],
   unsupported_media_type: ['Send the header "content-type: application/json".'],

@@ -6,25 +6,22 @@ import { formatProduct, type Product } from '../domain/product.ts';
 import { formatFields, type ProductField, PRODUCT_FIELDS } from '../domain/product-fields.ts';
 import { foldText, type Place, type ProductSort } from '../domain/product-query.ts';
 import { formatEntityTag, isNoneMatch } from '../http/conditional.ts';
-import { invalidQuery } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ProductExport, ProductPage } from '../store/store.ts';
-import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
-import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
+import { formatCsvHeader, formatCsvProduct } from '../transfer/csv-writer.ts';
+import { CSV_TYPE, JSON_TYPE, MEDIA_TYPE_OF } from './media-types.ts';
+import { assertWhole, formatNextLink } from './list-pages.ts';
 import { PRODUCTS } from './paths.ts';
-import { type ListFormat, type ListQuery, parseListQuery } from './product-query.ts';
+import { type ListQuery, parseListQuery } from './product-query.ts';
 import type { Call, Services } from './route.ts';
 
-const MEDIA_TYPES: Readonly<Record<ListFormat, string>> = {
-  json: JSON_TYPE, ndjson: NDJSON_TYPE, csv: CSV_TYPE,
-};
 /** Only the seller may keep the answer, and asks each time whether it still holds. */
 const COMMON_FIELDS = { 'cache-control': 'private, no-cache', vary: 'accept, accept-encoding' };
 
 /** GET /api/v1/products: 200, 304, 400, 406, 503 */
 export async function listProducts(call: Call, services: Services): Promise<Reply> {
   const list = parseListQuery(call.query, call.caller.currency);
-  const mediaType = list.format ? MEDIA_TYPES[list.format] : call.mediaType;
+  const mediaType = list.format ? MEDIA_TYPE_OF[list.format] : call.mediaType;
   if (mediaType === JSON_TYPE) return listPage(call, services, list);
   return exportProducts(call, services, list, mediaType);
 }
@@ -68,16 +65,13 @@ function formatPage(
   const items = page.products.map(format).join(',');
   const next = JSON.stringify(cursor ?? null);
   const body = Buffer.from(`{"products":[${items}],"next_cursor":${next}}`);
-  const query = new URLSearchParams([...call.query]);
-  query.set('limit', String(list.limit));
-  query.set('cursor', cursor ?? '');
   return {
     status: 200,
     headers: {
       ...COMMON_FIELDS,
       'content-type': JSON_TYPE,
       etag: formatEntityTag(page.position),
-      ...(cursor !== undefined && { link: `<${prefix}${PRODUCTS}?${query}>; rel="next"` }),
+      ...formatNextLink(`${prefix}${PRODUCTS}`, call.query, list.limit, cursor),
     },
     body,
   };
@@ -86,11 +80,7 @@ function formatPage(
 async function exportProducts(
   { caller, query }: Call, { store }: Services, list: ListQuery, mediaType: string,
 ): Promise<Reply> {
-  const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
-  if (unused.length > 0) {
-    const detail = 'Is not for an export, which is whole.';
-    throw invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
-  }
+  assertWhole(query);
   const { sellerId, position } = caller;
   const found = await store.exportProducts(sellerId, list.filter, list.sort, position);
   const isCsv = mediaType === CSV_TYPE;
@@ -104,7 +94,7 @@ async function exportProducts(
       'seller-position': String(found.position),
     },
     body: isCsv
-      ? render(found, formatCsvHeader(fields), (product) => formatCsvRow(product, fields))
+      ? render(found, formatCsvHeader(fields), (product) => formatCsvProduct(product, fields))
       : render(found, '', (product) => `${formatLine(product)}\n`),
   };
 }

@@ -13,6 +13,7 @@ import type { Query } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
+import type { LiveChanges } from './live-changes.ts';
 import type { Operation, Parameter } from './operation.ts';
 
 /** One request: authenticated, within its rate, allowed by its scope, its query checked. */
@@ -23,13 +24,20 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   /** The media type to answer with: one of the route's `produces`. */
   readonly mediaType: string;
+  /** The media type of the body. @throws AppError `unsupported_media_type` */
+  readMediaType(): string;
   /**
-   * Reads the whole body, of one of the route's `consumes`.
+   * Reads the whole body, of one of the route's `consumes`. It may have 64 KiB where no limit is
+   * given.
    * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
    */
-  readJson(): Promise<unknown>;
+  readJson(limitBytes?: number): Promise<unknown>;
   /** Opens a body of any length, decoded. @throws AppError `unsupported_media_type` */
   openBody(): BodyStream;
+  /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
+  watchClient(): AbortSignal;
+  /** For an answer that takes long: rejects like a new request whose key is not good any more. */
+  assertAllowed(): Promise<void>;
 }
 
 /** What all requests share. */
@@ -39,6 +47,9 @@ export interface Services {
   readonly pages: PageCache;
   /** The imports under way, by seller. */
   readonly imports: AtOnce<SellerId>;
+  /** The streams of changes and the requests that wait for some, by key. */
+  readonly streams: AtOnce<string>;
+  readonly liveChanges: LiveChanges;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
   /** Is told of errors that are not the client's doing. */

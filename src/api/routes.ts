@@ -1,8 +1,13 @@
 /** The whole API on one screen. HEAD is answered wherever GET is. */
 import type { Scope } from '../domain/scope.ts';
+import { listChanges } from './changes.ts';
 import { importProducts } from './import.ts';
-import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from './media-types.ts';
+import {
+  CSV_TYPE, EVENT_STREAM_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE,
+} from './media-types.ts';
+import { listMovements } from './movements.ts';
 import { readOpenApi } from './openapi.ts';
+import { listChangesOperation } from './operations/changes.ts';
 import { importProductsOperation } from './operations/import.ts';
 import { readOpenApiOperation } from './operations/openapi.ts';
 import { createProductOperation, listProductsOperation } from './operations/product-list.ts';
@@ -10,11 +15,19 @@ import {
   deleteProductBySkuOperation, deleteProductOperation, patchProductBySkuOperation,
   patchProductOperation, putProductBySkuOperation, readProductBySkuOperation, readProductOperation,
 } from './operations/product.ts';
-import { importParameters, listParameters } from './parameters.ts';
-import { PRODUCTS } from './paths.ts';
+import {
+  listMovementsOperation, listStockOperation, syncStockOperation,
+} from './operations/stock.ts';
+import {
+  changesParameters, importParameters, listParameters, movementParameters, stockParameters,
+  stockSyncParameters,
+} from './parameters.ts';
+import { CHANGES, MOVEMENTS, PRODUCTS, STOCK } from './paths.ts';
 import { listProducts } from './product-list.ts';
 import { createProduct, deleteProduct, patchProduct, putProduct, readProduct } from './products.ts';
 import type { Route } from './route.ts';
+import { listStock } from './stock-levels.ts';
+import { syncStock } from './stock-sync.ts';
 
 const READ = 'products:read' satisfies Scope;
 const WRITE = 'products:write' satisfies Scope;
@@ -52,6 +65,25 @@ export const routes: readonly Route[] = [
   { ...patch, path: PRODUCT_BY_SKU, operation: patchProductBySkuOperation, handle: patchProduct },
   {
     ...remove, path: PRODUCT_BY_SKU, operation: deleteProductBySkuOperation, handle: deleteProduct,
+  },
+
+  {
+    ...get, path: STOCK, query: stockParameters, produces: [JSON_TYPE, NDJSON_TYPE, CSV_TYPE],
+    operation: listStockOperation, handle: listStock,
+  },
+  {
+    ...post, path: STOCK, scope: 'stock:write', query: stockSyncParameters,
+    consumes: [JSON_TYPE, NDJSON_TYPE], produces: [JSON_TYPE, NDJSON_TYPE],
+    operation: syncStockOperation, handle: syncStock,
+  },
+  {
+    ...get, path: MOVEMENTS, scope: 'changes:read', query: movementParameters,
+    produces: [JSON_TYPE, NDJSON_TYPE, CSV_TYPE],
+    operation: listMovementsOperation, handle: listMovements,
+  },
+  {
+    ...get, path: CHANGES, scope: 'changes:read', query: changesParameters,
+    produces: [JSON_TYPE, EVENT_STREAM_TYPE], operation: listChangesOperation, handle: listChanges,
   },
 
   {

@@ -11,32 +11,10 @@ import {
 import type { ProductField } from '../domain/product-fields.ts';
 import { formatProblemType } from '../http/problem.ts';
 import type { ImportEffect } from '../store/store.ts';
-
-/** A JSON Schema, as OpenAPI 3.1 takes it. */
-export type Schema = Readonly<Record<string, unknown>>;
-
-type SchemaName =
-  | 'Product' | 'NewProduct' | 'ProductReplacement' | 'ProductPatch'
-  | 'ProductPage' | 'PartialProduct' | 'PartialProductPage'
-  | 'ImportProduct' | 'ImportLine' | 'ImportRow' | 'ImportSummary' | 'ImportProblem'
-  | 'Problem' | 'Issue';
-
-/** A schema of the document's components. */
-export function refer(name: SchemaName): Schema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** A text whose lines are JSON, each of this schema. */
-export function linesOf(name: SchemaName): Schema {
-  const description = 'One JSON document on each line.';
-  return {
-    type: 'string', description, contentMediaType: 'application/x-ndjson',
-    contentSchema: refer(name),
-  };
-}
-
-const time = { type: 'string', format: 'date-time' };
-const count = { type: 'integer', minimum: 0 };
+import { historySchemas, refusedSync } from './history-schemas.ts';
+import {
+  count, enumOf, objectOf, refer, type Schema, type SchemaName, time,
+} from './schema.ts';
 
 const product: Readonly<Record<ProductField, Schema>> = {
   id: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$', description: 'Opaque.' },
@@ -154,8 +132,10 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
     ...problem,
     summary: { ...refer('ImportSummary'), description: 'What was done, and stays so.' },
   }, ['type', 'title', 'status', 'detail', 'summary']),
+  ...historySchemas,
   Problem: {
-    ...objectOf(problem, ['type', 'title', 'status', 'detail']), description: 'RFC 9457.',
+    ...objectOf({ ...problem, ...refusedSync }, ['type', 'title', 'status', 'detail']),
+    description: 'RFC 9457. The refusal of a call that changes stock has its results, too.',
   },
   Issue: objectOf({
     pointer: { type: 'string', description: 'JSON Pointer to the member of the body that it is.' },
@@ -165,13 +145,6 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
   }, ['code', 'detail']),
 };
 
-/** An object that has all of these properties, or those that are `required`. */
-function objectOf(
-  properties: Readonly<Record<string, Schema>>, required = Object.keys(properties),
-): Schema {
-  return { type: 'object', ...(required.length > 0 && { required }), properties };
-}
-
 function describePage(item: 'Product' | 'PartialProduct'): Schema {
   return objectOf({
     products: { type: 'array', items: refer(item) },
@@ -179,10 +152,4 @@ function describePage(item: 'Product' | 'PartialProduct'): Schema {
       type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.',
     },
   });
-}
-
-/** One of these texts, and what each means. */
-function enumOf(meanings: Readonly<Record<string, string>>): Schema {
-  const lines = Object.entries(meanings).map(([text, meaning]) => `- \`${text}\`: ${meaning}`);
-  return { enum: Object.keys(meanings), description: lines.join('\n') };
 }

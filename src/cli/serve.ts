@@ -4,13 +4,14 @@ import { isIP } from 'node:net';
 import { relative } from 'node:path';
 import { createApp } from '../app.ts';
 import {
-  DEFAULT_DATA_FOLDER, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE_LIMIT_PER_MINUTE,
-  RATE_LIMIT_PER_MINUTE_LIMIT, STOP_DEADLINE_MS,
+  DEFAULT_DATA_FOLDER, DEFAULT_HISTORY_DAYS, DEFAULT_HOST, DEFAULT_PORT,
+  DEFAULT_RATE_LIMIT_PER_MINUTE, HISTORY_DAYS_LIMIT, RATE_LIMIT_PER_MINUTE_LIMIT, STOP_DEADLINE_MS,
 } from '../config.ts';
 import { isAddressInRanges } from '../domain/address.ts';
 import { listen } from '../http/listener.ts';
 import type { Store } from '../store/store.ts';
 import { type Command, CommandFailure, type Input, UsageError } from './command.ts';
+import { limitHistory } from './history-age.ts';
 import { withStore } from './with-store.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -28,6 +29,10 @@ export const serve: Command = {
       value: 'N', isSetting: true,
       help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
     },
+    'history-days': {
+      value: 'N', isSetting: true,
+      help: `days that the history is kept, 0 is for ever (default: ${DEFAULT_HISTORY_DAYS})`,
+    },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
   },
   async run(input) {
@@ -37,6 +42,9 @@ export const serve: Command = {
     const rateLimitPerMinute = readNumber(
       'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT,
     );
+    const historyDays = readNumber(
+      'history-days', flags['history-days'], DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT,
+    );
     const baseUrl = readBaseUrl(flags['base-url']);
     const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
     const stopped = waitForStopSignal();
@@ -45,15 +53,17 @@ export const serve: Command = {
         store, rateLimitPerMinute, allowBrowsers, ...(baseUrl !== undefined && { baseUrl }),
       });
       const listener = await listen(app.handle, host, port).catch(explainPort(port));
+      const stopLimiting = limitHistory(store, historyDays, note);
       const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
       try {
         await announce(input, url, host, store);
         await stopped;
+      } finally {
+        stopLimiting();
+        const ended = Promise.all([listener.stop(), app.close()]);
         note('Stopping: answering what is under way.');
         setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-      } finally {
-        await listener.stop();
-        await app.close();
+        await ended;
       }
     });
     note('Stopped.');

@@ -22,6 +22,8 @@ export type ErrorCode =
   | 'request_timeout'
   | 'sku_taken'
   | 'limit_reached'
+  | 'sync_refused'
+  | 'history_pruned'
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
@@ -61,6 +63,8 @@ interface AppErrorDetails {
   readonly retryAfterSeconds?: number;
   /** The methods that the resource does have, for `method_not_allowed`. */
   readonly allow?: readonly string[];
+  /** What the answer tells beside what every refusal does. */
+  readonly members?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
@@ -71,6 +75,7 @@ export class AppError extends Error {
   readonly issues: readonly Issue[];
   readonly retryAfterSeconds: number | undefined;
   readonly allow: readonly string[] | undefined;
+  readonly members: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, publicDetail: string, details: AppErrorDetails = {}) {
     super(publicDetail, { cause: details.cause });
@@ -80,5 +85,6 @@ export class AppError extends Error {
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.allow = details.allow;
+    this.members = details.members ?? {};
   }
 }

@@ -7,6 +7,12 @@ export const SKU_LIMIT_CODE_POINTS = 64;
 export const PRICE_LIMIT = 1e12;
 export const STOCK_LIMIT = 1_000_000_000;
 
+/** Why stock moved, and the name of the system that said so. */
+export const REASON_LIMIT_CODE_POINTS = 200;
+export const SOURCE_LIMIT_CODE_POINTS = 64;
+/** Changes of one call in JSON. */
+export const STOCK_CHANGES_LIMIT = 10_000;
+
 export const KEY_NAME_LIMIT_CODE_POINTS = 100;
 export const KEY_ADDRESS_RANGES_LIMIT = 32;
 /** Keys of one seller that are neither revoked nor expired. */

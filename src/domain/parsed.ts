@@ -1,7 +1,7 @@
 /** How parsers of members report: a value or a fault, so that all faults of a body come at once. */
 import { AppError, type Issue } from './error.ts';
 import { ISSUES_PER_ANSWER_LIMIT } from './limits.ts';
-import type { Fault } from './text.ts';
+import { type Fault, findTextFault } from './text.ts';
 
 export type Parsed<Value> = { readonly value: Value } | { readonly fault: Fault };
 
@@ -38,13 +38,19 @@ export class ObjectReader {
     this.#read.push(member);
     const isSent = Object.hasOwn(this.#record, member);
     if (!isSent && !Object.hasOwn(this.#defaults, member)) {
-      if (!this.#isPartial) this.note(member, { code: 'required', detail: 'Is required.' });
+      if (!this.#isPartial) this.require(member);
       return undefined;
     }
     const parsed = parse(isSent ? this.#record[member] : this.#defaults[member]);
     if ('value' in parsed) return parsed.value;
     this.note(member, parsed.fault);
     return undefined;
+  }
+
+  /** Notes where a member is missing. */
+  require(member: string): void {
+    if (Object.hasOwn(this.#record, member)) return;
+    this.note(member, { code: 'required', detail: 'Is required.' });
   }
 
   /** Notes what is wrong with a member. */
@@ -71,6 +77,28 @@ export class ObjectReader {
     const detail = `The data has ${count === 1 ? '1 fault' : `${count} faults`}${shown}.`;
     return new AppError('invalid_data', `${detail} Correct it and send it again.`, { issues });
   }
+}
+
+/** A text of one line, kept exactly as sent. */
+export function parseLine(value: unknown, limitCodePoints: number): Parsed<string> {
+  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
+  const fault = findTextFault(value, limitCodePoints);
+  return fault ? { fault } : { value };
+}
+
+export function parseInteger(value: unknown, least: number, most: number): Parsed<number> {
+  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
+  if (!Number.isInteger(value)) {
+    return { fault: { code: 'precision', detail: 'Must be a whole number.' } };
+  }
+  if (value >= least && value <= most) return { value: value + 0 }; // -0 + 0 is 0
+  const range = [least, most].map((bound) => bound.toLocaleString('en'));
+  return { fault: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
+}
+
+export function parseBoolean(value: unknown): Parsed<boolean> {
+  if (typeof value === 'boolean') return { value };
+  return { fault: { code: 'type', detail: 'Must be true or false.' } };
 }
 
 /** One reference token of a JSON Pointer (RFC 6901 section 3). */

@@ -11,10 +11,6 @@ export const PRODUCT_FIELDS = [
 
 export type ProductField = (typeof PRODUCT_FIELDS)[number];
 
-export function isProductField(text: string): text is ProductField {
-  return PRODUCT_FIELDS.some((field) => field === text);
-}
-
 /** The value that a client reads. */
 export function readField(product: Product, field: ProductField): string | number {
   switch (field) {

@@ -12,8 +12,8 @@ import {
   SKU_LIMIT_CODE_POINTS,
   STOCK_LIMIT,
 } from './limits.ts';
-import { ObjectReader, type Parsed } from './parsed.ts';
-import { findIdentifierFault, findTextFault } from './text.ts';
+import { ObjectReader, type Parsed, parseInteger, parseLine } from './parsed.ts';
+import { findIdentifierFault } from './text.ts';
 import { formatTime } from './time.ts';
 
 declare const brand: unique symbol;
@@ -112,8 +112,8 @@ type ReadMembers = { readonly [Member in keyof NewProduct]: NewProduct[Member] |
 
 function readMembers(reader: ObjectReader, currency: Currency): ReadMembers {
   return {
-    name: reader.read('name', (value) => parseTitle(value, NAME_LIMIT_CODE_POINTS)),
-    category: reader.read('category', (value) => parseTitle(value, CATEGORY_LIMIT_CODE_POINTS)),
+    name: reader.read('name', (value) => parseLine(value, NAME_LIMIT_CODE_POINTS)),
+    category: reader.read('category', (value) => parseLine(value, CATEGORY_LIMIT_CODE_POINTS)),
     sku: reader.read('sku', parseSku),
     priceMinor: reader.read('price', (value) => parsePrice(value, currency)),
     stock: reader.read('stock', parseStock),
@@ -129,13 +129,8 @@ function assertComplete(reader: ObjectReader, members: ReadMembers): NewProduct 
   return { name, category, sku, priceMinor, stock };
 }
 
-function parseTitle(value: unknown, limitCodePoints: number): Parsed<string> {
-  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
-  const fault = findTextFault(value, limitCodePoints);
-  return fault ? { fault } : { value };
-}
-
-function parseSku(value: unknown): Parsed<Sku> {
+/** A SKU in normal form C. */
+export function parseSku(value: unknown): Parsed<Sku> {
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const normalised = value.normalize('NFC');
   const fault = findIdentifierFault(normalised, SKU_LIMIT_CODE_POINTS);
@@ -156,15 +151,9 @@ function parsePrice(value: unknown, currency: Currency): Parsed<number> {
   return { value: minor + 0 }; // -0 + 0 is 0
 }
 
-function parseStock(value: unknown): Parsed<number> {
-  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
-  if (!Number.isInteger(value)) {
-    return { fault: { code: 'precision', detail: 'Must be a whole number.' } };
-  }
-  if (value < 0 || value > STOCK_LIMIT) {
-    return { fault: { code: 'range', detail: 'Must be from 0 to 1,000,000,000.' } };
-  }
-  return { value: value + 0 }; // -0 + 0 is 0
+/** A quantity that may be in stock. */
+export function parseStock(value: unknown): Parsed<number> {
+  return parseInteger(value, 0, STOCK_LIMIT);
 }
 
 function unreported(): AppError {

@@ -25,13 +25,25 @@ export interface BodyStream {
  * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
  */
 export async function readJson(
-  request: IncomingMessage, consumes: readonly string[], timeoutMs = REQUEST_TIMEOUT_MS,
+  request: IncomingMessage, consumes: readonly string[], limitBytes = BODY_LIMIT_BYTES,
+  timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<unknown> {
   readMediaType(request, consumes);
   if (readCoding(request) !== 'identity') {
     throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.');
   }
-  return parseJson(await readBody(request, BODY_LIMIT_BYTES, timeoutMs));
+  return parseJson(await readBody(request, limitBytes, timeoutMs));
+}
+
+/** The type of the body, in UTF-8. @throws AppError `unsupported_media_type` */
+export function readMediaType(request: IncomingMessage, consumes: readonly string[]): string {
+  const field = request.headers['content-type'];
+  if (field !== undefined && consumes.includes(field)) return field;
+  const parsed = parseMediaType(field);
+  const charset = parsed?.params.get('charset')?.toLowerCase() ?? 'utf-8';
+  if (parsed && consumes.includes(parsed.essence) && charset === 'utf-8') return parsed.essence;
+  const choice = consumes.map((type) => `"content-type: ${type}"`).join(' or ');
+  throw new AppError('unsupported_media_type', `Send UTF-8 with the header ${choice}.`);
 }
 
 /** @throws AppError `unsupported_media_type` */
@@ -68,17 +80,6 @@ export function discardBody(request: IncomingMessage, timeoutMs = REQUEST_TIMEOU
   request.once('close', finish);
   socket.once('close', finish); // of which a request that was answered is not told
   request.resume();
-}
-
-/** The type of the body, in UTF-8. */
-function readMediaType(request: IncomingMessage, consumes: readonly string[]): string {
-  const field = request.headers['content-type'];
-  if (field !== undefined && consumes.includes(field)) return field;
-  const parsed = parseMediaType(field);
-  const charset = parsed?.params.get('charset')?.toLowerCase() ?? 'utf-8';
-  if (parsed && consumes.includes(parsed.essence) && charset === 'utf-8') return parsed.essence;
-  const choice = consumes.map((type) => `"content-type: ${type}"`).join(' or ');
-  throw new AppError('unsupported_media_type', `Send UTF-8 with the header ${choice}.`);
 }
 
 function parseMediaType(type: string | undefined): MIMEType | undefined {

@@ -12,7 +12,9 @@ import { findNoneMatch, formatCodedTag } from './conditional.ts';
 import { type ContentCoding, negotiateCoding } from './negotiate.ts';
 import { isStream, type Reply, withFields } from './reply.ts';
 
-const COMPRESSIBLE = /^(?:text\/|application\/(?:[\w.-]+\+)?json|application\/x-ndjson|image\/svg)/;
+/** Not live streams, of which every event would have to be flushed. */
+const COMPRESSIBLE =
+  /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?json|application\/x-ndjson|image\/svg)/;
 /** By preference. A stream is compressed as fast as it is made, which Brotli is not. */
 const CODINGS: readonly ContentCoding[] = ['br', 'gzip'];
 const STREAM_CODINGS: readonly ContentCoding[] = ['gzip'];

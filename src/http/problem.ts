@@ -23,6 +23,8 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   request_timeout: 408,
   sku_taken: 409,
   limit_reached: 409,
+  sync_refused: 409,
+  history_pruned: 410,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
@@ -50,6 +52,8 @@ const TITLE: Readonly<Record<ErrorCode, string>> = {
   request_timeout: 'The request came too slowly',
   sku_taken: 'The SKU is taken',
   limit_reached: 'A limit is reached',
+  sync_refused: 'The stock was not changed',
+  history_pruned: 'The history does not reach back so far',
   precondition_failed: 'The precondition does not hold',
   body_too_large: 'The body is too large',
   unsupported_media_type: 'The media type is not supported',
@@ -89,7 +93,7 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
 
 /** The problem document of an error, for wherever it stands; `report` as above. */
 export function describeProblem(error: unknown, report: (entry: ErrorReport) => void) {
-  const { code, publicDetail, issues } = toRefusal(error);
+  const { code, publicDetail, issues, members } = toRefusal(error);
   const status = STATUS[code];
   // Without a cause it is a limit that does its work: nothing for the log.
   const isFault = status >= 500 && (code === 'internal' || (error as AppError).cause !== undefined);
@@ -102,6 +106,7 @@ export function describeProblem(error: unknown, report: (entry: ErrorReport) => 
     detail: publicDetail,
     ...(id && { instance: `urn:uuid:${id}` }),
     ...(issues.length > 0 && { errors: issues }),
+    ...members,
   };
 }
 

@@ -3,10 +3,11 @@
 export class UnderWay {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
+  readonly #closing = new AbortController();
 
-  /** Whether `close` was called: from then on requests are refused. */
-  get isClosing(): boolean {
-    return this.#idle !== undefined;
+  /** Aborted by `close`: from then on requests are refused, and those that wait should end. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   begin(): void {
@@ -21,6 +22,7 @@ export class UnderWay {
   /** Resolves once all requests that have begun have ended. */
   close(): Promise<void> {
     this.#idle ??= Promise.withResolvers();
+    this.#closing.abort();
     if (this.#count === 0) this.#idle.resolve();
     return this.#idle.promise;
   }

@@ -1,4 +1,4 @@
-/** Writes products as CSV (RFC 4180): commas, CRLF, quotes where they are needed, no formulas. */
+/** Writes CSV (RFC 4180): commas, CRLF, quotes where they are needed, no formulas. */
 import { type ProductField, readField } from '../domain/product-fields.ts';
 import type { Product } from '../domain/product.ts';
 import { makeInert } from './inert-text.ts';
@@ -7,13 +7,18 @@ import { makeInert } from './inert-text.ts';
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** The header line. */
-export function formatCsvHeader(fields: readonly ProductField[]): string {
+export function formatCsvHeader(fields: readonly string[]): string {
   return `${fields.join(',')}\r\n`;
 }
 
 /** One line with these members of a product. */
-export function formatCsvRow(product: Product, fields: readonly ProductField[]): string {
-  return `${fields.map((field) => formatCell(readField(product, field))).join(',')}\r\n`;
+export function formatCsvProduct(product: Product, fields: readonly ProductField[]): string {
+  return formatCsvRow(fields.map((field) => readField(product, field)));
+}
+
+/** One line; what is undefined is an empty cell. */
+export function formatCsvRow(values: readonly (string | number | undefined)[]): string {
+  return `${values.map((value) => formatCell(value ?? '')).join(',')}\r\n`;
 }
 
 function formatCell(value: string | number): string {

@@ -29,10 +29,10 @@ export interface RowReader {
 }
 
 /** Rows in groups of a turn; those before a fault come before it. */
-export function* gatherTurns(
-  rows: Iterable<ImportRow>,
-): Generator<readonly ImportRow[], void, void> {
-  let turn: ImportRow[] = [];
+export function* gatherTurns<Row>(
+  rows: Iterable<Row>,
+): Generator<readonly Row[], void, void> {
+  let turn: Row[] = [];
   try {
     for (const row of rows) {
       turn.push(row);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { PRODUCT_FIELDS } from '../../src/domain/product-fields.ts';
 import { formatProduct } from '../../src/domain/product.ts';
-import { formatCsvHeader, formatCsvRow } from '../../src/transfer/csv-writer.ts';
+import { formatCsvHeader, formatCsvProduct } from '../../src/transfer/csv-writer.ts';
 import { startServer } from '../support/server.ts';
 import { counts, CSV_HEADER, importFile, makeRows } from './import.ts';
 
@@ -208,7 +208,7 @@ test('finds all unchanged in what we export ourselves', async (t) => {
     after: undefined, limit: 100,
   });
   const csv = formatCsvHeader(PRODUCT_FIELDS)
-    + products.map((product) => formatCsvRow(product, PRODUCT_FIELDS)).join('');
+    + products.map((product) => formatCsvProduct(product, PRODUCT_FIELDS)).join('');
   const expected = counts({ unchanged: 10, position: 10 });
   assert.deepEqual((await importFile(seller, { body: csv })).summary, expected);
   const ndjson = products.map((product) => `${formatProduct(product)}\n`).join('');

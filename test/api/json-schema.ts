@@ -98,6 +98,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   items: (value, schema, _, document) => !Array.isArray(value) ? [] : value.flatMap(
     (item, index) => below(index, findFaults(item, schema, document))),
 
+  allOf: (value, schemas: unknown[], _, document) =>
+    schemas.flatMap((schema) => findFaults(value, schema, document)),
   anyOf: (value, schemas: unknown[], _, document) => {
     const faults = schemas.map((schema) => findFaults(value, schema, document));
     return faults.some((list) => list.length === 0) ? [] : faults.flat();

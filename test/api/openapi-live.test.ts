@@ -4,7 +4,9 @@ import { test, type TestContext } from 'node:test';
 import { AppError, createApp, generateApiKey, listen } from '../../src/index.ts';
 import { makeClock } from '../support/clock.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
-import { makeProduct, startServer } from '../support/server.ts';
+import {
+  makeProduct, startServer, type TestSeller, type TestServer,
+} from '../support/server.ts';
 import { findFaults, type Json } from './json-schema.ts';
 import {
   assertDescribed, assertResponse, dig, fetchDocument, listOperations, type OperationEntry,
@@ -12,6 +14,7 @@ import {
 
 const PRODUCTS = '/api/v1/products';
 const IMPORT = `${PRODUCTS}/import`;
+const STOCK = '/api/v1/stock';
 const BY_ID = `${PRODUCTS}/{id}`;
 const BY_SKU = `${PRODUCTS}/sku/{sku}`;
 
@@ -184,18 +187,28 @@ test('takes the requests that the document has as examples', async (t) => {
     ['patchProduct', 200], ['readProduct', 200], ['readProductHead', 200], ['deleteProduct', 204],
     ['putProductBySku', 201], ['patchProductBySku', 200], ['readProductBySku', 200],
     ['readProductBySkuHead', 200], ['deleteProductBySku', 204], ['importProducts', 200],
-    ['listProducts', 200], ['listProductsHead', 200], ['readOpenApi', 200],
-    ['readOpenApiHead', 200],
+    ['listProducts', 200], ['listProductsHead', 200], ['syncStock', 200], ['listStock', 200],
+    ['listStockHead', 200], ['listMovements', 200], ['listMovementsHead', 200],
+    ['listChanges', 200], ['listChangesHead', 200], ['readOpenApi', 200], ['readOpenApiHead', 200],
   ] as const) await ask(status, sampleAsk(document, find(operationId), id));
-  assert.equal(entries.length, 15);
+  assert.equal(entries.length, 22);
 });
+
+/** A seller whose history begins late. */
+async function makePruned(server: TestServer): Promise<TestSeller> {
+  const seller = await server.makeSeller();
+  for (let n = 0; n < 3; n += 1) await seller.create();
+  await server.store.pruneHistory(Date.parse('2100-01-01'));
+  return seller;
+}
 
 test('refuses with each status that the document names, and as it says', async (t) => {
   const { server, document, seller } = await start(t);
-  const stranger = await server.makeSeller({ scopes: ['stock:write'] });
+  const stranger = await server.makeSeller({ scopes: ['webhooks:write'] });
   const slow = await (await startServer(t, { rateLimitPerMinute: 1, clock: makeClock() }))
     .makeSeller();
   await slow.send({ path: PRODUCTS });
+  const pruned = await makePruned(server);
   const used = { 'idempotency-key': '"used"' };
   const create = { method: 'POST', path: PRODUCTS, headers: { ...JSON_BODY, ...used } };
   await seller.send({ ...create, body: JSON.stringify({ ...makeProduct(), sku: 'taken' }) });
@@ -211,9 +224,14 @@ test('refuses with each status that the document names, and as it says', async (
     404: (ask) => sendWith(ask.method === 'PUT'
       ? { ...ask, path: ask.path.replace('{sku}', '%ff') } : { ...ask, name: 'none' }),
     406: (ask) => sendWith(ask, { accept: 'image/png' }),
-    409: (ask) => sendWith({ ...ask, body: JSON.stringify({ ...makeProduct(), sku: 'taken' }) }),
+    409: (ask) => sendWith({ ...ask, body: JSON.stringify(ask.path === STOCK
+      ? { changes: [{ sku: 'none', set: 1 }], atomic: true }
+      : { ...makeProduct(), sku: 'taken' }) }),
+    410: (ask) => pruned.send(toRequest({
+      ...ask, query: ask.path === STOCK ? '?at=1' : '?after=1',
+    })),
     412: (ask) => sendWith(ask, { 'if-match': '"999"' }),
-    413: (ask) => sendWith({ ...ask, body: ' '.repeat(70_000) }),
+    413: (ask) => sendWith({ ...ask, body: ' '.repeat(2_100_000) }),
     415: (ask) => sendWith(ask, { 'content-type': 'image/png' }),
     422: (ask) => sendWith(ask, used),
     429: (ask) => slow.send(toRequest(ask)),

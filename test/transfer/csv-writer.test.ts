@@ -6,7 +6,7 @@ import type { ProductId, SellerId } from '../../src/domain/id.ts';
 import { PRODUCT_FIELDS } from '../../src/domain/product-fields.ts';
 import { parseNewProduct, type Product } from '../../src/domain/product.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
-import { formatCsvHeader, formatCsvRow } from '../../src/transfer/csv-writer.ts';
+import { formatCsvHeader, formatCsvProduct } from '../../src/transfer/csv-writer.ts';
 import { readRecords, readRows } from './read.ts';
 
 const EUR: Currency = { code: 'EUR', decimals: 2 };
@@ -30,7 +30,7 @@ function makeProduct(members: Readonly<Record<string, unknown>>, currency = EUR)
 
 test('writes all members in their order, with CRLF', () => {
   assert.equal(
-    formatCsvHeader(PRODUCT_FIELDS) + formatCsvRow(makeProduct({}), PRODUCT_FIELDS),
+    formatCsvHeader(PRODUCT_FIELDS) + formatCsvProduct(makeProduct({}), PRODUCT_FIELDS),
     'id,name,category,sku,price,currency,stock,position,created_at,updated_at\r\n'
       + 'prd_0000000020000000000100,Mug,Kitchen,M-1,19.99,EUR,7,3,'
       + '2026-01-02T03:04:05.678Z,2026-01-02T03:04:06.789Z\r\n',
@@ -39,7 +39,7 @@ test('writes all members in their order, with CRLF', () => {
 
 test('writes the members that are asked for, in the order that is asked for', () => {
   assert.equal(formatCsvHeader(['stock', 'sku']), 'stock,sku\r\n');
-  assert.equal(formatCsvRow(makeProduct({}), ['stock', 'sku']), '7,M-1\r\n');
+  assert.equal(formatCsvProduct(makeProduct({}), ['stock', 'sku']), '7,M-1\r\n');
 });
 
 test('never writes a price with an exponent', () => {
@@ -48,12 +48,13 @@ test('never writes a price with an exponent', () => {
   ] as const) {
     const currency = findCurrency(code);
     assert.ok(currency);
-    assert.equal(formatCsvRow(makeProduct({ price }, currency), ['price']), `${text}\r\n`);
+    assert.equal(formatCsvProduct(makeProduct({ price }, currency), ['price']), `${text}\r\n`);
   }
 });
 
 test('begins no cell with what a spreadsheet takes for a formula', async () => {
-  const text = HOSTILE.map((name) => formatCsvRow(makeProduct({ name }), ['name', 'sku'])).join('');
+  const lines = HOSTILE.map((name) => formatCsvProduct(makeProduct({ name }), ['name', 'sku']));
+  const text = lines.join('');
   const records = await readRecords(`name,sku\r\n${text}`);
   assert.equal(records.length, HOSTILE.length + 1);
   for (const { cells: [cell = ''] } of records) assert.doesNotMatch(cell, /^[=+\-@\t\r＝＋－＠]/);
@@ -65,7 +66,7 @@ test('gives hostile names, categories and SKUs back exactly as they were', async
     makeProduct({
       name: text, category: `${text}${n}`, sku: `${text.replace(/\p{Cf}/gu, '').trim()}${n}`,
     }));
-  const lines = products.map((product) => formatCsvRow(product, PRODUCT_FIELDS));
+  const lines = products.map((product) => formatCsvProduct(product, PRODUCT_FIELDS));
   const file = formatCsvHeader(PRODUCT_FIELDS) + lines.join('');
   const reader = new CsvRows(EUR, new Map(), new Map());
   const rows = await readRows(reader, file);

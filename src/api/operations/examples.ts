@@ -25,3 +25,12 @@ export const productTable = [PRODUCT_FIELDS, PRODUCT_FIELDS.map((field) => produ
 /** What people send who keep their catalogue in a table. */
 export const newProductTable = [Object.keys(newProduct), Object.values(newProduct)]
   .map((cells) => `${cells.join(',')}\r\n`).join('');
+
+export const stockMovement = {
+  before: 40, after: 38, delta: -2, reason: 'sold', source: 'erp', sequence: null,
+};
+
+export const stockChange = {
+  position: 13, type: 'stock', product_id: product.id, sku, at: '2026-11-20T10:49:00.000Z',
+  key_id: 'key_1k7s94cm8001k7s94bi600', data: stockMovement,
+};

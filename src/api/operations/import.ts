@@ -2,7 +2,7 @@
 import { IMPORT_UNIT_ROWS } from '../../config.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Operation } from '../operation.ts';
-import { linesOf } from '../schemas.ts';
+import { linesOf } from '../schema.ts';
 import { newProduct, newProductTable } from './examples.ts';
 
 const failedRow = {

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of all products together. */
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Operation } from '../operation.ts';
-import { linesOf, refer } from '../schemas.ts';
+import { linesOf, refer } from '../schema.ts';
 import { newProduct, product, productLines, productTable } from './examples.ts';
 
 export const listProductsOperation: Operation = {

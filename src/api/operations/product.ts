@@ -4,7 +4,7 @@
  */
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../media-types.ts';
 import type { Answer, Operation } from '../operation.ts';
-import { refer } from '../schemas.ts';
+import { refer } from '../schema.ts';
 import { newProduct, product } from './examples.ts';
 
 const content = { [JSON_TYPE]: { schema: refer('Product'), example: product } };

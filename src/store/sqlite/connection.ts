@@ -20,7 +20,7 @@ const LIMITS = {
   functionArg: 16,
   attach: 0,
   likePatternLength: 256,
-  variableNumber: 64,
+  variableNumber: 256,
   triggerDepth: 4,
 };
 

@@ -65,7 +65,7 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
     savepoint.run();
     try {
       const outcome = runUnit(call, at);
-      positions.flush();
+      positions.flush(at);
       release.run();
       return outcome;
     } catch (error) {
@@ -78,26 +78,28 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
     }
   }
 
-  function transact(work: () => Outcome[]): Outcome[] {
+  function transact(at: number, work: () => Outcome[]): Outcome[] {
     try {
       begin.run();
       const outcomes = work();
-      positions.flush();
+      positions.flush(at);
       commit.run();
       return outcomes;
-    } finally {
+    } catch (error) {
       positions.forget();
+      throw error;
+    } finally {
       if (db.isTransaction) db.exec('ROLLBACK');
     }
   }
 
   return ({ at, calls }) => {
-    const together = attempt(() => transact(() => calls.map((call) => runUnit(call, at))));
+    const together = attempt(() => transact(at, () => calls.map((call) => runUnit(call, at))));
     if (Array.isArray(together)) return together;
     // A database that is busy or a broken disk is no fault of one unit.
     const isShared = calls.length === 1 || together.code === 'unavailable';
     const apart = isShared
-      ? together : attempt(() => transact(() => calls.map((call) => runAlone(call, at))));
+      ? together : attempt(() => transact(at, () => calls.map((call) => runAlone(call, at))));
     return Array.isArray(apart) ? apart : calls.map(() => apart);
   };
 }

@@ -53,8 +53,15 @@ export class IdempotencyRecords {
       throw new AppError('idempotency_mismatch', `${detail} Take a new key for a new request.`);
     }
     const outcome = run();
+    if (isRefusal(outcome)) return outcome;
     this.#insert.run(sellerId, key, part, fingerprint, at, JSON.stringify(outcome));
     this.#prune.run(sellerId, oldest);
     return outcome;
   }
+}
+
+/** Most units refuse by throwing; one that has more to tell says so in what it returns. */
+function isRefusal(outcome: unknown): boolean {
+  return typeof outcome === 'object' && outcome !== null && 'refusal' in outcome
+    && outcome.refusal !== undefined;
 }

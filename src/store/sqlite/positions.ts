@@ -9,8 +9,13 @@ import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
 import { readCurrency, readInteger } from './row.ts';
 
+/** What the table of minutes counts in. */
+export const MINUTE_MS = 60_000;
+
 interface Counters {
   position: number;
+  /** Of the last change that is on the disk. */
+  readonly written: number;
   lastProductId: number;
   readonly currency: Currency;
 }
@@ -18,13 +23,17 @@ interface Counters {
 export class Positions {
   readonly #find;
   readonly #update;
+  readonly #noteMinute;
   readonly #touched = new Map<SellerId, Counters>();
+  #undone = 0;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
       SELECT position, last_product_id, currency, currency_decimals FROM seller WHERE id = ?`);
     this.#update = db.prepare(`
       UPDATE seller SET position = ?, last_product_id = ? WHERE id = ?`);
+    this.#noteMinute = db.prepare(`
+      INSERT OR REPLACE INTO change_minute (seller_id, minute, position) VALUES (?, ?, ?)`);
   }
 
   /** The next position of a seller, for a change that is made now. @throws AppError `not_found` */
@@ -32,6 +41,11 @@ export class Positions {
     const counters = this.#touch(sellerId);
     counters.position += 1;
     return counters;
+  }
+
+  /** Takes as many positions; the first of them is the one after `of`. */
+  takeMany(sellerId: SellerId, count: number): void {
+    this.#touch(sellerId).position += count;
   }
 
   /** Position of the last change of a seller, those of this transaction included. */
@@ -51,10 +65,12 @@ export class Positions {
     return counters.lastProductId as ProductId;
   }
 
-  /** Writes what was taken: call it before the commit. */
-  flush(): void {
-    for (const [sellerId, { position, lastProductId }] of this.#touched) {
+  /** Writes what was taken, at this time: call it before the commit. */
+  flush(at: number): void {
+    for (const [sellerId, { position, written, lastProductId }] of this.#touched) {
+      if (position === written) continue;
       this.#update.run(position, lastProductId, sellerId);
+      this.#noteMinute.run(sellerId, Math.floor(at / MINUTE_MS), position);
     }
     this.#touched.clear();
   }
@@ -62,6 +78,12 @@ export class Positions {
   /** Drops what was taken: call it after anything was rolled back. */
   forget(): void {
     this.#touched.clear();
+    this.#undone += 1;
+  }
+
+  /** How often something was rolled back: what was remembered since the last time may be wrong. */
+  get undone(): number {
+    return this.#undone;
   }
 
   #touch(sellerId: SellerId): Counters {
@@ -69,8 +91,10 @@ export class Positions {
     if (known) return known;
     const row = this.#find.get(sellerId);
     if (!row) throw new AppError('not_found', 'There is no such seller.');
+    const position = readInteger(row, 'position');
     const counters: Counters = {
-      position: readInteger(row, 'position'),
+      position,
+      written: position,
       lastProductId: readInteger(row, 'last_product_id'),
       currency: readCurrency(row),
     };

@@ -3,16 +3,16 @@
  * history at that position, together. Every movement of stock is in the history too.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import type { ChangeType } from '../../domain/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import {
   formatProduct, type NewProduct, type Product, type ProductTarget, type Sku,
 } from '../../domain/product.ts';
 import type { Author, WrittenProduct } from '../store.ts';
+import { HistoryWriter } from './history-writer.ts';
 import type { Positions } from './positions.ts';
 import { PRODUCT_COLUMNS, prepareFindProduct } from './products.ts';
-
-type ChangeType = 'created' | 'updated' | 'deleted' | 'stock';
 
 export class ProductChanges {
   readonly #positions: Positions;
@@ -20,23 +20,25 @@ export class ProductChanges {
   readonly #insert;
   readonly #update;
   readonly #delete;
-  readonly #insertChange;
+  readonly #forgetSequences;
+  readonly #history: HistoryWriter;
 
   constructor(db: DatabaseSync, positions: Positions) {
     this.#positions = positions;
     this.#find = prepareFindProduct(db);
     this.#insert = db.prepare(`
-      INSERT INTO product (seller_id, ${PRODUCT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO product (seller_id, ${PRODUCT_COLUMNS}, snapshot_position)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (seller_id, sku) DO NOTHING`);
     this.#update = db.prepare(`
       UPDATE product
-      SET sku = ?, name = ?, category = ?, price_minor = ?, stock = ?, position = ?, updated_at = ?
+      SET sku = ?, name = ?, category = ?, price_minor = ?, stock = ?, position = ?, updated_at = ?,
+        snapshot_position = coalesce(?, snapshot_position)
       WHERE seller_id = ? AND id = ?`);
     this.#delete = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
-    this.#insertChange = db.prepare(`
-      INSERT INTO change (seller_id, position, type, product_id, key_id, at,
-        stock_before, stock_after, product)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#forgetSequences = db.prepare(`
+      DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
+    this.#history = new HistoryWriter(db);
   }
 
   find(sellerId: SellerId, target: ProductTarget): Product | undefined {
@@ -51,13 +53,14 @@ export class ProductChanges {
     const { sku, name, category, priceMinor, stock } = product;
     const { changes } = this.#insert.run(
       sellerId, id, sku, name, category, priceMinor, stock, position, at, at,
+      position,
     );
     if (changes === 0) throw skuTaken(sku);
     const created = {
       ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at,
     };
     const json = formatProduct(created);
-    this.#record('created', author, created, 0, json);
+    this.#record('created', author, undefined, created, json);
     return { effect: 'created', id, position, json, isReplay: false };
   }
 
@@ -72,36 +75,41 @@ export class ProductChanges {
     const { position } = this.#positions.take(sellerId);
     const updatedAt = Math.max(at, before.updatedAt); // a clock may step backwards
     const after = { ...before, ...to, position, updatedAt };
+    const isStockAlone = isSame(before, { ...to, stock: before.stock });
     this.#update.run(
       after.sku, after.name, after.category, after.priceMinor, after.stock, position, updatedAt,
-      sellerId, id,
+      isStockAlone ? null : position, sellerId, id,
     );
     const json = formatProduct(after);
-    if (isSame(before, { ...to, stock: before.stock })) {
-      this.#record('stock', author, after, before.stock, null);
-    } else {
-      this.#record('updated', author, after, before.stock, json);
-    }
+    if (isStockAlone) this.#record('stock', author, before, after, undefined);
+    else this.#record('updated', author, before, after, json);
     return { effect: 'updated', id, position, json, isReplay: false };
   }
 
   /** The history keeps the product as it last was; its stock has moved to nothing. */
   delete(author: Author, before: Product, at: number): void {
-    const { sellerId, id, stock } = before;
+    const { sellerId, id } = before;
     const { position } = this.#positions.take(sellerId);
     this.#delete.run(sellerId, id);
+    this.#forgetSequences.run(sellerId, id);
     const updatedAt = Math.max(at, before.updatedAt);
     const last = { ...before, position, updatedAt, stock: 0 };
-    this.#record('deleted', author, last, stock, formatProduct(before));
+    this.#record('deleted', author, before, last, formatProduct(before));
   }
 
   #record(
-    type: ChangeType, { keyId }: Author, product: Product, stockBefore: number, json: string | null,
+    type: ChangeType, { keyId }: Author, before: Product | undefined, after: Product,
+    json: string | undefined,
   ): void {
-    const { sellerId, position, id, updatedAt, stock } = product;
-    this.#insertChange.run(
-      sellerId, position, type, id, keyId, updatedAt, stockBefore, stock, json,
-    );
+    const { sellerId, position, id, sku, updatedAt, stock } = after;
+    const movement = {
+      before: before?.stock ?? 0, after: stock,
+      reason: undefined, source: undefined, sequence: undefined,
+    };
+    this.#history.add({
+      sellerId, position, type, productId: id, sku, keyId, at: updatedAt, movement, product: json,
+      prior: before?.position,
+    });
   }
 }
 

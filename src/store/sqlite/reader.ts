@@ -9,9 +9,13 @@ import { AppError } from '../../domain/error.ts';
 import type { Grant } from '../store.ts';
 import { assertVersion, readCursorKey } from './catalogue-file.ts';
 import { openReader } from './connection.ts';
+import { historyQueries } from './history-queries.ts';
+import { timeQueries } from './history-times.ts';
 import { keyQueries } from './keys.ts';
+import { ledgerQueries } from './ledger-queries.ts';
 import { productQueries } from './products.ts';
 import { sellerQueries } from './sellers.ts';
+import { StockLevels } from './stock-levels.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
 
@@ -72,5 +76,10 @@ export class Reader {
 }
 
 function prepareQueries(db: DatabaseSync) {
-  return { ...sellerQueries(db), ...keyQueries(db), ...productQueries(db) };
+  const levels = new StockLevels(db);
+  return {
+    ...sellerQueries(db), ...keyQueries(db), ...productQueries(db), ...historyQueries(db),
+    ...ledgerQueries(db), ...timeQueries(db),
+    readLevels: levels.read.bind(levels),
+  };
 }

@@ -6,10 +6,14 @@
 import { join } from 'node:path';
 import type { Author, Store, Write } from '../store.ts';
 import { prepareCatalogueFile } from './catalogue-file.ts';
+import { CommitWatch } from './commit-watch.ts';
+import { pruneHistory } from './history-pruner.ts';
 import type { Once } from './idempotency.ts';
 import { openImportPreview } from './import-preview.ts';
+import { Ledger } from './ledger.ts';
 import { Reader } from './reader.ts';
 import { Search } from './search/search.ts';
+import { openStockTrial } from './stock-trial.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -34,20 +38,57 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const writer = await Writer.start({ file, pageLimit }, clock);
   try {
     const search = new Search({ catalogue: file, search: join(options.folder, 'search.db') });
-    return createStore(writer, new Reader(file), search);
+    return createStore(writer, new Reader(file), search, new CommitWatch(file));
   } catch (error) {
     await writer.close(Promise.resolve());
     throw error;
   }
 }
 
-function createStore(writer: Writer, reader: Reader, search: Search): Store {
+function createStore(
+  writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
+): Store {
+  const ledger = new Ledger(reader);
   writer.onCommit(() => {
     reader.endSnapshot();
     search.noteCommit();
+    commits.noteCommit();
   });
   return {
     cursorKey: reader.cursorKey,
+    ...sellersOf(reader, writer),
+    ...changesOf(writer),
+    previewImport: (sellerId, mode) =>
+      openImportPreview(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
+    tryStock: (author, position, source) => openStockTrial(author, position, (changes) =>
+      reader.snapshot().readLevels(author.sellerId, changes, source)),
+    findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
+    listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
+    searchProducts: (sellerId, query, position) => search.search(sellerId, query, position),
+    exportProducts: (sellerId, filter, sort, position) =>
+      search.export(sellerId, filter, sort, position),
+    listChanges: async (sellerId, query) => reader.snapshot().listChanges(sellerId, query),
+    listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
+    findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
+    listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
+    watchCommits: (listener) => commits.add(listener),
+    pruneHistory: (before) => pruneHistory(reader, writer, before),
+    async close() {
+      reader.close();
+      commits.close();
+      await writer.close(search.close());
+    },
+  };
+}
+
+type Part<Name extends keyof Store> = Pick<Store, Name>;
+
+/** Sellers and their keys. */
+function sellersOf(reader: Reader, writer: Writer): Part<
+  | 'createSeller' | 'findSeller' | 'listSellers' | 'createKey' | 'listKeys' | 'rotateKey'
+  | 'revokeKey' | 'findGrant' | 'noteKeyUse'
+> {
+  return {
     createSeller: (seller) => writer.run('createSeller', seller),
     findSeller: async (id) => reader.snapshot().findSeller(id),
     listSellers: async (query) => reader.snapshot().listSellers(query),
@@ -58,6 +99,15 @@ function createStore(writer: Writer, reader: Reader, search: Search): Store {
     findGrant: async (hash) => reader.findGrant(hash),
     noteKeyUse: (author, address) =>
       writer.run('noteKeyUse', { author: authorOf(author), address }),
+  };
+}
+
+/** All that changes a catalogue. */
+function changesOf(writer: Writer): Part<
+  | 'createProduct' | 'putProduct' | 'patchProduct' | 'deleteProduct' | 'importProducts'
+  | 'syncStock'
+> {
+  return {
     createProduct: (write, product) =>
       writer.run('createProduct', { author: authorOf(write), product }, onceOf(write)),
     putProduct: (write, product, precondition) =>
@@ -68,19 +118,14 @@ function createStore(writer: Writer, reader: Reader, search: Search): Store {
     deleteProduct: (write, target, precondition) => writer.run(
       'deleteProduct', { author: authorOf(write), target, precondition }, onceOf(write),
     ),
-    importProducts: (write, products, mode) =>
-      writer.run('importProducts', { author: authorOf(write), products, mode }, onceOf(write)),
-    previewImport: (sellerId, mode) =>
-      openImportPreview(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
-    findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
-    listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
-    searchProducts: (sellerId, query, position) => search.search(sellerId, query, position),
-    exportProducts: (sellerId, filter, sort, position) =>
-      search.export(sellerId, filter, sort, position),
-    async close() {
-      reader.close();
-      await writer.close(search.close());
-    },
+    importProducts: (write, products, mode) => writer.run(
+      'importProducts', { author: authorOf(write), products, mode }, onceOf(write),
+      products.length,
+    ),
+    syncStock: (write, sync, isDryRun) => writer.run(
+      'syncStock', { author: authorOf(write), sync, isDryRun }, onceOf(write),
+      sync.changes.length,
+    ),
   };
 }
 

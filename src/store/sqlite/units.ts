@@ -1,16 +1,21 @@
 /** Every unit of work that writes, by name: what the main thread may ask of the writer's thread. */
 import type { DatabaseSync } from 'node:sqlite';
+import { pruningUnits } from './history-pruning.ts';
 import { keyUnits } from './keys.ts';
 import type { Positions } from './positions.ts';
 import { productUnits } from './product-units.ts';
 import { sellerUnits } from './sellers.ts';
+import { stockUnits } from './stock-units.ts';
 
 /**
  * A unit takes its input and the time of its commit, and returns what is answered. It may be run
  * twice (see group-commit.ts): all that it does, it does in the database.
  */
 export function prepareUnits(db: DatabaseSync, positions: Positions) {
-  return { ...sellerUnits(db), ...keyUnits(db), ...productUnits(db, positions) };
+  return {
+    ...sellerUnits(db), ...keyUnits(db), ...productUnits(db, positions),
+    ...stockUnits(db, positions), ...pruningUnits(db),
+  };
 }
 
 export type Units = ReturnType<typeof prepareUnits>;

@@ -7,7 +7,9 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { WRITE_BATCH_LIMIT, WRITE_QUEUE_LIMIT } from '../../config.ts';
+import {
+  WRITE_AHEAD_ROWS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
+} from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { Once } from './idempotency.ts';
@@ -27,6 +29,8 @@ const UNSENT = {
 } as const;
 
 interface Pending {
+  /** Rows that the unit is about. */
+  readonly rows: number;
   readonly call: Batch['calls'][number];
   settle(outcome: Outcome): void;
 }
@@ -35,7 +39,8 @@ export class Writer {
   readonly #thread: Worker;
   readonly #clock: () => number;
   #waiting: Pending[] = [];
-  #underWay: Pending[] = [];
+  /** Batches that the thread has, in their order. */
+  #underWay: (readonly Pending[])[] = [];
   #isScheduled = false;
   #closed: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -45,8 +50,7 @@ export class Writer {
   private constructor(thread: Worker, clock: () => number) {
     this.#thread = thread;
     this.#clock = clock;
-    // The cast: writer-thread.ts answers each batch with its outcomes.
-    thread.on('message', (text: string) => this.#settle(JSON.parse(text) as Outcome[]));
+    thread.on('message', (text: string) => this.#settle(text));
     thread.on('error', (error: Error) => this.#fail(error));
     thread.on('exit', () => this.#fail(new Error('The thread of the writer has ended.')));
   }
@@ -64,9 +68,12 @@ export class Writer {
     this.#onCommit = listener;
   }
 
-  /** Runs a unit of work, or finds what it did `once`; resolves once it is durable. */
+  /**
+   * Runs a unit of work, about so many rows, or finds what it did `once`; resolves once it is
+   * durable.
+   */
   run<Name extends UnitName>(
-    name: Name, input: UnitInput<Name>, once?: Once,
+    name: Name, input: UnitInput<Name>, once?: Once, rows = 1,
   ): Promise<UnitOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
@@ -78,7 +85,7 @@ export class Writer {
         if (outcome.isDone) resolve(outcome.value as UnitOutput<Name>);
         else reject(new AppError(outcome.code, outcome.detail, { cause: outcome.cause }));
       };
-      this.#waiting.push({ call: { name, input, once }, settle });
+      this.#waiting.push({ rows, call: { name, input, once }, settle });
       this.#schedule();
     });
   }
@@ -104,7 +111,7 @@ export class Writer {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay.length > 0) return;
+    if (this.#isScheduled || !this.#isTime()) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -112,21 +119,39 @@ export class Writer {
     });
   }
 
+  /**
+   * While a batch is under way small units gather, for the more share a commit the better; large
+   * ones are sent ahead, so that the thread need not wait for them.
+   */
+  #isTime(): boolean {
+    if (this.#underWay.length === 0) return this.#waiting.length > 0;
+    return this.#underWay.length === 1 && (this.#waiting[0]?.rows ?? 0) >= WRITE_AHEAD_ROWS;
+  }
+
   #send(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    const first = this.#waiting.slice(0, WRITE_BATCH_LIMIT);
-    // A unit of an import is as large as a batch: one ends it, so that the others are not held up.
-    const large = first.findIndex(({ call }) => call.name === 'importProducts');
-    this.#underWay = this.#waiting.splice(0, large < 0 ? WRITE_BATCH_LIMIT : large + 1);
-    const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
+    if (!this.#isTime()) return;
+    const next = this.#waiting.splice(0, this.#countNext());
+    this.#underWay.push(next);
+    const batch: Batch = { at: this.#clock(), calls: next.map(({ call }) => call) };
     this.#thread.postMessage(JSON.stringify(batch));
   }
 
-  #settle(outcomes: readonly Outcome[]): void {
-    const settled = this.#underWay;
-    this.#underWay = [];
+  /** Units of many rows fill a batch sooner, so that nobody waits for long behind them. */
+  #countNext(): number {
+    let rows = 0;
+    const end = this.#waiting.findIndex((pending, index) => {
+      rows += pending.rows;
+      return index > 0 && (rows > WRITE_BATCH_ROWS_LIMIT || index >= WRITE_BATCH_LIMIT);
+    });
+    return end < 0 ? this.#waiting.length : end;
+  }
+
+  #settle(text: string): void {
+    const settled = this.#underWay.shift() ?? [];
     this.#onCommit();
-    this.#send(); // the thread works on, while this one answers
+    this.#send(); // the thread works on, while this one reads what it did, and answers
+    // The cast: writer-thread.ts answers each batch with its outcomes.
+    const outcomes = JSON.parse(text) as Outcome[];
     settled.forEach((pending, index) => {
       pending.settle(outcomes[index] ?? UNKNOWN);
     });
@@ -136,7 +161,7 @@ export class Writer {
   /** The thread is gone. What it had under way may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
-    const [lost, unsent] = [this.#underWay, this.#waiting];
+    const [lost, unsent] = [this.#underWay.flat(), this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
     for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });

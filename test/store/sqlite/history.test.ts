@@ -24,7 +24,8 @@ test('has for each position one row, with the product as it was answered', async
     await store.createProduct(other, makeNewProduct());
     expected.push({
       seller_id: one.sellerId, position, type: 'created', product_id: id, key_id: author.keyId,
-      at: clock.now, stock_before: 0, stock_after: index * 5, product: json,
+      at: clock.now, stock_before: 0, stock_after: index * 5, product: json, sku: product.sku,
+      prior: null, reason: null, source: null, sequence: null,
     });
   }
   await store.close();
@@ -78,19 +79,25 @@ test('tells what was changed, moved and deleted, and keeps a last snapshot', asy
   await store.deleteProduct(author, { id }, {});
   await store.close();
   const rows = readRows(folder, `
-    SELECT position, type, product_id, stock_before, stock_after, product FROM change
+    SELECT position, type, product_id, stock_before, stock_after, product, prior FROM change
     WHERE seller_id = ? ORDER BY position`, author.sellerId);
   const product_id = id;
   assert.deepEqual(rows, [
-    { position: 1, type: 'created', product_id, stock_before: 0, stock_after: 7, product: json },
-    { position: 2, type: 'stock', product_id, stock_before: 7, stock_after: 9, product: null },
+    {
+      position: 1, type: 'created', product_id, stock_before: 0, stock_after: 7, product: json,
+      prior: null,
+    },
+    {
+      position: 2, type: 'stock', product_id, stock_before: 7, stock_after: 9, product: null,
+      prior: 1,
+    },
     {
       position: 3, type: 'updated', product_id, stock_before: 9, stock_after: 4,
-      product: renamed.json,
+      product: renamed.json, prior: 2,
     },
     {
       position: 4, type: 'deleted', product_id, stock_before: 4, stock_after: 0,
-      product: renamed.json,
+      product: renamed.json, prior: 3,
     },
   ]);
 });

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { prepareCatalogueFile } from '../../../src/store/sqlite/catalogue-file.ts';
 import { openWriter } from '../../../src/store/sqlite/connection.ts';
+import { historyQueries } from '../../../src/store/sqlite/history-queries.ts';
 import { IdempotencyRecords } from '../../../src/store/sqlite/idempotency.ts';
 import { keyQueries } from '../../../src/store/sqlite/keys.ts';
 import { Positions } from '../../../src/store/sqlite/positions.ts';
@@ -15,7 +16,9 @@ import { makeFolder } from '../../support/folder.ts';
 test('scans no table and sorts nothing in any statement', (t) => {
   const plans = explainAll(t);
   assert.ok(plans.size >= 15);
-  for (const [sql, plan] of plans) assert.doesNotMatch(plan, /SCAN|TEMP B-TREE|AUTOMATIC/, sql);
+  // What is scanned is what a statement is given: rows to insert, or a list of names.
+  const faulty = /SCAN (?!\d+-ROW VALUES|\w+ VIRTUAL TABLE)|TEMP B-TREE|AUTOMATIC/;
+  for (const [sql, plan] of plans) assert.doesNotMatch(plan, faulty, sql);
 });
 
 const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
@@ -63,5 +66,6 @@ function prepareAll(db: DatabaseSync): void {
   new IdempotencyRecords(db);
   sellerQueries(db);
   keyQueries(db);
+  historyQueries(db);
   productQueries(db);
 }

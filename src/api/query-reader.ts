@@ -1,0 +1,92 @@
+/** Reads the parameters of a query, each by a parser, and names all that are faulty at once. */
+import type { Issue } from '../domain/error.ts';
+import type { Parsed } from '../domain/parsed.ts';
+import { findSku, type Sku } from '../domain/product.ts';
+import { findTextFault } from '../domain/text.ts';
+import { parseTime } from '../domain/time.ts';
+import { invalidQuery, type Query } from '../http/query.ts';
+
+export class QueryReader {
+  readonly #query: Query;
+  readonly #issues: Issue[] = [];
+
+  constructor(query: Query) {
+    this.#query = query;
+  }
+
+  /** Undefined where the parameter is not sent, or is faulty. */
+  read<Value>(parameter: string, parse: (text: string) => Parsed<Value>): Value | undefined {
+    const text = this.#query.get(parameter);
+    if (text === undefined) return undefined;
+    const parsed = parse(text);
+    if ('value' in parsed) return parsed.value;
+    this.#issues.push({ parameter, ...parsed.fault });
+    return undefined;
+  }
+
+  readInteger(parameter: string, least: number, most: number): number | undefined {
+    return this.read(parameter, (text) => parseInteger(text, least, most));
+  }
+
+  /** One of these; the first of them where it is not sent. */
+  readChoice<Choice extends string>(
+    parameter: string, choices: readonly [Choice, ...Choice[]],
+  ): Choice {
+    return this.read(parameter, (text) => parseChoice(text, choices)) ?? choices[0];
+  }
+
+  /** Call it after the last read. @throws AppError `invalid_query` naming every faulty parameter */
+  assertSound(): void {
+    if (this.#issues.length > 0) throw invalidQuery(this.#issues);
+  }
+}
+
+function parseInteger(text: string, least: number, most: number): Parsed<number> {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) return { value };
+  return { fault: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
+}
+
+/** An integer of a position's range. */
+export function parsePosition(text: string): Parsed<number> {
+  return parseInteger(text, 0, Number.MAX_SAFE_INTEGER);
+}
+
+export function parseChoice<Choice extends string>(
+  text: string, choices: readonly Choice[],
+): Parsed<Choice> {
+  const value = choices.find((choice) => choice === text);
+  if (value !== undefined) return { value };
+  return { fault: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
+}
+
+/** Some of these, with commas between; in their own order, each once. */
+export function parseChoices<Choice extends string>(
+  text: string, choices: readonly Choice[],
+): Parsed<readonly Choice[]> {
+  const names = text.split(',');
+  if (names.every((name) => choices.some((choice) => choice === name))) {
+    return { value: choices.filter((choice) => names.includes(choice)) };
+  }
+  const detail = `Must be some of these, with commas between: ${choices.join(', ')}.`;
+  return { fault: { code: 'format', detail } };
+}
+
+export function parseText(text: string, limitCodePoints: number): Parsed<string> {
+  const fault = findTextFault(text, limitCodePoints);
+  return fault ? { fault } : { value: text };
+}
+
+export function parseSku(text: string): Parsed<Sku> {
+  const value = findSku(text);
+  if (value !== undefined) return { value };
+  return { fault: { code: 'format', detail: 'Cannot be a SKU.' } };
+}
+
+/** Milliseconds since 1970. */
+export function parseInstant(text: string): Parsed<number> {
+  const value = parseTime(text);
+  if (value !== undefined) return { value };
+  const detail = 'Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z.';
+  return { fault: { code: 'format', detail } };
+}

@@ -1,0 +1,43 @@
+/** What the JSON Schemas of the OpenAPI document are made of. */
+
+/** A JSON Schema, as OpenAPI 3.1 takes it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export type SchemaName =
+  | 'Product' | 'NewProduct' | 'ProductReplacement' | 'ProductPatch'
+  | 'ProductPage' | 'PartialProduct' | 'PartialProductPage'
+  | 'ImportProduct' | 'ImportLine' | 'ImportRow' | 'ImportSummary' | 'ImportProblem'
+  | 'Change' | 'ChangePage' | 'Movement' | 'MovementPage' | 'StockMovement'
+  | 'StockSync' | 'StockChange' | 'StockResult' | 'StockResults' | 'StockLine' | 'StockSummary'
+  | 'StockLevel' | 'StockPage'
+  | 'Problem' | 'Issue';
+
+/** A schema of the document's components. */
+export function refer(name: SchemaName): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** A text whose lines are JSON, each of this schema. */
+export function linesOf(name: SchemaName): Schema {
+  const description = 'One JSON document on each line.';
+  return {
+    type: 'string', description, contentMediaType: 'application/x-ndjson',
+    contentSchema: refer(name),
+  };
+}
+
+export const time = { type: 'string', format: 'date-time' };
+export const count = { type: 'integer', minimum: 0 };
+
+/** An object that has all of these properties, or those that are `required`. */
+export function objectOf(
+  properties: Readonly<Record<string, Schema>>, required = Object.keys(properties),
+): Schema {
+  return { type: 'object', ...(required.length > 0 && { required }), properties };
+}
+
+/** One of these texts, and what each means. */
+export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
+  const lines = Object.entries(meanings).map(([text, meaning]) => `- \`${text}\`: ${meaning}`);
+  return { enum: Object.keys(meanings), description: lines.join('\n') };
+}

@@ -1,0 +1,126 @@
+/** The stock of all products, as it is or as it once stood. */
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
+import { formatKeyId, formatProductId, type ProductId, type SellerId } from '../domain/id.ts';
+import type { Parsed } from '../domain/parsed.ts';
+import type { Reply } from '../http/reply.ts';
+import type { StockLevelAt, StockLevelPage } from '../store/store.ts';
+import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
+import { CSV_TYPE, JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
+import { assertWhole, formatNextLink } from './list-pages.ts';
+import { STOCK } from './paths.ts';
+import { parseChoice, parseInstant, parsePosition, QueryReader } from './query-reader.ts';
+import type { Call, Services } from './route.ts';
+
+const COLUMNS = ['id', 'sku', 'stock', 'position'];
+
+/** A position, or a time in milliseconds since 1970. */
+type Moment = { readonly position: number } | { readonly at: number };
+
+/** GET /api/v1/stock: 200, 400, 406, 410 */
+export async function listStock(call: Call, services: Services): Promise<Reply> {
+  const { query } = call;
+  const reader = new QueryReader(query);
+  const moment = reader.read('at', parseMoment);
+  const limit = reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT;
+  const format = reader.read('format', (text) => parseChoice(text, LIST_FORMATS));
+  reader.assertSound();
+  const mediaType = format ? MEDIA_TYPE_OF[format] : call.mediaType;
+  return mediaType === JSON_TYPE
+    ? listPage(call, services, moment, limit) : exportStock(call, services, moment, mediaType);
+}
+
+function parseMoment(text: string): Parsed<Moment> {
+  if (/^\d+$/.test(text)) {
+    const parsed = parsePosition(text);
+    return 'value' in parsed ? { value: { position: parsed.value } } : parsed;
+  }
+  const parsed = parseInstant(text);
+  if ('value' in parsed) return { value: { at: parsed.value } };
+  const detail = 'Must be a position, or a time of RFC 3339 such as 2026-01-31T12:00:00Z.';
+  return { fault: { code: 'format', detail } };
+}
+
+/** Without a moment, it is now. */
+async function findPosition(
+  { caller }: Call, { store }: Services, moment: Moment | undefined,
+): Promise<number> {
+  if (!moment) return caller.position;
+  return 'at' in moment ? store.findPositionAt(caller.sellerId, moment.at) : moment.position;
+}
+
+/** All pages are of the position that the first one found. */
+async function listPage(
+  call: Call, services: Services, moment: Moment | undefined, limit: number,
+): Promise<Reply> {
+  const { store, cursors, prefix } = services;
+  const { sellerId } = call.caller;
+  const name = `stock ${sellerId} ${call.query.get('at') ?? ''}`;
+  const cursor = call.query.get('cursor');
+  // The cast: what we have signed for this list is a place in it.
+  const [position, after] = cursor === undefined
+    ? [await findPosition(call, services, moment)]
+    : JSON.parse(cursors.parse(name, cursor)) as [position: number, after: ProductId];
+  const page = await store.listStockAt(sellerId, position, { after, limit });
+  const last = page.hasMore ? page.levels.at(-1) : undefined;
+  const next = last && cursors.format(name, JSON.stringify([position, last.id]));
+  const levels = page.levels.map((level) => formatLevel(sellerId, level)).join(',');
+  const nextCursor = JSON.stringify(next ?? null);
+  return {
+    status: 200,
+    headers: {
+      'content-type': JSON_TYPE, 'cache-control': 'no-store',
+      ...formatNextLink(`${prefix}${STOCK}`, call.query, limit, next),
+    },
+    body: `{"stock":[${levels}],"position":${position},"next_cursor":${nextCursor}}`,
+  };
+}
+
+async function exportStock(
+  call: Call, services: Services, moment: Moment | undefined, mediaType: string,
+): Promise<Reply> {
+  assertWhole(call.query);
+  const { sellerId } = call.caller;
+  const position = await findPosition(call, services, moment);
+  const query = { after: undefined, limit: PAGE_SIZE_LIMIT };
+  const first = await services.store.listStockAt(sellerId, position, query);
+  const end = services.streams.begin(formatKeyId(call.caller));
+  const isCsv = mediaType === CSV_TYPE;
+  const format = isCsv
+    ? (level: StockLevelAt) => formatRow(sellerId, level)
+    : (level: StockLevelAt) => `${formatLevel(sellerId, level)}\n`;
+  const head = isCsv ? formatCsvHeader(COLUMNS) : '';
+  return {
+    status: 200,
+    headers: {
+      'content-type': isCsv ? `${CSV_TYPE}; charset=utf-8` : mediaType,
+      'cache-control': 'no-store',
+      'seller-position': String(position),
+    },
+    body: render(first, (after) =>
+      services.store.listStockAt(sellerId, position, { ...query, after }), head, format, end),
+  };
+}
+
+async function* render(
+  first: StockLevelPage, read: (after: ProductId | undefined) => Promise<StockLevelPage>,
+  head: string, format: (level: StockLevelAt) => string, end: () => void,
+): AsyncGenerator<string, void, void> {
+  try {
+    yield head;
+    for (let page = first; ; page = await read(page.levels.at(-1)?.id)) {
+      yield page.levels.map(format).join('');
+      if (!page.hasMore) return;
+    }
+  } finally {
+    end();
+  }
+}
+
+function formatLevel(sellerId: SellerId, { id, sku, stock, position }: StockLevelAt): string {
+  return `{"id":"${formatProductId(sellerId, id)}","sku":${JSON.stringify(sku)}`
+    + `,"stock":${stock},"position":${position}}`;
+}
+
+function formatRow(sellerId: SellerId, { id, sku, stock, position }: StockLevelAt): string {
+  return formatCsvRow([formatProductId(sellerId, id), sku, stock, position]);
+}

@@ -1,0 +1,33 @@
+/** Lets a server forget the history that is older than its setting says. */
+import { HISTORY_PRUNE_INTERVAL_MS } from '../config.ts';
+import type { Store } from '../store/store.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Begins at once, and looks again every hour; 0 days keep all. Call what it returns to end. */
+export function limitHistory(
+  store: Store, days: number, note: (text: string) => void,
+): () => void {
+  if (days === 0) return () => {};
+  let isUnderWay = false;
+  let isEnded = false;
+  const prune = async (): Promise<void> => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    try {
+      await store.pruneHistory(Date.now() - days * DAY_MS);
+    } catch (error) {
+      // What could not be removed now is tried again.
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!isEnded) note(`Old history could not be removed: ${reason}`);
+    } finally {
+      isUnderWay = false;
+    }
+  };
+  void prune();
+  const timer = setInterval(() => void prune(), HISTORY_PRUNE_INTERVAL_MS).unref();
+  return () => {
+    isEnded = true;
+    clearInterval(timer);
+  };
+}

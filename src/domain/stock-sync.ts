@@ -1,0 +1,84 @@
+/** A call that changes the stock of many products. */
+import { AppError, type Issue } from './error.ts';
+import { SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT } from './limits.ts';
+import { ObjectReader, type Parsed, parseBoolean, parseLine } from './parsed.ts';
+import { parseReason, parseStockChange, type StockChange } from './stock-change.ts';
+
+/** Where the numbers come from, and why they move. */
+export interface StockOrigin {
+  /** The system that counts its updates, 1..64 code points. */
+  readonly source: string | undefined;
+  /** For changes that give none of their own. */
+  readonly reason: string | undefined;
+}
+
+/** What makes of a call the count of the whole catalogue: what it does not name is sold out. */
+interface Completion {
+  /** The most that may be set to nothing, in percent of the products in stock: 0 to 100. */
+  readonly zeroLimitPercent: number;
+}
+
+export interface StockSync extends StockOrigin {
+  readonly changes: readonly StockChange[];
+  /** Whether all of it is made or nothing. */
+  readonly isAtomic: boolean;
+  readonly completion: Completion | undefined;
+}
+
+/** A change as it was sent: in order, or faulty. */
+export type SentChange = ReturnType<typeof parseStockChange>;
+
+/** A call in which single changes may be faulty. */
+export type SentSync = Omit<StockSync, 'changes'> & { readonly changes: readonly SentChange[] };
+
+const ZERO_LIMIT_DEFAULT_PERCENT = 50;
+
+/** @throws AppError `invalid_data` naming what is wrong beside the single changes */
+export function parseStockSync(body: unknown): SentSync {
+  const reader = new ObjectReader(body, {}, true);
+  const changes = reader.read('changes', parseChanges);
+  const isAtomic = reader.read('atomic', parseBoolean) ?? false;
+  const source = reader.read('source', parseSource);
+  const reason = reader.read('reason', parseReason);
+  const isComplete = reader.read('complete', parseBoolean) ?? false;
+  const zeroLimitPercent = reader.read('zero_limit', parsePercent);
+  const isForced = reader.read('force', parseBoolean) ?? false;
+  reader.require('changes');
+  const error = reader.findError();
+  if (error) throw error;
+  return {
+    changes: (changes ?? []).map((change) => parseStockChange(change, source !== undefined)),
+    isAtomic, source, reason,
+    completion: isComplete
+      ? { zeroLimitPercent: isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT }
+      : undefined,
+  };
+}
+
+export function parseSource(value: unknown): Parsed<string> {
+  return parseLine(value, SOURCE_LIMIT_CODE_POINTS);
+}
+
+/** The error for a call of all or nothing, or of too much: nothing of it was done. */
+export function syncRefused(detail: string, members: Readonly<Record<string, unknown>>): AppError {
+  return new AppError('sync_refused', `${detail} Nothing was changed.`, { members });
+}
+
+/** What is wrong with a change whose new stock would be too large. */
+export const TOO_MUCH: Issue = {
+  pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
+};
+
+function parseChanges(value: unknown): Parsed<readonly unknown[]> {
+  if (!Array.isArray(value)) return { fault: { code: 'type', detail: 'Must be an array.' } };
+  if (value.length <= STOCK_CHANGES_LIMIT) return { value };
+  const most = STOCK_CHANGES_LIMIT.toLocaleString('en');
+  const detail = `Must have at most ${most} changes. More can be sent as application/x-ndjson.`;
+  return { fault: { code: 'length', detail } };
+}
+
+function parsePercent(value: unknown): Parsed<number> {
+  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
+  if (value >= 0 && value <= 100) return { value };
+  return { fault: { code: 'range', detail: 'Must be from 0 to 100, in percent.' } };
+}

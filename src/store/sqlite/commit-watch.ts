@@ -1,0 +1,78 @@
+/**
+ * Tells listeners of commits. Those of this process are told at once; those of others are found by
+ * asking SQLite for its data version (https://www.sqlite.org/pragma.html#pragma_data_version), a
+ * look into shared memory, and only while somebody listens.
+ */
+import { COMMIT_POLL_INTERVAL_MS } from '../../config.ts';
+import { AppError } from '../../domain/error.ts';
+import { openReader } from './connection.ts';
+import { readInteger } from './row.ts';
+
+export class CommitWatch {
+  readonly #file: string;
+  readonly #listeners = new Set<() => void>();
+  #polling: Polling | undefined;
+  #isClosed = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Call what it returns to end that. */
+  add(listener: () => void): () => void {
+    if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
+    this.#listeners.add(listener);
+    this.#polling ??= startPolling(this.#file, () => this.#tell());
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#stop();
+    };
+  }
+
+  /** Call it after each commit of this process. */
+  noteCommit(): void {
+    this.#polling?.look();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#stop();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #stop(): void {
+    this.#polling?.end();
+    this.#polling = undefined;
+  }
+}
+
+interface Polling {
+  /** Looks now. */
+  look(): void;
+  end(): void;
+}
+
+function startPolling(file: string, tell: () => void): Polling {
+  const db = openReader(file);
+  const find = db.prepare('PRAGMA data_version');
+  const read = (): number => readInteger(find.get() ?? {}, 'data_version');
+  let version = read();
+  const look = (): void => {
+    const now = read();
+    if (now === version) return;
+    version = now;
+    tell();
+  };
+  const timer = setInterval(look, COMMIT_POLL_INTERVAL_MS).unref();
+  return {
+    look,
+    end() {
+      clearInterval(timer);
+      db.close();
+    },
+  };
+}

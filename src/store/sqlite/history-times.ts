@@ -1,0 +1,34 @@
+/**
+ * From a time to a position. The history has no index on times: a small table has the last change
+ * of each minute, and within a minute time follows position.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { SellerId } from '../../domain/id.ts';
+import { MINUTE_MS } from './positions.ts';
+import { readInteger } from './row.ts';
+
+export function timeQueries(db: DatabaseSync) {
+  const listMinutes = db.prepare(`
+    SELECT minute, position FROM change_minute WHERE seller_id = ? AND minute <= ?
+    ORDER BY minute DESC LIMIT 2`);
+  const findTime = db.prepare('SELECT at FROM change WHERE seller_id = ? AND position = ?');
+
+  return {
+    /** The last change at a time or before; `prunedTo` where that is not kept any more. */
+    findPositionAt(sellerId: SellerId, at: number, prunedTo: number): number {
+      const minute = Math.floor(at / MINUTE_MS);
+      const [last, before] = listMinutes.all(sellerId, minute);
+      if (!last) return prunedTo;
+      const end = readInteger(last, 'position');
+      if (readInteger(last, 'minute') < minute) return Math.max(end, prunedTo);
+      let low = Math.max(prunedTo, before ? readInteger(before, 'position') : 0);
+      for (let high = end; low < high;) {
+        const middle = Math.ceil((low + high) / 2);
+        const row = findTime.get(sellerId, middle);
+        if (row && readInteger(row, 'at') <= at) low = middle;
+        else high = middle - 1;
+      }
+      return low;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** Writes the history. Nothing else does, and nothing changes what it has written. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Change } from '../../domain/change.ts';
+
+/** A change, and where the one of the same product before it stands. */
+export interface NewChange extends Change {
+  readonly prior: number | undefined;
+}
+
+const COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before, stock_after,
+  product, sku, prior, reason, source, sequence`;
+const VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+/** Rows of one statement: a row takes half the time of one alone, and not less in larger groups. */
+const GROUP_ROWS = 16;
+
+export class HistoryWriter {
+  readonly #insert;
+  readonly #insertGroup;
+
+  constructor(db: DatabaseSync) {
+    const into = `INSERT INTO change (${COLUMNS}) VALUES`;
+    this.#insert = db.prepare(`${into} ${VALUES}`);
+    this.#insertGroup = db.prepare(`${into} ${Array(GROUP_ROWS).fill(VALUES).join(', ')}`);
+  }
+
+  add(change: NewChange): void {
+    this.#insert.run(...valuesOf([change]));
+  }
+
+  addAll(changes: readonly NewChange[]): void {
+    const grouped = changes.length - (changes.length % GROUP_ROWS);
+    for (let start = 0; start < grouped; start += GROUP_ROWS) {
+      this.#insertGroup.run(...valuesOf(changes.slice(start, start + GROUP_ROWS)));
+    }
+    for (const change of changes.slice(grouped)) this.add(change);
+  }
+}
+
+function valuesOf(changes: readonly NewChange[]): SQLInputValue[] {
+  const values: SQLInputValue[] = [];
+  for (const change of changes) {
+    const { before, after, reason, source, sequence } = change.movement;
+    values.push(
+      change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
+      before, after, change.product ?? null, change.sku, change.prior ?? null,
+      reason ?? null, source ?? null, sequence ?? null,
+    );
+  }
+  return values;
+}

@@ -1,0 +1,137 @@
+/**
+ * Steps through the history that `ledger.ts` is made of: each reads no more than it is told to.
+ * The changes of one product are walked backwards, each leading to the one before it.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Change } from '../../domain/change.ts';
+import type { ProductId, SellerId } from '../../domain/id.ts';
+import type { Sku } from '../../domain/product.ts';
+import type { MovementFilter } from '../store.ts';
+import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
+import { readInteger, readOptional, readText, type Row } from './row.ts';
+
+/** A change on the way back of one product. */
+interface Step {
+  readonly position: number;
+  /** Where the one before it stands; undefined for the first. */
+  readonly prior: number | undefined;
+}
+
+/** A product that there is, or that was there after some position. */
+export interface KnownProduct {
+  readonly id: ProductId;
+  readonly sku: Sku;
+  readonly stock: number;
+  /** Of its last change. */
+  readonly position: number;
+}
+
+/** From after one position up to another. */
+export interface Span {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+const MOVES = 'stock_before <> stock_after';
+const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)';
+
+export function ledgerQueries(db: DatabaseSync) {
+  return { ...walkQueries(db), ...scanQueries(db), ...productQueries(db) };
+}
+
+/** Single changes, and the way back from one. */
+function walkQueries(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change WHERE seller_id = ? AND position = ?`);
+  const walk = db.prepare(`
+    WITH RECURSIVE way (position, prior) AS (
+      SELECT position, prior FROM change WHERE seller_id = :sellerId AND position = :from
+      UNION ALL
+      SELECT c.position, c.prior FROM way CROSS JOIN change AS c
+      ON c.seller_id = :sellerId AND c.position = way.prior
+      WHERE way.prior > :after LIMIT :limit)
+    SELECT position, prior FROM way`);
+  return {
+    findChange(sellerId: SellerId, position: number): Change | undefined {
+      const row = find.get(sellerId, position);
+      return row && mapChange(sellerId, row);
+    },
+    /** From a change back to the first one after a position; the newest comes first. */
+    walkBack(sellerId: SellerId, from: number, after: number, limit: number): Step[] {
+      return walk.all({ sellerId, from, after, limit }).map((row) => ({
+        position: readInteger(row, 'position'), prior: readOptional(row, 'prior', readInteger),
+      }));
+    },
+  };
+}
+
+/** Movements of any product. */
+function scanQueries(db: DatabaseSync) {
+  const scan = ['ASC', 'DESC'].map((direction) => db.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+      AND ${MOVES} AND ${FILTER}
+    ORDER BY position ${direction} LIMIT :limit`));
+  return {
+    scanMovements(
+      sellerId: SellerId, span: Span, { source = null, reason = null }: Texts,
+      isDescending: boolean, limit: number,
+    ): Change[] {
+      const [ascending, descending] = scan;
+      const statement = isDescending ? descending : ascending;
+      const rows = statement?.all({ sellerId, ...span, source, reason, limit }) ?? [];
+      return rows.map((row) => mapChange(sellerId, row));
+    },
+  };
+}
+
+/** The products that the history tells of. */
+function productQueries(db: DatabaseSync) {
+  const findNewest = db.prepare('SELECT position FROM product WHERE seller_id = ? AND id = ?');
+  const findDeletion = db.prepare(`
+    SELECT position FROM change WHERE seller_id = ? AND product_id = ? AND type = 'deleted'`);
+  const findNewestBySku = db.prepare(`
+    SELECT position FROM product WHERE seller_id = ? AND sku = ?`);
+  const listDeletionsBySku = db.prepare(`
+    SELECT position FROM change WHERE seller_id = ? AND sku = ? AND type = 'deleted'
+    ORDER BY position LIMIT ?`);
+  const listProducts = db.prepare(`
+    SELECT id, sku, stock, position FROM product WHERE seller_id = :sellerId AND id > :after
+    UNION ALL
+    SELECT product_id, sku, stock_after, position FROM change
+    WHERE seller_id = :sellerId AND product_id > :after AND type = 'deleted'
+      AND position > :position
+    ORDER BY 1 LIMIT :limit`);
+  return {
+    /** The last changes of the products that a filter names. */
+    findNewest(sellerId: SellerId, { sku, productId }: MovementFilter, limit: number): number[] {
+      const rows: (Row | undefined)[] = [];
+      if (productId !== undefined) {
+        rows.push(findNewest.get(sellerId, productId) ?? findDeletion.get(sellerId, productId));
+      }
+      if (sku !== undefined) {
+        rows.push(findNewestBySku.get(sellerId, sku));
+        rows.push(...listDeletionsBySku.all(sellerId, sku, limit));
+      }
+      return rows.flatMap((row) => (row ? readInteger(row, 'position') : []));
+    },
+    /** In the order of their ids: those there are, and those deleted after `position`. */
+    listKnown(
+      sellerId: SellerId, after: number, position: number, limit: number,
+    ): KnownProduct[] {
+      return listProducts.all({ sellerId, after, position, limit }).map((row) => ({
+        // The columns hold what these brands mean.
+        id: readInteger(row, 'id') as ProductId,
+        sku: readText(row, 'sku') as Sku,
+        stock: readInteger(row, 'stock'),
+        position: readInteger(row, 'position'),
+      }));
+    },
+  };
+}
+
+/** What texts a movement must have; null for any. */
+interface Texts {
+  readonly source?: string | null | undefined;
+  readonly reason?: string | null | undefined;
+}

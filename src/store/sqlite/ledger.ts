@@ -1,0 +1,157 @@
+/**
+ * The ledger of stock, and the stock as it once stood, from the history alone. A look may have to
+ * pass over much of it, so it goes in short steps, between which others have their turns; what was
+ * written is never changed, so the steps need no common snapshot.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT,
+} from '../../config.ts';
+import type { Change } from '../../domain/change.ts';
+import type { ProductId, SellerId } from '../../domain/id.ts';
+import type {
+  MovementFilter, MovementPage, MovementQuery, PageQuery, StockLevelAt, StockLevelPage,
+} from '../store.ts';
+import { assertReached } from './history-queries.ts';
+import type { KnownProduct, Span } from './ledger-queries.ts';
+import type { Reader } from './reader.ts';
+
+export class Ledger {
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  async listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage> {
+    const span = this.#findSpan(sellerId, query);
+    const { sku, productId } = query.filter;
+    if (sku === undefined && productId === undefined) return this.#scan(sellerId, query, span);
+    const positions = await this.#walkProducts(sellerId, query.filter, span);
+    positions.sort((a, b) => (query.isDescending ? b - a : a - b));
+    const movements: Change[] = [];
+    for (const [index, position] of positions.entries()) {
+      if (index % HISTORY_SCAN_LIMIT === HISTORY_SCAN_LIMIT - 1) await nextTurn();
+      const change = this.#reader.snapshot().findChange(sellerId, position);
+      if (!change || !isMatch(change, query.filter)) continue;
+      movements.push(change);
+      if (movements.length > query.limit) break;
+    }
+    return endPage(movements, query);
+  }
+
+  async findPositionAt(sellerId: SellerId, at: number): Promise<number> {
+    const queries = this.#reader.snapshot();
+    const { prunedTo } = queries.findReach(sellerId);
+    return queries.findPositionAt(sellerId, at, prunedTo);
+  }
+
+  async listStockAt(
+    sellerId: SellerId, position: number, { after, limit }: PageQuery<ProductId>,
+  ): Promise<StockLevelPage> {
+    const levels: StockLevelAt[] = [];
+    const queries = this.#reader.snapshot();
+    assertReached(queries.findReach(sellerId), position, 'at');
+    for (let last: number = after ?? 0; levels.length <= limit;) {
+      const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
+      for (const product of known) {
+        const level = await this.#findLevelAt(sellerId, product, position);
+        if (level) levels.push(level);
+        last = product.id;
+      }
+      if (known.length <= limit) break;
+      await nextTurn();
+    }
+    return { levels: levels.slice(0, limit), hasMore: levels.length > limit };
+  }
+
+  /** The part of the history that can have what is asked for. */
+  #findSpan(sellerId: SellerId, { filter, after, upTo }: MovementQuery): Span {
+    const queries = this.#reader.snapshot();
+    const { prunedTo, position } = queries.findReach(sellerId);
+    const { since, until } = filter;
+    const find = (at: number): number => queries.findPositionAt(sellerId, at, prunedTo);
+    return {
+      after: Math.max(after, prunedTo, since === undefined ? 0 : find(since - 1)),
+      upTo: Math.min(upTo, position, until === undefined ? position : find(until)),
+    };
+  }
+
+  /** Movements of any product: as far as one request may look. */
+  async #scan(sellerId: SellerId, query: MovementQuery, span: Span): Promise<MovementPage> {
+    const { filter, isDescending, limit } = query;
+    const movements: Change[] = [];
+    let { after, upTo } = span;
+    for (let step = 0; step < LEDGER_STEPS_LIMIT && after < upTo; step += 1) {
+      if (step > 0) await nextTurn();
+      const part = isDescending
+        ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
+        : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
+      const missing = limit + 1 - movements.length;
+      movements.push(...this.#reader.snapshot()
+        .scanMovements(sellerId, part, filter, isDescending, missing));
+      if (movements.length > limit) return endPage(movements, query);
+      if (isDescending) upTo = part.after;
+      else after = part.upTo;
+    }
+    const isDone = after >= upTo;
+    return { movements, next: isDone ? undefined : isDescending ? upTo : after };
+  }
+
+  /** Positions of all changes in the span of the products that a filter names. */
+  async #walkProducts(sellerId: SellerId, filter: MovementFilter, span: Span): Promise<number[]> {
+    const newest = this.#reader.snapshot().findNewest(sellerId, filter, LEDGER_PRODUCTS_LIMIT);
+    const positions: number[] = [];
+    for (const from of new Set(newest)) {
+      for await (const position of this.#walk(sellerId, from, span.after)) {
+        if (position <= span.upTo) positions.push(position);
+      }
+    }
+    return positions;
+  }
+
+  /** From a change back to the first one after a position. */
+  async *#walk(sellerId: SellerId, from: number, after: number): AsyncGenerator<number> {
+    for (let next: number | undefined = from; next !== undefined && next > after;) {
+      const steps = this.#reader.snapshot().walkBack(sellerId, next, after, HISTORY_SCAN_LIMIT);
+      for (const { position } of steps) yield position;
+      next = steps.at(-1)?.prior;
+      if (steps.length < HISTORY_SCAN_LIMIT) return;
+      await nextTurn();
+    }
+  }
+
+  /** Undefined for a product that was not there yet. */
+  async #findLevelAt(
+    sellerId: SellerId, { id, sku, stock, position: last }: KnownProduct, position: number,
+  ): Promise<StockLevelAt | undefined> {
+    if (last <= position) return { id, sku, stock, position: last };
+    let first = last;
+    for await (const step of this.#walk(sellerId, last, position)) first = step;
+    const queries = this.#reader.snapshot();
+    const next = queries.findChange(sellerId, first);
+    if (!next || next.type === 'created') return undefined;
+    const [, prior] = queries.walkBack(sellerId, first, 0, 2);
+    const before = prior && queries.findChange(sellerId, prior.position);
+    return {
+      // Where the change before is not kept any more, the SKU after it is the nearest one known.
+      id, sku: before?.sku ?? next.sku, stock: next.movement.before,
+      position: prior?.position ?? position,
+    };
+  }
+}
+
+function isMatch({ movement }: Change, { source, reason }: MovementFilter): boolean {
+  return movement.before !== movement.after
+    && (source === undefined || movement.source === source)
+    && (reason === undefined || movement.reason === reason);
+}
+
+/** A page of what was found, which may be one too many. */
+function endPage(
+  found: readonly Change[], { isDescending, limit }: MovementQuery,
+): MovementPage {
+  const movements = found.slice(0, limit);
+  const last = found.length > limit ? movements.at(-1)?.position : undefined;
+  return { movements, next: last === undefined || !isDescending ? last : last - 1 };
+}

@@ -1,0 +1,57 @@
+/**
+ * Changes of stock that are tried and not made. What they would leave is kept in a temporary
+ * database, which grows into a file where it gets large: so a product that comes again is found as
+ * the changes before have left it, however many there are.
+ */
+import type { StockChange } from '../../domain/stock-change.ts';
+import type { Author, StockTrial } from '../store.ts';
+import { openTemporary } from './connection.ts';
+import { readInteger } from './row.ts';
+import type { FindLevel, StockLevel } from './stock-levels.ts';
+import { StockRun } from './stock-run.ts';
+
+/** Nothing is written that could tell of it. */
+const NO_ORIGIN = { source: undefined, reason: undefined };
+
+/** `read` finds products in the catalogue itself, which stands at `position`. */
+export function openStockTrial(
+  author: Author, position: number, read: (changes: readonly StockChange[]) => FindLevel,
+): StockTrial {
+  const db = openTemporary();
+  db.exec(`CREATE TABLE tried (
+    id INTEGER PRIMARY KEY, stock INTEGER NOT NULL, position INTEGER NOT NULL,
+    sequence INTEGER NOT NULL) STRICT`);
+  const find = db.prepare('SELECT stock, position, sequence FROM tried WHERE id = ?');
+  const note = db.prepare(`
+    INSERT OR REPLACE INTO tried (id, stock, position, sequence) VALUES (?, ?, ?, ?)`);
+  let taken = position;
+
+  /** The level as what was tried before has left it. */
+  function recall(level: StockLevel): void {
+    const row = find.get(level.id);
+    if (!row) return;
+    level.stock = readInteger(row, 'stock');
+    level.position = readInteger(row, 'position');
+    level.sequence = readInteger(row, 'sequence');
+  }
+
+  return {
+    async try(changes) {
+      db.exec('BEGIN');
+      const findLevel = read(changes);
+      const levels = changes.map(findLevel);
+      for (const level of new Set(levels)) if (level) recall(level);
+      const run = new StockRun({ author, origin: NO_ORIGIN, position: taken, at: 0 });
+      const results = changes.map((change, index) => run.apply(change, levels[index]));
+      for (const { id, stock, position: last, sequence } of run.named) {
+        note.run(id, stock, last, sequence);
+      }
+      taken += run.changes.length;
+      db.exec('COMMIT');
+      return results;
+    },
+    async close() {
+      if (db.isOpen) db.close();
+    },
+  };
+}

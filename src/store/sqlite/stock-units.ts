@@ -1,0 +1,84 @@
+/**
+ * The unit of work that changes the stock of many products. What becomes of each change is found
+ * first, in memory; then all of it is written, or nothing.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { SellerId } from '../../domain/id.ts';
+import type { StockSync } from '../../domain/stock-sync.ts';
+import type { Author, SyncedStock } from '../store.ts';
+import { HistoryWriter } from './history-writer.ts';
+import { KeptLevels } from './kept-levels.ts';
+import type { Positions } from './positions.ts';
+import { StockLevels, UnnamedProducts } from './stock-levels.ts';
+import { findRefusal, StockRun } from './stock-run.ts';
+
+interface SyncInput {
+  readonly author: Author;
+  readonly sync: StockSync;
+  readonly isDryRun: boolean;
+}
+
+export function stockUnits(db: DatabaseSync, positions: Positions) {
+  const levels = new StockLevels(db);
+  const kept = new KeptLevels(positions);
+  const rest = new UnnamedProducts(db);
+  const writer = new StockWriter(db);
+
+  function zero({ author, sync }: SyncInput, named: StockRun['named'], at: number): void {
+    const { sellerId } = author;
+    for (const unnamed of rest.list(sellerId, named)) {
+      const position = positions.of(sellerId);
+      const run = new StockRun({ author, origin: sync, position, at });
+      for (const level of unnamed) run.apply({ set: 0 }, level);
+      writer.write(sellerId, run, undefined);
+      positions.takeMany(sellerId, run.changes.length);
+    }
+  }
+
+  return {
+    syncStock(input: SyncInput, at: number): SyncedStock {
+      const { author, sync, isDryRun } = input;
+      const { sellerId } = author;
+      const table = kept.take(sellerId);
+      const findLevel = levels.read(sellerId, sync.changes, sync.source, table);
+      const run = new StockRun({ author, origin: sync, position: positions.of(sellerId), at });
+      const results = sync.changes.map((change) => run.apply(change, findLevel(change)));
+      const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
+      const refusal = findRefusal(sync, results, unnamed, run.named);
+      if (!refusal && !isDryRun) {
+        writer.write(sellerId, run, sync.source);
+        positions.takeMany(sellerId, run.changes.length);
+        if (unnamed > 0) zero(input, run.named, at);
+        else kept.keep(sellerId, table);
+      }
+      const position = positions.of(sellerId);
+      return { results, zeroed: unnamed, refusal, position, isReplay: false };
+    },
+  };
+}
+
+/** Writes what a run has made. */
+class StockWriter {
+  readonly #update;
+  readonly #noteSequence;
+  readonly #history: HistoryWriter;
+
+  constructor(db: DatabaseSync) {
+    this.#update = db.prepare(`
+      UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE seller_id = ? AND id = ?`);
+    this.#noteSequence = db.prepare(`
+      INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
+      VALUES (?, ?, ?, ?)`);
+    this.#history = new HistoryWriter(db);
+  }
+
+  write(sellerId: SellerId, { named, changes }: StockRun, source: string | undefined): void {
+    for (const level of named) {
+      const { id, stock, position, at } = level;
+      if (level.isMoved) this.#update.run(stock, position, at, sellerId, id);
+      if (source === undefined || !level.isSequenceMoved) continue;
+      this.#noteSequence.run(sellerId, id, source, level.sequence);
+    }
+    this.#history.addAll(changes);
+  }
+}

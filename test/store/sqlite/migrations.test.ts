@@ -1,0 +1,91 @@
+/** Databases of earlier versions: each is brought up to date with all that is in it. */
+import assert from 'node:assert/strict';
+import { chmodSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { KeyId, SellerId } from '../../../src/domain/id.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { makeNewProduct, readAll } from '../contract/fixture.ts';
+import { openStore } from './open.ts';
+import { FILE_NAME, readRows } from './read-file.ts';
+
+const SCHEMAS = join(import.meta.dirname, '../../../src/store/sqlite/migrations');
+const APPLICATION_ID = 0x53504163;
+const SELLER = 5 as SellerId;
+const KEY = 6 as KeyId;
+
+const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
+
+/** What all versions can hold: a product that moved, one that was renamed, one that is gone. */
+const CONTENT = `
+  INSERT INTO seller (id, name, currency, currency_decimals, position, last_product_id, created_at)
+  VALUES (${SELLER}, 'A shop', 'EUR', 2, 8, 3, 1000);
+  INSERT INTO api_key (seller_id, id, hash, name, scopes, address_ranges, created_at)
+  VALUES (${SELLER}, ${KEY}, '${'a'.repeat(64)}', 'key', 'products:read', '', 1000);
+  INSERT INTO product
+    (seller_id, id, sku, name, category, price_minor, stock, position, created_at, updated_at)
+  VALUES (${SELLER}, 1, 'MUG', 'Mug', 'Kitchen', 100, 9, 6, 1000, 61000),
+    (${SELLER}, 2, 'CUP', 'Cup', 'Kitchen', 100, 4, 8, 2000, 190000);
+  INSERT INTO change (seller_id, position, type, product_id, key_id, at, stock_before, stock_after,
+    product)
+  VALUES (${SELLER}, 1, 'created', 1, ${KEY}, 1000, 0, 5, '{"sku":"MUG"}'),
+    (${SELLER}, 2, 'created', 2, ${KEY}, 2000, 0, 3, '{"sku":"OLD"}'),
+    (${SELLER}, 3, 'created', 3, ${KEY}, 3000, 0, 1, '{"sku":"GONE"}'),
+    (${SELLER}, 4, 'stock', 2, ${KEY}, 4000, 3, 4, NULL),
+    (${SELLER}, 5, 'deleted', 3, ${KEY}, 60000, 1, 0, '{"sku":"GONE"}'),
+    (${SELLER}, 6, 'stock', 1, ${KEY}, 61000, 5, 9, NULL),
+    (${SELLER}, 7, 'updated', 2, ${KEY}, 62000, 4, 4, '{"sku":"NEW"}'),
+    (${SELLER}, 8, 'updated', 2, ${KEY}, 190000, 4, 4, '{"sku":"CUP"}');
+  INSERT INTO server_secret (name, value) VALUES ('cursor', zeroblob(32));`;
+
+/** A database as that version would have left it. */
+function makeOld(t: TestContext, version: number): string {
+  const folder = makeFolder(t);
+  const file = join(folder, FILE_NAME);
+  const db = new DatabaseSync(file);
+  for (const name of globSync('*.sql', { cwd: SCHEMAS }).toSorted().slice(0, version)) {
+    db.exec(readFileSync(join(SCHEMAS, name), 'utf8'));
+  }
+  db.exec(`${CONTENT}
+    PRAGMA journal_mode = WAL;
+    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version};`);
+  db.close();
+  chmodSync(file, 0o600);
+  return folder;
+}
+
+for (const version of [1, 2]) {
+  test(`brings a database of version ${version} up to date and keeps what is in it`, async (t) => {
+    const folder = makeOld(t, version);
+    const tables = ['seller', 'api_key', 'product', 'change', 'server_secret'];
+    const dump = () => tables.map((table) => readRows(folder, `SELECT * FROM ${table}`));
+    const before = dump();
+    const store = await openStore(t, { folder });
+    assert.partialDeepStrictEqual(dump(), before);
+    const products = await readAll(store, SELLER);
+    assert.deepEqual(products.map(({ sku, stock }) => [sku, stock]), [['MUG', 9], ['CUP', 4]]);
+    const write = { sellerId: SELLER, keyId: KEY, idempotency: { key: 'k', part: 0 } };
+    assert.equal((await store.createProduct(write, makeNewProduct())).position, 9);
+    await store.close();
+    assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: LATEST }]);
+    assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+    assert.deepEqual(readRows(folder, 'PRAGMA foreign_key_check'), []);
+  });
+}
+
+test('adds to an old history what later versions tell of it', async (t) => {
+  const folder = makeOld(t, 2);
+  await (await openStore(t, { folder })).close();
+  const changes = readRows(folder, 'SELECT sku, prior FROM change ORDER BY position');
+  assert.deepEqual(changes.map(({ sku, prior }) => [sku, prior]), [
+    ['MUG', null], ['OLD', null], ['GONE', null], ['OLD', 2], ['GONE', 3], ['MUG', 1], ['NEW', 4],
+    ['CUP', 7],
+  ]);
+  const snapshots = readRows(folder, 'SELECT snapshot_position AS at FROM product ORDER BY id');
+  assert.deepEqual(snapshots, [{ at: 1 }, { at: 8 }]);
+  const minutes = readRows(folder, 'SELECT minute, position FROM change_minute ORDER BY minute');
+  assert.deepEqual(minutes.map(({ minute, position }) => [minute, position]), [
+    [0, 4], [1, 7], [3, 8],
+  ]);
+});
