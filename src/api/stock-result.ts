@@ -1,8 +1,7 @@
 /** What became of changes of stock, as it is answered. */
-import type { SellerId } from '../domain/id.ts';
-import { formatProductId } from '../domain/id.ts';
-import { isFailure, type StockResult } from '../domain/stock-change.ts';
-import { type SentChange, TOO_MUCH } from '../domain/stock-sync.ts';
+import { formatProductId, type SellerId } from '../domain/id.ts';
+import { isFailure, type SentChange, type StockResult } from '../domain/stock-change.ts';
+import { TOO_MUCH } from '../domain/stock-sync.ts';
 
 /** How many changes did something, and how many did not do what was asked for. */
 export interface StockCounts {
@@ -37,15 +36,14 @@ export function countResult(counts: StockCounts, { result }: JudgedChange): void
 
 /** The members of a result, as JSON without its braces: there are thousands in an answer. */
 export function formatResult(sellerId: SellerId, { sent, result }: JudgedChange): string {
-  if ('issues' in sent || result === undefined) {
-    const errors = JSON.stringify('issues' in sent ? sent.issues : []);
-    return `"sku":null,"id":null,"status":"invalid","previous":null,"stock":null,"position":null`
-      + `,"errors":${errors}`;
-  }
-  const { status, id, sku, previous, stock, position } = result;
-  const shownId = id === undefined ? sent.change.id : formatProductId(sellerId, id);
-  return `"sku":${JSON.stringify(sku ?? null)},"id":${JSON.stringify(shownId ?? null)}`
-    + `,"status":"${status}","previous":${previous ?? null},"stock":${stock ?? null}`
-    + `,"position":${position ?? null}`
-    + (status === 'invalid' ? `,"errors":${JSON.stringify([TOO_MUCH])}` : '');
+  const named = 'change' in sent ? sent.change : sent.named;
+  const { status, id, previous, stock, position } = result ?? INVALID;
+  const shownId = id === undefined ? named?.id : formatProductId(sellerId, id);
+  const errors = 'issues' in sent ? sent.issues : [TOO_MUCH];
+  return `"sku":${JSON.stringify(result?.sku ?? named?.sku ?? null)}`
+    + `,"id":${JSON.stringify(shownId ?? null)},"status":"${status}"`
+    + `,"previous":${previous ?? null},"stock":${stock ?? null},"position":${position ?? null}`
+    + (status === 'invalid' ? `,"errors":${JSON.stringify(errors)}` : '');
 }
+
+const INVALID: StockResult = { status: 'invalid' };

@@ -2,8 +2,10 @@
  * Changes of stock in lines of JSON, as many as there are: taken in units, each of which is durable
  * when its results are sent, in constant memory both ways.
  */
-import { parseReason, parseStockChange, type StockResult } from '../domain/stock-change.ts';
-import { parseSource, type SentChange, type StockOrigin } from '../domain/stock-sync.ts';
+import {
+  parseReason, parseStockChange, type SentChange, type StockResult,
+} from '../domain/stock-change.ts';
+import { parseSource, type StockOrigin } from '../domain/stock-sync.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Store, SyncedStock } from '../store/store.ts';
@@ -85,7 +87,7 @@ function openTrial(store: Store, { caller }: Call, { source }: Options): StockTa
   const trial = store.tryStock({ sellerId, keyId }, position, source);
   return {
     async write(rows) {
-      return { results: await trial.try(readChanges(rows)), position, isReplay: false };
+      return { ...await trial.try(readChanges(rows)), isReplay: false };
     },
     close: () => trial.close(),
   };

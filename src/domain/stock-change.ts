@@ -69,10 +69,13 @@ const PARSERS: ReadonlyMap<string, (value: unknown) => Parsed<string | number>> 
   ['reason', parseReason],
 ]);
 
-/** The change, or all that is wrong with it. There are thousands of them in a call. */
-export function parseStockChange(
-  value: unknown, hasSource: boolean,
-): { readonly change: StockChange } | { readonly issues: readonly Issue[] } {
+/** A change as it was sent: in order, or with all that is wrong and the product that it names. */
+export type SentChange =
+  | { readonly change: StockChange }
+  | { readonly issues: readonly Issue[]; readonly named?: Pick<StockChange, 'sku' | 'id'> };
+
+/** There are thousands of them in a call. */
+export function parseStockChange(value: unknown, hasSource: boolean): SentChange {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }] };
   }
@@ -85,11 +88,11 @@ export function parseStockChange(
     if ('value' in parsed) members[member] = parsed.value;
     else issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.fault });
   }
-  if (issues.length > 0) return { issues };
   // The parsers made its members.
   const change = members as StockChange;
-  const issue = findContradiction(change, hasSource);
-  return issue ? { issues: [issue] } : { change };
+  const issue = issues.length > 0 ? undefined : findContradiction(change, hasSource);
+  if (issue) issues.push(issue);
+  return issues.length > 0 ? { issues, named: change } : { change };
 }
 
 const UNKNOWN: Parsed<never> = {

@@ -2,7 +2,9 @@
 import { AppError, type Issue } from './error.ts';
 import { SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT } from './limits.ts';
 import { ObjectReader, type Parsed, parseBoolean, parseLine } from './parsed.ts';
-import { parseReason, parseStockChange, type StockChange } from './stock-change.ts';
+import {
+  parseReason, parseStockChange, type SentChange, type StockChange,
+} from './stock-change.ts';
 
 /** Where the numbers come from, and why they move. */
 export interface StockOrigin {
@@ -24,9 +26,6 @@ export interface StockSync extends StockOrigin {
   readonly isAtomic: boolean;
   readonly completion: Completion | undefined;
 }
-
-/** A change as it was sent: in order, or faulty. */
-export type SentChange = ReturnType<typeof parseStockChange>;
 
 /** A call in which single changes may be faulty. */
 export type SentSync = Omit<StockSync, 'changes'> & { readonly changes: readonly SentChange[] };

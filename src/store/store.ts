@@ -109,14 +109,14 @@ export interface SyncedStock {
   readonly zeroed: number;
   /** Why nothing was changed; undefined where the call was made, or tried. */
   readonly refusal: 'failures' | 'zero_limit' | undefined;
-  /** Of the catalogue, after it. */
+  /** Of the catalogue, after it; where it was tried, as if it had been made. */
   readonly position: number;
   readonly isReplay: boolean;
 }
 
 /** Calls that change stock, tried one after the other and not made. */
 export interface StockTrial {
-  try(changes: readonly StockChange[]): Promise<readonly StockResult[]>;
+  try(changes: readonly StockChange[]): Promise<Pick<SyncedStock, 'results' | 'position'>>;
   close(): Promise<void>;
 }
 

@@ -48,7 +48,7 @@ export function openStockTrial(
       }
       taken += run.changes.length;
       db.exec('COMMIT');
-      return results;
+      return { results, position: taken };
     },
     async close() {
       if (db.isOpen) db.close();

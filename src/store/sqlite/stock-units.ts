@@ -51,7 +51,8 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
         if (unnamed > 0) zero(input, run.named, at);
         else kept.keep(sellerId, table);
       }
-      const position = positions.of(sellerId);
+      const tried = isDryRun && !refusal ? run.changes.length + unnamed : 0;
+      const position = positions.of(sellerId) + tried;
       return { results, zeroed: unnamed, refusal, position, isReplay: false };
     },
   };
