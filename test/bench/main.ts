@@ -1,7 +1,7 @@
 /**
  * `make bench`: this server beside the floor in one run, growth from 1,000 to 1,000,000 products of
- * one seller, then a whole catalogue in and out. Machines differ and are shared: the ratios are
- * what to compare.
+ * one seller, a whole catalogue in and out, then stock in step. Machines differ and are shared: the
+ * ratios are what to compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { measureCatalogue } from './catalogue.ts';
 import { generateLoad, type Measured } from './load.ts';
 import { makeProduct } from './made-up.ts';
 import { type Running, runCommand, startFloor, startServer } from './process.ts';
+import { measureStock } from './stock.ts';
 import { format, printRow } from './table.ts';
 
 const ROUNDS = 3;
@@ -29,6 +30,7 @@ try {
   await compareWithFloor(join(folder, 'side-by-side'));
   await measureGrowth(join(folder, 'growth'));
   await measureCatalogue(join(folder, 'catalogue'));
+  await measureStock(join(folder, 'stock'));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
