@@ -58,8 +58,11 @@ export const HEADER_COUNT_LIMIT = 100;
 /** How long a client may take to send the headers, and then a body that is read as a whole. */
 export const HEADERS_TIMEOUT_MS = 5_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** How long a connection with a request under way may stand still: nothing read, nothing sent. */
-export const STALL_TIMEOUT_MS = 30_000;
+/**
+ * How long a connection with a request under way may stand still: nothing read, nothing sent. Longer
+ * than a request may wait for changes.
+ */
+export const STALL_TIMEOUT_MS = 45_000;
 /** How often the headers that have not come are looked for. */
 export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
 /** How long a connection may wait for its next request. */

@@ -1,6 +1,7 @@
 /** All public exports, and nothing else. */
 export { type App, type AppOptions, createApp } from './app.ts';
 export { type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey } from './domain/api-key.ts';
+export { CHANGE_TYPES, type Change, type ChangeType, formatChange } from './domain/change.ts';
 export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export {
   formatKeyId, formatProductId, formatSellerId, parseKeyId, parseProductId, parseSellerId,
@@ -14,10 +15,13 @@ export {
   foldText, type Place, type ProductFilter, type ProductQuery, type ProductSort,
 } from './domain/product-query.ts';
 export { parseNewSeller } from './domain/seller.ts';
+export type { StockChange, StockResult } from './domain/stock-change.ts';
+export type { StockSync } from './domain/stock-sync.ts';
 export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type {
-  Author, ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store, Write,
+  Author, ChangePage, ChangeQuery, ImportedProducts, ImportMode, ImportPreview, MovementPage,
+  MovementQuery, ProductExport, ProductPage, StockLevelPage, StockTrial, Store, SyncedStock, Write,
   WrittenProduct,
 } from './store/store.ts';

@@ -1,6 +1,6 @@
 /**
- * Stock in step: a million changes in lines beside a bare SQLite loop that writes the same rows, and
- * how soon a change reaches those who follow the catalogue live.
+ * Stock in step: a million changes in lines beside a bare SQLite loop that writes the same rows,
+ * and how soon a change reaches those who follow the catalogue live.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';

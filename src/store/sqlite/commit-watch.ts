@@ -3,6 +3,7 @@
  * asking SQLite for its data version (https://www.sqlite.org/pragma.html#pragma_data_version), a
  * look into shared memory, and only while somebody listens.
  */
+import type { StatementSync } from 'node:sqlite';
 import { COMMIT_POLL_INTERVAL_MS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { openReader } from './connection.ts';
@@ -59,11 +60,10 @@ interface Polling {
 function startPolling(file: string, tell: () => void): Polling {
   const db = openReader(file);
   const find = db.prepare('PRAGMA data_version');
-  const read = (): number => readInteger(find.get() ?? {}, 'data_version');
-  let version = read();
+  let version = readVersion(find);
   const look = (): void => {
-    const now = read();
-    if (now === version) return;
+    const now = readVersion(find);
+    if (now !== undefined && now === version) return;
     version = now;
     tell();
   };
@@ -75,4 +75,14 @@ function startPolling(file: string, tell: () => void): Polling {
       db.close();
     },
   };
+}
+
+/** Undefined where it cannot be read now: those who listen then look for themselves. */
+function readVersion(find: StatementSync): number | undefined {
+  try {
+    return readInteger(find.get() ?? {}, 'data_version');
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error) return undefined; // locked, or unreadable
+    throw error;
+  }
 }
