@@ -59,8 +59,8 @@ export const HEADER_COUNT_LIMIT = 100;
 export const HEADERS_TIMEOUT_MS = 5_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 /**
- * How long a connection with a request under way may stand still: nothing read, nothing sent. Longer
- * than a request may wait for changes.
+ * How long a connection with a request under way may stand still: nothing read, nothing sent.
+ * Longer than a request may wait for changes.
  */
 export const STALL_TIMEOUT_MS = 45_000;
 /** How often the headers that have not come are looked for. */
