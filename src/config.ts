@@ -78,8 +78,6 @@ export const STOP_DEADLINE_MS = 9_500;
 export const WRITE_BATCH_LIMIT = 500;
 /** Rows of large units that one transaction holds, but for a unit that is larger itself. */
 export const WRITE_BATCH_ROWS_LIMIT = 4_000;
-/** A unit of so many rows does not wait until the batch before it is done. */
-export const WRITE_AHEAD_ROWS = 200;
 export const WRITE_QUEUE_LIMIT = 20_000;
 /** Longest wait of the writer for another process; it waits on a thread of its own. */
 export const WRITER_BUSY_TIMEOUT_MS = 5_000;

@@ -7,9 +7,7 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import {
-  WRITE_AHEAD_ROWS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
-} from '../../config.ts';
+import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { Once } from './idempotency.ts';
@@ -39,8 +37,7 @@ export class Writer {
   readonly #thread: Worker;
   readonly #clock: () => number;
   #waiting: Pending[] = [];
-  /** Batches that the thread has, in their order. */
-  #underWay: (readonly Pending[])[] = [];
+  #underWay: Pending[] = [];
   #isScheduled = false;
   #closed: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -111,7 +108,7 @@ export class Writer {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || !this.#isTime()) return;
+    if (this.#isScheduled || this.#underWay.length > 0) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -119,20 +116,10 @@ export class Writer {
     });
   }
 
-  /**
-   * While a batch is under way small units gather, for the more share a commit the better; large
-   * ones are sent ahead, so that the thread need not wait for them.
-   */
-  #isTime(): boolean {
-    if (this.#underWay.length === 0) return this.#waiting.length > 0;
-    return this.#underWay.length === 1 && (this.#waiting[0]?.rows ?? 0) >= WRITE_AHEAD_ROWS;
-  }
-
   #send(): void {
-    if (!this.#isTime()) return;
-    const next = this.#waiting.splice(0, this.#countNext());
-    this.#underWay.push(next);
-    const batch: Batch = { at: this.#clock(), calls: next.map(({ call }) => call) };
+    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
+    this.#underWay = this.#waiting.splice(0, this.#countNext());
+    const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
     this.#thread.postMessage(JSON.stringify(batch));
   }
 
@@ -147,7 +134,8 @@ export class Writer {
   }
 
   #settle(text: string): void {
-    const settled = this.#underWay.shift() ?? [];
+    const settled = this.#underWay;
+    this.#underWay = [];
     this.#onCommit();
     this.#send(); // the thread works on, while this one reads what it did, and answers
     // The cast: writer-thread.ts answers each batch with its outcomes.
@@ -161,7 +149,7 @@ export class Writer {
   /** The thread is gone. What it had under way may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
-    const [lost, unsent] = [this.#underWay.flat(), this.#waiting];
+    const [lost, unsent] = [this.#underWay, this.#waiting];
     this.#underWay = [];
     this.#waiting = [];
     for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });
