@@ -4,11 +4,10 @@
  * and no global: whoever embeds the app decides on those.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { inspect } from 'node:util';
 import { Authenticator, authorize } from './api/authenticate.ts';
 import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
-import type { Route, Services } from './api/route.ts';
+import type { Route, Services, WebhookService } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
@@ -33,6 +32,7 @@ import { createProblem, type ErrorReport } from './http/problem.ts';
 import { parseQuery } from './http/query.ts';
 import { rateLimited, RateLimiter } from './http/rate-limit.ts';
 import { type Reply, sendReply, withFields } from './http/reply.ts';
+import { guardReport } from './http/report.ts';
 import { Router } from './http/router.ts';
 import { UnderWay } from './http/under-way.ts';
 import type { Store } from './store/store.ts';
@@ -46,6 +46,8 @@ export interface AppOptions {
   readonly rateLimitPerMinute?: number;
   /** Whether requests that a browser page sent may carry a key. Default false. */
   readonly allowBrowsers?: boolean;
+  /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
+  readonly webhooks?: WebhookService;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
   /** Told of every error that was not the client's doing. Default: a line on standard error. */
@@ -110,13 +112,14 @@ interface Parts extends Services {
 
 function wire(options: AppOptions): Parts {
   const { store, clock = Date.now } = options;
-  const report = guardReport(options.report ?? reportToStandardError);
+  const report = guardReport(options.report);
   const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
   return {
     store,
     report,
     prefix,
+    webhooks: options.webhooks,
     describe: () => describeApi(routes, prefix),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
@@ -212,19 +215,4 @@ function parseTarget(url: string, prefix: string): Target | undefined {
   const mark = url.indexOf('?');
   if (mark < 0) return { path: url.slice(prefix.length), query: '' };
   return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
-}
-
-/** An embedder's `report` that throws is itself worth a line, and no reason to end the process. */
-function guardReport(report: (entry: ErrorReport) => void): (entry: ErrorReport) => void {
-  return (entry) => {
-    try {
-      report(entry);
-    } catch (error) {
-      reportToStandardError({ id: entry.id, error });
-    }
-  };
-}
-
-function reportToStandardError({ id, error }: ErrorReport): void {
-  console.error(JSON.stringify({ at: new Date().toISOString(), id, error: inspect(error) }));
 }

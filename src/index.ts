@@ -4,7 +4,8 @@ export { type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey } from '.
 export { CHANGE_TYPES, type Change, type ChangeType, formatChange } from './domain/change.ts';
 export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export {
-  formatKeyId, formatProductId, formatSellerId, parseKeyId, parseProductId, parseSellerId,
+  formatKeyId, formatProductId, formatSellerId, formatWebhookId, parseKeyId, parseProductId,
+  parseSellerId, parseWebhookId,
 } from './domain/id.ts';
 export type { PositionSet, Precondition } from './domain/precondition.ts';
 export {
@@ -21,7 +22,10 @@ export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type {
-  Author, ChangePage, ChangeQuery, ImportedProducts, ImportMode, ImportPreview, MovementPage,
-  MovementQuery, ProductExport, ProductPage, StockLevelPage, StockTrial, Store, SyncedStock, Write,
-  WrittenProduct,
+  ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store, WrittenProduct,
 } from './store/store.ts';
+export type {
+  ChangePage, ChangeQuery, MovementPage, MovementQuery, StockLevelPage, StockTrial, SyncedStock,
+} from './store/stock-store.ts';
+export type { Author, Write } from './store/write.ts';
+export { startWebhooks, type Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts';

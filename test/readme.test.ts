@@ -7,6 +7,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { serve } from '../src/cli/serve.ts';
+import { generateWebhookSecret } from '../src/domain/webhook-secret.ts';
+import { signMessage } from '../src/webhooks/sign.ts';
 import { makeProduct } from './support/server.ts';
 import { run } from './support/command.ts';
 import { makeFolder } from './support/folder.ts';
@@ -44,6 +46,21 @@ test('the example of embedding works as it is printed', async (t) => {
 
   child.kill('SIGTERM');
   assert.deepEqual(await ended, [0, null]);
+});
+
+test('the example of verifying a signature takes what is sent, and nothing else', async (t) => {
+  const folder = makeFolder(t);
+  const [, example = ''] = /<!-- example: verify -->\n```js\n(.*?)```/s.exec(README) ?? [];
+  writeFileSync(join(folder, 'verify.mjs'), example);
+  const { verify } = await import(join(folder, 'verify.mjs'));
+  const [secret, other] = [generateWebhookSecret(), generateWebhookSecret()];
+  const message = { id: 'msg_1', at: Date.now(), body: '{"type":"test"}' };
+  const headers = signMessage(message, [other, secret]);
+  assert.equal(verify(headers, message.body, secret), true);
+  assert.equal(verify(headers, `${message.body} `, secret), false);
+  assert.equal(verify(headers, message.body, generateWebhookSecret()), false);
+  const old = signMessage({ ...message, at: message.at - 301_000 }, [secret]);
+  assert.equal(verify(old, message.body, secret), false);
 });
 
 test('the README lists every setting with its variable', () => {

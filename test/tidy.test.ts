@@ -15,10 +15,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['config.ts', 'domain'],
   http: ['config.ts', 'domain'],
   transfer: ['config.ts', 'domain', 'http'],
+  webhooks: ['config.ts', 'domain', 'http', 'store'],
   api: ['config.ts', 'domain', 'http', 'store', 'transfer'],
   'app.ts': ['config.ts', 'domain', 'http', 'store', 'api'],
-  cli: ['config.ts', 'domain', 'http', 'store', 'transfer', 'app.ts'],
-  'index.ts': ['app.ts', 'domain', 'http', 'store'],
+  cli: ['config.ts', 'domain', 'http', 'store', 'transfer', 'webhooks', 'app.ts'],
+  'index.ts': ['app.ts', 'domain', 'http', 'store', 'webhooks'],
   'main.ts': ['cli', 'domain'],
 };
 

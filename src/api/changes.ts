@@ -13,7 +13,7 @@ import { CHANGE_TYPES, type ChangeType, formatChange } from '../domain/change.ts
 import { AppError } from '../domain/error.ts';
 import { formatKeyId } from '../domain/id.ts';
 import type { Reply } from '../http/reply.ts';
-import type { ChangePage } from '../store/store.ts';
+import type { ChangePage } from '../store/stock-store.ts';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from './media-types.ts';
 import { parseChoices, parsePosition, QueryReader } from './query-reader.ts';
 import type { Call, Services } from './route.ts';

@@ -69,6 +69,10 @@ export const responseFields = {
     field: 'Location', required: true, schema: { type: 'string', format: 'uri-reference' },
     example: '/api/v1/products/prd_1k7s94cm9001k7s94bi600', description: 'Address of the product.',
   },
+  WebhookLocation: {
+    field: 'Location', required: true, schema: { type: 'string', format: 'uri-reference' },
+    example: '/api/v1/webhooks/whk_1k7s94cm9001k7s94bi600', description: 'Address of the webhook.',
+  },
   Link: {
     field: 'Link', required: false, schema: text,
     example: '</api/v1/products?limit=100&cursor=IWxzdGFydA>; rel="next"',

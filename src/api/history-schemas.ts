@@ -5,7 +5,9 @@ import {
   STOCK_LIMIT,
 } from '../domain/limits.ts';
 import type { StockStatus } from '../domain/stock-change.ts';
-import { count, enumOf, objectOf, refer, type Schema, type SchemaName, time } from './schema.ts';
+import {
+  count, enumOf, objectOf, pageOf, refer, type Schema, type SchemaName, time,
+} from './schema.ts';
 
 const stock = { type: 'integer', minimum: 0, maximum: STOCK_LIMIT };
 const position = { type: 'integer', minimum: 1 };
@@ -96,12 +98,7 @@ export const historySchemas: Readonly<Record<HistorySchema, Schema>> = {
   }),
   StockMovement: objectOf(movement),
   Movement: objectOf({ ...origin, ...movement }),
-  MovementPage: objectOf({
-    movements: { type: 'array', items: refer('Movement') },
-    next_cursor: {
-      type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.',
-    },
-  }),
+  MovementPage: pageOf('movements', refer('Movement')),
   StockSync: {
     ...objectOf({
       changes: { type: 'array', maxItems: STOCK_CHANGES_LIMIT, items: refer('StockChange') },
@@ -162,12 +159,8 @@ export const historySchemas: Readonly<Record<HistorySchema, Schema>> = {
     id, sku, stock,
     position: { ...position, description: 'Of the last change of the product until then.' },
   }),
-  StockPage: objectOf({
-    stock: { type: 'array', items: refer('StockLevel') },
+  StockPage: pageOf('stock', refer('StockLevel'), {
     position: { ...count, description: 'At which the catalogue stood like this.' },
-    next_cursor: {
-      type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.',
-    },
   }),
 };
 

@@ -6,7 +6,8 @@
 import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS } from '../config.ts';
 import type { ChangeType } from '../domain/change.ts';
 import type { SellerId } from '../domain/id.ts';
-import type { ChangePage, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { ChangePage } from '../store/stock-store.ts';
 
 interface Waiter {
   readonly sellerId: SellerId;

@@ -95,6 +95,7 @@ function describePath(path: string, routes: readonly Route[], problems: Problems
 
 function describeOperation(route: Route, problems: Problems, isHead: boolean): Part {
   const { id, summary, description, request, requestHeaders = [] } = route.operation;
+  const required = !route.operation.isRequestOptional;
   const headers = requestHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` }));
   const parameters = [...route.query.map(describeParameter), ...headers];
   return {
@@ -105,7 +106,7 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
     // Names of roles are for people (OpenAPI 3.1): the scope that the key needs.
     security: route.scope === undefined ? [] : [{ apiKey: [route.scope] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(request && { requestBody: { required: true, content: request } }),
+    ...(request && { requestBody: { required, content: request } }),
     responses: describeAnswers(route, problems, isHead),
   };
 }

@@ -31,6 +31,8 @@ export interface Operation {
   readonly description: string;
   /** The body: one entry for each media type that the route consumes. */
   readonly request?: Content;
+  /** Whether the body may be left out. */
+  readonly isRequestOptional?: boolean;
   /** Header fields of the request that it heeds. */
   readonly requestHeaders?: readonly RequestField[];
   /** What it answers where it succeeds, by status. */

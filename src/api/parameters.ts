@@ -29,15 +29,33 @@ export const pathParameters: readonly Parameter[] = [
     name: 'sku', description: 'SKU of the product, percent-encoded: `/` is `%2F`, `%` is `%25`.',
     example: 'MUG-1', schema: sku,
   },
+  {
+    name: 'webhook_id', description: 'Id of the webhook.', example: 'whk_1k7s94cm9001k7s94bi600',
+    schema: { type: 'string' },
+  },
+];
+
+const pageLimit: Parameter = {
+  name: 'limit', description: 'Entries on a page. Not for exports.', example: 10,
+  schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_LIMIT, default: PAGE_SIZE_DEFAULT },
+};
+
+const cursor: Parameter = {
+  name: 'cursor', example: 'IWxzdGFydA', schema: { type: 'string', minLength: 1 },
+  description: '`next_cursor` of the page before, with all other parameters the same but `limit`. '
+    + 'Not for exports.',
+};
+
+/** Of lists that have neither conditions nor exports. */
+export const pageParameters: readonly Parameter[] = [
+  { ...pageLimit, description: 'Entries on a page.' },
+  { ...cursor, description: '`next_cursor` of the page before.' },
 ];
 
 export const listParameters: readonly Parameter[] = [
+  pageLimit,
   {
-    name: 'limit', description: 'Products on a page. Not for exports.', example: 10,
-    schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_LIMIT, default: PAGE_SIZE_DEFAULT },
-  },
-  {
-    name: 'cursor', example: 'IWxzdGFydA', schema: { type: 'string', minLength: 1 },
+    ...cursor,
     description: '`next_cursor` of the page before, with all other parameters the same but `limit` '
       + 'and `fields`. Not for exports.',
   },
@@ -78,7 +96,7 @@ export const listParameters: readonly Parameter[] = [
     schema: { type: 'array', minItems: 1, items: { type: 'string', enum: PRODUCT_FIELDS } },
   },
   {
-    name: 'format', example: 'csv', schema: { type: 'string', enum: ['json', 'ndjson', 'csv'] },
+    name: 'format', example: 'csv', schema: { type: 'string', enum: LIST_FORMATS },
     description: 'The form of the answer where it is easier to say here than in `Accept`: a page '
       + 'as JSON, or all products as an export.',
   },
@@ -161,17 +179,6 @@ export const changesParameters: readonly Parameter[] = [
 ];
 
 const instant = { type: 'string', format: 'date-time' };
-
-const cursor: Parameter = {
-  name: 'cursor', example: 'IWxzdGFydA', schema: { type: 'string', minLength: 1 },
-  description: '`next_cursor` of the page before, with all other parameters the same but `limit`. '
-    + 'Not for exports.',
-};
-
-const pageLimit: Parameter = {
-  name: 'limit', description: 'Entries on a page. Not for exports.', example: 10,
-  schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_LIMIT, default: PAGE_SIZE_DEFAULT },
-};
 
 const format: Parameter = {
   name: 'format', example: 'csv', schema: { type: 'string', enum: LIST_FORMATS },

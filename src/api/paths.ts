@@ -11,3 +11,6 @@ export const STOCK = '/api/v1/stock';
 
 /** The ledger of stock. */
 export const MOVEMENTS = `${STOCK}/movements`;
+
+/** All endpoints of webhooks of the caller. */
+export const WEBHOOKS = '/api/v1/webhooks';

@@ -13,12 +13,9 @@ import { refer } from './schema.ts';
 
 type Details = ConstructorParameters<typeof AppError>[2];
 
-/** The only limit of the kind is one of keys, and no key is made over HTTP. */
-type Refusal = Exclude<ErrorCode, 'limit_reached'>;
-
 const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
 
-const examples: Readonly<Record<Refusal, readonly [detail: string, details?: Details]>> = {
+const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: Details]>> = {
   invalid_json: ['The body is not JSON: it ends before its value does.'],
   invalid_data: ['The data has 1 fault. Correct it and send it again.', {
     issues: [{ pointer: '/stock', code: 'required', detail: 'Is required.' }],
@@ -40,6 +37,7 @@ const examples: Readonly<Record<Refusal, readonly [detail: string, details?: Det
   sku_taken: ['You have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
   }],
+  limit_reached: ['You have 20 webhooks, which is the most. Delete one first.'],
   sync_refused: ['1 of 2 changes failed, and all or nothing was asked for: nothing was changed.'],
   history_pruned: ['The history begins after position 1200. Export again and go on from there.'],
   precondition_failed: ['The product has changed: it stands at "13".'],
@@ -73,7 +71,7 @@ export function listProblems(route: Route): readonly number[] {
 /** The problems by status. */
 export function describeProblems(): ReadonlyMap<number, Answer> {
   // The cast: Object.entries leaves out of the type what the keys of the table are.
-  const refusals = Object.entries(examples) as [Refusal, (typeof examples)[Refusal]][];
+  const refusals = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
   const replies = refusals.map(([code, [detail, details]]) => {
     const reply = createProblem(new AppError(code, detail, details), () => {});
     return { code, reply, problem: readProblem(reply) };

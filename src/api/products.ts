@@ -7,12 +7,12 @@ import {
 import {
   assertMatch, formatEntityTag, isNoneMatch, readPrecondition,
 } from '../http/conditional.ts';
-import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Write, WrittenProduct } from '../store/store.ts';
+import type { WrittenProduct } from '../store/store.ts';
 import { JSON_TYPE } from './media-types.ts';
 import { PRODUCTS } from './paths.ts';
 import type { Call, Services } from './route.ts';
+import { formatReplay, readWrite } from './write.ts';
 
 /** POST /api/v1/products: 201, 400, 409 */
 export async function createProduct(call: Call, services: Services): Promise<Reply> {
@@ -91,17 +91,6 @@ function formatWritten(
     },
     body: json,
   };
-}
-
-/** The change is the caller's, and made once where it carries an Idempotency-Key. */
-function readWrite({ caller, headers }: Call): Write {
-  const { sellerId, keyId } = caller;
-  const key = readIdempotencyKey(headers);
-  return { sellerId, keyId, idempotency: key === undefined ? undefined : { key, part: 0 } };
-}
-
-function formatReplay(isReplay: boolean): Record<string, string> {
-  return isReplay ? { 'idempotent-replay': 'true' } : {};
 }
 
 /** The product that the path names. @throws AppError `not_found` for what can be no name of one */

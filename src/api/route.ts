@@ -1,8 +1,10 @@
 /** What a route is, and what its handler is given. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
-import type { SellerId } from '../domain/id.ts';
+import type { SellerId, WebhookReference } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
+import type { Fault } from '../domain/text.ts';
+import type { WebhookResult } from '../domain/webhook.ts';
 import type { AtOnce } from '../http/at-once.ts';
 import type { BodyStream } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
@@ -56,6 +58,18 @@ export interface Services {
   readonly report: (entry: ErrorReport) => void;
   /** The OpenAPI document of the routes, as JSON. */
   describe(): string;
+  /** Undefined where webhooks are switched off. */
+  readonly webhooks: WebhookService | undefined;
+}
+
+/** What the routes of webhooks need of whoever sends. */
+export interface WebhookService {
+  /** What is wrong with an address to send to; undefined where messages may go there. */
+  checkUrl(sellerId: SellerId, url: string): Promise<Fault | undefined>;
+  /** Sends a test message now, and notes what came of it. @throws `not_found`, `unavailable` */
+  sendTest(webhook: WebhookReference): Promise<{
+    readonly messageId: string; readonly result: WebhookResult;
+  }>;
 }
 
 interface CommonRoute extends RoutePattern {

@@ -19,18 +19,28 @@ import {
   listMovementsOperation, listStockOperation, syncStockOperation,
 } from './operations/stock.ts';
 import {
-  changesParameters, importParameters, listParameters, movementParameters, stockParameters,
-  stockSyncParameters,
+  createWebhookOperation, deleteWebhookOperation, listDeliveriesOperation, listWebhooksOperation,
+  patchWebhookOperation, readWebhookOperation, replayWebhookOperation, rotateSecretOperation,
+  testWebhookOperation,
+} from './operations/webhooks.ts';
+import {
+  changesParameters, importParameters, listParameters, movementParameters, pageParameters,
+  stockParameters, stockSyncParameters,
 } from './parameters.ts';
-import { CHANGES, MOVEMENTS, PRODUCTS, STOCK } from './paths.ts';
+import { CHANGES, MOVEMENTS, PRODUCTS, STOCK, WEBHOOKS } from './paths.ts';
 import { listProducts } from './product-list.ts';
 import { createProduct, deleteProduct, patchProduct, putProduct, readProduct } from './products.ts';
 import type { Route } from './route.ts';
 import { listStock } from './stock-levels.ts';
 import { syncStock } from './stock-sync.ts';
+import { listDeliveries, replayWebhook, rotateSecret, testWebhook } from './webhook-actions.ts';
+import {
+  createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook,
+} from './webhooks.ts';
 
 const READ = 'products:read' satisfies Scope;
 const WRITE = 'products:write' satisfies Scope;
+const HOOKS = { scope: 'webhooks:write' } as const satisfies { readonly scope: Scope };
 
 /** What most routes of a method are. */
 const get = {
@@ -43,6 +53,7 @@ const remove = { ...post, method: 'DELETE', consumes: [], produces: [] } as cons
 
 const PRODUCT = `${PRODUCTS}/{id}`;
 const PRODUCT_BY_SKU = `${PRODUCTS}/sku/{sku}`;
+const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
 
 export const routes: readonly Route[] = [
   {
@@ -89,5 +100,32 @@ export const routes: readonly Route[] = [
   {
     ...get, path: '/api/v1/openapi.json', scope: undefined,
     operation: readOpenApiOperation, handle: readOpenApi,
+  },
+
+  {
+    ...get, ...HOOKS, path: WEBHOOKS, query: pageParameters,
+    operation: listWebhooksOperation, handle: listWebhooks,
+  },
+  {
+    ...post, ...HOOKS, path: WEBHOOKS, operation: createWebhookOperation, handle: createWebhook,
+  },
+  { ...get, ...HOOKS, path: WEBHOOK, operation: readWebhookOperation, handle: readWebhook },
+  { ...patch, ...HOOKS, path: WEBHOOK, operation: patchWebhookOperation, handle: patchWebhook },
+  { ...remove, ...HOOKS, path: WEBHOOK, operation: deleteWebhookOperation, handle: deleteWebhook },
+  {
+    ...get, ...HOOKS, path: `${WEBHOOK}/deliveries`, query: pageParameters,
+    operation: listDeliveriesOperation, handle: listDeliveries,
+  },
+  {
+    ...post, ...HOOKS, path: `${WEBHOOK}/test`, consumes: [],
+    operation: testWebhookOperation, handle: testWebhook,
+  },
+  {
+    ...post, ...HOOKS, path: `${WEBHOOK}/replay`,
+    operation: replayWebhookOperation, handle: replayWebhook,
+  },
+  {
+    ...post, ...HOOKS, path: `${WEBHOOK}/rotate-secret`,
+    operation: rotateSecretOperation, handle: rotateSecret,
   },
 ];

@@ -1,4 +1,4 @@
-/** What the JSON Schemas of the OpenAPI document are made of. */
+/** What the JSON Schemas (2020-12) of the OpenAPI document are made of. */
 
 /** A JSON Schema, as OpenAPI 3.1 takes it. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -10,6 +10,8 @@ export type SchemaName =
   | 'Change' | 'ChangePage' | 'Movement' | 'MovementPage' | 'StockMovement'
   | 'StockSync' | 'StockChange' | 'StockResult' | 'StockResults' | 'StockLine' | 'StockSummary'
   | 'StockLevel' | 'StockPage'
+  | 'Webhook' | 'WebhookWithSecret' | 'NewWebhook' | 'WebhookPatch' | 'WebhookPage'
+  | 'WebhookReplay' | 'WebhookRotation' | 'WebhookDelivery' | 'WebhookDeliveryPage'
   | 'Problem' | 'Issue';
 
 /** A schema of the document's components. */
@@ -40,4 +42,17 @@ export function objectOf(
 export function enumOf(meanings: Readonly<Record<string, string>>): Schema {
   const lines = Object.entries(meanings).map(([text, meaning]) => `- \`${text}\`: ${meaning}`);
   return { enum: Object.keys(meanings), description: lines.join('\n') };
+}
+
+/** A page of a list: its items under the list's name, and where the next page begins. */
+export function pageOf(
+  list: string, item: Schema, more: Readonly<Record<string, Schema>> = {},
+): Schema {
+  return objectOf({
+    [list]: { type: 'array', items: item },
+    ...more,
+    next_cursor: {
+      type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.',
+    },
+  });
 }

@@ -13,8 +13,9 @@ import { formatProblemType } from '../http/problem.ts';
 import type { ImportEffect } from '../store/store.ts';
 import { historySchemas, refusedSync } from './history-schemas.ts';
 import {
-  count, enumOf, objectOf, refer, type Schema, type SchemaName, time,
+  count, enumOf, objectOf, pageOf, refer, type Schema, type SchemaName, time,
 } from './schema.ts';
+import { webhookSchemas } from './webhook-schemas.ts';
 
 const product: Readonly<Record<ProductField, Schema>> = {
   id: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$', description: 'Opaque.' },
@@ -80,6 +81,7 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   characters: 'it has characters that it may not have',
   mismatch: 'it contradicts another part of the request',
   taken: 'another product has it',
+  target: 'nothing can be sent to this address',
 };
 
 const importEffects: Readonly<Record<Exclude<ImportEffect, 'taken'> | 'failed', string>> = {
@@ -97,11 +99,11 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
     description: '`sku` may be left out; where it is sent it is the one of the address.',
   },
   ProductPatch: { ...objectOf(sent, []), additionalProperties: false },
-  ProductPage: describePage('Product'),
+  ProductPage: pageOf('products', refer('Product')),
   PartialProduct: {
     ...objectOf(product, []), description: 'A product with the members that `fields` asks for.',
   },
-  PartialProductPage: describePage('PartialProduct'),
+  PartialProductPage: pageOf('products', refer('PartialProduct')),
   ImportProduct: {
     ...objectOf(product, Object.keys(sent)), additionalProperties: false,
     description: 'A product as it is sent, or as an export has it: `id`, `position` and the times '
@@ -143,13 +145,5 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
     code: { type: 'string', ...enumOf(issueCodes) },
     detail: problem.detail,
   }, ['code', 'detail']),
+  ...webhookSchemas,
 };
-
-function describePage(item: 'Product' | 'PartialProduct'): Schema {
-  return objectOf({
-    products: { type: 'array', items: refer(item) },
-    next_cursor: {
-      type: ['string', 'null'], description: 'The `cursor` of the next page; null on the last one.',
-    },
-  });
-}

@@ -3,7 +3,7 @@ import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import { formatKeyId, formatProductId, type ProductId, type SellerId } from '../domain/id.ts';
 import type { Parsed } from '../domain/parsed.ts';
 import type { Reply } from '../http/reply.ts';
-import type { StockLevelAt, StockLevelPage } from '../store/store.ts';
+import type { StockLevelAt, StockLevelPage } from '../store/stock-store.ts';
 import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
 import { CSV_TYPE, JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
 import { assertWhole, formatNextLink } from './list-pages.ts';

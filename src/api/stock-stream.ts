@@ -8,7 +8,8 @@ import {
 import { parseSource, type StockOrigin } from '../domain/stock-sync.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Store, SyncedStock } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { SyncedStock } from '../store/stock-store.ts';
 import { type JsonLine, NdjsonLines } from '../transfer/ndjson-lines.ts';
 import { QueryReader } from './query-reader.ts';
 import type { Call, Services } from './route.ts';

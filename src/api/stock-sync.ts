@@ -9,7 +9,7 @@ import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { negotiate } from '../http/negotiate.ts';
 import { invalidQuery } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
-import type { SyncedStock } from '../store/store.ts';
+import type { SyncedStock } from '../store/stock-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
 import { QueryReader } from './query-reader.ts';
 import type { Call, Services } from './route.ts';

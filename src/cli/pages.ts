@@ -1,6 +1,6 @@
 /** Reads a list of the store to its end, page by page. */
 import { PAGE_SIZE_LIMIT } from '../config.ts';
-import type { PageQuery } from '../store/store.ts';
+import type { PageQuery } from '../store/write.ts';
 
 export async function readAllPages<Id, Item extends { readonly id: Id }>(
   read: (query: PageQuery<Id>) => Promise<readonly Item[]>,

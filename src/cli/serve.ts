@@ -34,6 +34,11 @@ export const serve: Command = {
       help: `days that the history is kept, 0 is for ever (default: ${DEFAULT_HISTORY_DAYS})`,
     },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
+    'no-webhooks': { help: 'send no webhooks, and answer 404 where they are', isSetting: true },
+    'webhook-allow-private': {
+      help: 'send webhooks to any address and port (see SECURITY.md)', isSetting: true,
+    },
+    'webhook-allow-http': { help: 'send webhooks without TLS, too', isSetting: true },
   },
   async run(input) {
     const { flags, dataFolder, note } = input;
@@ -47,28 +52,45 @@ export const serve: Command = {
     );
     const baseUrl = readBaseUrl(flags['base-url']);
     const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
+    const startWebhooks = await loadWebhooks(input);
     const stopped = waitForStopSignal();
     await withStore(dataFolder, async (store) => {
-      const app = createApp({
-        store, rateLimitPerMinute, allowBrowsers, ...(baseUrl !== undefined && { baseUrl }),
-      });
-      const listener = await listen(app.handle, host, port).catch(explainPort(port));
-      const stopLimiting = limitHistory(store, historyDays, note);
-      const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
+      const webhooks = startWebhooks?.(store);
       try {
-        await announce(input, url, host, store);
-        await stopped;
+        const app = createApp({
+          store, rateLimitPerMinute, allowBrowsers, ...(webhooks && { webhooks }),
+          ...(baseUrl !== undefined && { baseUrl }),
+        });
+        const listener = await listen(app.handle, host, port).catch(explainPort(port));
+        const stopLimiting = limitHistory(store, historyDays, note);
+        const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
+        try {
+          await announce(input, url, host, store);
+          await stopped;
+        } finally {
+          stopLimiting();
+          const ended = Promise.all([listener.stop(), app.close(), webhooks?.close()]);
+          note('Stopping: answering what is under way.');
+          setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+          await ended;
+        }
       } finally {
-        stopLimiting();
-        const ended = Promise.all([listener.stop(), app.close()]);
-        note('Stopping: answering what is under way.');
-        setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-        await ended;
+        await webhooks?.close();
       }
     });
     note('Stopped.');
   },
 };
+
+/** Undefined where they are switched off: then nothing of them is even read from the disk. */
+async function loadWebhooks({ flags }: Input) {
+  const isOff = readSwitch('no-webhooks', flags['no-webhooks']);
+  const allowPrivate = readSwitch('webhook-allow-private', flags['webhook-allow-private']);
+  const allowHttp = readSwitch('webhook-allow-http', flags['webhook-allow-http']);
+  if (isOff) return undefined;
+  const startWebhooks = (await import('../webhooks/webhooks.ts')).startWebhooks;
+  return (store: Store) => startWebhooks({ store, allowPrivate, allowHttp });
+}
 
 function explainPort(port: number): (error: unknown) => never {
   return (error) => {

@@ -55,7 +55,8 @@ type IssueCode =
   | 'format'
   | 'characters'
   | 'mismatch'
-  | 'taken';
+  | 'taken'
+  | 'target';
 
 interface AppErrorDetails {
   readonly issues?: readonly Issue[];

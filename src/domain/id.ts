@@ -1,5 +1,6 @@
 /**
- * Ids: integers inside, opaque prefixed strings outside (`prd_...`, `key_...`, `sel_...`).
+ * Ids: integers inside, opaque prefixed strings outside (`prd_...`, `key_...`, `sel_...`,
+ * `whk_...`).
  * An integer is `milliseconds since 1970 * 1024 + n`, so it orders by time and stays below 2^53
  * until the year 2248. A string spells it in 11 characters of base32hex (RFC 4648 section 7, lower
  * case, which keeps the order); what belongs to a seller adds the seller's 11, so that no id of one
@@ -12,11 +13,18 @@ declare const brand: unique symbol;
 export type SellerId = Branded<'SellerId'>;
 export type KeyId = Branded<'KeyId'>;
 export type ProductId = Branded<'ProductId'>;
+export type WebhookId = Branded<'WebhookId'>;
 
 /** A key together with the seller whose key it is. */
 export interface KeyReference {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
+}
+
+/** An endpoint of webhooks together with its seller. */
+export interface WebhookReference {
+  readonly sellerId: SellerId;
+  readonly id: WebhookId;
 }
 
 const IDS_PER_MILLISECOND = 1024;
@@ -43,6 +51,10 @@ export function formatProductId(sellerId: SellerId, id: ProductId): string {
   return `prd_${encode(id)}${encode(sellerId)}`;
 }
 
+export function formatWebhookId({ sellerId, id }: WebhookReference): string {
+  return `whk_${encode(id)}${encode(sellerId)}`;
+}
+
 /** Undefined for anything that is not an id of a seller. */
 export function parseSellerId(text: string): SellerId | undefined {
   // The cast is what this function proves: the prefix says that the number is a seller's.
@@ -61,6 +73,13 @@ export function parseProductId(sellerId: SellerId, text: string): ProductId | un
   const numbers = decode('prd_', text, 2);
   // The cast is what this function proves, as in parseSellerId.
   return numbers?.[1] === sellerId ? (numbers[0] as ProductId) : undefined;
+}
+
+/** Undefined for anything that is not an id of an endpoint of this seller. */
+export function parseWebhookId(sellerId: SellerId, text: string): WebhookId | undefined {
+  const numbers = decode('whk_', text, 2);
+  // The cast is what this function proves, as in parseSellerId.
+  return numbers?.[1] === sellerId ? (numbers[0] as WebhookId) : undefined;
 }
 
 /** Eleven digits. Number.toString(32) does the same at ten times the cost, which lists feel. */

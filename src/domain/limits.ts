@@ -21,3 +21,10 @@ export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
 export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
 /** Faults that one answer names; the rest are counted. */
 export const ISSUES_PER_ANSWER_LIMIT = 50;
+
+/** Endpoints of webhooks of one seller. */
+export const WEBHOOKS_PER_SELLER_LIMIT = 20;
+export const WEBHOOK_URL_LIMIT_CHARACTERS = 2_048;
+export const WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS = 200;
+/** How long the old secret of an endpoint goes on signing unless a rotation says otherwise. */
+export const WEBHOOK_OVERLAP_DEFAULT = '24h';

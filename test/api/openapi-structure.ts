@@ -42,7 +42,7 @@ export const STRUCTURE = {
     parameters: {
       type: 'array', minItems: 1, items: { anyOf: [refer('parameter'), refer('reference')] },
     },
-    requestBody: objectOf({ required: { const: true }, content: refer('content') }),
+    requestBody: objectOf({ required: flag, content: refer('content') }),
   }),
   parameter: {
     oneOf: [

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  firstIdAt, formatKeyId, formatProductId, formatSellerId, type KeyId, parseKeyId, parseProductId,
-  parseSellerId, type ProductId, type SellerId,
+  firstIdAt, formatKeyId, formatProductId, formatSellerId, formatWebhookId, type KeyId, parseKeyId,
+  parseProductId, parseSellerId, parseWebhookId, type ProductId, type SellerId, type WebhookId,
 } from '../../src/domain/id.ts';
 import { forRandom, type Random } from './random.ts';
 
@@ -22,6 +22,8 @@ test('spells ids in base32hex, eleven digits a number', () => {
   assert.equal(formatSellerId(Number.MAX_SAFE_INTEGER as SellerId), 'sel_7vvvvvvvvvv');
   assert.equal(formatProductId(SELLER, 7 as ProductId), `prd_00000000007${SPELLED}`);
   assert.equal(formatKeyId({ sellerId: SELLER, keyId: 7 as KeyId }), `key_00000000007${SPELLED}`);
+  const webhook = { sellerId: SELLER, id: 7 as WebhookId };
+  assert.equal(formatWebhookId(webhook), `whk_00000000007${SPELLED}`);
 });
 
 test('reads back every id that it writes, within 40 characters', () => {
@@ -35,7 +37,11 @@ test('reads back every id that it writes, within 40 characters', () => {
     assert.equal(parseSellerId(seller), sellerId);
     assert.deepEqual(parseKeyId(key), { sellerId, keyId });
     assert.equal(parseProductId(sellerId, product), productId);
-    for (const text of [product, key, seller]) assert.ok(text.length <= 40, text);
+    const webhook = formatWebhookId({ sellerId, id: productId as number as WebhookId });
+    assert.equal(parseWebhookId(sellerId, webhook), productId);
+    assert.equal(parseWebhookId((sellerId + 1) as SellerId, webhook), undefined);
+    assert.equal(parseWebhookId(sellerId, product), undefined);
+    for (const text of [product, key, seller, webhook]) assert.ok(text.length <= 40, text);
   });
 });
 

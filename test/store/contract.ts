@@ -10,6 +10,8 @@ import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testRotation } from './contract/rotation.ts';
 import { testSellers } from './contract/sellers.ts';
+import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
+import { testWebhooks } from './contract/webhooks.ts';
 import { testWrites } from './contract/writes.ts';
 
 export function describeStore(name: string, prepare: PrepareStore): void {
@@ -23,6 +25,8 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testIdempotency(prepare);
     testImports(prepare);
     testWrites(prepare);
+    testWebhooks(prepare);
+    testWebhookDeliveries(prepare);
     testClosing(prepare);
   });
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
   type ApiKeySecret, type AppOptions, createApp, type ErrorReport, generateApiKey, hashApiKey,
-  listen, openSqliteStore, parseNewApiKey, parseNewSeller, type Store,
+  listen, openSqliteStore, parseNewApiKey, parseNewSeller, startWebhooks, type Store,
+  type WebhooksOptions,
 } from '../../src/index.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
@@ -36,20 +37,27 @@ interface SellerOptions {
   readonly expiresAt?: number;
 }
 
+interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks'> {
+  /** Sends webhooks, with these options. */
+  readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
+}
+
 /** Starts a server and stops it after the test. No rate limit unless one is given. */
 export async function startServer(
-  t: Pick<TestContext, 'after'>, options: Omit<AppOptions, 'store' | 'report'> = {},
+  t: Pick<TestContext, 'after'>, { webhooks: hooks, ...options }: TestOptions = {},
 ): Promise<TestServer> {
   const folder = join(makeFolder(t), 'data');
   const reports: ErrorReport[] = [];
   const { clock } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
+  const report = (entry: ErrorReport) => reports.push(entry);
+  const webhooks = hooks && startWebhooks({ store, report, ...(clock && { clock }), ...hooks });
   const app = createApp({
-    rateLimitPerMinute: 0, ...options, store, report: (entry) => reports.push(entry),
+    rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
   });
   const listener = await listen(app.handle, '127.0.0.1', 0);
   t.after(async () => {
-    await listener.stop();
+    await Promise.all([listener.stop(), webhooks?.close()]);
     await app.close();
     await store.close();
   });

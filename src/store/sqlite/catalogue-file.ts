@@ -5,22 +5,26 @@
  */
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync,
-  readSync, rmSync, statSync,
+  chmodSync, closeSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync,
+  statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import { openWriter } from './connection.ts';
+import { isSystemError, syncFolder } from './folder.ts';
 import { readBytes, readInteger } from './row.ts';
 
 /** "SPAc": written into the header of every database of this project. */
 const APPLICATION_ID = 0x53504163;
 /** Immutable, forward-only: a file's place in this list is the `user_version` that it leads to. */
-const MIGRATIONS = ['001-initial.sql', '002-idempotency.sql', '003-stock.sql'];
+const MIGRATIONS = ['001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql'];
 const FILE_NAME = 'catalogue.db';
 /** What may lie in a folder before the database: the files of `data/`, a fresh volume's own. */
-const HARMLESS = /^(?:\..*|README\.md|sample-.*|search\.db.*|lost\+found|catalogue\.db.*)$/;
+const HARMLESS = new RegExp(`^(?:${[
+  '\\..*', 'README\\.md', 'sample-.*', 'lost\\+found',
+  'catalogue\\.db.*', 'search\\.db.*', 'server\\.key.*', 'webhooks\\.lock.*',
+].join('|')})$`);
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;
 
@@ -138,15 +142,4 @@ function migrate(db: DatabaseSync): void {
 function writtenByNewerVersion(file: string): AppError {
   const hint = 'It was left untouched: run that version, or a newer one.';
   return new AppError('unavailable', `${file} was written by a newer version. ${hint}`);
-}
-
-/** A new name in a folder is durable only when the folder is. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
-}
-
-function isSystemError(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -81,9 +81,12 @@ export function openProjectionSnapshot(file: string): DatabaseSync {
   return open(file, how, `PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN`);
 }
 
-/** Keeps every other process that does the same waiting until this connection is closed. */
-export function openLock(file: string): DatabaseSync {
-  return open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS }, 'BEGIN EXCLUSIVE');
+/**
+ * Keeps everybody else who does the same out until this connection is closed, or its process ends
+ * in whatever way; throws where somebody else has not closed his within the time.
+ */
+export function openLock(file: string, timeoutMs: number): DatabaseSync {
+  return open(file, { readOnly: false, timeout: timeoutMs }, 'BEGIN EXCLUSIVE');
 }
 
 function open(

@@ -104,10 +104,10 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
   };
 }
 
-/** What is asked for, whichever key of the seller asks for it. */
+/** What is asked for, whichever key of the seller asks for it, and but for what is random. */
 function describeCall(name: UnitName, input: unknown): unknown {
   // Units that are called with an idempotency key have objects as their input.
-  const { author: _, ...rest } = input as { author?: unknown };
+  const { author: _, fresh: __, ...rest } = input as { author?: unknown; fresh?: unknown };
   return [name, rest];
 }
 

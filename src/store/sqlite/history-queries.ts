@@ -8,7 +8,7 @@ import type { Change, ChangeType } from '../../domain/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { KeyId, ProductId, SellerId } from '../../domain/id.ts';
 import type { Sku } from '../../domain/product.ts';
-import type { ChangePage, ChangeQuery } from '../store.ts';
+import type { ChangePage, ChangeQuery } from '../stock-store.ts';
 import { readInteger, readOptional, readText, type Row } from './row.ts';
 
 export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
@@ -60,13 +60,16 @@ function prepareFindReach(db: DatabaseSync): (sellerId: SellerId) => Reach {
   };
 }
 
+/** The refusal of what is not kept any more. */
+export function historyPruned(prunedTo: number): AppError {
+  const detail = `The history begins after position ${prunedTo}.`;
+  const hint = 'Export the catalogue again, and go on from the position that the export names.';
+  return new AppError('history_pruned', `${detail} ${hint}`);
+}
+
 /** @throws AppError `history_pruned`, `invalid_query` where the history is not at `position` */
 export function assertReached(reach: Reach, position: number, parameter: string): void {
-  if (position < reach.prunedTo) {
-    const detail = `The history begins after position ${reach.prunedTo}.`;
-    const hint = 'Export the catalogue again, and go on from the position that the export names.';
-    throw new AppError('history_pruned', `${detail} ${hint}`);
-  }
+  if (position < reach.prunedTo) throw historyPruned(reach.prunedTo);
   if (position <= reach.position) return;
   const what = `The catalogue stands at position ${reach.position}, before ${position}.`;
   const hint = 'If it was restored from a backup, export it again and go on from there.';

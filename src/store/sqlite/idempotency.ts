@@ -9,7 +9,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_STEP } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
-import type { Idempotency } from '../store.ts';
+import type { Idempotency } from '../write.ts';
 import { readBytes, readText } from './row.ts';
 
 /** The key of a change, and whose it is. */

@@ -5,7 +5,8 @@ import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type KeyId, type KeyReference, type SellerId } from '../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { isScope, type Scope } from '../../domain/scope.ts';
-import type { Author, Grant, PageQuery } from '../store.ts';
+import type { Grant } from '../store.ts';
+import type { Author, PageQuery } from '../write.ts';
 import { readCurrency, readInteger, readOptional, readText, type Row } from './row.ts';
 
 const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at, revoked_at,

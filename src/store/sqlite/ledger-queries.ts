@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../domain/change.ts';
 import type { ProductId, SellerId } from '../../domain/id.ts';
 import type { Sku } from '../../domain/product.ts';
-import type { MovementFilter } from '../store.ts';
+import type { MovementFilter } from '../stock-store.ts';
 import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from './row.ts';
 

@@ -10,8 +10,9 @@ import {
 import type { Change } from '../../domain/change.ts';
 import type { ProductId, SellerId } from '../../domain/id.ts';
 import type {
-  MovementFilter, MovementPage, MovementQuery, PageQuery, StockLevelAt, StockLevelPage,
-} from '../store.ts';
+  MovementFilter, MovementPage, MovementQuery, StockLevelAt, StockLevelPage,
+} from '../stock-store.ts';
+import type { PageQuery } from '../write.ts';
 import { assertReached } from './history-queries.ts';
 import type { KnownProduct, Span } from './ledger-queries.ts';
 import type { Reader } from './reader.ts';

@@ -9,7 +9,8 @@ import type { SellerId } from '../../domain/id.ts';
 import {
   formatProduct, type NewProduct, type Product, type ProductTarget, type Sku,
 } from '../../domain/product.ts';
-import type { Author, WrittenProduct } from '../store.ts';
+import type { WrittenProduct } from '../store.ts';
+import type { Author } from '../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { Positions } from './positions.ts';
 import { PRODUCT_COLUMNS, prepareFindProduct } from './products.ts';

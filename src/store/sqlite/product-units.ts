@@ -3,9 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import { assertPrecondition, type Precondition } from '../../domain/precondition.ts';
 import type { NewProduct, Product, ProductPatch, ProductTarget } from '../../domain/product.ts';
-import type {
-  Author, ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
-} from '../store.ts';
+import type { ImportedProducts, ImportEffect, ImportMode, WrittenProduct } from '../store.ts';
+import type { Author } from '../write.ts';
 import type { Positions } from './positions.ts';
 import { ProductChanges } from './product-changes.ts';
 

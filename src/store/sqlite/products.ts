@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../domain/currency.ts';
 import type { ProductId, SellerId } from '../../domain/id.ts';
 import type { Product, ProductTarget, Sku } from '../../domain/product.ts';
-import type { PageQuery, ProductPage } from '../store.ts';
+import type { ProductPage } from '../store.ts';
+import type { PageQuery } from '../write.ts';
 import { readCurrency, readInteger, readText, type Row } from './row.ts';
 
 export const PRODUCT_COLUMNS =

@@ -16,6 +16,7 @@ import { ledgerQueries } from './ledger-queries.ts';
 import { productQueries } from './products.ts';
 import { sellerQueries } from './sellers.ts';
 import { StockLevels } from './stock-levels.ts';
+import { dueWebhookQueries, webhookQueries } from './webhooks.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
 
@@ -79,7 +80,7 @@ function prepareQueries(db: DatabaseSync) {
   const levels = new StockLevels(db);
   return {
     ...sellerQueries(db), ...keyQueries(db), ...productQueries(db), ...historyQueries(db),
-    ...ledgerQueries(db), ...timeQueries(db),
+    ...ledgerQueries(db), ...timeQueries(db), ...webhookQueries(db), ...dueWebhookQueries(db),
     readLevels: levels.read.bind(levels),
   };
 }

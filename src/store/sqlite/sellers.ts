@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { firstIdAt, type SellerId } from '../../domain/id.ts';
 import type { NewSeller, Seller } from '../../domain/seller.ts';
-import type { PageQuery } from '../store.ts';
+import type { PageQuery } from '../write.ts';
 import { readCurrency, readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, name, currency, currency_decimals, position, created_at';

@@ -6,7 +6,8 @@ import {
   isFailure, judgeStockChange, type StockChange, type StockResult,
 } from '../../domain/stock-change.ts';
 import type { StockOrigin, StockSync } from '../../domain/stock-sync.ts';
-import type { Author, SyncedStock } from '../store.ts';
+import type { SyncedStock } from '../stock-store.ts';
+import type { Author } from '../write.ts';
 import type { NewChange } from './history-writer.ts';
 import type { StockLevel } from './stock-levels.ts';
 

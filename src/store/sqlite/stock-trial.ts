@@ -4,7 +4,8 @@
  * the changes before have left it, however many there are.
  */
 import type { StockChange } from '../../domain/stock-change.ts';
-import type { Author, StockTrial } from '../store.ts';
+import type { StockTrial } from '../stock-store.ts';
+import type { Author } from '../write.ts';
 import { openTemporary } from './connection.ts';
 import { readInteger } from './row.ts';
 import type { FindLevel, StockLevel } from './stock-levels.ts';

@@ -5,7 +5,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../domain/id.ts';
 import type { StockSync } from '../../domain/stock-sync.ts';
-import type { Author, SyncedStock } from '../store.ts';
+import type { SyncedStock } from '../stock-store.ts';
+import type { Author } from '../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { KeptLevels } from './kept-levels.ts';
 import type { Positions } from './positions.ts';

@@ -4,7 +4,8 @@
  * have the same folder open.
  */
 import { join } from 'node:path';
-import type { Author, Store, Write } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { Author, Write } from '../write.ts';
 import { prepareCatalogueFile } from './catalogue-file.ts';
 import { CommitWatch } from './commit-watch.ts';
 import { pruneHistory } from './history-pruner.ts';
@@ -14,6 +15,7 @@ import { Ledger } from './ledger.ts';
 import { Reader } from './reader.ts';
 import { Search } from './search/search.ts';
 import { openStockTrial } from './stock-trial.ts';
+import { webhookStore } from './webhook-store.ts';
 import { Writer } from './writer.ts';
 
 export interface SqliteStoreOptions {
@@ -34,11 +36,15 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const file = prepareCatalogueFile(options.folder);
   const clock = options.clock ?? Date.now;
-  const { pageLimit } = options;
+  const { folder, pageLimit } = options;
   const writer = await Writer.start({ file, pageLimit }, clock);
   try {
-    const search = new Search({ catalogue: file, search: join(options.folder, 'search.db') });
-    return createStore(writer, new Reader(file), search, new CommitWatch(file));
+    const search = new Search({ catalogue: file, search: join(folder, 'search.db') });
+    const reader = new Reader(file);
+    return {
+      ...createStore(writer, reader, search, new CommitWatch(file)),
+      ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
+    };
   } catch (error) {
     await writer.close(Promise.resolve());
     throw error;
@@ -47,7 +53,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 function createStore(
   writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
-): Store {
+): Omit<Store, keyof ReturnType<typeof webhookStore>> {
   const ledger = new Ledger(reader);
   writer.onCommit(() => {
     reader.endSnapshot();

@@ -6,6 +6,8 @@ import type { Positions } from './positions.ts';
 import { productUnits } from './product-units.ts';
 import { sellerUnits } from './sellers.ts';
 import { stockUnits } from './stock-units.ts';
+import { webhookDeliveryUnits } from './webhook-deliveries.ts';
+import { webhookUnits } from './webhook-units.ts';
 
 /**
  * A unit takes its input and the time of its commit, and returns what is answered. It may be run
@@ -15,6 +17,7 @@ export function prepareUnits(db: DatabaseSync, positions: Positions) {
   return {
     ...sellerUnits(db), ...keyUnits(db), ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),
+    ...webhookUnits(db, positions), ...webhookDeliveryUnits(db),
   };
 }
 

@@ -7,7 +7,8 @@ import { findCurrency } from '../../../src/domain/currency.ts';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
 import { type NewProduct, parseNewProduct, type Product } from '../../../src/domain/product.ts';
 import { parseNewSeller, type Seller } from '../../../src/domain/seller.ts';
-import type { Author, ProductPage, Store } from '../../../src/store/store.ts';
+import type { ProductPage, Store } from '../../../src/store/store.ts';
+import type { Author } from '../../../src/store/write.ts';
 
 /** Opens one more store on the data of a test. Every store is closed after the test. */
 export type OpenStore = (clock: () => number) => Promise<Store>;

@@ -11,6 +11,7 @@ import { Positions } from '../../../src/store/sqlite/positions.ts';
 import { productQueries } from '../../../src/store/sqlite/products.ts';
 import { sellerQueries } from '../../../src/store/sqlite/sellers.ts';
 import { prepareUnits } from '../../../src/store/sqlite/units.ts';
+import { dueWebhookQueries, webhookQueries } from '../../../src/store/sqlite/webhooks.ts';
 import { makeFolder } from '../../support/folder.ts';
 
 test('scans no table and sorts nothing in any statement', (t) => {
@@ -32,6 +33,9 @@ const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
     /^SEARCH api_key USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
   ['a list of sellers', /FROM seller .*ORDER BY id LIMIT/,
     /^SEARCH seller USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['the webhooks that are due', /FROM webhook AS w INDEXED BY/, new RegExp(
+    '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at<\\?\\)\n'
+    + 'SEARCH s USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
   ['a grant', /FROM api_key AS k JOIN seller/,
     /^SEARCH k USING INDEX \S+ \(hash=\?\)\nSEARCH s USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
 ];
@@ -68,4 +72,6 @@ function prepareAll(db: DatabaseSync): void {
   keyQueries(db);
   historyQueries(db);
   productQueries(db);
+  webhookQueries(db);
+  dueWebhookQueries(db);
 }

@@ -4,9 +4,11 @@
  * removed and made anew. Processes that share a folder open and remove it one after the other, or
  * one could come upon the log of the other's new file.
  */
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SEARCH_BUSY_TIMEOUT_MS } from '../../../config.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../connection.ts';
+import { createEmpty } from '../folder.ts';
 import { readInteger } from '../row.ts';
 
 /** "SPAs": written into the header of the file. */
@@ -118,7 +120,7 @@ export function isDamage(error: unknown): boolean {
 function alone(file: string, work: () => DatabaseSync): DatabaseSync {
   const name = `${file}.lock`;
   createEmpty(name);
-  const lock = openLock(name);
+  const lock = openLock(name, SEARCH_BUSY_TIMEOUT_MS);
   try {
     return work();
   } finally {
@@ -126,6 +128,7 @@ function alone(file: string, work: () => DatabaseSync): DatabaseSync {
   }
 }
 
+/** Makes the file itself where there is none: SQLite gives its mode to its -wal and -shm. */
 function openSound(file: string): DatabaseSync | undefined {
   // Without the file, a log that was left beside it is worth nothing.
   if (createEmpty(file)) return undefined;
@@ -152,20 +155,6 @@ function replace(file: string): DatabaseSync {
   const db = openProjection(file);
   db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
   return db;
-}
-
-/**
- * Whether there was none. SQLite gives the file's mode to its -wal and -shm. A file that is there
- * is not even opened.
- */
-function createEmpty(file: string): boolean {
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-    return true;
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    return false;
-  }
 }
 
 function readPragma(db: DatabaseSync, name: string): number {

@@ -9,7 +9,8 @@ import type { TestContext } from 'node:test';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import type { Place, ProductFilter } from '../../../../src/domain/product-query.ts';
 import type { Product } from '../../../../src/domain/product.ts';
-import type { Author, Store } from '../../../../src/store/store.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import type { Author } from '../../../../src/store/write.ts';
 import { countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { BY_ID } from './model.ts';
 

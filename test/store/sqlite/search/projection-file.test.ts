@@ -8,7 +8,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import type { Author, Store } from '../../../../src/store/store.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import type { Author } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';

@@ -1,0 +1,15 @@
+/** What all changes have in common: whose they are, and that they are made once. */
+import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import type { Write } from '../store/write.ts';
+import type { Call } from './route.ts';
+
+/** The change is the caller's, and made once where it carries an Idempotency-Key. */
+export function readWrite({ caller, headers }: Call): Write {
+  const { sellerId, keyId } = caller;
+  const key = readIdempotencyKey(headers);
+  return { sellerId, keyId, idempotency: key === undefined ? undefined : { key, part: 0 } };
+}
+
+export function formatReplay(isReplay: boolean): Record<string, string> {
+  return isReplay ? { 'idempotent-replay': 'true' } : {};
+}

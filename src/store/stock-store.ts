@@ -1,0 +1,127 @@
+/** The part of the store port that moves stock, and that tells what happened. */
+import type { Change, ChangeType } from '../domain/change.ts';
+import type { ProductId, SellerId } from '../domain/id.ts';
+import type { Sku } from '../domain/product.ts';
+import type { StockChange, StockResult } from '../domain/stock-change.ts';
+import type { StockSync } from '../domain/stock-sync.ts';
+import type { Author, PageQuery, Write } from './write.ts';
+
+/** What became of a call that changes stock. */
+export interface SyncedStock {
+  /** In the order of the changes. */
+  readonly results: readonly StockResult[];
+  /** Products that a full count did not name, and that were in stock. */
+  readonly zeroed: number;
+  /** Why nothing was changed; undefined where the call was made, or tried. */
+  readonly refusal: 'failures' | 'zero_limit' | undefined;
+  /** Of the catalogue, after it; where it was tried, as if it had been made. */
+  readonly position: number;
+  readonly isReplay: boolean;
+}
+
+/** Calls that change stock, tried one after the other and not made. */
+export interface StockTrial {
+  try(changes: readonly StockChange[]): Promise<Pick<SyncedStock, 'results' | 'position'>>;
+  close(): Promise<void>;
+}
+
+/** Up to `limit` changes after a position. */
+export interface ChangeQuery {
+  readonly after: number;
+  readonly limit: number;
+  /** Undefined for all. */
+  readonly types?: readonly ChangeType[] | undefined;
+}
+
+/** Changes in the order of their positions. */
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /** All changes up to here were looked at: where to go on. */
+  readonly next: number;
+  /** Of the catalogue, when the page was read: there is more where it is beyond `next`. */
+  readonly position: number;
+}
+
+/** Which movements of stock; conditions that are undefined are not asked for. */
+export interface MovementFilter {
+  /** Of the product that has this SKU, and of those that had it when they were deleted. */
+  readonly sku?: Sku | undefined;
+  readonly productId?: ProductId | undefined;
+  readonly source?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Milliseconds since 1970, inclusive. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+export interface MovementQuery {
+  readonly filter: MovementFilter;
+  /** Those after this position, and up to that one. */
+  readonly after: number;
+  readonly upTo: number;
+  /** Newest first. */
+  readonly isDescending: boolean;
+  readonly limit: number;
+}
+
+export interface MovementPage {
+  readonly movements: readonly Change[];
+  /** The position with which to go on: as `after`, or as `upTo` of a descending query. */
+  readonly next: number | undefined;
+}
+
+/** The stock of a product as it stood. */
+export interface StockLevelAt {
+  readonly id: ProductId;
+  readonly sku: Sku;
+  readonly stock: number;
+  /** Of its last change until then. */
+  readonly position: number;
+}
+
+export interface StockLevelPage {
+  readonly levels: readonly StockLevelAt[];
+  readonly hasMore: boolean;
+}
+
+export interface StockStore {
+  /** Changes the stock of products, as one unit; or says what would become of it (`isDryRun`). */
+  syncStock(write: Write, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;
+  /**
+   * For changes of one source that come in parts: each is tried on what the ones before would have
+   * made of a catalogue that stands at `position`.
+   */
+  tryStock(author: Author, position: number, source: string | undefined): StockTrial;
+
+  /**
+   * What happened after a position. A page may hold fewer changes than there are.
+   * @throws AppError `history_pruned` where changes after `after` are not kept any more,
+   *   `invalid_query` where the catalogue has not come to `after`
+   */
+  listChanges(sellerId: SellerId, query: ChangeQuery): Promise<ChangePage>;
+  /**
+   * The history filtered to what moved stock, from where it is kept on. A page may hold fewer
+   * movements than there are.
+   */
+  listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
+  /** Position of the last change at this time or before, milliseconds since 1970. */
+  findPositionAt(sellerId: SellerId, at: number): Promise<number>;
+  /**
+   * The stock of every product as it stood at a position, in the order of their creation.
+   * @throws AppError `history_pruned`, `invalid_query` as above
+   */
+  listStockAt(
+    sellerId: SellerId, position: number, query: PageQuery<ProductId>,
+  ): Promise<StockLevelPage>;
+  /**
+   * Calls `listener` within 50 ms after each commit of any process, and at once after one of this
+   * process; once for several. Call what it returns to end that.
+   */
+  watchCommits(listener: () => void): () => void;
+
+  /**
+   * Removes the changes before a time (milliseconds since 1970), in small steps; but never what
+   * the catalogue as it stands could not be told without.
+   */
+  pruneHistory(before: number): Promise<void>;
+}

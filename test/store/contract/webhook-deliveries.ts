@@ -1,0 +1,227 @@
+/** The contract of a store: what whoever sends to the endpoints of webhooks needs of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WEBHOOK_ATTEMPTS_KEPT } from '../../../src/config.ts';
+import type { KeyId } from '../../../src/domain/id.ts';
+import type { Webhook, WebhookMessage, WebhookResult } from '../../../src/domain/webhook.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { makeNewWebhook, prepareWebhook } from './webhooks.ts';
+
+const FAILED: WebhookResult = { at: 1, durationMs: 5, status: 500, outcome: 'answered 500' };
+const DELIVERED: WebhookResult = { at: 2, durationMs: 5, status: 204, outcome: 'delivered' };
+
+// No store has given this id.
+const NO_KEY = 1 as KeyId;
+
+function makeMessage(id: string, first: number, last: number): WebhookMessage {
+  return { id, first, last, at: 1_000 };
+}
+
+function isBegun(store: Store, webhook: Webhook, message: WebhookMessage): Promise<boolean> {
+  return store.beginWebhookMessage(webhook, webhook.position, message);
+}
+
+async function find(store: Store, webhook: Webhook): Promise<Webhook> {
+  return await store.findWebhook(webhook) ?? assert.fail('it is gone');
+}
+
+/** An endpoint that has yet to get positions 1 and 2, and the message that is to bring them. */
+async function prepareMessage(open: ReturnType<PrepareStore>) {
+  const prepared = await prepareWebhook(open);
+  const { store, author } = prepared;
+  const { webhook } = await store.replayWebhook(author, prepared.webhook.id, 0);
+  const message = makeMessage('msg_1', 1, 2);
+  assert.equal(await isBegun(store, webhook, message), true);
+  return { ...prepared, webhook, message };
+}
+
+export function testWebhookDeliveries(prepare: PrepareStore): void {
+  testClaims(prepare);
+  testDue(prepare);
+  testMessages(prepare);
+  testChangesMeanwhile(prepare);
+  testLog(prepare);
+}
+
+function testClaims(prepare: PrepareStore): void {
+  test('lets one deliver at a time', async (t) => {
+    const open = prepare(t);
+    const { store, clock } = await prepareWebhook(open);
+    const other = await open(clock);
+    const release = await store.claimDelivery();
+    assert.ok(release);
+    assert.equal(await other.claimDelivery(), undefined);
+    release();
+    const next = await other.claimDelivery();
+    assert.ok(next);
+    assert.equal(await store.claimDelivery(), undefined);
+    next();
+  });
+}
+
+function testDue(prepare: PrepareStore): void {
+  test('finds the endpoints that have something to get', async (t) => {
+    const { store, author, webhook, clock } = await prepareWebhook(prepare(t));
+    const list = async (isFailing = false) =>
+      (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).map(({ id }) => id);
+    assert.deepEqual(await list(), []);
+    await store.createProduct(author, makeNewProduct());
+    const { webhook: late } = await store.createWebhook(author, makeNewWebhook());
+    assert.deepEqual(await list(), [webhook.id]);
+    await store.createProduct(author, makeNewProduct());
+    assert.deepEqual(await list(), [webhook.id, late.id]);
+    await store.patchWebhook(author, webhook.id, { status: 'disabled' });
+    assert.deepEqual(await list(), [late.id]);
+    assert.deepEqual(await list(true), []);
+    const due = await store.listDueWebhooks({ at: clock.now, isFailing: false, limit: 10 });
+    assert.deepEqual(due, [await find(store, late)]);
+  });
+
+  test('finds those that fail apart, once they are due again', async (t) => {
+    const { store, webhook, message, clock } = await prepareMessage(prepare(t));
+    const list = async (isFailing: boolean) =>
+      (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).length;
+    const retryAt = clock.now + 5_000;
+    const step = { isDelivered: false, retryAt, disabledReason: undefined } as const;
+    assert.equal(await store.findNextRetry(clock.now), undefined);
+    await store.endWebhookAttempt(webhook, message, FAILED, step);
+    assert.deepEqual([await list(false), await list(true)], [0, 0]);
+    assert.equal(await store.findNextRetry(clock.now), retryAt);
+    clock.now = retryAt;
+    assert.deepEqual([await list(false), await list(true)], [0, 1]);
+    assert.equal(await store.findNextRetry(clock.now), undefined);
+  });
+}
+
+function testMessages(prepare: PrepareStore): void {
+  test('keeps a message until it arrives, and then the next one', async (t) => {
+    const { store, webhook, message, clock } = await prepareMessage(prepare(t));
+    assert.deepEqual((await find(store, webhook)).message, message);
+    clock.now += 1_000;
+    const failed = { isDelivered: false, retryAt: 9, disabledReason: undefined } as const;
+    for (let n = 0; n < 2; n += 1) {
+      await store.endWebhookAttempt(webhook, message, FAILED, failed);
+    }
+    const failing = await find(store, webhook);
+    assert.deepEqual(failing.message, message);
+    const { failures, failingSince, nextAttemptAt, position } = failing;
+    assert.deepEqual([failures, failingSince, nextAttemptAt, position], [2, clock.now, 9, 0]);
+    const next = makeMessage('msg_2', 2, 2);
+    const step = { isDelivered: true, position: 1, next } as const;
+    assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, step), true);
+    const after = await find(store, webhook);
+    assert.deepEqual(after.message, next);
+    assert.deepEqual([after.failures, after.failingSince, after.position], [0, undefined, 1]);
+    const last = { isDelivered: true, position: 2, next: undefined } as const;
+    assert.equal(await store.endWebhookAttempt(webhook, next, DELIVERED, last), false);
+    assert.equal((await find(store, webhook)).message, undefined);
+  });
+
+  test('begins no message where the endpoint stands elsewhere by now', async (t) => {
+    const { store, author, webhook } = await prepareWebhook(prepare(t));
+    const message = makeMessage('msg_1', 1, 2);
+    await store.replayWebhook(author, webhook.id, 0);
+    assert.equal(await isBegun(store, webhook, message), false);
+    const seen = await find(store, webhook);
+    await store.patchWebhook(author, webhook.id, { types: ['stock'] });
+    assert.equal(await isBegun(store, seen, message), false);
+    const seenAgain = await find(store, webhook);
+    assert.equal(await store.beginWebhookMessage(seenAgain, 1, undefined), true);
+    assert.equal((await find(store, webhook)).position, 1);
+  });
+
+  test('disables an endpoint that is given up', async (t) => {
+    const { store, webhook, message } = await prepareMessage(prepare(t));
+    const step = { isDelivered: false, retryAt: 9, disabledReason: 'Five days.' } as const;
+    await store.endWebhookAttempt(webhook, message, FAILED, step);
+    const { status, disabledReason } = await find(store, webhook);
+    assert.deepEqual([status, disabledReason], ['disabled', 'Five days.']);
+  });
+
+  test('disables an endpoint only where it stands as it was seen', async (t) => {
+    const { store, author, webhook } = await prepareMessage(prepare(t));
+    const seen = await find(store, webhook);
+    await store.replayWebhook(author, webhook.id, 1);
+    await store.disableWebhook(seen, 'Too late.');
+    assert.equal((await find(store, webhook)).status, 'active');
+    await store.disableWebhook(await find(store, webhook), 'In time.');
+    assert.equal((await find(store, webhook)).disabledReason, 'In time.');
+  });
+}
+
+function testChangesMeanwhile(prepare: PrepareStore): void {
+  const delivered = { isDelivered: true, position: 2, next: undefined } as const;
+
+  for (const [what, change] of [
+    ['a replay', (store, { sellerId, id }) =>
+      store.replayWebhook({ sellerId, keyId: NO_KEY }, id, 0)],
+    ['other types', (store, { sellerId, id }) =>
+      store.patchWebhook({ sellerId, keyId: NO_KEY }, id, { types: ['created'] })],
+  ] as const satisfies [string, (store: Store, webhook: Webhook) => Promise<unknown>][]) {
+    test(`lets a message count no more after ${what}`, async (t) => {
+      const { store, webhook, message } = await prepareMessage(prepare(t));
+      await change(store, webhook);
+      const before = await find(store, webhook);
+      assert.equal(before.message, undefined);
+      assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, delivered), false);
+      assert.deepEqual(await find(store, webhook), before);
+      const log = await store.listWebhookAttempts(webhook, { before: undefined, limit: 9 });
+      assert.equal(log.length, 1);
+    });
+  }
+
+  test('goes on, but begins nothing, where the endpoint was disabled meanwhile', async (t) => {
+    const { store, author, webhook, message } = await prepareMessage(prepare(t));
+    await store.patchWebhook(author, webhook.id, { status: 'disabled' });
+    const step = { ...delivered, next: makeMessage('msg_2', 3, 3) };
+    assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, step), false);
+    const { position, message: next, status } = await find(store, webhook);
+    assert.deepEqual([position, next, status], [2, undefined, 'disabled']);
+  });
+
+  test('notes nothing of an endpoint that was deleted meanwhile', async (t) => {
+    const { store, author, webhook, message } = await prepareMessage(prepare(t));
+    await store.deleteWebhook(author, webhook.id);
+    assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, delivered), false);
+    await store.noteWebhookTest(webhook, 'msg_t', DELIVERED);
+    const log = await store.listWebhookAttempts(webhook, { before: undefined, limit: 9 });
+    assert.deepEqual(log, []);
+  });
+
+  test('forgets failures where the endpoint is made active or gets another address',
+    async (t) => {
+      const { clock, store, author, webhook, message } = await prepareMessage(prepare(t));
+      for (const patch of [{ status: 'active' }, { url: 'https://b.example/' }] as const) {
+        const step = { isDelivered: false, retryAt: clock.now * 2, disabledReason: 'No.' } as const;
+        await store.endWebhookAttempt(webhook, message, FAILED, step);
+        const { webhook: patched } = await store.patchWebhook(author, webhook.id, patch);
+        assert.deepEqual([patched.failures, patched.nextAttemptAt], [0, clock.now]);
+        assert.deepEqual(patched.message, message);
+      }
+    });
+}
+
+function testLog(prepare: PrepareStore): void {
+  test('keeps the newest attempts of an endpoint, and lists them in pages', async (t) => {
+    const { store, webhook, message } = await prepareMessage(prepare(t));
+    const step = { isDelivered: false, retryAt: 9, disabledReason: undefined } as const;
+    await store.endWebhookAttempt(webhook, message, { ...FAILED, status: undefined }, step);
+    const [first] = await store.listWebhookAttempts(webhook, { before: undefined, limit: 9 });
+    assert.deepEqual(first, {
+      n: 1, messageId: 'msg_1', kind: 'changes', first: 1, last: 2, at: 1, durationMs: 5,
+      status: undefined, outcome: 'answered 500',
+    });
+    await Promise.all(countTo(WEBHOOK_ATTEMPTS_KEPT + 3).map((n) =>
+      store.noteWebhookTest(webhook, `msg_t${n}`, DELIVERED)));
+    const list = (before: number | undefined, limit: number) =>
+      store.listWebhookAttempts(webhook, { before, limit });
+    const newest = await list(undefined, 3);
+    const total = WEBHOOK_ATTEMPTS_KEPT + 4;
+    assert.deepEqual(newest.map(({ n }) => n), [total, total - 1, total - 2]);
+    assert.deepEqual([newest[0]?.kind, newest[0]?.first], ['test', undefined]);
+    const rest = await list(newest.at(-1)?.n, 1_000);
+    assert.equal(rest.length, WEBHOOK_ATTEMPTS_KEPT - 3);
+    assert.equal(rest.at(-1)?.n, 5);
+  });
+}

@@ -1,0 +1,22 @@
+/** A certificate for shop.example, signed by itself and good for a hundred years: for tests. */
+
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBnzCCAUSgAwIBAgIUE4w5/gpBvl+q8AKQBqCCcy6FkAkwCgYIKoZIzj0EAwIw
+FzEVMBMGA1UEAwwMc2hvcC5leGFtcGxlMCAXDTI2MTEyMTE1NTgyNloYDzIxMjYx
+MDI4MTU1ODI2WjAXMRUwEwYDVQQDDAxzaG9wLmV4YW1wbGUwWTATBgcqhkjOPQIB
+BggqhkjOPQMBBwNCAATBz60Prv1ymYguM0MkAiA5e8H/Yd3grgrCqDewllCTXPJx
+lbf4+owHut+rSef5HY+LvqAVGd8htToHyLBGCKNuo2wwajAdBgNVHQ4EFgQUFozv
+4R96UfiVeohY9CzFLlhJOd4wHwYDVR0jBBgwFoAUFozv4R96UfiVeohY9CzFLlhJ
+Od4wDwYDVR0TAQH/BAUwAwEB/zAXBgNVHREEEDAOggxzaG9wLmV4YW1wbGUwCgYI
+KoZIzj0EAwIDSQAwRgIhAK+8ilH4Iz83Ytf2f0Zgs+2wRYCHrlQkUyCKbyJESZEr
+AiEA0c06rwydWNa7m607OhzqKAAyodi3FjtnOtmkClOtY/U=
+-----END CERTIFICATE-----
+`;
+
+/** It opens nothing but the servers of tests. */
+export const PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgaWJZQTQHXD06w1A0
+4DZm40NOuHsOjUP7o3G1dIAT53ShRANCAATBz60Prv1ymYguM0MkAiA5e8H/Yd3g
+rgrCqDewllCTXPJxlbf4+owHut+rSef5HY+LvqAVGd8htToHyLBGCKNu
+-----END PRIVATE KEY-----
+`;
