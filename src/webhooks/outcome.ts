@@ -31,5 +31,6 @@ export function describeFailure(error: unknown): string {
   if (code.startsWith('HPE_')) return 'the answer is not HTTP';
   if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'TLS failed';
   if (code.includes('CERT')) return `certificate: ${code.toLowerCase().replaceAll('_', ' ')}`;
+  if (/^[A-Z][A-Z0-9_]{2,60}$/.test(code)) return `failed with ${code}`;
   return 'the connection was closed without an answer';
 }

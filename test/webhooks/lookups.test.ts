@@ -83,3 +83,9 @@ test('gives up waiting when it is told to, and does not look that name up', asyn
   await nextTurn();
   assert.equal(underWay.size, 0);
 });
+
+test('asks the system, which knows this machine', async () => {
+  const found = await new Lookups().resolve('localhost', ask(1), NEVER);
+  assert.ok(found.length > 0);
+  for (const { address } of found) assert.match(address, /^(?:127\.|::1$)/);
+});

@@ -55,3 +55,21 @@ test('reports what the store cannot do, and leaves that endpoint alone for a whi
   assert.equal(one.received.length, 1);
   assert.equal(reports.length, 1);
 });
+
+test('looks again, after a while, where the store could not tell what is due', async (t) => {
+  const { store, reports, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.create(receiver.url);
+  let isBroken = true;
+  const failing: Store = {
+    ...store,
+    listDueWebhooks: (query) => isBroken
+      ? Promise.reject(new Error('The disk is gone.')) : store.listDueWebhooks(query),
+  };
+  sending.start(failing);
+  await sending.change(1);
+  while (reports.length === 0) await new Promise((resolve) => { setImmediate(resolve); });
+  isBroken = false;
+  await sending.change(1); // which makes it look at once
+  await receiver.until((received) => positionsOf(received).length === 2);
+});
