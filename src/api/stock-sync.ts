@@ -4,7 +4,7 @@
  * was asked for.
  */
 import { STOCK_BODY_LIMIT_BYTES } from '../config.ts';
-import { parseStockSync, type SentSync, syncRefused } from '../domain/stock-sync.ts';
+import { parseStockSync, type SentSync, sortOut, syncRefused } from '../domain/stock-sync.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { negotiate } from '../http/negotiate.ts';
 import { invalidQuery } from '../http/query.ts';
@@ -29,17 +29,11 @@ async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
   const isDryRun = parseDryRun(call);
   const { sellerId, keyId } = call.caller;
   const sent = parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
-  const changes = sent.changes.flatMap((one) => ('change' in one ? one.change : []));
-  const isFaulty = sent.isAtomic && changes.length < sent.changes.length;
-  const isTried = isDryRun || isFaulty;
-  const key = isTried ? undefined : readIdempotencyKey(call.headers);
+  const key = isDryRun ? undefined : readIdempotencyKey(call.headers);
   const idempotency = key === undefined ? undefined : { key, part: 0 };
-  const synced = await store.syncStock(
-    { sellerId, keyId, idempotency }, { ...sent, changes }, isTried,
-  );
+  const synced = await store.syncStock({ sellerId, keyId, idempotency }, sortOut(sent), isDryRun);
   const judged = joinResults(sent.changes, synced.results);
-  const refusal = isFaulty ? 'failures' : synced.refusal;
-  if (refusal) throw describeRefusal(call, sent, { ...synced, refusal }, judged);
+  if (synced.refusal) throw describeRefusal(call, sent, synced, judged);
   return {
     status: 200,
     headers: {

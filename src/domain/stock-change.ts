@@ -69,10 +69,13 @@ const PARSERS: ReadonlyMap<string, (value: unknown) => Parsed<string | number>> 
   ['reason', parseReason],
 ]);
 
+/** The ways in which a change names its product. */
+export type NamedProduct = Pick<StockChange, 'sku' | 'id'>;
+
 /** A change as it was sent: in order, or with all that is wrong and the product that it names. */
 export type SentChange =
   | { readonly change: StockChange }
-  | { readonly issues: readonly Issue[]; readonly named?: Pick<StockChange, 'sku' | 'id'> };
+  | { readonly issues: readonly Issue[]; readonly named?: NamedProduct };
 
 /** There are thousands of them in a call. */
 export function parseStockChange(value: unknown, hasSource: boolean): SentChange {

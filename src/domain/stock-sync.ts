@@ -3,7 +3,7 @@ import { AppError, type Issue } from './error.ts';
 import { SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT } from './limits.ts';
 import { ObjectReader, type Parsed, parseBoolean, parseLine } from './parsed.ts';
 import {
-  parseReason, parseStockChange, type SentChange, type StockChange,
+  type NamedProduct, parseReason, parseStockChange, type SentChange, type StockChange,
 } from './stock-change.ts';
 
 /** Where the numbers come from, and why they move. */
@@ -22,13 +22,16 @@ interface Completion {
 
 export interface StockSync extends StockOrigin {
   readonly changes: readonly StockChange[];
+  /** What faulty changes name: they are not made, and are no reason to set a product to nothing. */
+  readonly faulty?: readonly NamedProduct[];
   /** Whether all of it is made or nothing. */
   readonly isAtomic: boolean;
   readonly completion: Completion | undefined;
 }
 
 /** A call in which single changes may be faulty. */
-export type SentSync = Omit<StockSync, 'changes'> & { readonly changes: readonly SentChange[] };
+export type SentSync = Omit<StockSync, 'changes' | 'faulty'>
+  & { readonly changes: readonly SentChange[] };
 
 const ZERO_LIMIT_DEFAULT_PERCENT = 50;
 
@@ -52,6 +55,21 @@ export function parseStockSync(body: unknown): SentSync {
       ? { zeroLimitPercent: isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT }
       : undefined,
   };
+}
+
+/** The call as far as it can be made. */
+export function sortOut(sent: SentSync): StockSync {
+  return {
+    ...sent,
+    changes: sent.changes.flatMap((one) => ('change' in one ? one.change : [])),
+    faulty: sent.changes.flatMap((one) => ('issues' in one ? namesOf(one.named) : [])),
+  };
+}
+
+/** One that names a product in both ways may mean either; one that names none is faulty still. */
+function namesOf({ sku, id }: NamedProduct = {}): NamedProduct[] {
+  return sku === undefined || id === undefined
+    ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
 }
 
 export function parseSource(value: unknown): Parsed<string> {

@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { STOCK_STEP_PRODUCTS } from '../../config.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { Sku } from '../../domain/product.ts';
-import type { StockChange } from '../../domain/stock-change.ts';
+import type { NamedProduct, StockChange } from '../../domain/stock-change.ts';
 import { readInteger } from './row.ts';
 
 /** Of one product, while the changes of a call are gone through. */
@@ -26,7 +26,7 @@ export interface StockLevel {
 }
 
 /** Finds the level of a change's product; undefined where the seller has no such product. */
-export type FindLevel = (change: StockChange) => StockLevel | undefined;
+export type FindLevel = (change: NamedProduct) => StockLevel | undefined;
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
 /** A row of them: as an array, which takes half the time of an object. */
@@ -53,7 +53,7 @@ export class LevelTable {
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
-  find(sellerId: SellerId, { sku, id }: StockChange): StockLevel | undefined {
+  find(sellerId: SellerId, { sku, id }: NamedProduct): StockLevel | undefined {
     return sku === undefined ? this.findById(parseId(sellerId, id)) : this.#bySku.get(sku);
   }
 }

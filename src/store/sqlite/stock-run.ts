@@ -44,6 +44,11 @@ export class StockRun {
     return { status, id, sku, previous, stock, position: level.position };
   }
 
+  /** Counts a product as named, though nothing is to become of it. */
+  spare(level: StockLevel | undefined): void {
+    if (level) this.named.add(level);
+  }
+
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
     const { author: { sellerId, keyId }, origin, position, at } = this.#context;
     const { id: productId, sku, stock: before, position: prior } = level;
@@ -63,10 +68,11 @@ export class StockRun {
 
 /** A call of all or nothing fails with one change; a full count, where it would empty too much. */
 export function findRefusal(
-  { isAtomic, completion }: StockSync, results: readonly StockResult[], unnamed: number,
-  named: ReadonlySet<StockLevel>,
+  { isAtomic, completion, faulty = [] }: StockSync, results: readonly StockResult[],
+  unnamed: number, named: ReadonlySet<StockLevel>,
 ): SyncedStock['refusal'] {
-  if (isAtomic && results.some(({ status }) => isFailure(status))) return 'failures';
+  const hasFailed = faulty.length > 0 || results.some(({ status }) => isFailure(status));
+  if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;
   const inStock = unnamed + [...named].filter(({ stockBefore }) => stockBefore > 0).length;
   return unnamed * 100 > inStock * completion.zeroLimitPercent ? 'zero_limit' : undefined;

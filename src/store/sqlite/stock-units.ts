@@ -41,9 +41,11 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
       const { author, sync, isDryRun } = input;
       const { sellerId } = author;
       const table = kept.take(sellerId);
-      const findLevel = levels.read(sellerId, sync.changes, sync.source, table);
+      const { changes, faulty = [] } = sync;
+      const findLevel = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
       const run = new StockRun({ author, origin: sync, position: positions.of(sellerId), at });
-      const results = sync.changes.map((change) => run.apply(change, findLevel(change)));
+      const results = changes.map((change) => run.apply(change, findLevel(change)));
+      for (const one of faulty) run.spare(findLevel(one));
       const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
       const refusal = findRefusal(sync, results, unnamed, run.named);
       if (!refusal && !isDryRun) {
