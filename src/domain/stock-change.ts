@@ -4,7 +4,7 @@
  */
 import type { Issue } from './error.ts';
 import type { ProductId } from './id.ts';
-import { REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from './limits.ts';
+import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from './limits.ts';
 import { escapePointer, type Parsed, parseInteger, parseLine } from './parsed.ts';
 import { parseSku, parseStock, type Sku } from './product.ts';
 
@@ -89,7 +89,9 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
   for (const member of Object.keys(record)) {
     const parsed = PARSERS.get(member)?.(record[member]) ?? UNKNOWN;
     if ('value' in parsed) members[member] = parsed.value;
-    else issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.fault });
+    else if (issues.length < ISSUES_PER_CHANGE_LIMIT) {
+      issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.fault });
+    }
   }
   // The parsers made its members.
   const change = members as StockChange;
