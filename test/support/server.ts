@@ -57,8 +57,8 @@ export async function startServer(
   });
   const listener = await listen(app.handle, '127.0.0.1', 0);
   t.after(async () => {
-    await Promise.all([listener.stop(), webhooks?.close()]);
-    await app.close();
+    // Live streams end with the app.
+    await Promise.all([listener.stop(), webhooks?.close(), app.close()]);
     await store.close();
   });
   const { port } = listener;
