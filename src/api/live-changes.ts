@@ -112,6 +112,10 @@ export class LiveChanges {
     if (!first) return;
     const seller = await this.#store.findSeller(first.sellerId).catch(() => undefined);
     const position = seller?.position ?? Infinity;
-    for (const waiter of waiters) if (position > waiter.position) waiter.wake(true);
+    const woken = waiters.filter((waiter) => position > waiter.position);
+    // A piece of this turn may be older. Whoever was woken and found it again would wait again, be
+    // woken again, and so on in the same turn for ever.
+    if (woken.length > 0) this.#pieces.clear();
+    for (const waiter of woken) waiter.wake(true);
   }
 }
