@@ -113,6 +113,7 @@ async function* follow(
       }
       const piece = await liveChanges.read(sellerId, next, types, formatEvents);
       if (piece.next > next) yield piece.text;
+      else await nextTurn(); // whatever wakes it, it never reads the same twice in one turn
       next = piece.next;
       if (next < piece.position) await nextTurn(); // or a long history would be read in one
       else if (await liveChanges.wait(sellerId, next, HEARTBEAT_INTERVAL_MS, signal)) continue;

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { TestContext } from 'node:test';
-import type { AppOptions } from '../../src/index.ts';
 import type { Answer } from '../support/http.ts';
-import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
+import {
+  startServer, type TestOptions, type TestSeller, type TestServer,
+} from '../support/server.ts';
 
 export const STOCK = '/api/v1/stock';
 export const MOVEMENTS = `${STOCK}/movements`;
@@ -27,7 +28,7 @@ export interface Shop {
 /** A seller with these products, whose changes take the first positions. */
 export async function openShop(
   t: TestContext, stocks: Readonly<Record<string, number>>,
-  options: Omit<AppOptions, 'store' | 'report'> = {},
+  options: TestOptions = {},
 ): Promise<Shop> {
   const server = await startServer(t, options);
   const seller = await server.makeSeller();

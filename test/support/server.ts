@@ -37,7 +37,7 @@ interface SellerOptions {
   readonly expiresAt?: number;
 }
 
-interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks'> {
+export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks'> {
   /** Sends webhooks, with these options. */
   readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
 }

@@ -1,7 +1,8 @@
 /** A store with webhooks that are sent, for tests of how they are. */
 import type { TestContext } from 'node:test';
 import type { NewWebhook, Webhook } from '../../src/domain/webhook.ts';
-import type { Author, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Author } from '../../src/store/write.ts';
 import { startWebhooks, type Webhooks, type WebhooksOptions } from '../../src/webhooks/webhooks.ts';
 import { makeClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
