@@ -1,7 +1,7 @@
 /**
  * `make bench`: this server beside the floor in one run, growth from 1,000 to 1,000,000 products of
- * one seller, a whole catalogue in and out, then stock in step. Machines differ and are shared: the
- * ratios are what to compare.
+ * one seller, a whole catalogue in and out, then stock in step and webhooks. Machines differ and
+ * are shared: the ratios are what to compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ import { makeProduct } from './made-up.ts';
 import { type Running, runCommand, startFloor, startServer } from './process.ts';
 import { measureStock } from './stock.ts';
 import { format, printRow } from './table.ts';
+import { measureWebhooks } from './webhooks.ts';
 
 const ROUNDS = 3;
 const ROUND_MS = 3_000;
@@ -31,6 +32,7 @@ try {
   await measureGrowth(join(folder, 'growth'));
   await measureCatalogue(join(folder, 'catalogue'));
   await measureStock(join(folder, 'stock'));
+  await measureWebhooks(join(folder, 'webhooks'));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -20,9 +20,11 @@ export async function startFloor(): Promise<Running> {
   return start([pathOf('floor.ts')], (line) => Number(line));
 }
 
-export async function startServer(folder: string): Promise<Running> {
+export async function startServer(
+  folder: string, flags: readonly string[] = [],
+): Promise<Running> {
   const main = pathOf('../../src/main.ts');
-  const args = ['serve', '--port', '0', '--data', folder, '--rate-limit', '0', '--json'];
+  const args = ['serve', '--port', '0', '--data', folder, '--rate-limit', '0', '--json', ...flags];
   return start([main, ...args], (line) => Number(new URL(JSON.parse(line).url).port));
 }
 
