@@ -1,4 +1,5 @@
 /** Reads the parameters of a query, each by a parser, and names all that are faulty at once. */
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import type { Issue } from '../domain/error.ts';
 import type { Parsed } from '../domain/parsed.ts';
 import { findSku, type Sku } from '../domain/product.ts';
@@ -45,6 +46,14 @@ function parseInteger(text: string, least: number, most: number): Parsed<number>
   const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return { value };
   return { fault: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
+}
+
+/** How many entries a page is to have, for lists without conditions. @throws `invalid_query` */
+export function readLimit(query: Query): number {
+  const reader = new QueryReader(query);
+  const limit = reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT;
+  reader.assertSound();
+  return limit;
 }
 
 /** An integer of a position's range. */

@@ -5,7 +5,6 @@
  */
 import { STOCK_BODY_LIMIT_BYTES } from '../config.ts';
 import { parseStockSync, type SentSync, sortOut, syncRefused } from '../domain/stock-sync.ts';
-import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { negotiate } from '../http/negotiate.ts';
 import { invalidQuery } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
@@ -17,6 +16,7 @@ import {
   countResult, formatResult, joinResults, type JudgedChange, type StockCounts,
 } from './stock-result.ts';
 import { streamStock } from './stock-stream.ts';
+import { formatReplay, readWrite } from './write.ts';
 
 /** POST /api/v1/stock: 200, 400, 406, 409, 413, 422 */
 export async function syncStock(call: Call, services: Services): Promise<Reply> {
@@ -27,11 +27,11 @@ export async function syncStock(call: Call, services: Services): Promise<Reply> 
 
 async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
   const isDryRun = parseDryRun(call);
-  const { sellerId, keyId } = call.caller;
   const sent = parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
-  const key = isDryRun ? undefined : readIdempotencyKey(call.headers);
-  const idempotency = key === undefined ? undefined : { key, part: 0 };
-  const synced = await store.syncStock({ sellerId, keyId, idempotency }, sortOut(sent), isDryRun);
+  const write = readWrite(call);
+  const synced = await store.syncStock(
+    isDryRun ? { ...write, idempotency: undefined } : write, sortOut(sent), isDryRun,
+  );
   const judged = joinResults(sent.changes, synced.results);
   if (synced.refusal) throw describeRefusal(call, sent, synced, judged);
   return {
@@ -39,7 +39,7 @@ async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
     headers: {
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
-      ...(synced.isReplay && { 'idempotent-replay': 'true' }),
+      ...formatReplay(synced.isReplay),
     },
     body: formatAnswer(call, sent, synced, judged),
   };

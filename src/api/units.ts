@@ -10,6 +10,7 @@ import { describeProblem } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { NDJSON_TYPE } from './media-types.ts';
 import type { Services } from './route.ts';
+import { formatReplay } from './write.ts';
 
 /** Where the units of a file go, one after the other. */
 export interface UnitTarget<Row, Written> {
@@ -54,7 +55,7 @@ export async function takeFile<
     headers: {
       'content-type': NDJSON_TYPE,
       'cache-control': 'no-store',
-      ...(isReplay && { 'idempotent-replay': 'true' }),
+      ...formatReplay(isReplay),
     },
     body: tell(first, units, tally, services),
   };

@@ -2,7 +2,7 @@
 import { formatWebhook, formatWebhookAttempt } from '../domain/webhook.ts';
 import { parseReplay, parseRotation } from '../domain/webhook-input.ts';
 import type { Reply } from '../http/reply.ts';
-import { readLimit } from './page-limit.ts';
+import { readLimit } from './query-reader.ts';
 import type { Call, Services } from './route.ts';
 import {
   formatJson, formatWithSecret, getWebhooks, notFound, readReference,

@@ -8,8 +8,8 @@ import { parseNewWebhook, parseWebhookPatch } from '../domain/webhook-input.ts';
 import type { Reply } from '../http/reply.ts';
 import type { WebhookWithSecret } from '../store/webhook-store.ts';
 import { JSON_TYPE } from './media-types.ts';
-import { readLimit } from './page-limit.ts';
 import { WEBHOOKS } from './paths.ts';
+import { readLimit } from './query-reader.ts';
 import type { Call, Services, WebhookService } from './route.ts';
 import { formatReplay, readWrite } from './write.ts';
 
