@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
-import { readCurrency, readInteger } from './row.ts';
+import { readCurrency, readInteger, readOptional } from './row.ts';
 
 /** What the table of minutes counts in. */
 export const MINUTE_MS = 60_000;
@@ -16,6 +16,8 @@ interface Counters {
   position: number;
   /** Of the last change that is on the disk. */
   readonly written: number;
+  /** Its time. */
+  readonly lastAt: number;
   lastProductId: number;
   readonly currency: Currency;
 }
@@ -29,7 +31,9 @@ export class Positions {
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
-      SELECT position, last_product_id, currency, currency_decimals FROM seller WHERE id = ?`);
+      SELECT s.position, s.last_product_id, s.currency, s.currency_decimals, c.at AS last_at
+      FROM seller AS s LEFT JOIN change AS c ON c.seller_id = s.id AND c.position = s.position
+      WHERE s.id = ?`);
     this.#update = db.prepare(`
       UPDATE seller SET position = ?, last_product_id = ? WHERE id = ?`);
     this.#noteMinute = db.prepare(`
@@ -57,6 +61,14 @@ export class Positions {
     return this.#touch(sellerId).currency;
   }
 
+  /**
+   * The time of changes that are made now. A clock may step backwards; the time of a catalogue does
+   * not, so it orders changes as their positions do, and one leads to the other.
+   */
+  timeOf(sellerId: SellerId, now: number): number {
+    return Math.max(now, this.#touch(sellerId).lastAt);
+  }
+
   /** An id for a new product: by time, and above every id that the seller was ever given. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);
@@ -66,11 +78,12 @@ export class Positions {
   }
 
   /** Writes what was taken, at this time: call it before the commit. */
-  flush(at: number): void {
+  flush(now: number): void {
     for (const [sellerId, { position, written, lastProductId }] of this.#touched) {
       if (position === written) continue;
       this.#update.run(position, lastProductId, sellerId);
-      this.#noteMinute.run(sellerId, Math.floor(at / MINUTE_MS), position);
+      const minute = Math.floor(this.timeOf(sellerId, now) / MINUTE_MS);
+      this.#noteMinute.run(sellerId, minute, position);
     }
     this.#touched.clear();
   }
@@ -95,6 +108,7 @@ export class Positions {
     const counters: Counters = {
       position,
       written: position,
+      lastAt: readOptional(row, 'last_at', readInteger) ?? 0,
       lastProductId: readInteger(row, 'last_product_id'),
       currency: readCurrency(row),
     };

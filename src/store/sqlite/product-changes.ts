@@ -47,8 +47,9 @@ export class ProductChanges {
   }
 
   /** @throws AppError `sku_taken` */
-  create(author: Author, product: NewProduct, at: number): WrittenProduct {
+  create(author: Author, product: NewProduct, now: number): WrittenProduct {
     const { sellerId } = author;
+    const at = this.#positions.timeOf(sellerId, now);
     const { position, currency } = this.#positions.take(sellerId);
     const id = this.#positions.takeProductId(sellerId, at);
     const { sku, name, category, priceMinor, stock } = product;
@@ -66,7 +67,7 @@ export class ProductChanges {
   }
 
   /** Content that is the same takes no position. @throws AppError `sku_taken` */
-  update(author: Author, before: Product, to: NewProduct, at: number): WrittenProduct {
+  update(author: Author, before: Product, to: NewProduct, now: number): WrittenProduct {
     const { id, sellerId } = before;
     if (isSame(before, to)) {
       const json = formatProduct(before);
@@ -74,7 +75,7 @@ export class ProductChanges {
     }
     if (to.sku !== before.sku && this.find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
     const { position } = this.#positions.take(sellerId);
-    const updatedAt = Math.max(at, before.updatedAt); // a clock may step backwards
+    const updatedAt = this.#positions.timeOf(sellerId, now);
     const after = { ...before, ...to, position, updatedAt };
     const isStockAlone = isSame(before, { ...to, stock: before.stock });
     this.#update.run(
@@ -88,12 +89,12 @@ export class ProductChanges {
   }
 
   /** The history keeps the product as it last was; its stock has moved to nothing. */
-  delete(author: Author, before: Product, at: number): void {
+  delete(author: Author, before: Product, now: number): void {
     const { sellerId, id } = before;
     const { position } = this.#positions.take(sellerId);
     this.#delete.run(sellerId, id);
     this.#forgetSequences.run(sellerId, id);
-    const updatedAt = Math.max(at, before.updatedAt);
+    const updatedAt = this.#positions.timeOf(sellerId, now);
     const last = { ...before, position, updatedAt, stock: 0 };
     this.#record('deleted', author, before, last, formatProduct(before));
   }

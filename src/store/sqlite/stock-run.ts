@@ -54,7 +54,7 @@ export class StockRun {
     const { id: productId, sku, stock: before, position: prior } = level;
     level.stock = stock;
     level.position = position + this.changes.length + 1;
-    level.at = Math.max(at, level.at); // a clock may step backwards
+    level.at = at;
     level.isMoved = true;
     this.changes.push({
       sellerId, keyId, productId, sku, type: 'stock', position: level.position, at: level.at,

@@ -37,9 +37,10 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
   }
 
   return {
-    syncStock(input: SyncInput, at: number): SyncedStock {
+    syncStock(input: SyncInput, now: number): SyncedStock {
       const { author, sync, isDryRun } = input;
       const { sellerId } = author;
+      const at = positions.timeOf(sellerId, now);
       const table = kept.take(sellerId);
       const { changes, faulty = [] } = sync;
       const findLevel = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
