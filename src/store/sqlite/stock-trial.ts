@@ -33,7 +33,8 @@ export function openStockTrial(
     if (!row) return;
     level.stock = readInteger(row, 'stock');
     level.position = readInteger(row, 'position');
-    level.sequence = readInteger(row, 'sequence');
+    // What was tried may have had no sequence, and then the last one was not looked for.
+    level.sequence = Math.max(level.sequence, readInteger(row, 'sequence'));
   }
 
   return {
