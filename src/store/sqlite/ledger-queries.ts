@@ -87,14 +87,15 @@ function scanQueries(db: DatabaseSync) {
 
 /** The products that the history tells of. */
 function productQueries(db: DatabaseSync) {
-  const findNewest = db.prepare('SELECT position FROM product WHERE seller_id = ? AND id = ?');
+  const findNewest = db.prepare(`
+    SELECT position, sku FROM product WHERE seller_id = ? AND id = ?`);
   const findDeletion = db.prepare(`
-    SELECT position FROM change WHERE seller_id = ? AND product_id = ? AND type = 'deleted'`);
+    SELECT position, sku FROM change WHERE seller_id = ? AND product_id = ? AND type = 'deleted'`);
   const findNewestBySku = db.prepare(`
     SELECT position FROM product WHERE seller_id = ? AND sku = ?`);
   const listDeletionsBySku = db.prepare(`
     SELECT position FROM change WHERE seller_id = ? AND sku = ? AND type = 'deleted'
-    ORDER BY position LIMIT ?`);
+    ORDER BY position DESC LIMIT ?`);
   const listProducts = db.prepare(`
     SELECT id, sku, stock, position FROM product WHERE seller_id = :sellerId AND id > :after
     UNION ALL
@@ -103,13 +104,13 @@ function productQueries(db: DatabaseSync) {
       AND position > :position
     ORDER BY 1 LIMIT :limit`);
   return {
-    /** The last changes of the products that a filter names. */
+    /** The last changes of the products that a filter names: those that have both its names. */
     findNewest(sellerId: SellerId, { sku, productId }: MovementFilter, limit: number): number[] {
       const rows: (Row | undefined)[] = [];
       if (productId !== undefined) {
-        rows.push(findNewest.get(sellerId, productId) ?? findDeletion.get(sellerId, productId));
-      }
-      if (sku !== undefined) {
+        const row = findNewest.get(sellerId, productId) ?? findDeletion.get(sellerId, productId);
+        if (row && (sku === undefined || readText(row, 'sku') === sku)) rows.push(row);
+      } else if (sku !== undefined) {
         rows.push(findNewestBySku.get(sellerId, sku));
         rows.push(...listDeletionsBySku.all(sellerId, sku, limit));
       }
