@@ -123,8 +123,9 @@ export class Projection {
     const changes = this.#history.listChanges(seller.id, standing.position, SEARCH_STEP_LIMIT);
     const [first, last] = [changes[0], changes.at(-1)];
     if (!first || !last) return;
-    if (first.position !== standing.position + 1) {
-      throw new ForeignProjectionError(`The history begins at ${first.position}.`);
+    // Of history that is too old to be kept, single changes are: none may be missing between.
+    if (last.position !== standing.position + changes.length) {
+      throw new ForeignProjectionError(`Changes after ${standing.position} are not kept.`);
     }
     for (const change of foldChanges(changes)) this.#apply(seller, standing, change);
     standing.position = last.position;
