@@ -42,7 +42,7 @@ export interface ChangePage {
   readonly position: number;
 }
 
-/** Which movements of stock; conditions that are undefined are not asked for. */
+/** Which movements of stock: all conditions hold; one that is undefined is not asked for. */
 export interface MovementFilter {
   /** Of the product that has this SKU, and of those that had it when they were deleted. */
   readonly sku?: Sku | undefined;
@@ -104,7 +104,10 @@ export interface StockStore {
    * movements than there are.
    */
   listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
-  /** Position of the last change at this time or before, milliseconds since 1970. */
+  /**
+   * Position of the last change at this time or before, milliseconds since 1970.
+   * @throws AppError `history_pruned` where that is not kept any more
+   */
   findPositionAt(sellerId: SellerId, at: number): Promise<number>;
   /**
    * The stock of every product as it stood at a position, in the order of their creation.

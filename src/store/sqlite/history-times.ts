@@ -14,6 +14,14 @@ export function timeQueries(db: DatabaseSync) {
   const findTime = db.prepare('SELECT at FROM change WHERE seller_id = ? AND position = ?');
 
   return {
+    /** Whether a change was made at a time or before: false where that is not known any more. */
+    isBefore(sellerId: SellerId, position: number, at: number): boolean {
+      if (position === 0) return true;
+      const row = findTime.get(sellerId, position);
+      if (row) return readInteger(row, 'at') <= at;
+      const [last] = listMinutes.all(sellerId, Math.floor(at / MINUTE_MS) - 1);
+      return last !== undefined && readInteger(last, 'position') >= position;
+    },
     /** The last change at a time or before; `prunedTo` where that is not kept any more. */
     findPositionAt(sellerId: SellerId, at: number, prunedTo: number): number {
       const minute = Math.floor(at / MINUTE_MS);

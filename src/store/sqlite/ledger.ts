@@ -43,8 +43,12 @@ export class Ledger {
 
   async findPositionAt(sellerId: SellerId, at: number): Promise<number> {
     const queries = this.#reader.snapshot();
-    const { prunedTo } = queries.findReach(sellerId);
-    return queries.findPositionAt(sellerId, at, prunedTo);
+    const reach = queries.findReach(sellerId);
+    const position = queries.findPositionAt(sellerId, at, reach.prunedTo);
+    const isKnown = position > reach.prunedTo || queries.isBefore(sellerId, position, at);
+    // That position is the first one that is known: the change at this time may be an earlier one.
+    if (!isKnown) assertReached(reach, position - 1, 'at');
+    return position;
   }
 
   async listStockAt(
@@ -63,6 +67,8 @@ export class Ledger {
       if (known.length <= limit) break;
       await nextTurn();
     }
+    // Once more, for what was there may have been removed meanwhile.
+    assertReached(this.#reader.snapshot().findReach(sellerId), position, 'at');
     return { levels: levels.slice(0, limit), hasMore: levels.length > limit };
   }
 
@@ -135,7 +141,7 @@ export class Ledger {
     const [, prior] = queries.walkBack(sellerId, first, 0, 2);
     const before = prior && queries.findChange(sellerId, prior.position);
     return {
-      // Where the change before is not kept any more, the SKU after it is the nearest one known.
+      // The change before is kept as long as `position` is.
       id, sku: before?.sku ?? next.sku, stock: next.movement.before,
       position: prior?.position ?? position,
     };
