@@ -1,0 +1,262 @@
+/**
+ * A catalogue as it should behave, in memory and as simple as can be: products, sequences by product
+ * and source, the whole history, and what was answered under an idempotency key. It shares no code
+ * with the store but the types and the text of a product.
+ */
+import type { Change, ChangeType } from '../../src/domain/change.ts';
+import type { Currency } from '../../src/domain/currency.ts';
+import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
+import {
+  formatProduct, type NewProduct, type Product, type ProductPatch, type ProductTarget,
+} from '../../src/domain/product.ts';
+import type { StockChange, StockResult, StockStatus } from '../../src/domain/stock-change.ts';
+import type { StockSync } from '../../src/domain/stock-sync.ts';
+import type {
+  Author, ImportedProducts, ImportEffect, ImportMode, SyncedStock, Write, WrittenProduct,
+} from '../../src/store/store.ts';
+
+/** A call that a store has to refuse, and with what code. */
+export class Refused extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+interface Answered {
+  readonly asked: string;
+  readonly outcome: object;
+}
+
+export class CatalogueModel {
+  readonly sellerId: SellerId;
+  readonly #currency: Currency;
+  products = new Map<ProductId, Product>();
+  #sequences = new Map<string, number>();
+  #records = new Map<string, Answered>();
+  /** The change at each position, from 1. */
+  history: Change[] = [];
+  #lastId = 0;
+  /** Changes up to this position are not kept. */
+  prunedTo = 0;
+
+  constructor(sellerId: SellerId, currency: Currency) {
+    this.sellerId = sellerId;
+    this.#currency = currency;
+  }
+
+  get position(): number {
+    return this.history.length;
+  }
+
+  clone(): CatalogueModel {
+    const clone = new CatalogueModel(this.sellerId, this.#currency);
+    clone.#adopt(this);
+    return clone;
+  }
+
+  #adopt(other: CatalogueModel): void {
+    this.products = new Map(other.products);
+    this.#sequences = new Map(other.#sequences);
+    this.#records = new Map(other.#records);
+    this.history = [...other.history];
+    this.#lastId = other.#lastId;
+    this.prunedTo = other.prunedTo;
+  }
+
+  /** What was answered under the key of a write, or else what `run` does. */
+  once<Outcome extends object>(
+    { idempotency }: Write, what: unknown, run: () => Outcome,
+  ): Outcome {
+    if (!idempotency) return run();
+    const name = JSON.stringify([idempotency.key, idempotency.part]);
+    const asked = JSON.stringify(what);
+    const record = this.#records.get(name);
+    if (record) {
+      if (record.asked !== asked) throw new Refused('idempotency_mismatch');
+      // The same was asked for, so the outcome is of the same type.
+      return { ...record.outcome, isReplay: true } as unknown as Outcome;
+    }
+    const outcome = run();
+    const isRefused = 'refusal' in outcome && outcome.refusal !== undefined;
+    if (!isRefused) this.#records.set(name, { asked, outcome });
+    return outcome;
+  }
+
+  find(target: ProductTarget): Product | undefined {
+    if ('id' in target) return this.products.get(target.id);
+    return [...this.products.values()].find(({ sku }) => sku === target.sku);
+  }
+
+  create(author: Author, product: NewProduct, now: number): WrittenProduct {
+    if (this.find({ sku: product.sku })) throw new Refused('sku_taken');
+    const at = this.#timeAt(now);
+    this.#lastId = Math.max(this.#lastId + 1, at * 1024);
+    const created: Product = {
+      ...product, sellerId: this.sellerId, currency: this.#currency,
+      id: this.#lastId as ProductId, // as a store gives them
+      position: this.position + 1, createdAt: at, updatedAt: at,
+    };
+    return this.#write('created', author, undefined, created);
+  }
+
+  put(author: Author, product: NewProduct, ifMatch: number[] | undefined, now: number) {
+    const before = this.find({ sku: product.sku });
+    if (ifMatch && !(before && ifMatch.includes(before.position))) {
+      throw new Refused('precondition_failed');
+    }
+    return before ? this.#update(author, before, product, now) : this.create(author, product, now);
+  }
+
+  patch(
+    author: Author, target: ProductTarget, patch: ProductPatch, ifMatch: number[] | undefined,
+    now: number,
+  ): WrittenProduct {
+    return this.#update(author, this.#get(target, ifMatch), patch, now);
+  }
+
+  delete(author: Author, target: ProductTarget, ifMatch: number[] | undefined, now: number) {
+    const before = this.#get(target, ifMatch);
+    this.products.delete(before.id);
+    for (const name of this.#sequences.keys()) {
+      if (name.startsWith(`${before.id} `)) this.#sequences.delete(name);
+    }
+    this.#record('deleted', author, { ...before, stock: 0 }, before.stock, {
+      at: this.#timeAt(now), product: formatProduct(before),
+    });
+    return { isReplay: false };
+  }
+
+  import(
+    author: Author, products: readonly NewProduct[], mode: ImportMode, now: number,
+  ): ImportedProducts {
+    const effects = products.map((product): ImportEffect => {
+      const before = this.find({ sku: product.sku });
+      if (!before) return this.create(author, product, now).effect;
+      return mode === 'create' ? 'taken' : this.#update(author, before, product, now).effect;
+    });
+    return { effects, position: this.position, isReplay: false };
+  }
+
+  sync(author: Author, sync: StockSync, isDryRun: boolean, now: number): SyncedStock {
+    const after = this.clone();
+    const results = sync.changes.map((change) => after.#move(author, sync, change, now));
+    const named = new Set(results.flatMap(({ id }) => id ?? []));
+    const inStock = [...this.products.values()].filter(({ stock }) => stock > 0);
+    const unnamed = sync.completion ? inStock.filter(({ id }) => !named.has(id)) : [];
+    const counted = inStock.filter(({ id }) => named.has(id)).length + unnamed.length;
+    const isFailed = results.some(({ status }) => status !== 'ok' && status !== 'unchanged');
+    const limit = sync.completion?.zeroLimitPercent ?? 100;
+    const refusal = sync.isAtomic && isFailed ? 'failures'
+      : unnamed.length * 100 > counted * limit ? 'zero_limit' : undefined;
+    if (!refusal) {
+      for (const { sku } of unnamed) after.#move(author, sync, { sku, set: 0 }, now);
+      if (!isDryRun) this.#adopt(after);
+    }
+    const { position } = refusal ? this : after;
+    return { results, zeroed: unnamed.length, refusal, position, isReplay: false };
+  }
+
+  /** Position of the last change at a time or before. */
+  positionAt(at: number): number {
+    return this.history.filter((change) => change.at <= at).at(-1)?.position ?? 0;
+  }
+
+  /** Every product as it stood, in the order of their ids. */
+  stockAt(position: number) {
+    const levels = new Map<ProductId, object>();
+    for (const change of this.history.slice(0, position)) {
+      const { productId: id, sku, movement: { after: stock } } = change;
+      if (change.type === 'deleted') levels.delete(id);
+      else levels.set(id, { id, sku, stock, position: change.position });
+    }
+    return [...levels].toSorted(([one], [other]) => one - other).map(([, level]) => level);
+  }
+
+  #get(target: ProductTarget, ifMatch: number[] | undefined): Product {
+    const product = this.find(target);
+    if (!product) throw new Refused('not_found');
+    if (ifMatch && !ifMatch.includes(product.position)) throw new Refused('precondition_failed');
+    return product;
+  }
+
+  #update(author: Author, before: Product, patch: ProductPatch, now: number): WrittenProduct {
+    const to = { ...before, ...patch };
+    const members = ['name', 'category', 'sku', 'priceMinor', 'stock'] as const;
+    const changed = members.filter((member) => to[member] !== before[member]);
+    if (changed.length === 0) {
+      const { id, position } = before;
+      const json = formatProduct(before);
+      return { effect: 'unchanged', id, position, json, isReplay: false };
+    }
+    const other = this.find({ sku: to.sku });
+    if (other && other.id !== before.id) throw new Refused('sku_taken');
+    const updated = { ...to, position: this.position + 1, updatedAt: this.#timeAt(now) };
+    const isStockAlone = changed.length === 1 && changed[0] === 'stock';
+    return this.#write(isStockAlone ? 'stock' : 'updated', author, before, updated);
+  }
+
+  #write(
+    type: 'created' | 'updated' | 'stock', author: Author, before: Product | undefined,
+    after: Product,
+  ): WrittenProduct {
+    this.products.set(after.id, after);
+    const json = formatProduct(after);
+    const product = type === 'stock' ? undefined : json;
+    this.#record(type, author, after, before?.stock ?? 0, { at: after.updatedAt, product });
+    const effect = type === 'created' ? type : 'updated';
+    return { effect, id: after.id, position: after.position, json, isReplay: false };
+  }
+
+  #move(author: Author, sync: StockSync, change: StockChange, now: number): StockResult {
+    const product = [...this.products.values()].find(({ id, sku }) => (change.sku === undefined
+      ? formatProductId(this.sellerId, id) === change.id : sku === change.sku));
+    if (!product) return { status: 'not_found', sku: change.sku };
+    const { id, sku, stock: previous, position } = product;
+    const name = `${id} ${sync.source}`;
+    const to = change.set ?? previous + (change.adjust ?? 0);
+    const status = this.#judge(change, previous, to, name);
+    if (status !== 'ok' && status !== 'unchanged') {
+      return { status, id, sku, previous, stock: previous, position };
+    }
+    if (change.sequence !== undefined) this.#sequences.set(name, change.sequence);
+    if (status === 'unchanged') return { status, id, sku, previous, stock: previous, position };
+    const at = this.#timeAt(now);
+    const moved = { ...product, stock: to, position: this.position + 1, updatedAt: at };
+    this.products.set(id, moved);
+    this.#record('stock', author, moved, previous, {
+      at, product: undefined, reason: change.reason ?? sync.reason, source: sync.source,
+      sequence: change.sequence,
+    });
+    return { status, id, sku, previous, stock: to, position: this.position };
+  }
+
+  #judge(change: StockChange, stock: number, to: number, name: string): StockStatus {
+    const { sequence, expect } = change;
+    if (sequence !== undefined && sequence <= (this.#sequences.get(name) ?? -1)) return 'stale';
+    if (expect !== undefined && expect !== stock) return 'conflict';
+    if (to < 0) return 'insufficient';
+    if (to > 1_000_000_000) return 'invalid';
+    return to === stock ? 'unchanged' : 'ok';
+  }
+
+  /** A clock may step backwards: the time of a catalogue does not. */
+  #timeAt(now: number): number {
+    return Math.max(now, this.history.at(-1)?.at ?? 0);
+  }
+
+  #record(
+    type: ChangeType, { keyId }: Author, { id, sku, stock }: Product, before: number,
+    { at, product, reason, source, sequence }: {
+      at: number; product: string | undefined; reason?: string | undefined;
+      source?: string | undefined; sequence?: number | undefined;
+    },
+  ): void {
+    this.history.push({
+      sellerId: this.sellerId, position: this.position + 1, type, productId: id, sku, keyId, at,
+      movement: { before, after: stock, reason, source, sequence }, product,
+    });
+  }
+}

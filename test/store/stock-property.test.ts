@@ -1,0 +1,204 @@
+/**
+ * Random calls on two stores that have the same folder open, as two processes do, and on a model in
+ * memory: they agree on every result, and on all that is told of the catalogues afterwards.
+ */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Author, Store } from '../../src/store/store.ts';
+import { makeRandom, type Random } from '../domain/random.ts';
+import { type Clock, makeClock } from '../support/clock.ts';
+import { makeFolder } from '../support/folder.ts';
+import { makeAuthor, makeHash, makeNewKey } from './contract/fixture.ts';
+import { CatalogueModel, Refused } from './stock-model.ts';
+import { type Operation, OperationMaker } from './stock-operations.ts';
+import { assertTold, readFeed } from './stock-reads.ts';
+
+const RUNS = Number(process.env['STOCK_RUNS'] ?? 6);
+const STEPS = Number(process.env['STOCK_STEPS'] ?? 70);
+const CALLS_AT_ONCE = 4;
+const EUR = { code: 'EUR', decimals: 2 };
+
+for (let run = 1; run <= RUNS; run += 1) {
+  test(`agrees with a model on random calls (run ${run})`, async (t) => {
+    const seed = Number(process.env['STOCK_SEED'] ?? randomInt(2 ** 32));
+    t.diagnostic(`STOCK_SEED=${seed} repeats this`);
+    const world = await prepareWorld(t, makeRandom(seed));
+    for (let step = 1; step <= STEPS; step += 1) {
+      try {
+        await takeStep(world);
+      } catch (cause) {
+        throw new Error(`Failed with STOCK_SEED=${seed} at step ${step}: ${cause}`, { cause });
+      }
+    }
+    t.diagnostic(`${world.calls} calls, ${world.shops.map((shop) => shop.model.position)} changes`);
+  });
+}
+
+/** A seller. */
+interface Shop {
+  model: CatalogueModel;
+  readonly maker: OperationMaker;
+  readonly author: Author;
+}
+
+interface World {
+  /** Opens one more store on the folder; it is closed after the test in any case. */
+  readonly open: () => Promise<Store>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly stores: [Store, Store];
+  readonly shops: readonly Shop[];
+  calls: number;
+}
+
+/** A call that was made of one of the two stores, and what became of it. */
+interface Sent {
+  readonly operation: Operation;
+  readonly outcome: unknown;
+}
+
+async function prepareWorld(t: TestContext, random: Random): Promise<World> {
+  const opened: Store[] = [];
+  // Before the folder, for what is registered first is done first.
+  t.after(() => Promise.all(opened.map((store) => store.close())));
+  const [folder, clock] = [join(makeFolder(t), 'data'), makeClock()];
+  const open = async (): Promise<Store> => {
+    const store = await openSqliteStore({ folder, clock });
+    opened.push(store);
+    return store;
+  };
+  const stores: World['stores'] = [await open(), await open()];
+  const authors = [await makeAuthor(stores[0]), await makeAuthor(stores[0])] as const;
+  const shops = await Promise.all(authors.map(async (author, index) => {
+    const { sellerId } = author;
+    const second = await stores[0].createKey(sellerId, makeHash(), makeNewKey());
+    const keys = [author, { sellerId, keyId: second.id }];
+    const foreign = authors[1 - index]?.sellerId ?? sellerId;
+    const model = new CatalogueModel(sellerId, EUR);
+    return { model, maker: new OperationMaker(random, keys, foreign), author };
+  }));
+  return { open, clock, random, stores, shops, calls: 0 };
+}
+
+async function takeStep(world: World): Promise<void> {
+  const { random: { below, pick }, clock, shops, stores, random } = world;
+  clock.now += pick([0, 1, 5, 1_000, 30_000, 60_000, 200_000, -90_000, -5]);
+  const shop = pick(shops);
+  await callAtOnce(world, shop);
+  await nextTurn(); // a turn of its own sees what the other store has written
+  const what = below(24);
+  if (what === 0) await restart(world);
+  else if (what === 1) await prune(world);
+  else if (what < 5) await tryParts(world, shop);
+  else if (what < 10) await assertTold(pick(stores), shop.model, random);
+}
+
+/** Several calls under way at once, on both stores and of the same seller. */
+async function callAtOnce(world: World, shop: Shop): Promise<void> {
+  const { random: { below }, stores, clock } = world;
+  const queues: Operation[][] = stores.map(() => []);
+  const count = 1 + below(CALLS_AT_ONCE);
+  for (let call = 0; call < count; call += 1) {
+    queues[below(stores.length)]?.push(shop.maker.make(shop.model));
+  }
+  world.calls += count;
+  const sent = await Promise.all(queues.map((queue, index) => Promise.all(
+    queue.map((operation) => send(operation, stores[index] ?? stores[0])))));
+  await nextTurn();
+  const before = shop.model.position;
+  const told = await readFeed(stores[0], shop.model, before, 1_000);
+  const ends = findOrders(shop.model, sent, clock.now);
+  const end = ends.find((model) => isEqual(model.history.slice(before), told));
+  if (!end) {
+    const first = runInTurn(shop.model, sent.flat(), clock.now);
+    assert.deepEqual([sent.flat(), told], first, 'in no order the calls agree with the model');
+    assert.fail('the calls agree with the model, and the feed does not');
+  }
+  shop.model = end;
+}
+
+async function send(operation: Operation, store: Store): Promise<Sent> {
+  const outcome = await operation.send(store).catch((error) => ({ code: error.code ?? error }));
+  return { operation, outcome };
+}
+
+/** Every end to which the calls may have led: those of one store were made in their order. */
+function findOrders(
+  model: CatalogueModel, queues: readonly (readonly Sent[])[], now: number,
+): CatalogueModel[] {
+  if (queues.every((queue) => queue.length === 0)) return [model];
+  return queues.flatMap(([first, ...rest], index) => {
+    if (!first) return [];
+    const next = model.clone();
+    if (!isEqual(foresee(next, first.operation, now), first.outcome)) return [];
+    return findOrders(next, queues.with(index, rest), now);
+  });
+}
+
+/** What the model makes of a call. */
+function foresee(model: CatalogueModel, operation: Operation, now: number): object {
+  try {
+    return operation.apply(model, now);
+  } catch (error) {
+    if (error instanceof Refused) return { code: error.code };
+    throw error;
+  }
+}
+
+/** For the report of a failure. */
+function runInTurn(model: CatalogueModel, sent: readonly Sent[], now: number) {
+  const next = model.clone();
+  const expected = sent.map(({ operation }) =>
+    ({ operation, outcome: JSON.parse(JSON.stringify(foresee(next, operation, now))) }));
+  return [expected, next.history.slice(model.position)];
+}
+
+/** Members that are undefined count as absent. */
+function isEqual(one: unknown, other: unknown): boolean {
+  const sort = (_: string, value: unknown) => (isRecord(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value);
+  return JSON.stringify(one, sort) === JSON.stringify(other, sort);
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One of the stores, or both, as it is when processes end and start again. */
+async function restart({ random, stores, open }: World): Promise<void> {
+  const indexes = random.pick([[0], [1], [0, 1]]);
+  await Promise.all(indexes.map((index) => stores[index]?.close()));
+  for (const index of indexes) stores[index] = await open();
+}
+
+async function prune({ random, stores, shops }: World): Promise<void> {
+  const { history } = random.pick(shops).model;
+  const last = history.at(-1)?.at ?? 0;
+  const first = history[0]?.at ?? 0;
+  const before = first + random.below(Math.max(1, last - first));
+  await random.pick(stores).pruneHistory(before);
+  for (const { model } of shops) {
+    model.prunedTo = Math.max(model.prunedTo, model.positionAt(before - 1));
+  }
+}
+
+/** A trial of several parts says what the changes would do, one after the other, and does none. */
+async function tryParts({ random, stores, clock }: World, shop: Shop): Promise<void> {
+  const source = shop.maker.pickSource();
+  const { author } = shop;
+  const trial = random.pick(stores).tryStock(author, shop.model.position, source);
+  const model = shop.model.clone();
+  for (let part = 0; part < 3; part += 1) {
+    const changes = shop.maker.makeChanges(model, source !== undefined);
+    const sync = { changes, source, reason: undefined, isAtomic: false, completion: undefined };
+    const { results, position } = model.sync(author, sync, false, clock.now);
+    const tried = await trial.try(changes);
+    const expected = JSON.parse(JSON.stringify({ results, position }));
+    assert.deepEqual(JSON.parse(JSON.stringify(tried)), expected, `a trial of ${source}`);
+  }
+  await trial.close();
+}
