@@ -126,6 +126,9 @@ export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
 
+/** How far a clock may step back without the time of a catalogue doing so, too. */
+export const CLOCK_STEP_LIMIT_MS = 60 * 60 * 1000;
+
 /** Changes that one look into the history reads, whether they are asked for or passed over. */
 export const HISTORY_SCAN_LIMIT = 5_000;
 /** Such looks that a page of the ledger may take: then it is answered with what it has. */

@@ -1,7 +1,7 @@
 /**
- * A catalogue as it should behave, in memory and as simple as can be: products, sequences by product
- * and source, the whole history, and what was answered under an idempotency key. It shares no code
- * with the store but the types and the text of a product.
+ * A catalogue as it should behave, in memory and as simple as can be: products, sequences by
+ * product and source, the whole history, and what was answered under an idempotency key. It shares
+ * no code with the store but the types and the text of a product.
  */
 import type { Change, ChangeType } from '../../src/domain/change.ts';
 import type { Currency } from '../../src/domain/currency.ts';
@@ -9,11 +9,15 @@ import { formatProductId, type ProductId, type SellerId } from '../../src/domain
 import {
   formatProduct, type NewProduct, type Product, type ProductPatch, type ProductTarget,
 } from '../../src/domain/product.ts';
-import type { StockChange, StockResult, StockStatus } from '../../src/domain/stock-change.ts';
+import type {
+  NamedProduct, StockChange, StockResult, StockStatus,
+} from '../../src/domain/stock-change.ts';
 import type { StockSync } from '../../src/domain/stock-sync.ts';
 import type {
-  Author, ImportedProducts, ImportEffect, ImportMode, SyncedStock, Write, WrittenProduct,
+  ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../src/store/store.ts';
+import type { SyncedStock } from '../../src/store/stock-store.ts';
+import type { Author, Write } from '../../src/store/write.ts';
 
 /** A call that a store has to refuse, and with what code. */
 export class Refused extends Error {
@@ -143,13 +147,15 @@ export class CatalogueModel {
   sync(author: Author, sync: StockSync, isDryRun: boolean, now: number): SyncedStock {
     const after = this.clone();
     const results = sync.changes.map((change) => after.#move(author, sync, change, now));
-    const named = new Set(results.flatMap(({ id }) => id ?? []));
+    const also = (sync.faulty ?? []).map((name) => this.#findNamed(name));
+    const named = new Set([...results, ...also].flatMap((one) => one?.id ?? []));
     const inStock = [...this.products.values()].filter(({ stock }) => stock > 0);
     const unnamed = sync.completion ? inStock.filter(({ id }) => !named.has(id)) : [];
     const counted = inStock.filter(({ id }) => named.has(id)).length + unnamed.length;
     const isFailed = results.some(({ status }) => status !== 'ok' && status !== 'unchanged');
     const limit = sync.completion?.zeroLimitPercent ?? 100;
-    const refusal = sync.isAtomic && isFailed ? 'failures'
+    const isFaulty = isFailed || (sync.faulty ?? []).length > 0;
+    const refusal = sync.isAtomic && isFaulty ? 'failures'
       : unnamed.length * 100 > counted * limit ? 'zero_limit' : undefined;
     if (!refusal) {
       for (const { sku } of unnamed) after.#move(author, sync, { sku, set: 0 }, now);
@@ -211,8 +217,7 @@ export class CatalogueModel {
   }
 
   #move(author: Author, sync: StockSync, change: StockChange, now: number): StockResult {
-    const product = [...this.products.values()].find(({ id, sku }) => (change.sku === undefined
-      ? formatProductId(this.sellerId, id) === change.id : sku === change.sku));
+    const product = this.#findNamed(change);
     if (!product) return { status: 'not_found', sku: change.sku };
     const { id, sku, stock: previous, position } = product;
     const name = `${id} ${sync.source}`;
@@ -231,6 +236,11 @@ export class CatalogueModel {
       sequence: change.sequence,
     });
     return { status, id, sku, previous, stock: to, position: this.position };
+  }
+
+  #findNamed(name: NamedProduct): Product | undefined {
+    return [...this.products.values()].find(({ id, sku }) => (name.sku === undefined
+      ? formatProductId(this.sellerId, id) === name.id : sku === name.sku));
   }
 
   #judge(change: StockChange, stock: number, to: number, name: string): StockStatus {

@@ -3,7 +3,8 @@ import { formatProductId, type ProductId, type SellerId } from '../../src/domain
 import type { NewProduct, ProductPatch, ProductTarget, Sku } from '../../src/domain/product.ts';
 import type { StockChange } from '../../src/domain/stock-change.ts';
 import type { StockSync } from '../../src/domain/stock-sync.ts';
-import type { Idempotency, ImportMode, Store, Write } from '../../src/store/store.ts';
+import type { ImportMode, Store } from '../../src/store/store.ts';
+import type { Idempotency, Write } from '../../src/store/write.ts';
 import type { Random } from '../domain/random.ts';
 import type { CatalogueModel } from './stock-model.ts';
 
@@ -91,6 +92,7 @@ export class OperationMaker {
     const sync: StockSync = {
       changes: this.makeChanges(model, source !== undefined), source,
       isAtomic: below(6) === 0, reason: pick([undefined, ...REASONS]),
+      faulty: below(8) === 0 ? [0, 1].map(() => this.#makeName(model).member) : [],
       completion: below(8) === 0 ? { zeroLimitPercent } : undefined,
     };
     const isDryRun = below(8) === 0;

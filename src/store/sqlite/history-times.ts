@@ -29,11 +29,15 @@ export function timeQueries(db: DatabaseSync) {
       if (!last) return prunedTo;
       const end = readInteger(last, 'position');
       if (readInteger(last, 'minute') < minute) return Math.max(end, prunedTo);
+      const isAt = (position: number): boolean => {
+        const row = findTime.get(sellerId, position);
+        return row !== undefined && readInteger(row, 'at') <= at;
+      };
+      if (isAt(end)) return Math.max(end, prunedTo);
       let low = Math.max(prunedTo, before ? readInteger(before, 'position') : 0);
       for (let high = end; low < high;) {
         const middle = Math.ceil((low + high) / 2);
-        const row = findTime.get(sellerId, middle);
-        if (row && readInteger(row, 'at') <= at) low = middle;
+        if (isAt(middle)) low = middle;
         else high = middle - 1;
       }
       return low;

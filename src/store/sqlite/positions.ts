@@ -4,6 +4,7 @@
  * transaction holds; BEGIN IMMEDIATE keeps every other writer out meanwhile.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { CLOCK_STEP_LIMIT_MS } from '../../config.ts';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
@@ -26,6 +27,7 @@ export class Positions {
   readonly #find;
   readonly #update;
   readonly #noteMinute;
+  readonly #forgetLater;
   readonly #touched = new Map<SellerId, Counters>();
   #undone = 0;
 
@@ -38,6 +40,8 @@ export class Positions {
       UPDATE seller SET position = ?, last_product_id = ? WHERE id = ?`);
     this.#noteMinute = db.prepare(`
       INSERT OR REPLACE INTO change_minute (seller_id, minute, position) VALUES (?, ?, ?)`);
+    this.#forgetLater = db.prepare(`
+      DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
   }
 
   /** The next position of a seller, for a change that is made now. @throws AppError `not_found` */
@@ -62,11 +66,13 @@ export class Positions {
   }
 
   /**
-   * The time of changes that are made now. A clock may step backwards; the time of a catalogue does
-   * not, so it orders changes as their positions do, and one leads to the other.
+   * The time of changes that are made now. A clock may step back a little; the time of a catalogue
+   * does not, so it orders changes as their positions do, and one leads to the other. But a clock
+   * that was far ahead was wrong: once it is put right, it is believed.
    */
   timeOf(sellerId: SellerId, now: number): number {
-    return Math.max(now, this.#touch(sellerId).lastAt);
+    const { lastAt } = this.#touch(sellerId);
+    return lastAt - now > CLOCK_STEP_LIMIT_MS ? now : Math.max(now, lastAt);
   }
 
   /** An id for a new product: by time, and above every id that the seller was ever given. */
@@ -84,6 +90,7 @@ export class Positions {
       this.#update.run(position, lastProductId, sellerId);
       const minute = Math.floor(this.timeOf(sellerId, now) / MINUTE_MS);
       this.#noteMinute.run(sellerId, minute, position);
+      this.#forgetLater.run(sellerId, minute);
     }
     this.#touched.clear();
   }
