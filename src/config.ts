@@ -215,6 +215,8 @@ export const WEBHOOK_RETRY_LIMIT_MS = 24 * 60 * 60 * 1000;
 export const WEBHOOK_GIVE_UP_MS = 5 * 24 * 60 * 60 * 1000;
 /** How often endpoints that are due are looked for at most. */
 export const WEBHOOK_LOOK_INTERVAL_MS = 100;
+/** How often a process looks that knows of no endpoint: another one may make the first. */
+export const WEBHOOK_STANDBY_INTERVAL_MS = 2_000;
 /** How often a process that may not deliver, since another one does, tries to. */
 export const WEBHOOK_CLAIM_INTERVAL_MS = 2_000;
 /** How long an endpoint is left alone after the store has failed. */

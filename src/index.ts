@@ -18,6 +18,7 @@ export {
 export { parseNewSeller } from './domain/seller.ts';
 export type { StockChange, StockResult } from './domain/stock-change.ts';
 export type { StockSync } from './domain/stock-sync.ts';
+export type { NewWebhook, Webhook, WebhookAttempt, WebhookPatch } from './domain/webhook.ts';
 export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';

@@ -63,6 +63,8 @@ export interface WebhookStore {
    * up by what this returns, or ends in whatever way; undefined where another one has it.
    */
   claimDelivery(): Promise<(() => void) | undefined>;
+  /** Whether any seller has one. */
+  hasWebhooks(): Promise<boolean>;
   listDueWebhooks(query: DueQuery): Promise<readonly Webhook[]>;
   /** The next time after `after` at which an endpoint that fails is due; undefined: none is. */
   findNextRetry(after: number): Promise<number | undefined>;

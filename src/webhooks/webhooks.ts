@@ -74,7 +74,10 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   };
   const worker = new WebhookWorker({ ...endpoint, report: guardReport(options.report) });
   return {
-    checkUrl: (sellerId, url) => checkUrl(sellerId, url, endpoint),
+    checkUrl(sellerId, url) {
+      worker.watch(); // it may be that of the first endpoint
+      return checkUrl(sellerId, url, endpoint);
+    },
     async sendTest(webhook) {
       const end = tests.begin(webhook.sellerId);
       try {

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   WEBHOOK_CLAIM_INTERVAL_MS, WEBHOOK_LOOK_INTERVAL_MS, WEBHOOK_PAUSE_MS, WEBHOOK_SLOTS_LIMIT,
-  WEBHOOK_STOP_TIMEOUT_MS,
+  WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS,
 } from '../config.ts';
 import type { Webhook } from '../domain/webhook.ts';
 import type { ErrorReport } from '../http/problem.ts';
@@ -28,7 +28,9 @@ const LONGEST_WAIT_MS = 60 * 60 * 1000;
 
 export class WebhookWorker {
   readonly #options: WorkerOptions;
-  readonly #unwatch: () => void;
+  /** Undefined while commits are not watched. */
+  #unwatch: (() => void) | undefined;
+  #watchedAt = -Infinity;
   /** Endpoints to which something is under way, by name. */
   readonly #underWay = new Map<string, UnderWay>();
   #release: (() => void) | undefined;
@@ -40,13 +42,20 @@ export class WebhookWorker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#unwatch = options.store.watchCommits(() => this.#lookIn(0));
     this.#lookIn(0);
+  }
+
+  /** Looks after every commit from now on: call it when there is about to be an endpoint. */
+  watch(): void {
+    if (this.#options.stop.aborted || this.#unwatch) return;
+    this.#watchedAt = performance.now();
+    this.#unwatch = this.#options.store.watchCommits(() => this.#lookIn(0));
+    this.#lookIn(0); // for what was committed after the last look, and before this
   }
 
   /** Ends what is under way, which is begun again by whoever comes next; within 2 s. */
   async close(): Promise<void> {
-    this.#unwatch();
+    this.#endWatch();
     clearTimeout(this.#timer);
     await this.#look; // which starts no more
     const all = Promise.all([...this.#underWay.values()].map(({ over }) => over));
@@ -75,7 +84,11 @@ export class WebhookWorker {
 
   async #startDue(): Promise<void> {
     this.#lookedAt = performance.now();
+    // What the store has read in this turn may be older than the commit that this look is for.
+    await nextTurn();
     try {
+      if (!await this.#options.store.hasWebhooks()) return this.#standBy();
+      this.watch();
       await this.#startAll(await this.#listDue());
       const now = this.#options.clock();
       const retryAt = await this.#options.store.findNextRetry(now);
@@ -84,6 +97,18 @@ export class WebhookWorker {
       this.#note(error);
       this.#lookIn(WEBHOOK_PAUSE_MS);
     }
+  }
+
+  /** To watch commits takes some work all the time: it is not done for nobody. */
+  #standBy(): void {
+    const isNew = performance.now() < this.#watchedAt + WEBHOOK_STANDBY_INTERVAL_MS;
+    if (!isNew) this.#endWatch();
+    this.#lookIn(WEBHOOK_STANDBY_INTERVAL_MS);
+  }
+
+  #endWatch(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
   }
 
   async #startAll(due: readonly Webhook[]): Promise<void> {

@@ -198,7 +198,7 @@ test('refuses more than 50 streams of one key, and frees one when its client lea
     for (const stream of [other, ...streams]) stream.leave();
   });
 
-test('sends events to a client that pauses when it reads on, in their order', LIMITED, async (t) => {
+test('sends events in order to a client that pauses and reads on', LIMITED, async (t) => {
   const { server, seller } = await openShop(t, { A: 0 });
   const reason = 'r'.repeat(200);
   const changes = Array.from({ length: 10_000 }, (_, n) => ({ sku: 'A', set: n + 1 }));

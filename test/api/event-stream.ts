@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import type { TestContext } from 'node:test';
-import type { TestSeller } from '../support/server.ts';
 import { CHANGES } from './stock.ts';
 
 export interface ServerEvent {
@@ -25,6 +24,10 @@ export interface EventStream {
   leave(): void;
 }
 
+interface KeyHolder {
+  readonly key: string;
+}
+
 interface Opening {
   readonly query?: string;
   readonly headers?: OutgoingHttpHeaders;
@@ -32,7 +35,7 @@ interface Opening {
 
 /** The answer to a request for a stream, of which nothing is read yet. */
 export async function askForEvents(
-  t: Pick<TestContext, 'after'>, port: number, { key }: Pick<TestSeller, 'key'>,
+  t: Pick<TestContext, 'after'>, port: number, { key }: KeyHolder,
   { query = '', headers }: Opening = {},
 ): Promise<IncomingMessage> {
   const outgoing = request({
@@ -48,7 +51,7 @@ export async function askForEvents(
 }
 
 export async function openEvents(
-  t: Pick<TestContext, 'after'>, port: number, seller: Pick<TestSeller, 'key'>,
+  t: Pick<TestContext, 'after'>, port: number, seller: KeyHolder,
   opening: Opening = {},
 ): Promise<EventStream> {
   return readEvents(await askForEvents(t, port, seller, opening));

@@ -211,7 +211,8 @@ test('refuses what is no file of lines, and faulty parameters', async (t) => {
 
 test('tells of lines that break off in what it has answered so far', LIMITED, async (t) => {
   const { seller } = await openShop(t, { A: 5_000 });
-  const whole = gzipSync(textOf(Array.from({ length: 3_000 }, (_, n) => ({ sku: 'A', set: n }))));
+  const lines = Array.from({ length: 30_000 }, (_, n) => ({ sku: 'A', set: n }));
+  const whole = gzipSync(textOf(lines));
   const answer = await seller.send({
     method: 'POST', path: STOCK, body: whole.subarray(0, whole.length - 2_000),
     headers: { 'content-type': NDJSON, 'content-encoding': 'gzip' },
@@ -220,8 +221,8 @@ test('tells of lines that break off in what it has answered so far', LIMITED, as
   assert.equal(last.problem.status, 400);
   assert.match(last.problem.detail, /What the summary counts was done before, and stays\.$/);
   assert.equal(last.problem.summary.applied, rows.length);
-  assert.equal(rows.length % 1_000, 0);
-  assert.deepEqual(await readStocks(seller), { A: rows.length === 0 ? 5_000 : rows.length - 1 });
+  assert.ok(rows.length >= 1_000 && rows.length % 1_000 === 0, String(rows.length));
+  assert.deepEqual(await readStocks(seller), { A: rows.length - 1 });
 });
 
 test('refuses more than four at once of one seller, until one has ended', LIMITED, async (t) => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
+import { openEvents } from '../api/event-stream.ts';
 import { run, type Serving, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
@@ -51,6 +52,23 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
     await once(idle, 'data');
     assert.equal(await serving.stop('SIGTERM'), 0);
     await ended;
+  });
+
+  test('ends live streams and answers those who wait for changes', async (t) => {
+    const { serving, key } = await prepare(t);
+    const stream = await openEvents(t, serving.port, { key });
+    await stream.until(() => stream.comments.length === 1);
+    const waiting = send(serving.port, {
+      path: '/api/v1/changes?wait=30', headers: { 'x-api-key': key },
+    });
+    await send(serving.port, { path: PATH, headers: { 'x-api-key': key } }); // which came after it
+    const startedAt = performance.now();
+    assert.equal(await serving.stop('SIGTERM'), 0);
+    assert.ok(performance.now() - startedAt < 5_000);
+    await stream.ended;
+    assert.equal(stream.response.complete, true);
+    const { status } = await waiting;
+    assert.ok(status === 200 || status === 503, `${status}`);
   });
 
   test('ends within 10 s where a client never ends its request', async (t) => {

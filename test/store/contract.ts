@@ -4,6 +4,7 @@ import { testChanges } from './contract/changes.ts';
 import { testClosing } from './contract/closing.ts';
 import type { PrepareStore } from './contract/fixture.ts';
 import { testGrants } from './contract/grants.ts';
+import { testHistory } from './contract/history.ts';
 import { testIdempotency } from './contract/idempotency.ts';
 import { testImports } from './contract/imports.ts';
 import { testKeys } from './contract/keys.ts';
@@ -12,6 +13,7 @@ import { testRotation } from './contract/rotation.ts';
 import { testSellers } from './contract/sellers.ts';
 import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
 import { testWebhooks } from './contract/webhooks.ts';
+import { testStock } from './contract/stock.ts';
 import { testWrites } from './contract/writes.ts';
 
 export function describeStore(name: string, prepare: PrepareStore): void {
@@ -24,6 +26,8 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testChanges(prepare);
     testIdempotency(prepare);
     testImports(prepare);
+    testStock(prepare);
+    testHistory(prepare);
     testWrites(prepare);
     testWebhooks(prepare);
     testWebhookDeliveries(prepare);

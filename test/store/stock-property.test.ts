@@ -97,7 +97,7 @@ async function takeStep(world: World): Promise<void> {
   else if (what < 10) await assertTold(pick(stores), shop.model, random);
 }
 
-/** Several calls under way at once, on both stores and of the same seller, while some are closed. */
+/** Calls under way at once, on both stores and of the same seller; while some stores are closed. */
 async function callAtOnce(world: World, shop: Shop, ending: readonly number[]): Promise<void> {
   const { random: { below }, stores, clock } = world;
   const queues: Operation[][] = stores.map(() => []);

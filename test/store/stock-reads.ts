@@ -18,6 +18,7 @@ export async function assertTold(
   assert.deepEqual(await readAll(store, model.sellerId), [...model.products.values()]
     .toSorted((one, other) => one.id - other.id));
   assertSums(model);
+  if (random.below(3) === 0) await assertFound(store, model);
   await assertFeed(store, model, random);
   for (let look = 0; look < 4; look += 1) {
     await assertLedger(store, model, random);
@@ -50,6 +51,16 @@ function assertSums({ history, products }: CatalogueModel): void {
     sums.set(productId, before + after - before);
   }
   for (const [id, sum] of sums) assert.equal(sum, products.get(id)?.stock ?? 0);
+}
+
+/** Sorted by stock, which only a search does. */
+async function assertFound(store: Store, model: CatalogueModel): Promise<void> {
+  const { sellerId, products, position } = model;
+  const sort = { by: 'stock', isDescending: false } as const;
+  const query = { filter: {}, sort, after: undefined, limit: 1_000 };
+  const found = await store.searchProducts(sellerId, query, position);
+  assert.deepEqual(found.products, [...products.values()]
+    .toSorted((one, other) => one.stock - other.stock || one.id - other.id));
 }
 
 async function assertFeed(store: Store, model: CatalogueModel, random: Random): Promise<void> {

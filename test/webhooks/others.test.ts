@@ -73,3 +73,19 @@ test('looks again, after a while, where the store could not tell what is due', a
   await sending.change(1); // which makes it look at once
   await receiver.until((received) => positionsOf(received).length === 2);
 });
+
+test('misses no change that came between the first look and the watch', async (t) => {
+  const { store, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.create(receiver.url);
+  await sending.change(1);
+  let looks = 0;
+  sending.start({
+    ...store,
+    listDueWebhooks(query) {
+      looks += 1; // two of one look: what it reads is older than the change
+      return looks > 2 ? store.listDueWebhooks(query) : Promise.resolve([]);
+    },
+  });
+  await receiver.until((received) => positionsOf(received).length === 1);
+});

@@ -118,6 +118,26 @@ test('tries again by itself when the wait is over', async (t) => {
   await receiver.until(({ length }) => length === 2);
 });
 
+test('finds the first endpoint that another process makes', async (t) => {
+  const { clock, folder, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  const other = await openStore(t, { folder, clock });
+  let watching = 0;
+  sending.start({
+    ...other,
+    watchCommits(listener) {
+      watching += 1;
+      return other.watchCommits(listener);
+    },
+  });
+  await sending.change(1); // of which nobody has to be told
+  assert.equal(watching, 0);
+  await sending.create(receiver.url);
+  await sending.change(1);
+  await receiver.until((received) => positionsOf(received).length === 1);
+  assert.equal(watching, 1);
+});
+
 test('goes on when the clock steps backwards', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t);

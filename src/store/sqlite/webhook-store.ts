@@ -32,8 +32,8 @@ interface Parts {
 type WebhookStore = Pick<Store,
   | 'createWebhook' | 'findWebhook' | 'listWebhooks' | 'patchWebhook' | 'deleteWebhook'
   | 'rotateWebhookSecret' | 'replayWebhook' | 'listWebhookAttempts' | 'findWebhookSecrets'
-  | 'claimDelivery' | 'listDueWebhooks' | 'findNextRetry' | 'beginWebhookMessage'
-  | 'endWebhookAttempt' | 'noteWebhookTest' | 'disableWebhook'>;
+  | 'claimDelivery' | 'hasWebhooks' | 'listDueWebhooks' | 'findNextRetry'
+  | 'beginWebhookMessage' | 'endWebhookAttempt' | 'noteWebhookTest' | 'disableWebhook'>;
 
 // Primary result code: https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
@@ -55,6 +55,7 @@ export function webhookStore(parts: Parts): WebhookStore {
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
     claimDelivery: async () => claimDelivery(join(parts.folder, 'webhooks.lock')),
+    hasWebhooks: async () => reader.snapshot().hasWebhooks(),
     listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
     findNextRetry: async (after) => reader.snapshot().findNextRetry(after),
     beginWebhookMessage: ({ sellerId, id, position: from, types }, position, message) =>

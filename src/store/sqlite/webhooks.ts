@@ -70,10 +70,14 @@ export function dueWebhookQueries(db: DatabaseSync) {
     WHERE w.status = 'active' AND (w.failures > 0) = ? AND w.next_attempt_at <= ?
       AND (w.message_id IS NOT NULL OR w.position < s.position)
     ORDER BY w.next_attempt_at, w.seller_id, w.id LIMIT ?`);
+  const findAny = db.prepare('SELECT id FROM webhook WHERE seller_id > 0 LIMIT 1');
   const findRetry = db.prepare(`
     SELECT min(next_attempt_at) AS at FROM webhook INDEXED BY webhook_due
     WHERE status = 'active' AND (failures > 0) = 1 AND next_attempt_at > ?`);
   return {
+    hasWebhooks(): boolean {
+      return findAny.get() !== undefined;
+    },
     listDueWebhooks({ at, isFailing, limit }: DueQuery): Webhook[] {
       return listDue.all(Number(isFailing), at, limit).map(mapWebhook);
     },

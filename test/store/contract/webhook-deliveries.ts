@@ -61,6 +61,13 @@ function testClaims(prepare: PrepareStore): void {
 }
 
 function testDue(prepare: PrepareStore): void {
+  test('knows whether there is any endpoint', async (t) => {
+    const { store, author, webhook } = await prepareWebhook(prepare(t));
+    assert.equal(await store.hasWebhooks(), true);
+    await store.deleteWebhook(author, webhook.id);
+    assert.equal(await store.hasWebhooks(), false);
+  });
+
   test('finds the endpoints that have something to get', async (t) => {
     const { store, author, webhook, clock } = await prepareWebhook(prepare(t));
     const list = async (isFailing = false) =>

@@ -206,3 +206,11 @@ test('closes a folder only after it has found no foreign database in it', async 
   await assert.rejects(openStore(t, { folder }), { code: 'unavailable', message: /untouched/ });
   assert.equal(readMode(folder), '755');
 });
+
+test('takes a folder whose database was taken away from beside its other files', async (t) => {
+  const folder = makeFolder(t);
+  const others = ['server.key', 'webhooks.lock', 'search.db', 'README.md', '.gitkeep'];
+  for (const name of others) writeFileSync(join(folder, name), '');
+  await (await openStore(t, { folder })).close();
+  assert.deepEqual(readdirSync(folder).toSorted(), [...others, FILE_NAME].toSorted());
+});
