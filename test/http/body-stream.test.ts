@@ -160,7 +160,7 @@ describe('a client that dawdles', LIMITED, () => {
 
   test('over a small body is answered with 408, and its connection ended', async (t) => {
     const port = await serveRead(t, async (request) =>
-      String(await readJson(request, ['application/json'], 20)));
+      String(await readJson(request, ['application/json'], 1_000, 20)));
     const socket = await open(t, port);
     socket.write(`${head(json, 'Content-Length: 10')}{"a`);
     const text = await readToEnd(socket);
