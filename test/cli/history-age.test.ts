@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
-  generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey, parseNewSeller,
+  type Author, generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey, parseNewSeller,
 } from '../../src/index.ts';
-import type { Author } from '../../src/store/store.ts';
 import { run, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Answer, send } from '../support/http.ts';
