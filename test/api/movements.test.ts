@@ -224,6 +224,19 @@ test('exports the ledger as NDJSON, the same as its pages', async (t) => {
   assert.deepEqual([head.status, head.text], [200, '']);
 });
 
+test('leaves no export open that only its fields were asked of', async (t) => {
+  const { server, seller } = await openShop(t, { A: 7 });
+  for (const path of [`${MOVEMENTS}?format=csv`, `${STOCK}?format=ndjson`]) {
+    for (let n = 0; n < 60; n += 1) {
+      const headers = n % 2 === 0 ? {} : { 'accept-encoding': 'gzip' };
+      const head = await seller.send({ method: 'HEAD', path, headers });
+      assert.deepEqual([head.status, head.text], [200, '']);
+      assert.equal(head.headers['seller-position'], '1');
+    }
+  }
+  assert.deepEqual(server.reports, []);
+});
+
 test('exports the ledger as CSV in which no cell is a formula', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7 });
   const reasons = ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', 'a,"b"', 'plain'];
