@@ -8,6 +8,7 @@ import { openReader, openWriter } from '../../../src/store/sqlite/connection.ts'
 import {
   type Batch, type Outcome, prepareGroupCommit,
 } from '../../../src/store/sqlite/group-commit.ts';
+import type { SyncedStock } from '../../../src/store/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeNewProduct } from '../contract/fixture.ts';
 
@@ -109,6 +110,36 @@ test('fails every unit of a commit that fails, and changes nothing', (t) => {
   assert.equal(db.isTransaction, false);
   assert.deepEqual({ ...db.prepare('SELECT position FROM seller').get() }, { position: 0 });
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
+});
+
+test('remembers no stock of a commit that failed', (t) => {
+  const { db } = prepare(t);
+  const runBatch = prepareGroupCommit(db);
+  const run = (name: Batch['calls'][number]['name'], input: object) =>
+    runBatch({ at, calls: [{ name, input: { author, ...input } }] })[0] ?? assert.fail();
+  const sync = (change: object) => run('syncStock', {
+    isDryRun: false, sync: { changes: [{ sku: 'A', ...change }], isAtomic: false },
+  });
+  runBatch({ at, calls: [create('A')] });
+  db.exec(`
+    CREATE TABLE late (
+      id INTEGER PRIMARY KEY, parent INTEGER REFERENCES late DEFERRABLE INITIALLY DEFERRED
+    );
+    CREATE TRIGGER break_commit AFTER INSERT ON change
+      BEGIN INSERT INTO late (parent) VALUES (99); END;
+  `);
+  assert.equal(sync({ set: 5 }).isDone, false);
+  db.exec('DROP TRIGGER break_commit');
+  // It takes the position that the failed one would have had.
+  const patched = run('patchProduct', {
+    target: { sku: 'A' }, patch: { stock: 7 }, precondition: {},
+  });
+  assert.equal(positionOf(patched), 2);
+  const synced = sync({ adjust: 1 });
+  assert.ok(synced.isDone);
+  // What syncStock answers has results.
+  const { results } = synced.value as SyncedStock;
+  assert.deepEqual(results.map(({ previous, stock }) => [previous, stock]), [[7, 8]]);
 });
 
 test('fails every unit where a fault makes the database undo the whole transaction', (t) => {
