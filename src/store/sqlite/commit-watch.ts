@@ -11,19 +11,28 @@ import { readInteger } from './row.ts';
 
 export class CommitWatch {
   readonly #file: string;
+  readonly #endSnapshot: () => void;
   readonly #listeners = new Set<() => void>();
   #polling: Polling | undefined;
   #isClosed = false;
 
-  constructor(file: string) {
+  /**
+   * `endSnapshot` ends what is being read: a listener that looks at once must see the commit that
+   * it is told of, though others have read in the same turn before it.
+   */
+  constructor(file: string, endSnapshot: () => void) {
     this.#file = file;
+    this.#endSnapshot = endSnapshot;
   }
 
-  /** Call what it returns to end that. */
+  /** Call what it returns to end that. Commits until now are not told of: read what there is. */
   add(listener: () => void): () => void {
     if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
     this.#listeners.add(listener);
-    this.#polling ??= startPolling(this.#file, () => this.#tell());
+    if (!this.#polling) {
+      this.#polling = startPolling(this.#file, () => this.#tell());
+      this.#endSnapshot();
+    }
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size === 0) this.#stop();
@@ -42,6 +51,7 @@ export class CommitWatch {
   }
 
   #tell(): void {
+    this.#endSnapshot();
     for (const listener of this.#listeners) listener();
   }
 

@@ -42,7 +42,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const search = new Search({ catalogue: file, search: join(folder, 'search.db') });
     const reader = new Reader(file);
     return {
-      ...createStore(writer, reader, search, new CommitWatch(file)),
+      ...createStore(
+        writer, reader, search, new CommitWatch(file, () => reader.endSnapshot()),
+      ),
       ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
     };
   } catch (error) {

@@ -8,7 +8,7 @@ import { openReader, openWriter } from '../../../src/store/sqlite/connection.ts'
 import {
   type Batch, type Outcome, prepareGroupCommit,
 } from '../../../src/store/sqlite/group-commit.ts';
-import type { SyncedStock } from '../../../src/store/store.ts';
+import type { SyncedStock } from '../../../src/store/stock-store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeNewProduct } from '../contract/fixture.ts';
 
