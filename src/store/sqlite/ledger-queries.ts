@@ -33,7 +33,8 @@ export interface Span {
 }
 
 const MOVES = 'stock_before <> stock_after';
-const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)';
+const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)'
+  + ' AND (:until IS NULL OR at <= :until)';
 
 export function ledgerQueries(db: DatabaseSync) {
   return { ...walkQueries(db), ...scanQueries(db), ...productQueries(db) };
@@ -74,12 +75,12 @@ function scanQueries(db: DatabaseSync) {
     ORDER BY position ${direction} LIMIT :limit`));
   return {
     scanMovements(
-      sellerId: SellerId, span: Span, { source = null, reason = null }: Texts,
+      sellerId: SellerId, span: Span, { source = null, reason = null, until = null }: Conditions,
       isDescending: boolean, limit: number,
     ): Change[] {
       const [ascending, descending] = scan;
       const statement = isDescending ? descending : ascending;
-      const rows = statement?.all({ sellerId, ...span, source, reason, limit }) ?? [];
+      const rows = statement?.all({ sellerId, ...span, source, reason, until, limit }) ?? [];
       return rows.map((row) => mapChange(sellerId, row));
     },
   };
@@ -131,8 +132,9 @@ function productQueries(db: DatabaseSync) {
   };
 }
 
-/** What texts a movement must have; null for any. */
-interface Texts {
+/** What a movement must have; null for any. */
+interface Conditions {
   readonly source?: string | null | undefined;
   readonly reason?: string | null | undefined;
+  readonly until?: number | null | undefined;
 }

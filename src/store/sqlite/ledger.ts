@@ -148,8 +148,11 @@ export class Ledger {
   }
 }
 
-function isMatch({ movement }: Change, { source, reason }: MovementFilter): boolean {
+/** The span has the time already, but for changes made while a clock was far ahead. */
+function isMatch({ at, movement }: Change, filter: MovementFilter): boolean {
+  const { source, reason, until } = filter;
   return movement.before !== movement.after
+    && (until === undefined || at <= until)
     && (source === undefined || movement.source === source)
     && (reason === undefined || movement.reason === reason);
 }

@@ -199,6 +199,19 @@ function testPast(prepare: PrepareStore): void {
     assert.equal(await store.findPositionAt(author.sellerId, clock.now), 10);
     assert.equal(await store.findPositionAt(author.sellerId, right), 8);
   });
+
+  test('lists no movement of a later time, once a clock that was ahead is put right', async (t) => {
+    const { store, author, clock, timeOf } = await prepareHistory(prepare(t));
+    const now = clock.now;
+    clock.now += 30 * DAY_MS;
+    await store.syncStock(author, makeSync([{ sku: B, set: 8 }]), false);
+    clock.now = now + 120_000;
+    await store.syncStock(author, makeSync([{ sku: B, set: 9 }]), false);
+    const filter = { since: timeOf(8), until: clock.now };
+    assert.deepEqual(await listPositions(store, author, filter), [8, 10]);
+    assert.deepEqual(await listPositions(store, author, { sku: B, ...filter }), [10]);
+    assert.equal(await store.findPositionAt(author.sellerId, clock.now), 10);
+  });
 }
 
 function testPruning(prepare: PrepareStore): void {
