@@ -3,7 +3,6 @@
  * piece of the history once for all who ask for the same in one turn: many streams of one seller
  * cost little more than one.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS } from '../config.ts';
 import type { ChangeType } from '../domain/change.ts';
 import type { SellerId } from '../domain/id.ts';
@@ -111,8 +110,6 @@ export class LiveChanges {
   async #look(waiters: readonly Waiter[]): Promise<void> {
     const [first] = waiters;
     if (!first) return;
-    // What the store has read in this turn may be older than the commit that this look is for.
-    await nextTurn();
     const seller = await this.#store.findSeller(first.sellerId).catch(() => undefined);
     const position = seller?.position ?? Infinity;
     const woken = waiters.filter((waiter) => position > waiter.position);

@@ -84,8 +84,6 @@ export class WebhookWorker {
 
   async #startDue(): Promise<void> {
     this.#lookedAt = performance.now();
-    // What the store has read in this turn may be older than the commit that this look is for.
-    await nextTurn();
     try {
       if (!await this.#options.store.hasWebhooks()) return this.#standBy();
       this.watch();
