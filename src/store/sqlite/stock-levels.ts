@@ -25,9 +25,6 @@ export interface StockLevel {
   isSequenceMoved: boolean;
 }
 
-/** Finds the level of a change's product; undefined where the seller has no such product. */
-export type FindLevel = (change: NamedProduct) => StockLevel | undefined;
-
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
 /** A row of them: as an array, which takes half the time of an object. */
 type LevelRow = readonly [
@@ -74,24 +71,34 @@ export class StockLevels {
       ON s.seller_id = ? AND s.product_id = named.value AND s.source = ?`);
   }
 
-  /** Reads what these changes are about, but for the levels that `table` has, and adds it there. */
+  /**
+   * The level of each change's product, undefined where the seller has none such. Those that
+   * `table` does not have are read, and added there.
+   */
   read(
     sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
     table = new LevelTable(),
-  ): FindLevel {
-    const missing = changes.filter((change) => !table.find(sellerId, change));
-    const skus = missing.flatMap(({ sku }) => sku ?? []);
-    const ids = missing.flatMap(({ id }) => parseId(sellerId, id) ?? []);
-    for (const [statement, names] of [[this.#listBySku, skus], [this.#listById, ids]] as const) {
-      if (names.length === 0) continue;
-      for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
+  ): (StockLevel | undefined)[] {
+    let levels = changes.map((change) => table.find(sellerId, change));
+    if (levels.includes(undefined)) {
+      const missing = changes.filter((_, index) => levels[index] === undefined);
+      this.#add(sellerId, missing, table);
+      levels = changes.map((change) => table.find(sellerId, change));
     }
-    const levels = changes.map((change) => table.find(sellerId, change));
     for (const level of levels) if (level) begin(level);
     if (source !== undefined && changes.some(({ sequence }) => sequence !== undefined)) {
       this.#readSequences(sellerId, levels, table, source);
     }
-    return (change) => table.find(sellerId, change);
+    return levels;
+  }
+
+  #add(sellerId: SellerId, named: readonly NamedProduct[], table: LevelTable): void {
+    const skus = named.flatMap(({ sku }) => sku ?? []);
+    const ids = named.flatMap(({ id }) => parseId(sellerId, id) ?? []);
+    for (const [statement, names] of [[this.#listBySku, skus], [this.#listById, ids]] as const) {
+      if (names.length === 0) continue;
+      for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
+    }
   }
 
   #readSequences(

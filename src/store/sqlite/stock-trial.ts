@@ -8,7 +8,7 @@ import type { StockTrial } from '../stock-store.ts';
 import type { Author } from '../write.ts';
 import { openTemporary } from './connection.ts';
 import { readInteger } from './row.ts';
-import type { FindLevel, StockLevel } from './stock-levels.ts';
+import type { StockLevel } from './stock-levels.ts';
 import { StockRun } from './stock-run.ts';
 
 /** Nothing is written that could tell of it. */
@@ -16,7 +16,8 @@ const NO_ORIGIN = { source: undefined, reason: undefined };
 
 /** `read` finds products in the catalogue itself, which stands at `position`. */
 export function openStockTrial(
-  author: Author, position: number, read: (changes: readonly StockChange[]) => FindLevel,
+  author: Author, position: number, 
+  read: (changes: readonly StockChange[]) => readonly (StockLevel | undefined)[],
 ): StockTrial {
   const db = openTemporary();
   db.exec(`CREATE TABLE tried (
@@ -40,8 +41,7 @@ export function openStockTrial(
   return {
     async try(changes) {
       db.exec('BEGIN');
-      const findLevel = read(changes);
-      const levels = changes.map(findLevel);
+      const levels = read(changes);
       for (const level of new Set(levels)) if (level) recall(level);
       const run = new StockRun({ author, origin: NO_ORIGIN, position: taken, at: 0 });
       const results = changes.map((change, index) => run.apply(change, levels[index]));

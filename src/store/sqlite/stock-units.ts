@@ -43,10 +43,10 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
       const at = positions.timeOf(sellerId, now);
       const table = kept.take(sellerId);
       const { changes, faulty = [] } = sync;
-      const findLevel = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
+      const named = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
       const run = new StockRun({ author, origin: sync, position: positions.of(sellerId), at });
-      const results = changes.map((change) => run.apply(change, findLevel(change)));
-      for (const one of faulty) run.spare(findLevel(one));
+      const results = changes.map((change, index) => run.apply(change, named[index]));
+      for (const level of named.slice(changes.length)) run.spare(level);
       const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
       const refusal = findRefusal(sync, results, unnamed, run.named);
       if (!refusal && !isDryRun) {
