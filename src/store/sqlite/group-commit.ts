@@ -45,21 +45,12 @@ const SQLITE_FULL = 13;
 /** Returns a function that runs batches on this connection: one outcome for each call, in order. */
 export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
   const positions = new Positions(db);
-  const units = prepareUnits(db, positions);
-  const records = new IdempotencyRecords(db);
+  const runUnit = prepareRunUnit(db, positions);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT unit');
   const release = db.prepare('RELEASE unit');
   const undo = db.prepare('ROLLBACK TO unit');
-
-  function runUnit({ name, input, once }: UnitCall, at: number): Outcome {
-    // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
-    const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
-    if (!once) return { isDone: true, value: unit(input, at) };
-    const value = records.run(once, describeCall(name, input), at, () => unit(input, at));
-    return { isDone: true, value };
-  }
 
   function runAlone(call: UnitCall, at: number): Outcome {
     savepoint.run();
@@ -101,6 +92,23 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
     const apart = isShared
       ? together : attempt(() => transact(at, () => calls.map((call) => runAlone(call, at))));
     return Array.isArray(apart) ? apart : calls.map(() => apart);
+  };
+}
+
+/** Runs a unit, or finds what it did once. */
+function prepareRunUnit(
+  db: DatabaseSync, positions: Positions,
+): (call: UnitCall, at: number) => Outcome {
+  const units = prepareUnits(db, positions);
+  const records = new IdempotencyRecords(db);
+  return ({ name, input, once }, at) => {
+    // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
+    const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
+    // Calls that change stock know what those before them have left; nobody else does.
+    if (name !== 'syncStock') positions.settle();
+    if (!once) return { isDone: true, value: unit(input, at) };
+    const value = records.run(once, describeCall(name, input), at, () => unit(input, at));
+    return { isDone: true, value };
   };
 }
 

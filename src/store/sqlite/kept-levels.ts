@@ -33,9 +33,12 @@ export class KeptLevels {
     return holds ? kept.table : new LevelTable();
   }
 
-  /** Keeps what a call has left. The seller that was kept longest ago is forgotten first. */
-  keep(sellerId: SellerId, table: LevelTable): void {
-    if (table.size > STOCK_LEVELS_KEPT) return;
+  /**
+   * Keeps what a call has left, and says whether it does: not what is too large. The seller that
+   * was kept longest ago is forgotten first.
+   */
+  keep(sellerId: SellerId, table: LevelTable): boolean {
+    if (table.size > STOCK_LEVELS_KEPT) return false;
     const position = this.#positions.of(sellerId);
     this.#kept.set(sellerId, { table, position, undone: this.#positions.undone });
     this.#size += table.size;
@@ -43,6 +46,7 @@ export class KeptLevels {
       if (this.#size <= STOCK_LEVELS_KEPT) break;
       this.#remove(oldest);
     }
+    return true;
   }
 
   #remove(sellerId: SellerId): Kept | undefined {

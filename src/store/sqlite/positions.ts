@@ -23,12 +23,19 @@ interface Counters {
   readonly currency: Currency;
 }
 
+/** Rows that are written late, so that one which changes several times is written once. */
+interface Deferred {
+  settle(): void;
+  forget(): void;
+}
+
 export class Positions {
   readonly #find;
   readonly #update;
   readonly #noteMinute;
   readonly #forgetLater;
   readonly #touched = new Map<SellerId, Counters>();
+  readonly #deferred: Deferred[] = [];
   #undone = 0;
 
   constructor(db: DatabaseSync) {
@@ -83,8 +90,19 @@ export class Positions {
     return counters.lastProductId as ProductId;
   }
 
+  /** Adds what is to be written with the positions, and forgotten with them. */
+  defer(deferred: Deferred): void {
+    this.#deferred.push(deferred);
+  }
+
+  /** Writes what was deferred: call it before anything else reads the tables that it is for. */
+  settle(): void {
+    for (const deferred of this.#deferred) deferred.settle();
+  }
+
   /** Writes what was taken, at this time: call it before the commit. */
   flush(now: number): void {
+    this.settle();
     for (const [sellerId, { position, written, lastProductId }] of this.#touched) {
       if (position === written) continue;
       this.#update.run(position, lastProductId, sellerId);
@@ -98,6 +116,7 @@ export class Positions {
   /** Drops what was taken: call it after anything was rolled back. */
   forget(): void {
     this.#touched.clear();
+    for (const deferred of this.#deferred) deferred.forget();
     this.#undone += 1;
   }
 

@@ -16,7 +16,7 @@ const NO_ORIGIN = { source: undefined, reason: undefined };
 
 /** `read` finds products in the catalogue itself, which stands at `position`. */
 export function openStockTrial(
-  author: Author, position: number, 
+  author: Author, position: number,
   read: (changes: readonly StockChange[]) => readonly (StockLevel | undefined)[],
 ): StockTrial {
   const db = openTemporary();

@@ -10,7 +10,7 @@ import type { Author } from '../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { KeptLevels } from './kept-levels.ts';
 import type { Positions } from './positions.ts';
-import { StockLevels, UnnamedProducts } from './stock-levels.ts';
+import { type StockLevel, StockLevels, UnnamedProducts } from './stock-levels.ts';
 import { findRefusal, StockRun } from './stock-run.ts';
 
 interface SyncInput {
@@ -24,15 +24,18 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
   const kept = new KeptLevels(positions);
   const rest = new UnnamedProducts(db);
   const writer = new StockWriter(db);
+  positions.defer(writer);
 
   function zero({ author, sync }: SyncInput, named: StockRun['named'], at: number): void {
     const { sellerId } = author;
+    writer.settle();
     for (const unnamed of rest.list(sellerId, named)) {
       const position = positions.of(sellerId);
       const run = new StockRun({ author, origin: sync, position, at });
       for (const level of unnamed) run.apply({ set: 0 }, level);
       writer.write(sellerId, run, undefined);
       positions.takeMany(sellerId, run.changes.length);
+      writer.settle();
     }
   }
 
@@ -43,6 +46,8 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
       const at = positions.timeOf(sellerId, now);
       const table = kept.take(sellerId);
       const { changes, faulty = [] } = sync;
+      // What is not remembered is read; and what may come to nothing moves levels all the same.
+      if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.settle();
       const named = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
       const run = new StockRun({ author, origin: sync, position: positions.of(sellerId), at });
       const results = changes.map((change, index) => run.apply(change, named[index]));
@@ -53,7 +58,7 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
         writer.write(sellerId, run, sync.source);
         positions.takeMany(sellerId, run.changes.length);
         if (unnamed > 0) zero(input, run.named, at);
-        else kept.keep(sellerId, table);
+        else if (!kept.keep(sellerId, table)) writer.settle();
       }
       const tried = isDryRun && !refusal ? run.changes.length + unnamed : 0;
       const position = positions.of(sellerId) + tried;
@@ -62,11 +67,15 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
   };
 }
 
-/** Writes what a run has made. */
+/**
+ * Writes what runs have made: the history at once, the products when it is time to settle. Those
+ * that are sold the most come in many calls of one transaction.
+ */
 class StockWriter {
   readonly #update;
   readonly #noteSequence;
   readonly #history: HistoryWriter;
+  readonly #moved = new Map<StockLevel, SellerId>();
 
   constructor(db: DatabaseSync) {
     this.#update = db.prepare(`
@@ -79,11 +88,21 @@ class StockWriter {
 
   write(sellerId: SellerId, { named, changes }: StockRun, source: string | undefined): void {
     for (const level of named) {
-      const { id, stock, position, at } = level;
-      if (level.isMoved) this.#update.run(stock, position, at, sellerId, id);
+      if (level.isMoved) this.#moved.set(level, sellerId);
       if (source === undefined || !level.isSequenceMoved) continue;
-      this.#noteSequence.run(sellerId, id, source, level.sequence);
+      this.#noteSequence.run(sellerId, level.id, source, level.sequence);
     }
     this.#history.addAll(changes);
+  }
+
+  settle(): void {
+    for (const [{ id, stock, position, at }, sellerId] of this.#moved) {
+      this.#update.run(stock, position, at, sellerId, id);
+    }
+    this.#moved.clear();
+  }
+
+  forget(): void {
+    this.#moved.clear();
   }
 }
