@@ -1,4 +1,5 @@
 /** The ledger of stock: pages of movements, or all of them as one stream. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import { type Change, formatMovement } from '../domain/change.ts';
 import { formatKeyId, formatProductId, parseProductId, type ProductId } from '../domain/id.ts';
@@ -113,6 +114,7 @@ async function* render(
       const { movements, next } = await store.listMovements(sellerId, query);
       if (movements.length > 0) yield movements.map(format).join('');
       if (next === undefined) return;
+      await nextTurn(); // a client that takes pages as fast as they come is not the only one
       query = { ...query, ...(query.isDescending ? { upTo: next } : { after: next }) };
     }
   } finally {

@@ -1,4 +1,5 @@
 /** The stock of all products, as it is or as it once stood. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import { formatKeyId, formatProductId, type ProductId, type SellerId } from '../domain/id.ts';
 import type { Parsed } from '../domain/parsed.ts';
@@ -110,6 +111,7 @@ async function* render(
     for (let page = first; ; page = await read(page.levels.at(-1)?.id)) {
       yield page.levels.map(format).join('');
       if (!page.hasMore) return;
+      await nextTurn(); // a client that takes pages as fast as they come is not the only one
     }
   } finally {
     end();

@@ -57,12 +57,17 @@ export class Ledger {
     const levels: StockLevelAt[] = [];
     const queries = this.#reader.snapshot();
     assertReached(queries.findReach(sellerId), position, 'at');
+    let walked = 0;
     for (let last: number = after ?? 0; levels.length <= limit;) {
       const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
       for (const product of known) {
-        const level = await this.#findLevelAt(sellerId, product, position);
+        const { level, steps } = await this.#findLevelAt(sellerId, product, position);
         if (level) levels.push(level);
         last = product.id;
+        walked += steps;
+        if (walked < HISTORY_SCAN_LIMIT) continue;
+        await nextTurn(); // short ways add up, too
+        walked = 0;
       }
       if (known.length <= limit) break;
       await nextTurn();
@@ -128,23 +133,28 @@ export class Ledger {
     }
   }
 
-  /** Undefined for a product that was not there yet. */
+  /** No level for a product that was not there yet; and over how many changes the way went. */
   async #findLevelAt(
     sellerId: SellerId, { id, sku, stock, position: last }: KnownProduct, position: number,
-  ): Promise<StockLevelAt | undefined> {
-    if (last <= position) return { id, sku, stock, position: last };
+  ): Promise<{ readonly level?: StockLevelAt; readonly steps: number }> {
+    if (last <= position) return { level: { id, sku, stock, position: last }, steps: 0 };
     let first = last;
-    for await (const step of this.#walk(sellerId, last, position)) first = step;
+    let steps = 0;
+    for await (const step of this.#walk(sellerId, last, position)) {
+      first = step;
+      steps += 1;
+    }
     const queries = this.#reader.snapshot();
     const next = queries.findChange(sellerId, first);
-    if (!next || next.type === 'created') return undefined;
+    if (!next || next.type === 'created') return { steps };
     const [, prior] = queries.walkBack(sellerId, first, 0, 2);
     const before = prior && queries.findChange(sellerId, prior.position);
-    return {
+    const level = {
       // The change before is kept as long as `position` is.
       id, sku: before?.sku ?? next.sku, stock: next.movement.before,
       position: prior?.position ?? position,
     };
+    return { level, steps };
   }
 }
 
