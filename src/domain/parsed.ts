@@ -86,13 +86,16 @@ export function parseLine(value: unknown, limitCodePoints: number): Parsed<strin
   return fault ? { fault } : { value };
 }
 
+/** Made once: `toLocaleString` makes one for each number, and a body may have 40,000 such faults. */
+const NUMBERS = new Intl.NumberFormat('en');
+
 export function parseInteger(value: unknown, least: number, most: number): Parsed<number> {
   if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
   if (!Number.isInteger(value)) {
     return { fault: { code: 'precision', detail: 'Must be a whole number.' } };
   }
   if (value >= least && value <= most) return { value: value + 0 }; // -0 + 0 is 0
-  const range = [least, most].map((bound) => bound.toLocaleString('en'));
+  const range = [least, most].map((bound) => NUMBERS.format(bound));
   return { fault: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
 }
 
