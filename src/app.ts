@@ -13,6 +13,8 @@ import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
   IMPORTS_AT_ONCE_LIMIT,
   IMPORTS_PER_SELLER_LIMIT,
+  LARGE_STOCK_CALLS_AT_ONCE_LIMIT,
+  LARGE_STOCK_CALLS_PER_SELLER_LIMIT,
   PAGE_CACHE_LIMIT_BYTES,
   RATE_LIMIT_ENTRIES_LIMIT,
   STREAMS_AT_ONCE_LIMIT,
@@ -125,6 +127,9 @@ function wire(options: AppOptions): Parts {
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports: new AtOnce('imports', {
       all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
+    }),
+    largeStockCalls: new AtOnce('large calls that change stock', {
+      all: LARGE_STOCK_CALLS_AT_ONCE_LIMIT, perOwner: LARGE_STOCK_CALLS_PER_SELLER_LIMIT,
     }),
     streams: new AtOnce('streams of changes', {
       all: STREAMS_AT_ONCE_LIMIT, perOwner: STREAMS_PER_KEY_LIMIT,

@@ -103,6 +103,9 @@ export const CHANGES_PAGE_SIZE_LIMIT = 1_000;
 export const CHANGES_WAIT_LIMIT_SECONDS = 30;
 /** Of a call that changes stock, in JSON. */
 export const STOCK_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Those larger than other bodies may be, in all and of one seller: each takes 10 MiB of memory. */
+export const LARGE_STOCK_CALLS_AT_ONCE_LIMIT = 32;
+export const LARGE_STOCK_CALLS_PER_SELLER_LIMIT = 8;
 /** Stock levels that the writer remembers, for calls that name the same products again. */
 export const STOCK_LEVELS_KEPT = 20_000;
 /** Products that a full count does not name, read at once. */

@@ -49,6 +49,8 @@ export interface Services {
   readonly pages: PageCache;
   /** The imports under way, by seller. */
   readonly imports: AtOnce<SellerId>;
+  /** The calls under way that change stock and are larger than other bodies, by seller. */
+  readonly largeStockCalls: AtOnce<SellerId>;
   /** The streams of changes and the requests that wait for some, by key. */
   readonly streams: AtOnce<string>;
   readonly liveChanges: LiveChanges;

@@ -3,7 +3,7 @@
  * change has a result of its own, so one that fails does not stop the others, unless all or nothing
  * was asked for.
  */
-import { STOCK_BODY_LIMIT_BYTES } from '../config.ts';
+import { BODY_LIMIT_BYTES, STOCK_BODY_LIMIT_BYTES } from '../config.ts';
 import { parseStockSync, type SentSync, sortOut, syncRefused } from '../domain/stock-sync.ts';
 import { negotiate } from '../http/negotiate.ts';
 import { invalidQuery } from '../http/query.ts';
@@ -18,11 +18,24 @@ import {
 import { streamStock } from './stock-stream.ts';
 import { formatReplay, readWrite } from './write.ts';
 
-/** POST /api/v1/stock: 200, 400, 406, 409, 413, 422 */
+/** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
 export async function syncStock(call: Call, services: Services): Promise<Reply> {
   const mediaType = call.readMediaType();
   negotiate(call.headers.accept, [mediaType]); // what is sent in lines is answered in lines
-  return mediaType === NDJSON_TYPE ? streamStock(call, services) : syncAtOnce(call, services);
+  if (mediaType === NDJSON_TYPE) return streamStock(call, services);
+  if (!isLarge(call)) return syncAtOnce(call, services);
+  // Before it is read: while it waits for the writer, it and what was made of it stay in memory.
+  const end = services.largeStockCalls.begin(call.caller.sellerId);
+  try {
+    return await syncAtOnce(call, services);
+  } finally {
+    end();
+  }
+}
+
+/** One that does not say how long it is may be as long as it likes. */
+function isLarge({ headers }: Call): boolean {
+  return Number(headers['content-length'] ?? Infinity) > BODY_LIMIT_BYTES;
 }
 
 async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {

@@ -86,7 +86,7 @@ export function parseLine(value: unknown, limitCodePoints: number): Parsed<strin
   return fault ? { fault } : { value };
 }
 
-/** Made once: `toLocaleString` makes one for each number, and a body may have 40,000 such faults. */
+/** Made once: `toLocaleString` makes one for each number, and a body may have 40,000 faults. */
 const NUMBERS = new Intl.NumberFormat('en');
 
 export function parseInteger(value: unknown, least: number, most: number): Parsed<number> {
