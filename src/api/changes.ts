@@ -102,21 +102,22 @@ async function* follow(
 ): AsyncGenerator<string | Uint8Array, void, void> {
   const { sellerId } = call.caller;
   let next = after;
-  let checkedAt = performance.now();
+  let checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
   try {
     const signal = call.watchClient();
     yield `retry: ${STREAM_RETRY_MS}\n\n`;
     while (!signal.aborted) {
-      if (performance.now() - checkedAt >= HEARTBEAT_INTERVAL_MS) {
+      if (performance.now() >= checkAt) {
         await call.assertAllowed(); // a stream does not outlive its key
-        checkedAt = performance.now();
+        checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
       }
       const piece = await liveChanges.read(sellerId, next, types, formatEvents);
       if (piece.next > next) yield piece.text;
       else await nextTurn(); // whatever wakes it, it never reads the same twice in one turn
       next = piece.next;
+      const restMs = Math.ceil(checkAt - performance.now());
       if (next < piece.position) await nextTurn(); // or a long history would be read in one
-      else if (await liveChanges.wait(sellerId, next, HEARTBEAT_INTERVAL_MS, signal)) continue;
+      else if (await liveChanges.wait(sellerId, next, Math.max(restMs, 0), signal)) continue;
       else if (!signal.aborted) yield ': still here\n\n';
     }
   } catch (error) {

@@ -162,6 +162,21 @@ test('ends the stream of a revoked key at its next heartbeat', LIMITED, async (t
   assert.deepEqual(server.reports, []);
 });
 
+test('ends the stream of a revoked key within 15 s, whenever its last change came', LIMITED,
+  async (t) => {
+    const { server, seller } = await openShop(t, { A: 7 });
+    const passTime = mockTime(t);
+    const stream = await openEvents(t, server.port, seller);
+    await stream.reach(1);
+    await passTime(HEARTBEAT_MS - 1_000);
+    await sync(seller, [{ sku: 'A', set: 8 }]);
+    await stream.reach(2);
+    await server.store.revokeKey(seller);
+    await passTime(HEARTBEAT_MS - 1);
+    await Promise.race([stream.ended, keepPassing(passTime, 0)]);
+    assert.equal(stream.response.complete, true);
+  });
+
 test('holds no more than a piece of the history for a client that does not read', LIMITED,
   async (t) => {
     const { server, seller } = await openShop(t, { A: 0 });
