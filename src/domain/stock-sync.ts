@@ -1,6 +1,8 @@
 /** A call that changes the stock of many products. */
 import { AppError, type Issue } from './error.ts';
-import { SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT } from './limits.ts';
+import {
+  ISSUES_PER_ANSWER_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT,
+} from './limits.ts';
 import { ObjectReader, type Parsed, parseBoolean, parseLine } from './parsed.ts';
 import {
   type NamedProduct, parseReason, parseStockChange, type SentChange, type StockChange,
@@ -48,13 +50,32 @@ export function parseStockSync(body: unknown): SentSync {
   reader.require('changes');
   const error = reader.findError();
   if (error) throw error;
+  const sent = (changes ?? []).map((change) => parseStockChange(change, source !== undefined));
+  if (isComplete) assertNamed(sent);
   return {
-    changes: (changes ?? []).map((change) => parseStockChange(change, source !== undefined)),
+    changes: sent,
     isAtomic, source, reason,
     completion: isComplete
       ? { zeroLimitPercent: isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT }
       : undefined,
   };
+}
+
+/** A full count sets to nothing what it does not name: so it has to be known what it names. */
+function assertNamed(sent: readonly SentChange[]): void {
+  const issues: Issue[] = [];
+  for (const [index, one] of sent.entries()) {
+    if ('change' in one || one.named?.sku !== undefined || one.named?.id !== undefined) continue;
+    const place = `/changes/${index}`;
+    for (const issue of one.issues) {
+      issues.push({ ...issue, pointer: `${place}${issue.pointer ?? ''}` });
+    }
+    if (issues.length >= ISSUES_PER_ANSWER_LIMIT) break;
+  }
+  if (issues.length === 0) return;
+  const what = 'A full count has to name each product so that it can be read: what it does not '
+    + 'name is set to 0. Nothing was changed.';
+  throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_ANSWER_LIMIT) });
 }
 
 /** The call as far as it can be made. */

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../support/server.ts';
+import { assertProblem, faultsOf } from './problem.ts';
+import { openShop, readStocks, sendStock } from './stock.ts';
 
 test('does not empty a product whose change in a full count is faulty', async (t) => {
   const server = await startServer(t);
@@ -27,3 +29,21 @@ test('does not empty a product whose change in a full count is faulty', async (t
   const { products } = (await seller.send({ path: '/api/v1/products' })).json();
   assert.deepEqual(products.map(({ stock }: { stock: number }) => stock), [3, 5, 5, 0]);
 });
+
+for (const [what, change, fault] of [
+  ['a number for a SKU', { sku: 7, set: 1 }, '/changes/1/sku type'],
+  ['a SKU that can be none', { sku: ' B', set: 1 }, '/changes/1/sku characters'],
+  ['no name', { set: 1 }, '/changes/1 required'],
+  ['no object', 'B', '/changes/1 type'],
+] as const) {
+  test(`refuses a full count in which a change has ${what}: it may mean any product`, async (t) => {
+    const { seller } = await openShop(t, { A: 5, B: 5, 7: 5 });
+    for (const force of [false, true]) {
+      const body = { changes: [{ sku: 'A', set: 3 }, change], complete: true, zero_limit: 100 };
+      const answer = await sendStock(seller, { ...body, force });
+      assertProblem(answer, 400, 'invalid-data');
+      assert.deepEqual(faultsOf(answer), [fault]);
+    }
+    assert.deepEqual(await readStocks(seller), { A: 5, B: 5, 7: 5 });
+  });
+}
