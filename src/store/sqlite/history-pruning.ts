@@ -7,6 +7,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../domain/id.ts';
 import { MINUTE_MS } from './positions.ts';
+import { readInteger, readOptional } from './row.ts';
 
 interface PruneStep {
   readonly sellerId: SellerId;
@@ -18,20 +19,11 @@ interface PruneStep {
 }
 
 export function pruningUnits(db: DatabaseSync) {
-  // A change is of no use once the next one of its product is where the history has not begun yet.
-  const removeSuperseded = db.prepare(`
-    DELETE FROM change
-    WHERE seller_id = :sellerId
-      AND position IN (
-        SELECT next.prior FROM change AS next
-        WHERE next.seller_id = :sellerId AND next.position > :after AND next.position <= :upTo)
-      AND NOT EXISTS (
-        SELECT 1 FROM product AS p
-        WHERE p.seller_id = :sellerId AND p.id = change.product_id
-          AND p.snapshot_position = change.position)`);
+  const removeSuperseded = prepareRemoval(db);
+  // The last change of the catalogue was kept where a step ended: it may not be the last any more.
   const removeDeletions = db.prepare(`
     DELETE FROM change
-    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo AND type = 'deleted'
+    WHERE seller_id = :sellerId AND position >= :after AND position <= :upTo AND type = 'deleted'
       AND position <> (SELECT s.position FROM seller AS s WHERE s.id = :sellerId)`);
   const removeMinutes = db.prepare(`
     DELETE FROM change_minute
@@ -40,10 +32,39 @@ export function pruningUnits(db: DatabaseSync) {
     UPDATE seller SET pruned_to = max(pruned_to, ?) WHERE id = ?`);
   return {
     pruneHistory({ sellerId, after, upTo, before }: PruneStep): void {
-      removeSuperseded.run({ sellerId, after, upTo });
+      removeSuperseded(sellerId, after, upTo);
       removeDeletions.run({ sellerId, after, upTo });
       removeMinutes.run({ sellerId, upTo, minute: Math.floor(before / MINUTE_MS) });
       note.run(upTo, sellerId);
     },
+  };
+}
+
+/**
+ * A change is of no use once the next one of its product is where the history has not begun yet,
+ * but for the one that describes the product. What is kept of that one is named as the change
+ * before, in the place of those between: so it is found when its time comes.
+ */
+function prepareRemoval(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT c.prior, b.position AS before, p.snapshot_position AS snapshot
+    FROM change AS c
+    JOIN change AS a ON a.seller_id = c.seller_id AND a.position = c.prior
+    LEFT JOIN change AS b ON b.seller_id = a.seller_id AND b.position = a.prior
+    LEFT JOIN product AS p ON p.seller_id = c.seller_id AND p.id = c.product_id
+    WHERE c.seller_id = ? AND c.position = ?`);
+  const remove = db.prepare('DELETE FROM change WHERE seller_id = ? AND position = ?');
+  const relink = db.prepare('UPDATE change SET prior = ? WHERE seller_id = ? AND position = ?');
+  return (sellerId: SellerId, after: number, upTo: number): void => {
+    for (let position = after + 1; position <= upTo; position += 1) {
+      const row = find.get(sellerId, position);
+      if (!row) continue; // the first change of a product
+      const snapshot = readOptional(row, 'snapshot', readInteger);
+      const [prior, before] = [readInteger(row, 'prior'), readOptional(row, 'before', readInteger)];
+      if (prior !== snapshot) remove.run(sellerId, prior);
+      if (before === undefined) continue;
+      if (before === snapshot) relink.run(before, sellerId, position);
+      else remove.run(sellerId, before);
+    }
   };
 }

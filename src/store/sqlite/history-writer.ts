@@ -1,4 +1,7 @@
-/** Writes the history. Nothing else does, and nothing changes what it has written. */
+/**
+ * Writes the history. Nothing else does, and nothing changes what it tells; what is too old is
+ * removed by `history-pruning.ts`.
+ */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Change } from '../../domain/change.ts';
 

@@ -1,12 +1,16 @@
 /** The history: one row for each position, which says what was answered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Sku } from '../../../src/domain/product.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct } from '../contract/fixture.ts';
+import {
+  countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct,
+} from '../contract/fixture.ts';
 import { openStore } from './open.ts';
 import { readRows } from './read-file.ts';
 
+const A = 'A' as Sku; // a legal one
 const HISTORY = 'SELECT * FROM change WHERE seller_id = ? ORDER BY position';
 
 test('has for each position one row, with the product as it was answered', async (t) => {
@@ -117,4 +121,30 @@ test('moves the stock of every product by the sum of its history', async (t) => 
     FROM change AS c LEFT JOIN product AS p ON p.seller_id = c.seller_id AND p.id = c.product_id
     GROUP BY c.product_id HAVING moved <> coalesce(p.stock, 0)
   `), []);
+});
+
+test('keeps no old description of a product that is described anew, or deleted', async (t) => {
+  const folder = makeFolder(t);
+  const clock = makeClock();
+  const store = await openStore(t, { folder, clock });
+  const author = await makeAuthor(store);
+  const prune = async (): Promise<unknown[]> => {
+    clock.now += DAY_MS;
+    await store.pruneHistory(clock.now);
+    return readRows(folder, HISTORY, author.sellerId).map(({ position }) => position);
+  };
+  const move = (stock: number) => store.patchProduct(author, { sku: A }, { stock }, {});
+  await store.createProduct(author, makeNewProduct({ sku: A, stock: 0 })); // at 1
+  for (const stock of [1, 2, 3]) await move(stock);
+  assert.deepEqual(await prune(), [1, 4]);
+  await move(4);
+  assert.deepEqual(await prune(), [1, 5]);
+  await store.patchProduct(author, { sku: A }, { stock: 5, name: 'Another' }, {}); // at 6
+  assert.deepEqual(await prune(), [6]);
+  await move(6);
+  assert.deepEqual(await prune(), [6, 7]);
+  await store.deleteProduct(author, { sku: A }, {}); // at 8
+  assert.deepEqual(await prune(), [8]);
+  await store.createProduct(author, makeNewProduct()); // at 9
+  assert.deepEqual(await prune(), [9]);
 });
