@@ -114,7 +114,7 @@ export const STOCK_STEP_PRODUCTS = 1_000;
 /** Live streams, and requests that wait for changes: in all, and of one key. */
 export const STREAMS_AT_ONCE_LIMIT = 2_000;
 export const STREAMS_PER_KEY_LIMIT = 50;
-/** A stream without changes says so often that it lives, and asks whether its key still does. */
+/** A stream without changes says so often that it lives; and any asks whether its key does. */
 export const HEARTBEAT_INTERVAL_MS = 15_000;
 /** The time that a client of a stream is told to wait before it comes back. */
 export const STREAM_RETRY_MS = 1_000;

@@ -30,7 +30,8 @@ export async function importProducts(call: Call, services: Services): Promise<Re
     ? openTrial(store, caller, options.mode)
     : openCatalogue(store, caller, options.mode, idempotencyKey);
   const tally = new Tally(reader, caller.position, options.reportsAll);
-  return takeFile({ batches: reader.read(chunks), target, tally, end }, services);
+  const batches = reader.read(chunks);
+  return takeFile({ batches, target, tally, assertAllowed: call.assertAllowed, end }, services);
 }
 
 interface Options {

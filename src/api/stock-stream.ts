@@ -44,7 +44,7 @@ export async function streamStock(call: Call, services: Services): Promise<Reply
   const hasSource = options.source !== undefined;
   const batches = new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource));
   const tally = new Tally(call, options.reportsAll);
-  return takeFile({ batches, target, tally, end }, services);
+  return takeFile({ batches, target, tally, assertAllowed: call.assertAllowed, end }, services);
 }
 
 /** @throws AppError `invalid_query` naming every faulty parameter */

@@ -5,7 +5,9 @@
  * the same units, and those that were written are not written again.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
+import {
+  HEARTBEAT_INTERVAL_MS, IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS,
+} from '../config.ts';
 import { describeProblem } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { NDJSON_TYPE } from './media-types.ts';
@@ -39,6 +41,8 @@ interface FileOfRows<Row, Written> {
   readonly batches: AsyncIterable<readonly Row[]>;
   readonly target: UnitTarget<Row, Written>;
   readonly tally: UnitTally<Row, Written>;
+  /** Rejects where the key of the request is not good any more: a file may take hours. */
+  readonly assertAllowed: () => Promise<void>;
   /** Is called when it is over, whichever way. */
   readonly end: () => void;
 }
@@ -46,8 +50,9 @@ interface FileOfRows<Row, Written> {
 /** Begins, and answers while it goes on. @throws AppError where the file is faulty as a whole */
 export async function takeFile<
   Row extends { readonly characters: number }, Written extends { readonly isReplay: boolean },
->({ batches, target, tally, end }: FileOfRows<Row, Written>, services: Services): Promise<Reply> {
-  const units = writeUnits(gatherUnits(batches), target, end);
+>(file: FileOfRows<Row, Written>, services: Services): Promise<Reply> {
+  const { tally } = file;
+  const units = writeUnits(gatherUnits(file.batches), file);
   const first = await units.next();
   const isReplay = !first.done && first.value.written?.isReplay === true;
   return {
@@ -87,14 +92,19 @@ async function* gatherUnits<Row extends { readonly characters: number }>(
 
 /** Writes the units; while one is written, the next one is read, and no more than that. */
 async function* writeUnits<Row, Written>(
-  units: AsyncGenerator<readonly Row[], void, void>, target: UnitTarget<Row, Written>,
-  end: () => void,
+  units: AsyncGenerator<readonly Row[], void, void>,
+  { target, assertAllowed, end }: FileOfRows<Row, Written>,
 ): AsyncGenerator<WrittenUnit<Row, Written>, void, void> {
   try {
+    let checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
     let reading = units.next();
     for (let part = 0; ; part += 1) {
       const step = await reading;
       const rows = step.value ?? [];
+      if (performance.now() >= checkAt) {
+        await assertAllowed();
+        checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+      }
       const writing = target.write(rows, part);
       if (step.done) {
         await writing;
