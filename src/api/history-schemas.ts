@@ -106,7 +106,8 @@ export const historySchemas: Readonly<Record<HistorySchema, Schema>> = {
       reason, source,
       complete: {
         type: 'boolean', default: false,
-        description: 'A full count: every product that is not named is set to 0.',
+        description: 'A full count: every product that is not named is set to 0. It is refused '
+          + 'where a change does not tell which product it names.',
       },
       zero_limit: {
         type: 'number', minimum: 0, maximum: 100, default: 50,
