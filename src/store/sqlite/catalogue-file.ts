@@ -121,6 +121,7 @@ function createFile(folder: string, file: string): number {
 
 /** Applies what is missing, one transaction each, and moves it from the WAL into the file. */
 function migrate(db: DatabaseSync): void {
+  db.exec('PRAGMA temp_store = FILE'); // a long history is sorted on the disk, not in memory
   for (;;) {
     db.exec('BEGIN IMMEDIATE');
     try {
