@@ -83,7 +83,7 @@ export const WRITE_QUEUE_LIMIT = 20_000;
 export const WRITER_BUSY_TIMEOUT_MS = 5_000;
 /** Readers wait only while the write-ahead log is recovered after a crash. */
 export const READER_BUSY_TIMEOUT_MS = 1_000;
-export const WRITER_CACHE_KIB = 32_768;
+export const WRITER_CACHE_KIB = 16_384;
 export const READER_CACHE_KIB = 16_384;
 /** Of an import that is only tried: what it would write grows beyond this into a file. */
 export const TRIAL_CACHE_KIB = 8_192;

@@ -38,7 +38,8 @@ export function runCommand(...args: string[]): Record<string, string> {
 async function start(args: string[], readPort: (line: string) => number): Promise<Running> {
   const begin = performance.now();
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  process.once('exit', () => child.kill()); // where the benchmark itself fails
+  const kill = (): void => void child.kill();
+  process.once('exit', kill); // where the benchmark itself fails
   const [line] = await once(child.stdout, 'data');
   const startMs = performance.now() - begin;
   const port = readPort(String(line));
@@ -46,7 +47,10 @@ async function start(args: string[], readPort: (line: string) => number): Promis
     port, startMs,
     memory: () => readMemory(child, 'VmRSS'),
     peakMemory: () => readMemory(child, 'VmHWM'),
-    stop: () => stop(child),
+    stop() {
+      process.off('exit', kill);
+      return stop(child);
+    },
   };
 }
 
