@@ -2,8 +2,8 @@
 import { IMPORT_UNIT_ROWS } from '../../config.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Operation } from '../operation.ts';
-import { linesOf, refer } from '../schema.ts';
+import type { Answer, Operation } from '../operation.ts';
+import { linesOf, refer, type Schema, type SchemaName } from '../schema.ts';
 import { product, stockChange, stockMovement } from './examples.ts';
 
 const { sku, id, stock: previous } = product;
@@ -59,18 +59,9 @@ export const listStockOperation: Operation = {
   description: 'With `at` as it stood at a position or a time, with the products and SKUs of then: '
     + 'a page, or with `Accept: application/x-ndjson` or `text/csv` all of it.',
   answers: {
-    200: {
-      description: 'A page, or an export.',
-      headers: ['Link', 'SellerPosition'],
-      content: {
-        [JSON_TYPE]: {
-          schema: refer('StockPage'),
-          example: { stock: [level], position: 13, next_cursor: null },
-        },
-        [NDJSON_TYPE]: { schema: linesOf('StockLevel'), example: `${JSON.stringify(level)}\n` },
-        [CSV_TYPE]: tableOf(level),
-      },
-    },
+    200: describeList({
+      schema: refer('StockPage'), example: { stock: [level], position: 13, next_cursor: null },
+    }, 'StockLevel', level),
   },
   problems: [410],
 };
@@ -85,19 +76,27 @@ export const listMovementsOperation: Operation = {
     + 'which key and why. A page may be empty and have a `next_cursor`, where much of the history '
     + 'does not meet the conditions. With `Accept: application/x-ndjson` or `text/csv` all of it.',
   answers: {
-    200: {
-      description: 'A page, or an export.',
-      headers: ['Link', 'SellerPosition'],
-      content: {
-        [JSON_TYPE]: {
-          schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
-        },
-        [NDJSON_TYPE]: { schema: linesOf('Movement'), example: `${JSON.stringify(movement)}\n` },
-        [CSV_TYPE]: tableOf(movement),
-      },
-    },
+    200: describeList({
+      schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
+    }, 'Movement', movement),
   },
 };
+
+/** A page as JSON, or all entries, of which `entry` is an example, as lines or as a table. */
+function describeList(
+  page: { readonly schema: Schema; readonly example: unknown }, name: SchemaName,
+  entry: Readonly<Record<string, unknown>>,
+): Answer {
+  return {
+    description: 'A page, or an export.',
+    headers: ['Link', 'SellerPosition'],
+    content: {
+      [JSON_TYPE]: page,
+      [NDJSON_TYPE]: { schema: linesOf(name), example: `${JSON.stringify(entry)}\n` },
+      [CSV_TYPE]: tableOf(entry),
+    },
+  };
+}
 
 function tableOf(row: Readonly<Record<string, unknown>>) {
   const lines = [Object.keys(row), Object.values(row).map((value) => value ?? '')];
