@@ -25,18 +25,15 @@ export class CommitWatch {
     this.#endSnapshot = endSnapshot;
   }
 
-  /** Call what it returns to end that. Commits until now are not told of: read what there is. */
+  /** Call what it returns to end that. Commits until now may not be told of: read what there is. */
   add(listener: () => void): () => void {
     if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
     this.#listeners.add(listener);
     if (!this.#polling) {
-      this.#polling = startPolling(this.#file, () => this.#tell());
+      this.#polling = startPolling(this.#file, () => this.#tell(), () => this.#endIfUnheard());
       this.#endSnapshot();
     }
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#stop();
-    };
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Call it after each commit of this process. */
@@ -55,6 +52,11 @@ export class CommitWatch {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Not at once: whoever was told of a commit mostly listens for the next one again. */
+  #endIfUnheard(): void {
+    if (this.#listeners.size === 0) this.#stop();
+  }
+
   #stop(): void {
     this.#polling?.end();
     this.#polling = undefined;
@@ -67,7 +69,8 @@ interface Polling {
   end(): void;
 }
 
-function startPolling(file: string, tell: () => void): Polling {
+/** `onLooked` is called after each look of its own accord. */
+function startPolling(file: string, tell: () => void, onLooked: () => void): Polling {
   const db = openReader(file);
   const find = db.prepare('PRAGMA data_version');
   let version = readVersion(find);
@@ -77,7 +80,10 @@ function startPolling(file: string, tell: () => void): Polling {
     version = now;
     tell();
   };
-  const timer = setInterval(look, COMMIT_POLL_INTERVAL_MS).unref();
+  const timer = setInterval(() => {
+    look();
+    onLooked();
+  }, COMMIT_POLL_INTERVAL_MS).unref();
   return {
     look,
     end() {
