@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Authenticator, authorize } from './api/authenticate.ts';
 import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
-import type { Route, Services, WebhookService } from './api/route.ts';
+import type { PortalService, Route, Services, WebhookService } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
@@ -50,6 +50,8 @@ export interface AppOptions {
   readonly allowBrowsers?: boolean;
   /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
   readonly webhooks?: WebhookService;
+  /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
+  readonly portal?: PortalService;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
   /** Told of every error that was not the client's doing. Default: a line on standard error. */
@@ -104,6 +106,7 @@ export function createApp(options: AppOptions): App {
 
 /** What the requests of one app go through. */
 interface Parts extends Services {
+  readonly portal: PortalService | undefined;
   readonly router: Router<Route>;
   readonly authenticator: Authenticator;
   /** Undefined where no limit is set. */
@@ -122,6 +125,7 @@ function wire(options: AppOptions): Parts {
     report,
     prefix,
     webhooks: options.webhooks,
+    portal: options.portal,
     describe: () => describeApi(routes, prefix),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
@@ -152,10 +156,14 @@ function wire(options: AppOptions): Parts {
 async function answer(
   parts: Parts, request: IncomingMessage, response: ServerResponse, target: Target,
 ): Promise<Reply> {
-  const { router, authenticator, rates, compressor, underWay, report } = parts;
+  const { router, authenticator, rates, compressor, underWay, portal, report } = parts;
   let fields: Record<string, string> | undefined;
   try {
     if (underWay.closing.aborted) throw new AppError('unavailable', 'This server is stopping.');
+    if (portal?.isFor(target.path)) {
+      const watchClient = () => underWay.watchClient(response);
+      return await portal.answer({ ...target, request, watchClient }, parts);
+    }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     let reply: Reply;
@@ -178,7 +186,7 @@ async function answer(
         readMediaType: () => readMediaType(request, route.consumes),
         readJson: (limitBytes) => readJson(request, route.consumes, limitBytes),
         openBody: () => openBody(request, route.consumes),
-        watchClient: () => watchClient(response, underWay),
+        watchClient: () => underWay.watchClient(response),
         assertAllowed: async () =>
           authorize(await authenticator.authenticate(request, address), scope),
       }, parts);
@@ -187,14 +195,6 @@ async function answer(
   } catch (error) {
     return withFields(createProblem(error, report), fields);
   }
-}
-
-/** Aborted once the client is gone, or the server is stopping. */
-function watchClient(response: ServerResponse, { closing }: UnderWay): AbortSignal {
-  const gone = new AbortController();
-  if (response.destroyed) gone.abort();
-  response.once('close', () => gone.abort());
-  return AbortSignal.any([gone.signal, closing]);
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

@@ -231,3 +231,25 @@ export const WEBHOOK_ATTEMPTS_KEPT = 200;
 /** Test messages under way, in all and of a seller. */
 export const WEBHOOK_TESTS_AT_ONCE_LIMIT = 16;
 export const WEBHOOK_TESTS_PER_SELLER_LIMIT = 2;
+
+/** A session ends when nothing was asked for so long, and after its whole life in any case. */
+export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
+export const SESSION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+/** How often it is written that a session was used. */
+export const SESSION_SEEN_INTERVAL_MS = 60_000;
+/** Sessions of one seller; the oldest is ended first. */
+export const SESSIONS_PER_SELLER_LIMIT = 50;
+/** How long a code to join holds: of an invitation, and the one that an empty server prints. */
+export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
+/** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
+export const PASSWORD_HASHES_AT_ONCE_LIMIT = 2;
+export const PASSWORD_HASHES_QUEUE_LIMIT = 32;
+/** Requests a minute: of one session, and of one address that is not signed in. */
+export const PORTAL_REQUESTS_PER_MINUTE = 600;
+export const PORTAL_OPEN_REQUESTS_PER_MINUTE = 120;
+/** A form of the portal. */
+export const FORM_LIMIT_BYTES = 64 * 1024;
+export const FORM_FIELDS_LIMIT = 200;
+/** Ways to write numbers and times that are kept: one for each locale, time zone and currency. */
+export const PORTAL_FORMATS_LIMIT = 100;

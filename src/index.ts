@@ -21,6 +21,7 @@ export type { StockSync } from './domain/stock-sync.ts';
 export type { NewWebhook, Webhook, WebhookAttempt, WebhookPatch } from './domain/webhook.ts';
 export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
+export { createPortal, type PortalOptions } from './portal/portal.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type {
   ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store, WrittenProduct,

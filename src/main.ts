@@ -10,6 +10,7 @@ import { AppError } from './domain/error.ts';
 const commands = new Map<string, () => Promise<Command>>(Object.entries({
   serve: async () => (await import('./cli/serve.ts')).serve,
   'seller create': async () => (await import('./cli/seller.ts')).createSeller,
+  'seller invite': async () => (await import('./cli/invite.ts')).inviteSeller,
   'seller list': async () => (await import('./cli/seller.ts')).listSellers,
   'key create': async () => (await import('./cli/key.ts')).createKey,
   'key list': async () => (await import('./cli/key.ts')).listKeys,

@@ -17,9 +17,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   transfer: ['config.ts', 'domain', 'http'],
   webhooks: ['config.ts', 'domain', 'http', 'store'],
   api: ['config.ts', 'domain', 'http', 'store', 'transfer'],
+  portal: ['config.ts', 'domain', 'http', 'store', 'transfer', 'api'],
   'app.ts': ['config.ts', 'domain', 'http', 'store', 'api'],
-  cli: ['config.ts', 'domain', 'http', 'store', 'transfer', 'webhooks', 'app.ts'],
-  'index.ts': ['app.ts', 'domain', 'http', 'store', 'webhooks'],
+  cli: ['config.ts', 'domain', 'http', 'store', 'transfer', 'webhooks', 'portal', 'app.ts'],
+  'index.ts': ['app.ts', 'domain', 'http', 'store', 'webhooks', 'portal'],
   'main.ts': ['cli', 'domain'],
 };
 

@@ -1,5 +1,5 @@
 /** What a route is, and what its handler is given. */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import type { SellerId, WebhookReference } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
@@ -72,6 +72,25 @@ export interface WebhookService {
   sendTest(webhook: WebhookReference): Promise<{
     readonly messageId: string; readonly result: WebhookResult;
   }>;
+}
+
+/** A request for a page, as it came. */
+export interface PageRequest {
+  readonly request: IncomingMessage;
+  /** Without what stands before the paths of this server. */
+  readonly path: string;
+  /** What follows the `?`. */
+  readonly query: string;
+  /** As `watchClient` of a call. */
+  watchClient(): AbortSignal;
+}
+
+/** The pages for people, which have rules of their own: no key and no problem documents. */
+export interface PortalService {
+  /** Whether the path of a page, or of one that is not there, is the portal's. */
+  isFor(path: string): boolean;
+  /** Refuses by answers, too: it never rejects. */
+  answer(request: PageRequest, services: Services): Promise<Reply>;
 }
 
 interface CommonRoute extends RoutePattern {

@@ -1,16 +1,16 @@
 /** `serve`: the app, a listener and the signals that stop them. */
 import { once } from 'node:events';
 import { isIP } from 'node:net';
-import { relative } from 'node:path';
 import { createApp } from '../app.ts';
 import {
-  DEFAULT_DATA_FOLDER, DEFAULT_HISTORY_DAYS, DEFAULT_HOST, DEFAULT_PORT,
-  DEFAULT_RATE_LIMIT_PER_MINUTE, HISTORY_DAYS_LIMIT, RATE_LIMIT_PER_MINUTE_LIMIT, STOP_DEADLINE_MS,
+  DEFAULT_HISTORY_DAYS, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE_LIMIT_PER_MINUTE,
+  HISTORY_DAYS_LIMIT, RATE_LIMIT_PER_MINUTE_LIMIT, STOP_DEADLINE_MS,
 } from '../config.ts';
 import { isAddressInRanges } from '../domain/address.ts';
 import { listen } from '../http/listener.ts';
 import type { Store } from '../store/store.ts';
 import { type Command, CommandFailure, type Input, UsageError } from './command.ts';
+import { describeFirstSteps } from './first-steps.ts';
 import { limitHistory } from './history-age.ts';
 import { withStore } from './with-store.ts';
 
@@ -34,6 +34,10 @@ export const serve: Command = {
       help: `days that the history is kept, 0 is for ever (default: ${DEFAULT_HISTORY_DAYS})`,
     },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
+    'no-portal': { help: 'serve no pages for people under /portal', isSetting: true },
+    'open-registration': {
+      help: 'let anybody who comes to the portal open a shop', isSetting: true,
+    },
     'no-webhooks': { help: 'send no webhooks, and answer 404 where they are', isSetting: true },
     'webhook-allow-private': {
       help: 'send webhooks to any address and port (see SECURITY.md)', isSetting: true,
@@ -53,19 +57,20 @@ export const serve: Command = {
     const baseUrl = readBaseUrl(flags['base-url']);
     const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
     const startWebhooks = await loadWebhooks(input);
+    const portal = await loadPortal(input, baseUrl);
     const stopped = waitForStopSignal();
     await withStore(dataFolder, async (store) => {
       const webhooks = startWebhooks?.(store);
       try {
         const app = createApp({
           store, rateLimitPerMinute, allowBrowsers, ...(webhooks && { webhooks }),
-          ...(baseUrl !== undefined && { baseUrl }),
+          ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
         const listener = await listen(app.handle, host, port).catch(explainPort(port));
         const stopLimiting = limitHistory(store, historyDays, note);
         const url = baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`;
         try {
-          await announce(input, url, host, store);
+          await announce(input, url, host, { store, hasPortal: portal !== undefined });
           await stopped;
         } finally {
           stopLimiting();
@@ -92,6 +97,15 @@ async function loadWebhooks({ flags }: Input) {
   return (store: Store) => startWebhooks({ store, allowPrivate, allowHttp });
 }
 
+/** Undefined where it is switched off: as with webhooks, nothing of it is loaded then. */
+async function loadPortal({ flags }: Input, baseUrl: string | undefined) {
+  const isOff = readSwitch('no-portal', flags['no-portal']);
+  const openRegistration = readSwitch('open-registration', flags['open-registration']);
+  if (isOff) return undefined;
+  const createPortal = (await import('../portal/portal.ts')).createPortal;
+  return createPortal({ openRegistration, ...(baseUrl !== undefined && { baseUrl }) });
+}
+
 function explainPort(port: number): (error: unknown) => never {
   return (error) => {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
@@ -100,37 +114,15 @@ function explainPort(port: number): (error: unknown) => never {
   };
 }
 
-async function announce(input: Input, url: string, host: string, store: Store): Promise<void> {
-  const { isJson, out, note, dataFolder } = input;
+async function announce(
+  { isJson, out, note, dataFolder }: Input, url: string, host: string,
+  { store, hasPortal }: { readonly store: Store; readonly hasPortal: boolean },
+): Promise<void> {
   const isLoopback = host === 'localhost' || isAddressInRanges(host, LOOPBACK);
   out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
   if (!isLoopback) note('This address is not encrypted: put a server that speaks TLS before it.');
-  const [seller] = await store.listSellers({ after: undefined, limit: 1 });
-  if (!seller) note(describeFirstSteps(url, dataFolder));
-}
-
-/** What to type for a seller, a key and a product, word for word. */
-function describeFirstSteps(url: string, dataFolder: string): string {
-  const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
-  const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
-  return `
-The database is empty. In another terminal, in this folder, type:
-
-  ${program} seller create "My shop"${data}
-  KEY=$(${program} key create --name "My first key"${data})
-  curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
-    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12.5,"stock":40}'
-  curl ${url}/api/v1/products -H "x-api-key: $KEY"
-`;
-}
-
-function shorten(path: string): string {
-  const short = relative('', path);
-  return quote(short.startsWith('..') ? path : short);
-}
-
-function quote(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  const steps = await describeFirstSteps({ store, url, dataFolder, hasPortal });
+  if (steps !== undefined) note(steps);
 }
 
 function waitForStopSignal(): Promise<unknown> {

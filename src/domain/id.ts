@@ -27,6 +27,13 @@ export interface WebhookReference {
   readonly id: WebhookId;
 }
 
+/**
+ * Stands in the history for the key of a change that was made in the portal, by a person who was
+ * signed in. No key ever has this id: those of keys are times.
+ */
+// The cast is what makes it one.
+export const PORTAL_KEY_ID = 1 as KeyId;
+
 const IDS_PER_MILLISECOND = 1024;
 const DIGITS = '0123456789abcdefghijklmnopqrstuv';
 const LENGTH = 11;

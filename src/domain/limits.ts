@@ -30,3 +30,8 @@ export const WEBHOOK_URL_LIMIT_CHARACTERS = 2_048;
 export const WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS = 200;
 /** How long the old secret of an endpoint goes on signing unless a rotation says otherwise. */
 export const WEBHOOK_OVERLAP_DEFAULT = '24h';
+
+/** Accounts of the portal. */
+export const EMAIL_LIMIT_CHARACTERS = 254;
+export const PASSWORD_MIN_CODE_POINTS = 12;
+export const PASSWORD_LIMIT_CODE_POINTS = 256;

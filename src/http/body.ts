@@ -96,8 +96,9 @@ function readCoding({ headers }: IncomingMessage): string {
   return headers['content-encoding']?.toLowerCase() ?? 'identity';
 }
 
-function readBody(
-  request: IncomingMessage, limitBytes: number, timeoutMs: number,
+/** The whole body, of whatever type. @throws AppError `body_too_large`, `request_timeout` */
+export function readBody(
+  request: IncomingMessage, limitBytes: number, timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const refuse = (): void =>

@@ -9,6 +9,8 @@ export interface Reply {
   readonly status: number;
   /** Names in lower case. Content-Length is not among them: `sendReply` counts it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Values of Set-Cookie, which is the one field that may come several times. */
+  readonly cookies?: readonly string[];
   readonly body?: string | Uint8Array | Chunks;
 }
 
@@ -38,10 +40,11 @@ export function isStream(body: Reply['body']): body is Chunks {
 export function sendReply(
   response: ServerResponse, reply: Reply, isHead: boolean,
 ): Promise<void> | undefined {
-  const { status, headers, body } = reply;
+  const { status, headers, cookies = [], body } = reply;
   // Names and values in turn: the form that Node writes without looking at it twice.
   const fields = ['x-content-type-options', 'nosniff'];
   for (const name in headers) fields.push(name, headers[name] ?? '');
+  for (const cookie of cookies) fields.push('set-cookie', cookie);
   if (isStream(body)) {
     response.writeHead(status, fields);
     response.flushHeaders(); // the first chunk may be long in coming

@@ -1,4 +1,5 @@
 /** Counts the requests that are not answered yet, so that a stop can wait for them. */
+import type { ServerResponse } from 'node:http';
 
 export class UnderWay {
   #count = 0;
@@ -8,6 +9,14 @@ export class UnderWay {
   /** Aborted by `close`: from then on requests are refused, and those that wait should end. */
   get closing(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
+  watchClient(response: ServerResponse): AbortSignal {
+    const gone = new AbortController();
+    if (response.destroyed) gone.abort();
+    response.once('close', () => gone.abort());
+    return AbortSignal.any([gone.signal, this.closing]);
   }
 
   begin(): void {

@@ -12,6 +12,7 @@ import type { ProductFilter, ProductQuery, ProductSort } from '../domain/product
 import type { NewProduct, Product, ProductPatch, ProductTarget } from '../domain/product.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { NewSeller, Seller } from '../domain/seller.ts';
+import type { PortalStore } from './portal-store.ts';
 import type { StockStore } from './stock-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 import type { Author, PageQuery, Write } from './write.ts';
@@ -71,7 +72,7 @@ export interface ProductExport {
   readonly pages: AsyncGenerator<readonly Product[], void, void>;
 }
 
-export interface Store extends StockStore, WebhookStore {
+export interface Store extends StockStore, WebhookStore, PortalStore {
   /** 32 bytes shared by every process on this store, to sign cursors with. */
   readonly cursorKey: Uint8Array;
 
@@ -79,17 +80,22 @@ export interface Store extends StockStore, WebhookStore {
   findSeller(id: SellerId): Promise<Seller | undefined>;
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
 
-  /** @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys) */
-  createKey(sellerId: SellerId, hash: string, key: NewApiKey): Promise<ApiKey>;
+  /**
+   * The log of keys names where each was asked for: an `address` is empty for the machine itself.
+   * @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys)
+   */
+  createKey(sellerId: SellerId, hash: string, key: NewApiKey, address?: string): Promise<ApiKey>;
   listKeys(sellerId: SellerId, query: PageQuery<KeyId>): Promise<readonly ApiKey[]>;
   /**
    * Makes a key like the given one (name, scopes, ranges, length of life) and lets the old one end
    * after `overlapMs`, or earlier where it would have ended anyway.
    * @throws AppError `not_found` (no such key, or not a live one), `limit_reached`
    */
-  rotateKey(key: KeyReference, hash: string, overlapMs: number): Promise<ApiKey>;
+  rotateKey(
+    key: KeyReference, hash: string, overlapMs: number, address?: string,
+  ): Promise<ApiKey>;
   /** Ends a key at once; ending it twice changes nothing. @throws AppError `not_found` */
-  revokeKey(key: KeyReference): Promise<ApiKey>;
+  revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;
   /** The grant of the key with this hash; undefined where there is none or it was revoked. */
   findGrant(hash: string): Promise<Grant | undefined>;
   /** Notes the last use of a key. */

@@ -1,20 +1,26 @@
 /** API keys in SQLite: statements beside the mapping of their rows. Only hashes come here. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ApiKey, NewApiKey } from '../../domain/api-key.ts';
+import type { AuditType } from '../../domain/audit.ts';
 import { AppError } from '../../domain/error.ts';
-import { firstIdAt, type KeyId, type KeyReference, type SellerId } from '../../domain/id.ts';
+import {
+  firstIdAt, formatKeyId, type KeyId, type KeyReference, type SellerId,
+} from '../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { isScope, type Scope } from '../../domain/scope.ts';
 import type { Grant } from '../store.ts';
 import type { Author, PageQuery } from '../write.ts';
+import type { AuditLog } from './audit.ts';
 import { readCurrency, readInteger, readOptional, readText, type Row } from './row.ts';
 
 const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at, revoked_at,
   last_used_at, last_used_address`;
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
-export function keyUnits(db: DatabaseSync) {
-  const createKey = prepareCreateKey(db);
+export type KeyUnits = ReturnType<typeof keyUnits>;
+
+export function keyUnits(db: DatabaseSync, audit: AuditLog) {
+  const addKey = prepareAddKey(db);
   const findLive = db.prepare(`
     SELECT ${COLUMNS}, life_ms FROM api_key
     WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
@@ -27,24 +33,43 @@ export function keyUnits(db: DatabaseSync) {
   const noteUse = db.prepare(`
     UPDATE api_key SET last_used_at = ?, last_used_address = ? WHERE seller_id = ? AND id = ?`);
 
+  function note(
+    type: AuditType, { sellerId, id, name }: ApiKey, address: string, at: number,
+  ): void {
+    const subject = `${formatKeyId({ sellerId, keyId: id })} ${name}`;
+    audit.add({ sellerId, type, address, subject }, at);
+  }
+
   return {
-    createKey,
+    createKey(input: NewKeyInput, at: number): ApiKey {
+      const made = addKey(input, at);
+      note('key_created', made, input.address, at);
+      return made;
+    },
     rotateKey(
-      { key, hash, overlapMs }: { key: KeyReference; hash: string; overlapMs: number }, at: number,
+      { key, hash, overlapMs, address }: {
+        key: KeyReference; hash: string; overlapMs: number; address: string;
+      }, at: number,
     ): ApiKey {
       const { sellerId, keyId } = key;
       const row = findLive.get({ sellerId, keyId, at });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
       const lifeMs = readOptional(row, 'life_ms', readInteger);
       const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
-      const made = createKey({ sellerId, hash, key: { ...mapKey(row), expiresAt } }, at);
+      const old = mapKey(row);
+      const made = addKey({ sellerId, hash, key: { ...old, expiresAt } }, at);
       expire.run({ sellerId, keyId, endsAt: at + overlapMs });
+      note('key_rotated', old, address, at);
       return made;
     },
-    revokeKey({ sellerId, keyId }: KeyReference, at: number): ApiKey {
+    revokeKey(
+      { key: { sellerId, keyId }, address }: { key: KeyReference; address: string }, at: number,
+    ): ApiKey {
       const row = revoke.get(at, sellerId, keyId);
       if (!row) throw new AppError('not_found', 'There is no such key.');
-      return mapKey(row);
+      const revoked = mapKey(row);
+      if (revoked.revokedAt === at) note('key_revoked', revoked, address, at);
+      return revoked;
     },
     noteKeyUse({ author, address }: { author: Author; address: string }, at: number): void {
       noteUse.run(at, address, author.sellerId, author.keyId);
@@ -52,7 +77,14 @@ export function keyUnits(db: DatabaseSync) {
   };
 }
 
-function prepareCreateKey(db: DatabaseSync) {
+interface NewKeyInput {
+  readonly sellerId: SellerId;
+  readonly hash: string;
+  readonly key: NewApiKey;
+  readonly address: string;
+}
+
+function prepareAddKey(db: DatabaseSync) {
   const findSeller = db.prepare('SELECT id FROM seller WHERE id = ?');
   const countLive = db.prepare(`
     SELECT count(*) AS live FROM api_key WHERE seller_id = :sellerId AND ${LIVE}`);
@@ -65,9 +97,7 @@ function prepareCreateKey(db: DatabaseSync) {
       :expiresAt)
     RETURNING ${COLUMNS}`);
 
-  return (
-    { sellerId, hash, key }: { sellerId: SellerId; hash: string; key: NewApiKey }, at: number,
-  ): ApiKey => {
+  return ({ sellerId, hash, key }: Omit<NewKeyInput, 'address'>, at: number): ApiKey => {
     if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
     if (readInteger(countLive.get({ sellerId, at }) ?? {}, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
       const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;

@@ -7,14 +7,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import type { Grant } from '../store.ts';
+import { accountQueries } from './accounts.ts';
+import { auditQueries } from './audit.ts';
 import { assertVersion, readCursorKey } from './catalogue-file.ts';
 import { openReader } from './connection.ts';
 import { historyQueries } from './history-queries.ts';
 import { timeQueries } from './history-times.ts';
+import { invitationQueries } from './invitations.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { productQueries } from './products.ts';
 import { sellerQueries } from './sellers.ts';
+import { sessionQueries } from './sessions.ts';
 import { StockLevels } from './stock-levels.ts';
 import { dueWebhookQueries, webhookQueries } from './webhooks.ts';
 
@@ -81,6 +85,7 @@ function prepareQueries(db: DatabaseSync) {
   return {
     ...sellerQueries(db), ...keyQueries(db), ...productQueries(db), ...historyQueries(db),
     ...ledgerQueries(db), ...timeQueries(db), ...webhookQueries(db), ...dueWebhookQueries(db),
+    ...accountQueries(db), ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
     readLevels: levels.read.bind(levels),
   };
 }

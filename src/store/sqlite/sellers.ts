@@ -7,6 +7,8 @@ import { readCurrency, readInteger, readText, type Row } from './row.ts';
 
 const COLUMNS = 'id, name, currency, currency_decimals, position, created_at';
 
+export type SellerUnits = ReturnType<typeof sellerUnits>;
+
 export function sellerUnits(db: DatabaseSync) {
   const findLastId = db.prepare('SELECT coalesce(max(id), 0) AS id FROM seller');
   const insert = db.prepare(`

@@ -4,6 +4,7 @@
  * have the same folder open.
  */
 import { join } from 'node:path';
+import type { PortalStore } from '../portal-store.ts';
 import type { Store } from '../store.ts';
 import type { Author, Write } from '../write.ts';
 import { prepareCatalogueFile } from './catalogue-file.ts';
@@ -12,6 +13,7 @@ import { pruneHistory } from './history-pruner.ts';
 import type { Once } from './idempotency.ts';
 import { openImportPreview } from './import-preview.ts';
 import { Ledger } from './ledger.ts';
+import { portalStore } from './portal-store.ts';
 import { Reader } from './reader.ts';
 import { Search } from './search/search.ts';
 import { openStockTrial } from './stock-trial.ts';
@@ -46,6 +48,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
         writer, reader, search, new CommitWatch(file, () => reader.endSnapshot()),
       ),
       ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
+      ...portalStore(writer, reader, clock),
     };
   } catch (error) {
     await writer.close(Promise.resolve());
@@ -55,7 +58,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 function createStore(
   writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
-): Omit<Store, keyof ReturnType<typeof webhookStore>> {
+): Omit<Store, keyof ReturnType<typeof webhookStore> | keyof PortalStore> {
   const ledger = new Ledger(reader);
   writer.onCommit(() => {
     reader.endSnapshot();
@@ -100,10 +103,12 @@ function sellersOf(reader: Reader, writer: Writer): Part<
     createSeller: (seller) => writer.run('createSeller', seller),
     findSeller: async (id) => reader.snapshot().findSeller(id),
     listSellers: async (query) => reader.snapshot().listSellers(query),
-    createKey: (sellerId, hash, key) => writer.run('createKey', { sellerId, hash, key }),
+    createKey: (sellerId, hash, key, address = '') =>
+      writer.run('createKey', { sellerId, hash, key, address }),
     listKeys: async (sellerId, query) => reader.snapshot().listKeys(sellerId, query),
-    rotateKey: (key, hash, overlapMs) => writer.run('rotateKey', { key, hash, overlapMs }),
-    revokeKey: (key) => writer.run('revokeKey', key),
+    rotateKey: (key, hash, overlapMs, address = '') =>
+      writer.run('rotateKey', { key, hash, overlapMs, address }),
+    revokeKey: (key, address = '') => writer.run('revokeKey', { key, address }),
     findGrant: async (hash) => reader.findGrant(hash),
     noteKeyUse: (author, address) =>
       writer.run('noteKeyUse', { author: authorOf(author), address }),

@@ -1,10 +1,14 @@
 /** Every unit of work that writes, by name: what the main thread may ask of the writer's thread. */
 import type { DatabaseSync } from 'node:sqlite';
+import { accountUnits } from './accounts.ts';
+import { AuditLog, auditUnits } from './audit.ts';
 import { pruningUnits } from './history-pruning.ts';
+import { invitationUnits } from './invitations.ts';
 import { keyUnits } from './keys.ts';
 import type { Positions } from './positions.ts';
 import { productUnits } from './product-units.ts';
 import { sellerUnits } from './sellers.ts';
+import { sessionUnits } from './sessions.ts';
 import { stockUnits } from './stock-units.ts';
 import { webhookDeliveryUnits } from './webhook-deliveries.ts';
 import { webhookUnits } from './webhook-units.ts';
@@ -14,10 +18,14 @@ import { webhookUnits } from './webhook-units.ts';
  * twice (see group-commit.ts): all that it does, it does in the database.
  */
 export function prepareUnits(db: DatabaseSync, positions: Positions) {
+  const audit = new AuditLog(db);
+  const sellers = { ...sellerUnits(db), ...keyUnits(db, audit) };
   return {
-    ...sellerUnits(db), ...keyUnits(db), ...productUnits(db, positions),
+    ...sellers, ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),
     ...webhookUnits(db, positions), ...webhookDeliveryUnits(db),
+    ...accountUnits(db, audit), ...sessionUnits(db, audit),
+    ...invitationUnits(db, audit, sellers), ...auditUnits(audit),
   };
 }
 

@@ -1,0 +1,36 @@
+/** The audit log: what happened to accounts and keys, when, and where it was asked for. */
+import type { SellerId } from './id.ts';
+
+export const AUDIT_TYPES = [
+  'account_created',
+  'signed_in',
+  'sign_in_refused',
+  'signed_out',
+  'session_ended',
+  'password_changed',
+  'totp_enabled',
+  'totp_disabled',
+  'recovery_code_used',
+  'settings_changed',
+  'invitation_created',
+  'key_created',
+  'key_rotated',
+  'key_revoked',
+] as const;
+export type AuditType = (typeof AUDIT_TYPES)[number];
+
+export interface NewAuditEvent {
+  readonly sellerId: SellerId | undefined;
+  readonly type: AuditType;
+  /** Where it was asked for; empty for the command line and whoever embeds the server. */
+  readonly address: string;
+  /** What it was done to, for people to read: up to 300 characters, none of them secret. */
+  readonly subject: string;
+}
+
+export interface AuditEvent extends NewAuditEvent {
+  /** Counts the events of all sellers, from 1. */
+  readonly n: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}

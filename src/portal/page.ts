@@ -1,0 +1,126 @@
+/**
+ * The frame of every page: its head, the navigation, and the fields that tell a browser what a page
+ * of the portal may do. Nothing is loaded from elsewhere, nothing inline is run (Content Security
+ * Policy 3), no other page may frame it, and nobody is told where its links come from.
+ */
+import type { Reply } from '../http/reply.ts';
+import { CSRF_FIELD } from './csrf.ts';
+import { type Content, html, type Html } from './html.ts';
+import type { OpenVisit, Portal, Visit } from './route.ts';
+
+interface PageContent {
+  /** In the title of the window and as the heading of the page. */
+  readonly title: string;
+  readonly content: Content;
+  readonly status?: number;
+  /** Names of assets. */
+  readonly scripts?: readonly string[];
+  readonly cookies?: readonly string[];
+}
+
+const SECTIONS: readonly (readonly [path: string, name: string])[] = [
+  ['/', 'Overview'],
+  ['/products', 'Products'],
+  ['/import', 'Import and export'],
+  ['/changes', 'Changes'],
+  ['/keys', 'API keys'],
+  ['/webhooks', 'Webhooks'],
+  ['/api', 'API'],
+  ['/activity', 'Activity'],
+  ['/account', 'Account'],
+];
+
+const POLICY = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+  "connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'", "trusted-types 'none'",
+].join('; ');
+
+/** Of every page; `isSecure` says whether it came over TLS. */
+function describeSafety(isSecure: boolean): Record<string, string> {
+  return {
+    'content-security-policy': POLICY,
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), usb=()',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    ...(isSecure && { 'strict-transport-security': 'max-age=31536000' }),
+  };
+}
+
+/** A page of somebody who is signed in, with the navigation. */
+export function renderPage(visit: Visit, portal: Portal, page: PageContent): Reply {
+  const { account, csrfToken, link } = visit;
+  const header = html`<header class="top">
+    <button type="button" class="menu-button" popovertarget="menu">Menu</button>
+    <a class="shop" href="${link('/')}">${account.sellerName}</a>
+    <form method="post" action="${link('/sign-out')}">
+      <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
+      <button class="plain">Sign out</button>
+    </form>
+  </header>
+  <nav id="menu" class="menu" aria-label="Portal" popover>
+    <ul>${SECTIONS.map(([path, name]) => renderSection(visit, path, name))}</ul>
+  </nav>`;
+  return render(visit, portal, { ...page, title: `${page.title} · ${account.sellerName}` },
+    header, html`<h1>${page.title}</h1>${page.content}`);
+}
+
+/** A page for anybody: one column, and nothing that leads elsewhere. */
+export function renderOpenPage(
+  visit: Pick<OpenVisit, 'link' | 'site'>, portal: Portal, page: PageContent,
+): Reply {
+  return render(visit, portal, page, undefined,
+    html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`);
+}
+
+/** To another page, after something was done (RFC 9110, section 15.4.4). */
+export function redirect(location: string, cookies: readonly string[] = []): Reply {
+  return { status: 303, headers: { location, 'cache-control': 'no-store' }, cookies };
+}
+
+function render(
+  visit: Pick<OpenVisit, 'link' | 'site'>, { assets }: Portal, page: PageContent,
+  header: Html | undefined, main: Html,
+): Reply {
+  const asset = (name: string): string => visit.link(`/assets/${assets.pathOf(name)}`);
+  const scripts = header ? ['portal.js', ...page.scripts ?? []] : page.scripts ?? [];
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${page.title}</title>
+<link rel="stylesheet" href="${asset('portal.css')}">
+<link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
+${scripts.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
+</head>
+<body${header ? '' : html` class="open"`}>
+<a class="skip" href="#main">Skip to content</a>
+${header}
+<main id="main" tabindex="-1">${main}</main>
+</body>
+</html>
+`;
+  return {
+    status: page.status ?? 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      ...describeSafety(visit.site.origin.startsWith('https:')),
+    },
+    body: document.text,
+    ...(page.cookies && { cookies: page.cookies }),
+  };
+}
+
+function renderSection({ request, link }: Visit, path: string, name: string): Html {
+  const [here = ''] = (request.url ?? '').split('?');
+  const href = link(path);
+  const isIn = path === '/' ? here === href || here === `${href}/`
+    : here === href || here.startsWith(`${href}/`);
+  const mark = here === href ? 'page' : 'true';
+  return html`<li><a href="${href}"${isIn && html` aria-current="${mark}"`}>${name}</a></li>`;
+}

@@ -1,0 +1,46 @@
+/**
+ * A refusal as a page: what went wrong, and what to do. It takes its status and its words from the
+ * problem that a client of the API would be told, and nothing from the request.
+ */
+import { createProblem, describeProblem } from '../../http/problem.ts';
+import type { Reply } from '../../http/reply.ts';
+import { html } from '../html.ts';
+import { renderOpenPage } from '../page.ts';
+import type { Portal } from '../route.ts';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'This could not be understood',
+  403: 'This was refused',
+  404: 'There is no such page',
+  405: 'There is no such page',
+  409: 'This cannot be done now',
+  413: 'This is too large',
+  429: 'Too many requests',
+  503: 'The server cannot do this now',
+  507: 'The disk of the server is full',
+};
+
+export function renderRefusal(error: unknown, portal: Portal): Reply {
+  // One of the two is told of what is no fault of the client: it is one event.
+  const problem = describeProblem(error, portal.report);
+  const { status, headers } = createProblem(error, () => {});
+  const link = (path: string): string => `${portal.prefix}/portal${path === '/' ? '' : path}`;
+  const page = renderOpenPage({ link, site: { origin: '', url: '' } }, portal, {
+    title: TITLES[status] ?? problem.title,
+    status,
+    content: html`<p>${problem.detail}</p>
+      ${problem.instance !== undefined && html`<p>Its id is <code>${problem.instance}</code>.</p>`}
+      ${problem.errors && html`<ul>${problem.errors.map(({ detail }) => html`<li>${detail}</li>`)}
+      </ul>`}
+      <p><a class="button" href="${link('/')}">To the portal</a></p>`,
+  });
+  const { allow, 'retry-after': retryAfter } = headers;
+  return {
+    ...page,
+    headers: {
+      ...page.headers,
+      ...(allow !== undefined && { allow }),
+      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+    },
+  };
+}

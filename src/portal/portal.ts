@@ -1,0 +1,157 @@
+/**
+ * The portal: the pages under `/portal`, for people with browsers. The way of a request is `visit`:
+ * the host, the session, where a form comes from, and then the page of `routes.ts`. A refusal is a
+ * page, too.
+ */
+import type { PageRequest, PortalService, Services } from '../api/route.ts';
+import {
+  PORTAL_OPEN_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT,
+} from '../config.ts';
+import { readClientAddress } from '../http/client-address.ts';
+import { RateLimiter, rateLimited } from '../http/rate-limit.ts';
+import type { Reply } from '../http/reply.ts';
+import { Router } from '../http/router.ts';
+import type { Visitor } from '../store/portal-store.ts';
+import { loadAssets } from './assets.ts';
+import {
+  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeVisitSecret, readVisitSecret,
+} from './csrf.ts';
+import { readForm } from './form.ts';
+import { Formats } from './format.ts';
+import { redirect } from './page.ts';
+import { renderRefusal } from './pages/refusal.ts';
+import { Passwords } from './password.ts';
+import type { OpenVisit, PageRoute, Portal, Visit } from './route.ts';
+import { routes } from './routes.ts';
+import { findVisitor, readSessionToken } from './session.ts';
+import { findSite, type Site } from './site.ts';
+
+export interface PortalOptions {
+  /** As of the app. Without it, the portal is for the machine that the server runs on. */
+  readonly baseUrl?: string;
+  /** Whether anybody may make an account, without an invitation. Default false. */
+  readonly openRegistration?: boolean;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+const ROOT = '/portal';
+
+/** The pages of a server, for `createApp`. */
+export function createPortal(options: PortalOptions = {}): PortalService {
+  const { clock = Date.now, baseUrl } = options;
+  const own = {
+    assets: loadAssets(), passwords: new Passwords(), isOpen: options.openRegistration ?? false,
+    clock, formats: new Formats(),
+  };
+  const router = new Router<PageRoute>(routes);
+  const rates = {
+    own: new RateLimiter<string>(PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock),
+    open: new RateLimiter<string>(PORTAL_OPEN_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock),
+  };
+
+  async function visit(page: PageRequest, portal: Portal, site: Site): Promise<Reply> {
+    const { request, path } = page;
+    const below = path.slice(ROOT.length) || '/';
+    const { route, parameters } = router.find(request.method ?? '', below);
+    const token = readSessionToken(request.headers.cookie);
+    const visitor = token === undefined
+      ? undefined : await findVisitor(portal.store, token, clock(), (error) =>
+        portal.report({ id: 'session-seen', error }));
+    // A session that has ended has no part in this any more.
+    const known = visitor ? token : readVisitSecret(request.headers.cookie);
+    takeRate(visitor, readClientAddress(request), path);
+    const fresh = known === undefined ? makeVisitSecret() : undefined;
+    const secret = known ?? fresh?.secret ?? '';
+    const open = describeVisit(page, portal, { site, parameters, visitor, secret });
+    if (route.method === 'POST') assertSameOrigin(request.headers, site.origin);
+    const reply = await answerPage(route, open, portal, known);
+    return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
+      : reply;
+  }
+
+  function takeRate(visitor: Visitor | undefined, address: string, path: string): void {
+    if (path.startsWith(`${ROOT}/assets/`)) return;
+    const rate = visitor
+      ? rates.own.take(`${visitor.account.sellerId} ${visitor.session.id}`) : rates.open.take(address);
+    if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
+  }
+
+  return {
+    isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
+    async answer(page, services) {
+      const portal: Portal = { ...services, ...own };
+      if (page.path === '/') return redirect(`${services.prefix}${ROOT}`);
+      try {
+        return await visit(page, portal, findSite(page.request.headers.host, baseUrl));
+      } catch (error) {
+        return renderRefusal(error, portal);
+      }
+    },
+  };
+}
+
+interface Found {
+  readonly site: Site;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly visitor: Visitor | undefined;
+  readonly secret: string;
+}
+
+function describeVisit(
+  { request, query, watchClient }: PageRequest, { prefix }: Services, found: Found,
+): OpenVisit {
+  const { site, parameters, visitor, secret } = found;
+  return {
+    request, site, parameters, visitor, watchClient,
+    headers: request.headers,
+    query: new URLSearchParams(query),
+    address: readClientAddress(request),
+    csrfToken: makeCsrfToken(secret),
+    link: (path) => `${prefix}${ROOT}${path === '/' ? '' : path}`,
+  };
+}
+
+/** `secret` is what the browser has a cookie of: undefined where this answer gives it one. */
+async function answerPage(
+  route: PageRoute, visit: OpenVisit, portal: Portal, secret: string | undefined,
+): Promise<Reply> {
+  if (route.access === 'open') {
+    if (route.method === 'GET') return route.handle(visit, portal);
+    const form = await readForm(visit.request);
+    assertCsrfToken(secret, form.get(CSRF_FIELD));
+    return route.handle(visit, portal, form);
+  }
+  const { visitor } = visit;
+  if (!visitor) return redirect(visit.link(`/sign-in${describeReturn(visit, route)}`));
+  const own = describeOwn(visit, visitor, portal);
+  if (route.method === 'GET') return route.handle(own, portal);
+  if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
+  const form = await readForm(visit.request);
+  assertCsrfToken(secret, form.get(CSRF_FIELD));
+  return route.handle(own, portal, form);
+}
+
+function describeOwn(visit: OpenVisit, visitor: Visitor, portal: Portal): Visit {
+  const { account, position } = visitor;
+  const { store, clock, formats } = portal;
+  return {
+    ...visit, visitor, account, position,
+    format: formats.get(account),
+    async isSignedIn() {
+      const token = readSessionToken(visit.headers.cookie) ?? '';
+      return await findVisitor(store, token, clock(), () => {}) !== undefined;
+    },
+  };
+}
+
+/** Where to go on after signing in: the page that was asked for. */
+function describeReturn({ request, link }: OpenVisit, { method }: PageRoute): string {
+  if (method !== 'GET') return '';
+  const target = (request.url ?? '').slice(link('/').length);
+  return target === '' || target === '/' ? '' : `?${new URLSearchParams({ to: target })}`;
+}
+
+function isPage({ headers }: Reply): boolean {
+  return headers['content-type']?.startsWith('text/html') === true;
+}

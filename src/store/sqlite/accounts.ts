@@ -1,0 +1,95 @@
+/** Accounts of the portal in SQLite: statements beside the mapping of their rows. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Account, AccountSettings, NewAccount } from '../../domain/account.ts';
+import { AppError } from '../../domain/error.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type { Credentials } from '../portal-store.ts';
+import type { AuditLog } from './audit.ts';
+import { readCurrency, readInteger, readText, type Row } from './row.ts';
+
+/** Of `account AS a JOIN seller AS s`, as `mapAccount` reads them. */
+export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
+  s.currency_decimals, a.email, a.totp_secret IS NOT NULL AS has_totp, a.locale, a.time_zone,
+  a.low_stock, a.created_at AS account_created_at`;
+
+export function accountUnits(db: DatabaseSync, audit: AuditLog) {
+  const setSettings = db.prepare(`
+    UPDATE account SET locale = ?, time_zone = ?, low_stock = ? WHERE seller_id = ?`);
+  const setPassword = db.prepare('UPDATE account SET password = ? WHERE seller_id = ?');
+  const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
+
+  return {
+    setAccountSettings(
+      { sellerId, settings, address }: {
+        sellerId: SellerId; settings: AccountSettings; address: string;
+      }, at: number,
+    ): void {
+      const { locale, timeZone, lowStock } = settings;
+      assertOne(setSettings.run(locale, timeZone, lowStock, sellerId));
+      audit.add({ sellerId, type: 'settings_changed', address, subject: '' }, at);
+    },
+    setPassword(
+      { sellerId, passwordHash, kept, address }: {
+        sellerId: SellerId; passwordHash: string; kept?: number | undefined; address: string;
+      }, at: number,
+    ): void {
+      assertOne(setPassword.run(passwordHash, sellerId));
+      endOthers.run(sellerId, kept ?? 0);
+      audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
+    },
+  };
+}
+
+/** Adds the account of a seller who has none; its e-mail is not taken. */
+export function prepareAddAccount(db: DatabaseSync) {
+  const insert = db.prepare(`
+    INSERT INTO account (seller_id, email, password, locale, time_zone, created_at)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  return (sellerId: SellerId, account: NewAccount, at: number): void => {
+    const { email, passwordHash, locale, timeZone } = account;
+    insert.run(sellerId, email, passwordHash, locale, timeZone, at);
+  };
+}
+
+export function accountQueries(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT ${ACCOUNT_COLUMNS} FROM account AS a JOIN seller AS s ON s.id = a.seller_id
+    WHERE a.seller_id = ?`);
+  // Like the one for keys, no seller_id narrows it: it is what finds the seller.
+  const findCredentials = db.prepare(`
+    SELECT seller_id, password, totp_secret IS NOT NULL AS has_totp FROM account WHERE email = ?`);
+  return {
+    findAccount(sellerId: SellerId): Account | undefined {
+      const row = find.get(sellerId);
+      return row && mapAccount(row);
+    },
+    findCredentials(email: string): Credentials | undefined {
+      const row = findCredentials.get(email);
+      return row && {
+        // The column holds what this brand means.
+        sellerId: readInteger(row, 'seller_id') as SellerId,
+        passwordHash: readText(row, 'password'),
+        hasTotp: readInteger(row, 'has_totp') === 1,
+      };
+    },
+  };
+}
+
+export function mapAccount(row: Row): Account {
+  return {
+    // The column holds what this brand means.
+    sellerId: readInteger(row, 'seller_id') as SellerId,
+    sellerName: readText(row, 'seller_name'),
+    currency: readCurrency(row),
+    email: readText(row, 'email'),
+    hasTotp: readInteger(row, 'has_totp') === 1,
+    locale: readText(row, 'locale'),
+    timeZone: readText(row, 'time_zone'),
+    lowStock: readInteger(row, 'low_stock'),
+    createdAt: readInteger(row, 'account_created_at'),
+  };
+}
+
+function assertOne({ changes }: { readonly changes: number | bigint }): void {
+  if (changes !== 1) throw new AppError('not_found', 'There is no such account.');
+}

@@ -1,0 +1,73 @@
+/**
+ * The audit log in SQLite: a chain, in which each event carries the SHA-256 of itself and of the
+ * hash before it. Written by the units that do what it tells of, in their transaction.
+ */
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { AUDIT_TYPES, type AuditEvent, type NewAuditEvent } from '../../domain/audit.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type { AuditQuery } from '../portal-store.ts';
+import { readBytes, readInteger, readOptional, readText, type Row } from './row.ts';
+
+const COLUMNS = 'n, seller_id, at, type, address, subject';
+const SUBJECT_LIMIT_CHARACTERS = 300;
+const ADDRESS_LIMIT_CHARACTERS = 100;
+
+export class AuditLog {
+  readonly #findLast;
+  readonly #insert;
+
+  constructor(db: DatabaseSync) {
+    this.#findLast = db.prepare('SELECT n, hash FROM audit_event ORDER BY n DESC LIMIT 1');
+    this.#insert = db.prepare(`INSERT INTO audit_event (${COLUMNS}, hash)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  }
+
+  add({ sellerId, type, ...event }: NewAuditEvent, at: number): void {
+    const last = this.#findLast.get();
+    const n = last ? readInteger(last, 'n') + 1 : 1;
+    const address = event.address.slice(0, ADDRESS_LIMIT_CHARACTERS);
+    const subject = event.subject.slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
+    const before = last ? readBytes(last, 'hash') : new Uint8Array(32);
+    const hash = chainHash(before, { n, sellerId, type, at, address, subject });
+    this.#insert.run(n, sellerId ?? null, at, type, address, subject, hash);
+  }
+}
+
+export function auditUnits(audit: AuditLog) {
+  return {
+    noteAuditEvent: (event: NewAuditEvent, at: number): void => audit.add(event, at),
+  };
+}
+
+export function auditQueries(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND n < ? ORDER BY n DESC LIMIT ?`);
+  return {
+    listAuditEvents(sellerId: SellerId, { before, limit }: AuditQuery): AuditEvent[] {
+      return list.all(sellerId, before ?? Number.MAX_SAFE_INTEGER, limit).map(mapEvent);
+    },
+  };
+}
+
+/** What an event is sealed with; `before` is the hash of the event before it, or 32 zeros. */
+function chainHash(before: Uint8Array, event: AuditEvent): Uint8Array {
+  const { n, sellerId, at, type, address, subject } = event;
+  const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject]);
+  return createHash('sha256').update(before).update(text).digest();
+}
+
+function mapEvent(row: Row): AuditEvent {
+  const name = readText(row, 'type');
+  const type = AUDIT_TYPES.find((known) => known === name);
+  if (!type) throw new TypeError(`"${name}" is not a type of event.`);
+  return {
+    n: readInteger(row, 'n'),
+    // The column holds what this brand means.
+    sellerId: readOptional(row, 'seller_id', readInteger) as SellerId | undefined,
+    at: readInteger(row, 'at'),
+    type,
+    address: readText(row, 'address'),
+    subject: readText(row, 'subject'),
+  };
+}

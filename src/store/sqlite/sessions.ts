@@ -1,0 +1,96 @@
+/** Sessions of the portal in SQLite. Only hashes of their tokens come here. */
+import type { DatabaseSync } from 'node:sqlite';
+import { SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
+import type { NewAuditEvent } from '../../domain/audit.ts';
+import { firstIdAt, type SellerId } from '../../domain/id.ts';
+import type { NewSession, Session, Visitor } from '../portal-store.ts';
+import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
+import type { AuditLog } from './audit.ts';
+import { readInteger, readText, type Row } from './row.ts';
+
+const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
+
+export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
+  const addSession = prepareAddSession(db);
+  const noteSeen = db.prepare('UPDATE session SET seen_at = ? WHERE seller_id = ? AND id = ?');
+  const end = db.prepare('DELETE FROM session WHERE seller_id = ? AND id = ?');
+  const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
+
+  return {
+    createSession(
+      { sellerId, session }: { sellerId: SellerId; session: NewSession }, at: number,
+    ): void {
+      addSession(sellerId, session, at);
+      const { address, userAgent } = session;
+      audit.add({ sellerId, type: 'signed_in', address, subject: userAgent }, at);
+    },
+    noteSessionSeen({ sellerId, id }: { sellerId: SellerId; id: number }, at: number): void {
+      noteSeen.run(at, sellerId, id);
+    },
+    endSessions(
+      { sellerId, which, event }: {
+        sellerId: SellerId;
+        which: { readonly id: number } | { readonly allBut: number };
+        event: Pick<NewAuditEvent, 'type' | 'address'>;
+      }, at: number,
+    ): void {
+      const { changes } = 'id' in which
+        ? end.run(sellerId, which.id) : endOthers.run(sellerId, which.allBut);
+      if (changes === 0) return;
+      const subject = 'id' in which ? '' : `${changes} others`;
+      audit.add({ sellerId, ...event, subject }, at);
+    },
+  };
+}
+
+/** Adds a session, and removes those of the seller that are too old, or too many. */
+export function prepareAddSession(db: DatabaseSync) {
+  const findLastId = db.prepare(`
+    SELECT coalesce(max(id), 0) AS id FROM session WHERE seller_id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO session (seller_id, id, hash, created_at, seen_at, address, user_agent)
+    VALUES (:sellerId, :id, :hash, :at, :at, :address, :userAgent)`);
+  const forget = db.prepare(`
+    DELETE FROM session WHERE seller_id = :sellerId AND (created_at < :oldest OR id IN (
+      SELECT id FROM session WHERE seller_id = :sellerId
+      ORDER BY id DESC LIMIT -1 OFFSET :most))`);
+  return (sellerId: SellerId, session: NewSession, at: number): void => {
+    const id = Math.max(readInteger(findLastId.get(sellerId) ?? {}, 'id') + 1, firstIdAt(at));
+    const { hash, address, userAgent } = session;
+    insert.run({ sellerId, id, hash, at, address, userAgent });
+    forget.run({ sellerId, oldest: at - SESSION_LIFE_MS, most: SESSIONS_PER_SELLER_LIMIT });
+  };
+}
+
+export function sessionQueries(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM session AS x WHERE seller_id = ? ORDER BY id DESC LIMIT ?`);
+  // Like the one for keys, no seller_id narrows it: it is what finds the seller.
+  const findVisitor = db.prepare(`
+    SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
+    JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id
+    WHERE x.hash = ?`);
+  return {
+    listSessions(sellerId: SellerId, limit: number): Session[] {
+      return list.all(sellerId, limit).map(mapSession);
+    },
+    findVisitor(hash: string): Visitor | undefined {
+      const row = findVisitor.get(hash);
+      return row && {
+        account: mapAccount(row),
+        session: mapSession(row),
+        position: readInteger(row, 'position'),
+      };
+    },
+  };
+}
+
+function mapSession(row: Row): Session {
+  return {
+    id: readInteger(row, 'id'),
+    createdAt: readInteger(row, 'created_at'),
+    seenAt: readInteger(row, 'seen_at'),
+    address: readText(row, 'address'),
+    userAgent: readText(row, 'user_agent'),
+  };
+}
