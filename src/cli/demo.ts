@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_PORT } from '../config.ts';
+import { DEFAULT_PORT, INVITATION_LIFE_MS } from '../config.ts';
 import {
   type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
 } from '../domain/api-key.ts';
@@ -16,6 +16,7 @@ import { type ApiServer, PRODUCTS_PATH } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from './command.ts';
 import { sendImport } from './import-run.ts';
 import { openSource } from './import-source.ts';
+import { makeInvitation } from './invite.ts';
 import { serve } from './serve.ts';
 import { withStore } from './with-store.ts';
 
@@ -32,12 +33,12 @@ export const demo: Command = {
     const dataFolder = mkdtempSync(join(tmpdir(), 'seller-api-demo-'));
     // However this process ends, but for a signal that nobody can catch.
     process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }));
-    const key = await createSellerWithKey(dataFolder);
+    const access = await createSeller(dataFolder);
     let presentation: Promise<void> | undefined;
     const out = (text: string): void => {
       // The one thing that `serve` says here: where it listens.
       const { url } = JSON.parse(text) as { readonly url: string };
-      presentation = present(input, { url, key });
+      presentation = present(input, url, access);
       // Without its products the server need not go on; the error itself is awaited below.
       presentation.catch(() => process.emit('SIGTERM', 'SIGTERM'));
     };
@@ -46,18 +47,29 @@ export const demo: Command = {
   },
 };
 
-function createSellerWithKey(folder: string): Promise<ApiKeySecret> {
+/** What a visitor of the demo comes in with. */
+interface Access {
+  readonly key: ApiKeySecret;
+  /** For an account in the portal. */
+  readonly code: string;
+}
+
+function createSeller(folder: string): Promise<Access> {
   const key = generateApiKey();
   return withStore(folder, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', 'EUR'));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));
-    return key;
+    const expiresAt = Date.now() + INVITATION_LIFE_MS;
+    return { key, code: await makeInvitation(store, { sellerId: id, isFirst: false, expiresAt }) };
   });
 }
 
 /** Brings the sample in, and prints what there is to try. */
-async function present({ isJson, out }: Input, server: ApiServer): Promise<void> {
+async function present(
+  { isJson, out }: Input, url: string, { key, code }: Access,
+): Promise<void> {
+  const server = { url, key };
   const { created: products } = await sendImport({
     server,
     source: openSource(SAMPLE, undefined),
@@ -69,12 +81,13 @@ async function present({ isJson, out }: Input, server: ApiServer): Promise<void>
     },
   });
   const commands = listCommands(server);
-  const { url, key } = server;
+  const portal = { url: `${url}/portal/join?shop=existing`, code };
   if (isJson) {
-    out(JSON.stringify({ url, key, products, commands }));
+    out(JSON.stringify({ url, key, portal, products, commands }));
     return;
   }
   out(`Listening on ${url} with ${products} products, until Ctrl-C; then all of it is gone.`);
+  out(`The portal: ${portal.url}, with the code ${code}`);
   out(`The API key of this demo: ${key}\n\nFind products, change a stock, export everything:\n`);
   for (const command of commands) out(`  ${command}`);
 }

@@ -23,12 +23,12 @@ export async function describeFirstSteps(
     sellerId: undefined, isFirst: true, expiresAt: Date.now() + FIRST_CODE_LIFE_MS,
   });
   return `
-The database is empty. Open a shop in the portal:
+The database is empty. Open a shop in the portal, with this code, which works once and for a day:
 
-  Address: ${url}/portal/join
-  Code:    ${code}
+Address: ${url}/portal/join
+Code: ${code}
 
-The code works once, and for a day. Without the portal: ${describeCommands(url, dataFolder)}`;
+Or do without the portal. ${describeCommands(url, dataFolder)}`;
 }
 
 /** What to type for a seller, a key and a product, word for word. */

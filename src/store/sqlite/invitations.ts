@@ -12,7 +12,7 @@ import { prepareAddSession } from './sessions.ts';
 const COLUMNS = 'seller_id, is_first, expires_at';
 /** One for the first seller holds while there is none; one for a seller, while they have none. */
 const HOLDS = `hash = :hash AND expires_at > :at
-  AND (is_first = 0 OR NOT EXISTS (SELECT 1 FROM seller))
+  AND (is_first = 0 OR NOT EXISTS (SELECT 1 FROM seller WHERE id > 0))
   AND NOT EXISTS (SELECT 1 FROM account AS a WHERE a.seller_id = invitation.seller_id)`;
 
 export function invitationUnits(

@@ -47,6 +47,9 @@ CREATE TABLE invitation (
   expires_at INTEGER NOT NULL CHECK (expires_at >= 0)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX invitation_seller ON invitation (seller_id);
+CREATE INDEX invitation_expiry ON invitation (expires_at);
+
 -- What happened to accounts and keys. Each event carries a hash over itself and the hash before it:
 -- one that was changed or removed later breaks the chain.
 CREATE TABLE audit_event (
