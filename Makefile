@@ -19,13 +19,13 @@ dev: node_modules ## serve, and start again whenever a source file changes
 	@$(BIN)/tsx/dist/cli.mjs watch src/main.ts serve
 
 test: node_modules ## types, then every test with coverage (95 % of lines, 90 % of branches)
-	@$(BIN)/typescript/bin/tsc --project .
+	@$(BIN)/typescript/bin/tsc --project . && $(BIN)/typescript/bin/tsc --project src/portal
 	@$(BIN)/c8/bin/c8.js --all --src src --include 'src/**' --extension .ts --reporter text \
 	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0 \
 	  $(NODE) --test $(TESTS)
 
 check: node_modules ## types and tests without coverage
-	@$(BIN)/typescript/bin/tsc --project .
+	@$(BIN)/typescript/bin/tsc --project . && $(BIN)/typescript/bin/tsc --project src/portal
 	@$(NODE) --test $(TESTS)
 
 bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
