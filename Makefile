@@ -2,12 +2,13 @@
 NODE ?= $(shell .toolchain/node)
 BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
 TESTS = 'test/**/*.test.ts'
+BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev test check bench print-node clean
+.PHONY: help run demo dev types test check test-browser bench print-node clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 run: ## serve http://127.0.0.1:8080 on the database in data/
 	@node=$(NODE); [ -n "$$node" ] && exec "$$node" src/main.ts serve
@@ -18,15 +19,21 @@ demo: ## serve a sample catalogue from a temporary folder, with lines to try
 dev: node_modules ## serve, and start again whenever a source file changes
 	@$(BIN)/tsx/dist/cli.mjs watch src/main.ts serve
 
-test: node_modules ## types, then every test with coverage (95 % of lines, 90 % of branches)
-	@$(BIN)/typescript/bin/tsc --project . && $(BIN)/typescript/bin/tsc --project src/portal
+types: node_modules ## types alone; what runs in the browser knows the browser's own
+	@$(BIN)/typescript/bin/tsc --project .
+	@$(BIN)/typescript/bin/tsc --project src/portal
+	@$(BIN)/typescript/bin/tsc --project test/browser
+
+test: types ## types, then every test with coverage (95 % of lines, 90 % of branches)
 	@$(BIN)/c8/bin/c8.js --all --src src --include 'src/**' --extension .ts --reporter text \
 	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0 \
 	  $(NODE) --test $(TESTS)
 
-check: node_modules ## types and tests without coverage
-	@$(BIN)/typescript/bin/tsc --project . && $(BIN)/typescript/bin/tsc --project src/portal
+check: types ## types and tests without coverage
 	@$(NODE) --test $(TESTS)
+
+test-browser: types ## the tests in a real browser; they need chromium and chromium-driver
+	@$(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)
 
 bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
 	@$(NODE) test/bench/main.ts
@@ -35,7 +42,7 @@ print-node: ## the path of the Node that every target uses
 	@node=$(NODE); [ -n "$$node" ] && echo "$$node"
 
 clean: ## remove what was installed and measured; the database in data/ stays
-	rm -rf node_modules coverage .node
+	rm -rf node_modules coverage screenshots .node
 
 node_modules: package.json package-lock.json
 	@[ -n "$(NODE)" ]

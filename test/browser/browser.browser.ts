@@ -1,0 +1,187 @@
+/** The browser itself: pages, keys, settings, cookies, logs, measures, and its end. */
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeFolder } from '../support/folder.ts';
+import { openBrowser } from './browser.ts';
+import { servePages } from './page-server.ts';
+
+const ICON = '<link rel="icon" href="data:,">';
+
+test('opens pages, goes back and reads what they show', async (t) => {
+  const browser = await openBrowser(t);
+  const site = await servePages(t, {
+    'GET /': `${ICON}<title>First</title><p>Shown</p><p hidden>Hidden</p><a href="/2">on</a>`,
+    'GET /2': `${ICON}<title>Second</title>`,
+  });
+  await browser.open(site);
+  assert.equal(await browser.title(), 'First');
+  assert.equal(await browser.text(), 'Shown\n\non');
+  await (await browser.findByRole('link', 'on')).follow();
+  assert.equal(await browser.title(), 'Second');
+  assert.equal(await browser.url(), `${site}/2`);
+  await browser.back();
+  assert.equal(await browser.title(), 'First');
+});
+
+test('presses keys where the focus is', async (t) => {
+  const browser = await openBrowser(t);
+  const site = await servePages(t, { 'GET /': `${ICON}<input id="a"><input id="b" value="x">` });
+  await browser.open(site);
+  const focused = () => browser.run(() => document.activeElement?.id);
+  await browser.press('Tab');
+  await browser.press('Tab');
+  assert.equal(await focused(), 'b');
+  await browser.press('Control+a');
+  await browser.press('Delete');
+  assert.equal(await (await browser.find('#b')).value(), '');
+  await browser.press('Shift+Tab');
+  assert.equal(await focused(), 'a');
+  await assert.rejects(browser.press('Tabulator'), /No key is named Tabulator/);
+});
+
+test('turns scripts off and on again', async (t) => {
+  const browser = await openBrowser(t);
+  const script = '<script>document.querySelector("p").textContent = "On"</script>';
+  const site = await servePages(t, {
+    'GET /': `${ICON}<p>Off</p>${script}<form method="post"><button>Send</button></form>`,
+    'POST /': { status: 303, headers: { location: '/sent' } },
+    'GET /sent': `${ICON}<p>Sent</p>${script}`,
+  });
+  await browser.setScripts(false);
+  await browser.open(site);
+  assert.match(await browser.text(), /^Off/);
+  await (await browser.findByRole('button', 'Send')).follow();
+  assert.equal(await browser.text(), 'Sent');
+  assert.equal(await browser.url(), `${site}/sent`);
+  await browser.setScripts(true);
+  await browser.reload();
+  assert.equal(await browser.text(), 'On');
+});
+
+test('is light or dark, and as wide as it is told to be', async (t) => {
+  const browser = await openBrowser(t);
+  const site = await servePages(t, { 'GET /': `${ICON}<p style="height: 3000px">Long</p>` });
+  await browser.open(site);
+  const look = () => browser.run(() => ({
+    dark: matchMedia('(prefers-color-scheme: dark)').matches,
+    width: document.documentElement.clientWidth,
+    height: innerHeight,
+  }));
+  assert.deepEqual(await look(), { dark: false, width: 1280, height: 800 });
+  await browser.setDark(true);
+  await browser.setViewport(320, 640);
+  assert.deepEqual(await look(), { dark: true, width: 320, height: 640 });
+  await browser.reload();
+  assert.deepEqual(await look(), { dark: true, width: 320, height: 640 });
+});
+
+test('takes pictures of whole pages', async (t) => {
+  const browser = await openBrowser(t);
+  const site = await servePages(t, {
+    'GET /': `${ICON}<body style="margin: 0"><p style="height: 1500px; margin: 0">Long`,
+  });
+  await browser.open(site);
+  await browser.setViewport(400, 300);
+  const path = join(import.meta.dirname, '../../screenshots/whole-page.png');
+  rmSync(path, { force: true });
+  await browser.screenshot('whole-page');
+  const picture = readFileSync(path);
+  // The size is in the first chunk (PNG, section 11.2.1).
+  assert.equal(picture.toString('latin1', 1, 4), 'PNG');
+  assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], [400, 1500]);
+});
+
+test('keeps cookies, also those that scripts cannot see, and each browser its own', async (t) => {
+  const [browser, other] = await Promise.all([openBrowser(t), openBrowser(t)]);
+  const site = await servePages(t, {
+    'GET /': { body: ICON, headers: { 'set-cookie': 'session=s1; HttpOnly; SameSite=Strict' } },
+    'GET /echo': (_, request) => `${ICON}${request.headers.cookie ?? 'none'}`,
+  });
+  await browser.open(site);
+  const [cookie] = await browser.cookies();
+  assert.deepEqual([cookie?.name, cookie?.httpOnly, cookie?.sameSite], ['session', true, 'Strict']);
+  await browser.setCookie('more', 'm1');
+  await browser.open(`${site}/echo`);
+  assert.equal(await browser.text(), 'session=s1; more=m1');
+  await browser.deleteCookies();
+  await browser.reload();
+  assert.equal(await browser.text(), 'none');
+  await other.open(`${site}/echo`);
+  assert.equal(await other.text(), 'none');
+});
+
+test('tells errors of scripts, missing files and what a policy refused', async (t) => {
+  const browser = await openBrowser(t);
+  const site = await servePages(t, {
+    'GET /quiet': `${ICON}<p>Quiet</p>`,
+    'GET /missing': { status: 404, body: `${ICON}<p>Not here</p>` },
+    'GET /loud': `${ICON}<script src="/none.js"></script><script>throw Error('Oops')</script>`,
+    'GET /strict': {
+      headers: { 'content-security-policy': "default-src 'none'" },
+      body: '<link rel="icon" href="data:,"><p style="color: red">Red?</p>',
+    },
+  });
+  await browser.open(`${site}/quiet`);
+  await browser.open(`${site}/missing`);
+  assert.deepEqual(await browser.consoleErrors(), []);
+  await browser.open(`${site}/loud`);
+  const errors = await browser.consoleErrors();
+  assert.equal(errors.length, 2);
+  assert.match(errors.join('\n'), /none\.js - .* 404/);
+  assert.match(errors.join('\n'), /Uncaught Error: Oops/);
+  assert.deepEqual(await browser.policyViolations(), []);
+  await browser.open(`${site}/strict`);
+  assert.match((await browser.policyViolations()).join('\n'), /inline style violates/);
+});
+
+test('names every host that a page wanted something from, and reaches no other', async (t) => {
+  const browser = await openBrowser(t);
+  const elsewhere = 'http://elsewhere.example';
+  const site = await servePages(t, {
+    'GET /': `${ICON}<p>Plain</p>`,
+    'GET /leak': `${ICON}<img src="${elsewhere}/a.png"><img src="http://127.0.0.2/b.png">`,
+    'GET /away': { status: 303, headers: { location: 'http://redirected.example/' } },
+  });
+  const own = new URL(site).host;
+  await browser.open(site);
+  assert.deepEqual(await browser.requestedHosts(), [own]);
+  await browser.open(`${site}/leak`);
+  assert.deepEqual(await browser.requestedHosts(), [own, '127.0.0.2', 'elsewhere.example'].sort());
+  await assert.rejects(browser.open(`${site}/away`), /ERR_NAME_NOT_RESOLVED/);
+  assert.ok((await browser.requestedHosts()).includes('redirected.example'));
+});
+
+test('measures what a page weighs', async (t) => {
+  const browser = await openBrowser(t);
+  const body = `${ICON}${'x'.repeat(5000)}`;
+  await browser.open(await servePages(t, { 'GET /': body }));
+  const load = await browser.measure();
+  assert.equal(load.decodedBytes, body.length);
+  assert.equal(load.encodedBytes, body.length);
+  assert.ok(load.transferredBytes > body.length);
+  assert.ok(load.firstByteMs > 0);
+});
+
+test('uploads and downloads files', async (t) => {
+  const browser = await openBrowser(t);
+  const path = join(makeFolder(t), 'stock.csv');
+  writeFileSync(path, 'sku,stock\nA-1,5\n');
+  const site = await servePages(t, {
+    'GET /': `${ICON}<form method="post" enctype="multipart/form-data"><label>File
+      <input type="file" name="file"></label><button>Send</button></form>`,
+    'POST /': (body) => ({
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-disposition': 'attachment; filename="echo.txt"',
+      },
+      body,
+    }),
+  });
+  await browser.open(site);
+  await (await browser.findByLabel('File')).upload(path);
+  await (await browser.findByRole('button', 'Send')).click();
+  const echo = (await browser.download('echo.txt')).toString();
+  assert.match(echo, /filename="stock\.csv"[^]*sku,stock\nA-1,5\n/);
+});

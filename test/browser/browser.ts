@@ -1,0 +1,223 @@
+/**
+ * A real browser for one test, or for all tests of a file with `openBrowser({ after })`: Chromium
+ * with a profile of its own and no way to any host but 127.0.0.1. It ends after the test.
+ */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Driver, MISSING_BROWSER, startDriver } from './driver.ts';
+import { Scope } from './element.ts';
+import { parseKeys } from './keys.ts';
+import { BrowserLog, LOGGING } from './log.ts';
+import { sendCommand, type Sent, Session, WebDriverError } from './session.ts';
+import { type Truthy, waitFor } from './wait.ts';
+
+const SCREENSHOTS = join(import.meta.dirname, '../../screenshots');
+const DESK = { width: 1280, height: 800 };
+
+const SWITCHES = [
+  '--headless=new', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US',
+  // Root has no sandbox, nor has many a container; the pages are this project's own.
+  '--no-sandbox',
+  // Every other name and address leads nowhere, whatever a page or the browser itself asks for.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  // A viewport of 320 px is then 320 px wide, as on a phone.
+  '--hide-scrollbars',
+  // `computedRole` and `computedName` of elements, see `query.ts`.
+  '--enable-blink-features=ComputedAccessibilityInfo',
+];
+
+/** A `TestContext`, or `{ after }` with the hook of `node:test` for a whole file. */
+export interface Lifetime {
+  after(hook: () => Promise<void> | void): void;
+}
+
+/** What a page weighed and how long its first byte took. */
+export interface PageLoad {
+  /** The body on the wire, compressed where it was. */
+  readonly encodedBytes: number;
+  readonly decodedBytes: number;
+  /** The body and the fields of its header. */
+  readonly transferredBytes: number;
+  /** From the request to the first byte of its answer, without making the connection. */
+  readonly firstByteMs: number;
+}
+
+export interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  readonly path: string;
+  readonly httpOnly: boolean;
+  readonly secure: boolean;
+  /** `Strict`, `Lax` or `None`. */
+  readonly sameSite: string;
+  /** In seconds since 1970; none for a cookie that ends with the browser. */
+  readonly expiry?: number;
+}
+
+/** Opens a browser of 1280 x 800, in light colours, with scripts on. */
+export async function openBrowser(t: Lifetime): Promise<Browser> {
+  const folder = await mkdtemp(join(tmpdir(), 'browser-'));
+  const driver = await startDriver(folder);
+  t.after(async () => {
+    await driver.end();
+    // Of the processes of the group, only the driver is waited for; others may write a last file.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
+  const session = await openSession(driver, folder);
+  const browser = new Browser(session, folder);
+  await browser.setViewport(DESK.width, DESK.height);
+  return browser;
+}
+
+async function openSession(driver: Driver, folder: string): Promise<Session> {
+  const capabilities = {
+    browserName: 'chrome',
+    timeouts: { pageLoad: 30_000, script: 10_000 },
+    'goog:loggingPrefs': LOGGING,
+    'goog:chromeOptions': {
+      args: [...SWITCHES, `--user-data-dir=${join(folder, 'profile')}`],
+      prefs: { 'download.default_directory': join(folder, 'downloads') },
+      perfLoggingPrefs: { enableNetwork: true, enablePage: false },
+    },
+  };
+  try {
+    const body = { capabilities: { alwaysMatch: capabilities } };
+    const { sessionId } = await sendCommand('POST', `${driver.url}/session`, body);
+    return new Session(`${driver.url}/session/${sessionId}`);
+  } catch (cause) {
+    const isMissing = cause instanceof WebDriverError && /cannot find/.test(cause.message);
+    throw isMissing ? new Error(MISSING_BROWSER, { cause }) : cause;
+  }
+}
+
+/** The browser's one page; elements are found in all of it. */
+export class Browser extends Scope {
+  readonly #folder: string;
+  readonly #log: BrowserLog;
+
+  constructor(session: Session, folder: string) {
+    super(session);
+    this.#folder = folder;
+    this.#log = new BrowserLog(session);
+  }
+
+  /** Goes to an address and waits until the page is loaded. */
+  open(url: string): Promise<void> {
+    return this.session.command('POST', '/url', { url });
+  }
+
+  reload(): Promise<void> {
+    return this.session.command('POST', '/refresh');
+  }
+
+  back(): Promise<void> {
+    return this.session.command('POST', '/back');
+  }
+
+  url(): Promise<string> {
+    return this.session.command('GET', '/url');
+  }
+
+  title(): Promise<string> {
+    return this.session.command('GET', '/title');
+  }
+
+  /** All text that is rendered. */
+  text(): Promise<string> {
+    return this.run(() => document.body.innerText);
+  }
+
+  /** Presses a key, such as `Tab`, or several at once, such as `Shift+Tab`, where the focus is. */
+  async press(keys: string): Promise<void> {
+    const actions = [{ type: 'key', id: 'keyboard', actions: parseKeys(keys) }];
+    await this.session.command('POST', '/actions', { actions });
+  }
+
+  /** Runs a function in the page; it sees its arguments and the page alone, see `Session.run`. */
+  run<Args extends unknown[], Result>(
+    script: (...args: Args) => Result, ...args: Sent<Args>
+  ): Promise<Awaited<Result>> {
+    return this.session.run(script, args);
+  }
+
+  /** Waits up to 10 s for a truthy answer; `what` is for the message where none comes. */
+  waitFor<T>(what: string, condition: () => Promise<T>): Promise<Truthy<T>> {
+    return waitFor(what, condition);
+  }
+
+  /** Turns the scripts of pages on or off, from the next page on. */
+  async setScripts(on: boolean): Promise<void> {
+    await this.session.devTools('Emulation.setScriptExecutionDisabled', { value: !on });
+  }
+
+  /** What `prefers-color-scheme` says, at once and for later pages. */
+  async setDark(dark: boolean): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }];
+    await this.session.devTools('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** The size of the viewport in CSS pixels, at once and for later pages. */
+  async setViewport(width: number, height: number): Promise<void> {
+    const metrics = { width, height, deviceScaleFactor: 1, mobile: false };
+    await this.session.devTools('Emulation.setDeviceMetricsOverride', metrics);
+  }
+
+  /** The cookies that the present page gets, with those that scripts cannot see. */
+  cookies(): Promise<Cookie[]> {
+    return this.session.command('GET', '/cookie');
+  }
+
+  async setCookie(name: string, value: string): Promise<void> {
+    await this.session.command('POST', '/cookie', { cookie: { name, value } });
+  }
+
+  async deleteCookies(): Promise<void> {
+    await this.session.command('DELETE', '/cookie');
+  }
+
+  /** Errors in the console since the start, see `BrowserLog`. */
+  consoleErrors(): Promise<string[]> {
+    return this.#log.errors();
+  }
+
+  policyViolations(): Promise<string[]> {
+    return this.#log.policyViolations();
+  }
+
+  /** Every host, such as `127.0.0.1:8080`, that any page wanted something from. */
+  requestedHosts(): Promise<string[]> {
+    return this.#log.requestedHosts();
+  }
+
+  measure(): Promise<PageLoad> {
+    return this.run(() => {
+      const [load] = performance.getEntriesByType('navigation');
+      // `navigation` entries are of this type (Navigation Timing 2, section 4).
+      const timing = load as PerformanceNavigationTiming;
+      return {
+        encodedBytes: timing.encodedBodySize,
+        decodedBytes: timing.decodedBodySize,
+        transferredBytes: timing.transferSize,
+        firstByteMs: timing.responseStart - timing.requestStart,
+      };
+    });
+  }
+
+  /** Writes the whole page, also what is below the viewport, to `screenshots/NAME.png`. */
+  async screenshot(name: string): Promise<void> {
+    const { cssContentSize } = await this.session.devTools('Page.getLayoutMetrics');
+    const { data } = await this.session.devTools('Page.captureScreenshot', {
+      captureBeyondViewport: true, clip: { ...cssContentSize, scale: 1 },
+    });
+    await mkdir(SCREENSHOTS, { recursive: true });
+    await writeFile(join(SCREENSHOTS, `${name}.png`), data, 'base64');
+  }
+
+  /** What was downloaded under this name, as soon as it is whole. */
+  download(name: string): Promise<Buffer> {
+    // While it grows, it has another name.
+    const path = join(this.#folder, 'downloads', name);
+    return waitFor(`the download ${name}`, () => readFile(path).catch(() => undefined));
+  }
+}

@@ -1,0 +1,68 @@
+/** The driver ends with everything that it started, whatever happens to the test. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { makeFolder } from '../support/folder.ts';
+import { MISSING_BROWSER, startDriver } from './driver.ts';
+import { waitFor } from './wait.ts';
+
+const OPEN_BROWSER = `
+  const { openBrowser } = await import('${new URL('browser.ts', import.meta.url)}');
+  const { test } = await import('node:test');
+  test('opens', async (t) => {
+    await openBrowser(t);
+    console.error('opened');`;
+
+test('ends the browser after a test that fails', async (t) => {
+  const folder = makeFolder(t);
+  const child = run(`${OPEN_BROWSER} throw new Error('fails'); });`, folder);
+  const [[opened], [status]] = await Promise.all([once(child.stderr, 'data'), once(child, 'exit')]);
+  assert.equal(String(opened), 'opened\n');
+  assert.equal(status, 1);
+  await waitForNoProcess(folder);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('ends the browser of a process that a signal ends', async (t) => {
+  const folder = makeFolder(t);
+  const child = run(`${OPEN_BROWSER} setInterval(() => {}, 1000); await new Promise(() => {}); });`,
+    folder);
+  await once(child.stderr, 'data');
+  assert.ok(findProcesses(folder).length > 0);
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM']);
+  await waitForNoProcess(folder);
+});
+
+test('says what to install where there is no driver', async (t) => {
+  await assert.rejects(startDriver(makeFolder(t), 'no-such-driver'), { message: MISSING_BROWSER });
+});
+
+test('says what a driver wrote that ends early', async (t) => {
+  await assert.rejects(startDriver(makeFolder(t), 'echo'), /chromedriver ended early: --port=0/);
+});
+
+/** Runs a script whose browsers have their profiles below `folder`. */
+function run(script: string, folder: string) {
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  return spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'ignore', 'pipe'], env: { ...environment, TMPDIR: folder },
+  });
+}
+
+/** The processes that were started with a path below `folder`; one that has ended has none. */
+function findProcesses(folder: string): string[] {
+  return globSync('/proc/[0-9]*/cmdline').filter((path) => {
+    try {
+      return readFileSync(path, 'utf8').includes(folder);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function waitForNoProcess(folder: string): Promise<boolean> {
+  return waitFor('the end of the browser', async () => findProcesses(folder).length === 0);
+}

@@ -1,0 +1,104 @@
+/** Elements as tests find, read and use them. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Browser, openBrowser } from './browser.ts';
+import { servePages } from './page-server.ts';
+
+const FORM = `<link rel="icon" href="data:,">
+  <form method="post">
+    <label>Name <input name="name" value="Old"></label>
+    <label for="place">Place</label><select id="place" name="place">
+      <option value="1">Shop</option><option value="2">Cellar</option></select>
+    <label><input type="checkbox" name="live" value="yes"> Live</label>
+    <label>Locked <input disabled></label>
+    <button aria-label="Save it">Save</button>
+  </form>
+  <ul><li>One</li><li>Two   <b>bold</b></li><li hidden>Three</li></ul>`;
+
+const browser = await openBrowser({ after });
+
+async function openForm(): Promise<Browser> {
+  await browser.open(await servePages({ after }, { 'GET /': FORM, 'POST /': (body) => body }));
+  return browser;
+}
+
+test('finds one element by selector, label, role and text', async () => {
+  const page = await openForm();
+  assert.equal(await (await page.find('form select')).attribute('id'), 'place');
+  assert.equal(await (await page.findByLabel('Place')).attribute('name'), 'place');
+  assert.equal(await (await page.findByLabel(/^na/i)).value(), 'Old');
+  assert.equal(await (await page.findByRole('button', 'Save it')).text(), 'Save');
+  assert.equal(await (await page.findByRole('checkbox')).label(), 'Live');
+  assert.equal(await (await page.findByText('bold')).attribute('class'), null);
+  assert.equal(await (await page.findByText('Two bold')).text(), 'Two bold');
+});
+
+test('finds elements within an element', async () => {
+  const page = await openForm();
+  const list = await page.find('ul');
+  assert.equal(await (await list.findByText(/^Tw/)).text(), 'Two bold');
+  assert.equal((await list.findAll('input')).length, 0);
+  assert.equal((await page.findAll('input')).length, 3);
+});
+
+test('tells how many there are now, and whether there are any', async () => {
+  const page = await openForm();
+  assert.equal((await page.findAll('li')).length, 3);
+  assert.equal((await page.findAllByRole('listitem')).length, 2);
+  assert.equal((await page.findAllByText(/^(One|Two|Three)/)).length, 2);
+  assert.equal(await page.has('table'), false);
+  assert.equal(await page.has('li'), true);
+});
+
+test('waits for an element that a script adds', async () => {
+  const page = await openForm();
+  await page.run(() => {
+    setTimeout(() => document.body.append(document.createElement('output')), 100);
+  });
+  assert.equal(await page.has('output'), false);
+  await page.find('output');
+});
+
+test('refuses to choose between several elements', async () => {
+  const page = await openForm();
+  await assert.rejects(page.find('li'), /3 elements match li/);
+  await assert.rejects(page.findByRole('textbox'), /2 elements match the textbox named anything/);
+});
+
+test('fills in and sends a form', async () => {
+  const page = await openForm();
+  const name = await page.findByLabel('Name');
+  await name.type(' and new');
+  assert.equal(await name.value(), 'Old and new');
+  await name.fill('Néw');
+  await (await page.findByLabel('Place')).choose('Cellar');
+  const live = await page.findByLabel('Live');
+  assert.equal(await live.isChecked(), false);
+  await live.click();
+  assert.equal(await live.isChecked(), true);
+  await (await page.findByText('Save')).follow();
+  assert.equal(await page.text(), 'name=N%C3%A9w&place=2&live=yes');
+});
+
+test('refuses an option that is not there', async () => {
+  const place = await (await openForm()).findByLabel('Place');
+  await assert.rejects(place.choose('Roof'), /No option Roof, only Shop, Cellar/);
+});
+
+test('tells what is enabled, displayed and styled', async () => {
+  const page = await openForm();
+  assert.equal(await (await page.findByLabel('Locked')).isEnabled(), false);
+  assert.equal(await (await page.findByLabel('Name')).isEnabled(), true);
+  assert.equal(await (await page.find('li[hidden]')).isDisplayed(), false);
+  assert.equal(await (await page.findByText('One')).isDisplayed(), true);
+  assert.equal(await (await page.find('b')).style('font-weight'), '700');
+});
+
+test('gives elements to functions that run in the page, and gets their answers', async () => {
+  const page = await openForm();
+  const list = await page.find('ul');
+  const count = (element: Element, more: number) => element.children.length + more;
+  assert.equal(await page.run(count, list, 4), 7);
+  assert.equal(await page.run(async () => Promise.resolve('later')), 'later');
+  await assert.rejects(page.run(() => { throw new Error('Oops'); }), /Oops/);
+});

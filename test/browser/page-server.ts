@@ -1,0 +1,38 @@
+/** Serves small pages to the browser, for the tests of what the browser tests stand on. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Lifetime } from './browser.ts';
+
+export interface SmallPage {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What to answer to `METHOD /path`: a page, or the HTML of one. */
+export type SmallPages = Readonly<Record<
+  string, string | SmallPage | ((body: string, request: IncomingMessage) => string | SmallPage)
+>>;
+
+/** Serves pages until the test is over, and resolves with `http://127.0.0.1:{port}`. */
+export async function servePages(t: Lifetime, pages: SmallPages): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const entry = pages[`${request.method} ${request.url}`] ?? { status: 404 };
+    const page = typeof entry === 'function' ? entry(await text(request), request) : entry;
+    const { status = 200, headers = {}, body = '' } = typeof page === 'string'
+      ? { body: page }
+      : page;
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers });
+    response.end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this kind.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

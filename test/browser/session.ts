@@ -1,0 +1,91 @@
+/**
+ * One WebDriver session (W3C WebDriver 2): sends commands, and runs functions in the page.
+ * Where WebDriver has no command it uses the DevTools protocol through chromedriver.
+ */
+
+/** The member that names an element in commands and answers (W3C WebDriver 2, section 12.1). */
+const ELEMENT_KEY = 'element-6066-11e4-a52e-4f735466cecf';
+
+/** An element of the page, as commands name it. */
+export interface ElementReference {
+  readonly [ELEMENT_KEY]: string;
+}
+
+/** Anything that stands for an element when it is sent. */
+export interface ElementLike {
+  toJSON(): ElementReference;
+}
+
+/** The arguments of a function of the page, as a test gives them. */
+export type Sent<Args extends readonly unknown[]> = {
+  [Index in keyof Args]: Args[Index] extends Node | null
+    ? ElementLike | Extract<Args[Index], null>
+    : Args[Index];
+};
+
+/** A command that the browser refused; `code` is WebDriver's, such as `no such element`. */
+export class WebDriverError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'WebDriverError';
+    this.code = code;
+  }
+}
+
+export class Session {
+  readonly #url: string;
+
+  /** @param url Of the session: `{driver}/session/{id}`. */
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Sends a command; the answer has the shape that the command's definition gives. */
+  command(method: string, path: string, body?: object): Promise<any> {
+    return sendCommand(method, `${this.#url}${path}`, body);
+  }
+
+  /** Sends a command of the DevTools protocol, such as `Emulation.setEmulatedMedia`. */
+  devTools(name: string, parameters: object = {}): Promise<any> {
+    return this.command('POST', '/goog/cdp/execute', { cmd: name, params: parameters });
+  }
+
+  /**
+   * Runs a function in the page, also where the page's own scripts are off, and returns its answer,
+   * which has to be plain data. The function sees its arguments and the page, nothing around it;
+   * `tools` are functions that it may call by their names.
+   */
+  async run<Args extends unknown[], Result>(
+    script: (...args: Args) => Result, args: Sent<Args>,
+    tools: readonly ((...args: never[]) => unknown)[] = [],
+  ): Promise<Awaited<Result>> {
+    const source = `${tools.join('\n')}\nreturn (${script}).apply(null, arguments);`;
+    return this.command('POST', '/execute/sync', { script: source, args });
+  }
+
+  /** Runs a function in the page that returns elements. */
+  async runForElements<Args extends unknown[]>(
+    script: (...args: Args) => Element[], args: Sent<Args>,
+  ): Promise<string[]> {
+    // What was an element in the page is a reference in the answer.
+    const references = (await this.run(script, args)) as unknown as ElementReference[];
+    return references.map((reference) => reference[ELEMENT_KEY]);
+  }
+}
+
+/** What stands for the element with this id in the arguments of a command. */
+export function makeReference(elementId: string): ElementReference {
+  return { [ELEMENT_KEY]: elementId };
+}
+
+/** Sends a WebDriver command and returns the `value` of the answer. Throws `WebDriverError`. */
+export async function sendCommand(method: string, url: string, body?: object): Promise<any> {
+  const payload = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
+  const response = await fetch(url, { method, ...payload });
+  const { value } = (await response.json()) as { value: any };
+  if (response.ok) return value;
+  const [summary = ''] = String(value.message).split('\n');
+  throw new WebDriverError(value.error, summary);
+}

@@ -1,0 +1,27 @@
+/** Waits for a condition; the one place of the browser tests where time is spent asleep. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { WebDriverError } from './session.ts';
+
+const DEADLINE_MS = 10_000;
+const INTERVAL_MS = 20;
+
+/** What a page answers while it changes; everything else is a fault of the test. */
+const PASSING = ['stale element reference', 'no such element', 'element not interactable'];
+
+export type Truthy<T> = Exclude<T, undefined | null | false | 0 | ''>;
+
+/** Asks until the answer is truthy, and returns it. Throws after 10 s, naming `what`. */
+export async function waitFor<T>(what: string, condition: () => Promise<T>): Promise<Truthy<T>> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const answer = await condition().catch(passOver);
+    // Truthy, so none of the falsy values is left.
+    if (answer) return answer as Truthy<T>;
+    if (performance.now() > deadline) throw new Error(`Waited ${DEADLINE_MS} ms for ${what}`);
+    await pause(INTERVAL_MS);
+  }
+}
+
+function passOver(error: unknown): undefined {
+  if (!(error instanceof WebDriverError && PASSING.includes(error.code))) throw error;
+}
