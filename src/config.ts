@@ -22,6 +22,9 @@ export const DISCARD_LIMIT_BYTES = 1024 * 1024;
 /** How long the client of a body that is longer has to read its answer. */
 export const DISCARD_LINGER_MS = 1_000;
 export const JSON_DEPTH_LIMIT = 8;
+/** Fields and files of one form, and what describes one of them. */
+export const FORM_PARTS_LIMIT = 100;
+export const FORM_PART_HEAD_LIMIT_BYTES = 4 * 1024;
 
 /** A record of a CSV file, or a line of NDJSON: shops put whole descriptions, in HTML, into one. */
 export const IMPORT_RECORD_LIMIT_BYTES = 256 * 1024;
