@@ -1,21 +1,20 @@
 /** Imports a file of products: a line in the answer for each row that failed, or for each row. */
 import type { Caller } from '../domain/caller.ts';
 import type { Issue } from '../domain/error.ts';
-import type { NewProduct } from '../domain/product.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { invalidQuery, type Query } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';
-import type { ImportedProducts, ImportEffect, ImportMode, Store } from '../store/store.ts';
+import type { ImportedProducts, ImportMode } from '../store/store.ts';
 import { parseColumnMap, parseDefaults } from '../transfer/columns.ts';
 import { CsvRows } from '../transfer/csv-rows.ts';
 import type { ImportRow, RowReader } from '../transfer/import-row.ts';
 import { NdjsonRows } from '../transfer/ndjson-rows.ts';
+import type { WrittenUnit } from '../transfer/units.ts';
+import { openCatalogue, openTrial, readOutcomes, startCounts } from './import-target.ts';
 import { CSV_TYPE } from './media-types.ts';
 import { QueryReader } from './query-reader.ts';
 import type { Call, Services } from './route.ts';
-import {
-  formatLine, takeFile, type UnitTally, type UnitTarget, type WrittenUnit,
-} from './units.ts';
+import { formatLine, takeFile, type UnitTally } from './units.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
 export async function importProducts(call: Call, services: Services): Promise<Reply> {
@@ -73,45 +72,11 @@ function openReader(mediaType: string, options: Options, { currency }: Caller): 
   return new NdjsonRows(currency);
 }
 
-type ImportTarget = UnitTarget<ImportRow, ImportedProducts>;
-
-function openCatalogue(
-  store: Store, { sellerId, keyId }: Caller, mode: ImportMode, key: string | undefined,
-): ImportTarget {
-  return {
-    write(rows, part) {
-      const products = readProducts(rows);
-      // With a key, units without a product and the end of the file leave records too: so that
-      // another file under the same key is told from the first one.
-      if (products.length === 0 && key === undefined) return undefined;
-      const idempotency = key === undefined ? undefined : { key, part };
-      return store.importProducts({ sellerId, keyId, idempotency }, products, mode);
-    },
-    close: async () => {},
-  };
-}
-
-function openTrial(
-  store: Store, { sellerId, position }: Caller, mode: ImportMode,
-): ImportTarget {
-  const preview = store.previewImport(sellerId, mode);
-  return {
-    async write(rows) {
-      return { effects: await preview.try(readProducts(rows)), position, isReplay: false };
-    },
-    close: () => preview.close(),
-  };
-}
-
-function readProducts(rows: readonly ImportRow[]): NewProduct[] {
-  return rows.flatMap(({ content }) => content?.product ?? []);
-}
-
 /** What became of the rows so far. */
 class Tally implements UnitTally<ImportRow, ImportedProducts> {
   readonly #reader: RowReader;
   readonly #reportsAll: boolean;
-  readonly #counts = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
+  readonly #counts = startCounts();
   #position: number;
 
   constructor(reader: RowReader, position: number, reportsAll: boolean) {
@@ -120,27 +85,15 @@ class Tally implements UnitTally<ImportRow, ImportedProducts> {
     this.#reportsAll = reportsAll;
   }
 
-  add({ rows, written }: WrittenUnit<ImportRow, ImportedProducts>): string {
-    this.#position = written?.position ?? this.#position;
+  add(unit: WrittenUnit<ImportRow, ImportedProducts>): string {
+    this.#position = unit.written?.position ?? this.#position;
     let lines = '';
-    let products = 0;
-    for (const row of rows) {
-      const effect = row.content?.product && written?.effects[products];
-      if (row.content?.product) products += 1;
-      lines += this.#addRow(row, effect);
+    for (const { line, sku, status, errors } of readOutcomes(unit)) {
+      this.#counts[status] += 1;
+      const isTold = status === 'failed' || (this.#reportsAll && status !== 'skipped');
+      if (isTold) lines += formatLine({ line, sku, status, errors });
     }
     return lines;
-  }
-
-  #addRow({ line, sku, content }: ImportRow, effect: ImportEffect | undefined): string {
-    if (!content) {
-      this.#counts.skipped += 1;
-      return '';
-    }
-    const errors = content.issues ?? (effect === 'taken' ? [TAKEN] : undefined);
-    const status = errors || effect === undefined || effect === 'taken' ? 'failed' : effect;
-    this.#counts[status] += 1;
-    return errors || this.#reportsAll ? formatLine({ line, sku, status, errors }) : '';
   }
 
   summarise() {
@@ -149,8 +102,3 @@ class Tally implements UnitTally<ImportRow, ImportedProducts> {
     return { ...this.#counts, position: this.#position, ...ignored };
   }
 }
-
-const TAKEN: Issue = {
-  pointer: '/sku', code: 'taken',
-  detail: 'You already have a product with this SKU. Import with mode=upsert to change it.',
-};

@@ -11,12 +11,13 @@ import type { Reply } from '../http/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { SyncedStock } from '../store/stock-store.ts';
 import { type JsonLine, NdjsonLines } from '../transfer/ndjson-lines.ts';
+import type { UnitTarget, WrittenUnit } from '../transfer/units.ts';
 import { QueryReader } from './query-reader.ts';
 import type { Call, Services } from './route.ts';
 import {
   countResult, formatResult, joinResults, type JudgedChange, type StockCounts,
 } from './stock-result.ts';
-import { takeFile, type UnitTally, type UnitTarget, type WrittenUnit } from './units.ts';
+import { takeFile, type UnitTally } from './units.ts';
 
 interface StockLine {
   readonly line: number;

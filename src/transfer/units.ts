@@ -1,0 +1,86 @@
+/**
+ * Files of any length, taken in units that are written one after the other while the file is read.
+ * What a unit holds depends on the file alone, so the repetition of a file under its
+ * Idempotency-Key has the same units, and those that were written are not written again.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  HEARTBEAT_INTERVAL_MS, IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS,
+} from '../config.ts';
+
+/** Where the units of a file go, one after the other. */
+export interface UnitTarget<Row, Written> {
+  /**
+   * Writes a unit; the last one, at the end of the file, has no rows. Undefined where there is
+   * nothing to write.
+   */
+  write(rows: readonly Row[], part: number): Promise<Written> | undefined;
+  close(): Promise<void>;
+}
+
+/** The rows of a unit, and what became of those that there was something to do with. */
+export interface WrittenUnit<Row, Written> {
+  readonly rows: readonly Row[];
+  readonly written: Written | undefined;
+}
+
+export interface FileOfRows<Row, Written> {
+  readonly batches: AsyncIterable<readonly Row[]>;
+  readonly target: UnitTarget<Row, Written>;
+  /** Rejects where whoever began may not go on: a file may take hours. */
+  readonly assertAllowed: () => Promise<void>;
+  /** Is called when it is over, whichever way. */
+  readonly end: () => void;
+}
+
+/** Writes the units; while one is written, the next one is read, and no more than that. */
+export async function* writeUnits<Row extends { readonly characters: number }, Written>(
+  { batches, target, assertAllowed, end }: FileOfRows<Row, Written>,
+): AsyncGenerator<WrittenUnit<Row, Written>, void, void> {
+  const units = gatherUnits(batches);
+  try {
+    let checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+    let reading = units.next();
+    for (let part = 0; ; part += 1) {
+      const step = await reading;
+      const rows = step.value ?? [];
+      if (performance.now() >= checkAt) {
+        await assertAllowed();
+        checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+      }
+      const writing = target.write(rows, part);
+      if (step.done) {
+        await writing;
+        return;
+      }
+      reading = units.next();
+      reading.catch(() => {}); // it is heard above, or nobody reads on
+      yield { rows, written: await writing };
+    }
+  } finally {
+    // Not awaited: a file that is still coming would hold up the answer that ends it.
+    units.return().catch(() => {});
+    end();
+    await target.close();
+  }
+}
+
+/** The rows of a file in groups, each of which is written as one unit. */
+async function* gatherUnits<Row extends { readonly characters: number }>(
+  batches: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<readonly Row[], void, void> {
+  let unit: Row[] = [];
+  let characters = 0;
+  for await (const rows of batches) {
+    await nextTurn(); // or a body that came at once would be handled at once
+    for (const row of rows) {
+      unit.push(row);
+      characters += row.characters;
+      if (unit.length < IMPORT_UNIT_ROWS && characters < IMPORT_UNIT_LIMIT_CHARACTERS) continue;
+      yield unit;
+      unit = [];
+      characters = 0;
+    }
+  }
+  if (unit.length > 0) yield unit;
+}
