@@ -2,10 +2,10 @@
  * Sends a source to the import of a server, once, and reads the report while it is sent: NDJSON, a
  * line for each failed row, and at the end a summary, or the problem that ended it before.
  */
+import { readLines } from '../transfer/lines.ts';
 import { type ApiServer, ask, PRODUCTS_PATH, readAnswer } from './api-client.ts';
 import { CommandFailure } from './command.ts';
 import { type ImportSource, readSource } from './import-source.ts';
-import { readLines } from './lines.ts';
 import { formatCount } from './progress-line.ts';
 import { asMembers, explainProblem, formatIssues, parseObject, printable } from './refusal.ts';
 import { TemporaryFailure } from './retry.ts';

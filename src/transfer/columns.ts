@@ -14,9 +14,9 @@ import type { ProductField } from '../domain/product-fields.ts';
 import { invalidQuery } from '../http/query.ts';
 
 const REQUIRED = ['name', 'category', 'sku', 'price', 'stock'] as const;
-const MEMBERS = [...REQUIRED, 'currency'] as const;
+export const MEMBERS = [...REQUIRED, 'currency'] as const;
 /** Those that a file may leave open: no SKU and no currency is good for all rows. */
-const DEFAULTABLE = ['name', 'category', 'price', 'stock'] as const;
+export const DEFAULTABLE = ['name', 'category', 'price', 'stock'] as const;
 export type Member = (typeof MEMBERS)[number];
 
 const DEFAULT_EXAMPLES = { name: 'Product', category: 'Misc', price: '1', stock: '0' } as const;
@@ -151,6 +151,41 @@ function parsePairs(text: string, members: readonly Member[]): Map<Member, strin
 export function findColumns(
   header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(),
 ): Columns {
+  const { names, layout, places, others } = locate(header, map);
+  assertComplete(places, header, defaults);
+  const used = new Set([...Object.values(places).flat(), ...Object.values(others)]);
+  const ignored = header.filter((_, place) => {
+    const name = names[place] ?? '';
+    return name !== '' && !used.has(place) && (layout.isShop || !EXPORT_ONLY.has(name));
+  });
+  return {
+    count: header.length, places, isShop: layout.isShop, ...others,
+    hasCategoryLists: layout.hasCategoryLists === true && !map.has('category'),
+    hasLocalDecimals: layout.hasLocalDecimals === true,
+    ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT),
+  };
+}
+
+/** How a header is understood, whether or not it has all that an import needs. */
+export interface ColumnMatch {
+  /** Where the columns of each member stand, from 0; none where there is no such column. */
+  readonly places: Columns['places'];
+  /** Where columns stand that tell how rows belong together, and that no member is read from. */
+  readonly structure: readonly number[];
+  /** Members that need a column or a default, and have neither. */
+  readonly missing: readonly Member[];
+}
+
+/** @throws AppError `invalid_query` where `map` names a column that is not there */
+export function matchColumns(
+  header: readonly string[], map: ColumnMap, defaults: Defaults,
+): ColumnMatch {
+  const { places, others } = locate(header, map);
+  const structure = Object.values(others).filter((place) => place !== undefined);
+  return { places, structure, missing: listMissing(places, defaults) };
+}
+
+function locate(header: readonly string[], map: ColumnMap) {
   const names = header.map(normalise);
   const layout = findLayout(names);
   const find = (name: string): number[] =>
@@ -169,7 +204,6 @@ export function findColumns(
     name: findMember('name'), category: findMember('category'), sku: findMember('sku'),
     price: findMember('price'), stock: findMember('stock'), currency: findMember('currency'),
   };
-  assertComplete(places, header, defaults);
   const findOne = (name: string | undefined) => name === undefined ? undefined : find(name)[0];
   const others = {
     group: findOne(layout.group),
@@ -178,17 +212,7 @@ export function findColumns(
     parent: findOne(layout.parent),
     storeView: findOne(layout.storeView),
   };
-  const used = new Set([...Object.values(places).flat(), ...Object.values(others)]);
-  const ignored = header.filter((_, place) => {
-    const name = names[place] ?? '';
-    return name !== '' && !used.has(place) && (layout.isShop || !EXPORT_ONLY.has(name));
-  });
-  return {
-    count: header.length, places, isShop: layout.isShop, ...others,
-    hasCategoryLists: layout.hasCategoryLists === true && !map.has('category'),
-    hasLocalDecimals: layout.hasLocalDecimals === true,
-    ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT),
-  };
+  return { names, layout, places, others };
 }
 
 /** The column that is equal in the rows of one product, in files of a kind that has one. */
@@ -207,7 +231,7 @@ function findLayout(names: readonly string[]): Layout {
 function assertComplete(
   places: Columns['places'], header: readonly string[], defaults: Defaults,
 ): void {
-  const missing = REQUIRED.filter((member) => places[member].length === 0 && !defaults.has(member));
+  const missing = listMissing(places, defaults);
   if (missing.length === 0) return;
   const example = missing.map((member) => `${member}:Column`).join(',');
   const hint = `Say which it is by the parameter map, such as map=${example}`;
@@ -216,6 +240,10 @@ function assertComplete(
   const other = open.length > 0 ? `, or what stands for it, such as default=${values}` : '';
   const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
   throw new AppError('invalid_data', `${what} ${hint}${other}.`);
+}
+
+function listMissing(places: Columns['places'], defaults: Defaults) {
+  return REQUIRED.filter((member) => places[member].length === 0 && !defaults.has(member));
 }
 
 /** Says what the columns are; bounded, whatever was sent. */

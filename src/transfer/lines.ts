@@ -1,8 +1,8 @@
 /** Splits bytes into lines. */
 import { LINE_LIMIT_BYTES } from '../config.ts';
-import { CommandFailure } from './command.ts';
+import { AppError } from '../domain/error.ts';
 
-/** The lines, without the line feeds that end them. @throws CommandFailure where one is too long */
+/** The lines, without the line feeds that end them. @throws AppError `body_too_large` */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer, void, void> {
@@ -15,7 +15,8 @@ export async function* readLines(
       start = end + 1;
     }
     begun = bytes.subarray(start);
-    if (begun.length > LINE_LIMIT_BYTES) throw new CommandFailure('A line is too long to be read.');
+    if (begun.length <= LINE_LIMIT_BYTES) continue;
+    throw new AppError('body_too_large', 'A line is too long to be read.');
   }
   if (begun.length > 0) yield begun;
 }
