@@ -45,6 +45,11 @@ export function findIdentifierFault(text: string, limitCodePoints: number): Faul
   return undefined;
 }
 
+/** A text of its own: a part of another text would keep all of that one in memory. */
+export function copyText(text: string): string {
+  return Buffer.from(text).toString();
+}
+
 /** Counts no further than one past the limit, so that a huge text costs no more than a long one. */
 function countCodePoints(text: string, limit: number): number {
   if (text.length <= limit) return text.length;

@@ -4,6 +4,7 @@
  */
 import { IMPORT_PARENTS_LIMIT } from '../config.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
+import { copyText } from '../domain/text.ts';
 
 const ID_PREFIX = 'id:';
 const CATEGORY_LIMIT_CHARACTERS = 2 * CATEGORY_LIMIT_CODE_POINTS + 1;
@@ -14,7 +15,7 @@ export class ParentCategories {
   readonly #byId = new Map<string, string>();
 
   add(sku: string, id: string, category: string): void {
-    const kept = copy(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
+    const kept = copyText(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
     remember(this.#bySku, sku, kept);
     remember(this.#byId, id, kept);
   }
@@ -30,15 +31,10 @@ export class ParentCategories {
 function remember(categories: Map<string, string>, key: string, category: string): void {
   if (key === '' || key.length > KEY_LIMIT_CHARACTERS) return;
   categories.delete(key);
-  categories.set(copy(key), category);
+  categories.set(copyText(key), category);
   if (categories.size <= IMPORT_PARENTS_LIMIT) return;
   for (const oldest of categories.keys()) {
     categories.delete(oldest);
     return;
   }
-}
-
-/** A text of its own: a part of another text would keep all of that one in memory. */
-function copy(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -1,0 +1,83 @@
+/** Takes the rows of an uploaded file to a target, and keeps count of them while it does. */
+import { readOutcomes, startCounts } from '../../api/import-target.ts';
+import type { Currency } from '../../domain/currency.ts';
+import type { ImportMode, ImportedProducts } from '../../store/store.ts';
+import type { ColumnMap, Defaults } from '../../transfer/columns.ts';
+import { CsvRows } from '../../transfer/csv-rows.ts';
+import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
+import { NdjsonRows } from '../../transfer/ndjson-rows.ts';
+import { type UnitTarget, writeUnits } from '../../transfer/units.ts';
+import type { FileHead } from './file-head.ts';
+import type { TemporaryFile } from './temporary-file.ts';
+
+/** How a seller wants a file to be imported. */
+export interface ImportSettings {
+  readonly mode: ImportMode;
+  /** Both are for CSV. */
+  readonly map: ColumnMap;
+  readonly defaults: Defaults;
+}
+
+/** An uploaded file, and how its rows are to be read. */
+export interface RowFile {
+  readonly file: TemporaryFile;
+  readonly format: FileHead['format'];
+  readonly settings: ImportSettings;
+  readonly currency: Currency;
+}
+
+/** A file that is on the disk is taken to its end, or to where its taker stops. */
+const UNWATCHED = { assertAllowed: async (): Promise<void> => {}, end: (): void => {} };
+
+/** How far it is, and what became of the rows so far. */
+export type RowCounts = Readonly<ReturnType<typeof startCounts>>;
+
+export class RowProgress {
+  readonly sizeBytes: number;
+  readonly #counts = startCounts();
+  #readBytes = 0;
+  #rows = 0;
+
+  constructor(sizeBytes: number) {
+    this.sizeBytes = sizeBytes;
+  }
+
+  get readBytes(): number {
+    return this.#readBytes;
+  }
+
+  /** Those that hold no product among them. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get counts(): RowCounts {
+    return this.#counts;
+  }
+
+  /**
+   * What became of the rows, unit by unit.
+   * @throws AppError `invalid_data` where the file as a whole is faulty
+   */
+  async *take(
+    { file, format, settings, currency }: RowFile,
+    target: UnitTarget<ImportRow, ImportedProducts>,
+  ): AsyncGenerator<ReturnType<typeof readOutcomes>, void, void> {
+    const reader: RowReader = format === 'ndjson'
+      ? new NdjsonRows(currency) : new CsvRows(currency, settings.map, settings.defaults);
+    const batches = reader.read(this.#watch(file.read()));
+    for await (const unit of writeUnits({ batches, target, ...UNWATCHED })) {
+      const outcomes = readOutcomes(unit);
+      for (const { status } of outcomes) this.#counts[status] += 1;
+      this.#rows += outcomes.length;
+      yield outcomes;
+    }
+  }
+
+  async *#watch(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+    for await (const chunk of chunks) {
+      yield chunk;
+      this.#readBytes += chunk.length; // now its reader asks for more
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * A file that only this process has: it loses its name as soon as it is open, so nothing is left of
+ * it however the process ends, and nobody else can open it.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../domain/error.ts';
+
+const CHUNK_BYTES = 64 * 1024;
+/** No room on the disk, or none in the share of whoever runs the server. */
+const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+
+export class TemporaryFile {
+  readonly #file: FileHandle;
+  #sizeBytes = 0;
+
+  /** Takes the file over; it is empty. */
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** Makes the folder too, where it is not there. @throws AppError `storage_full` */
+  static async create(folder: string): Promise<TemporaryFile> {
+    const path = join(folder, randomUUID());
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const file = await open(path, 'wx+', 0o600);
+      await unlink(path);
+      return new TemporaryFile(file);
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Wait for one before the next. @throws AppError `storage_full` */
+  async append(bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#file.appendFile(bytes);
+      this.#sizeBytes += bytes.length;
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+
+  /** From the beginning; each reading stands on its own. */
+  async *read(): AsyncGenerator<Buffer, void, void> {
+    for (let at = 0; at < this.#sizeBytes;) {
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.#sizeBytes - at));
+      const { bytesRead } = await this.#file.read(chunk, 0, chunk.length, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield chunk.subarray(0, bytesRead);
+    }
+  }
+
+  /** Gives its room back. What reads it fails. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+function explain(error: unknown): unknown {
+  const isFull = error instanceof Error && 'code' in error && FULL.includes(error.code);
+  if (!isFull) return error;
+  const detail = 'The disk of this server is full. Nothing was kept of the file.';
+  return new AppError('storage_full', detail, { cause: error });
+}
