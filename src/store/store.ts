@@ -65,6 +65,15 @@ export interface ImportPreview {
   close(): Promise<void>;
 }
 
+/** What the products of a catalogue come to: exact, however large it is. */
+export interface CatalogueTotals {
+  readonly products: number;
+  /** In stock, of all products together. */
+  readonly units: bigint;
+  /** Their prices together, in minor units. */
+  readonly valueMinor: bigint;
+}
+
 /** Every product that a query finds, as they all stood at one position. */
 export interface ProductExport {
   readonly position: number;
@@ -130,6 +139,15 @@ export interface Store extends StockStore, WebhookStore, PortalStore {
   searchProducts(
     sellerId: SellerId, query: ProductQuery, position: number,
   ): Promise<ProductPage>;
+  /** At `position` or beyond. @throws AppError `unavailable`, as above */
+  readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals>;
+  /**
+   * How many products have no more than `stockMax` in stock, counted no further than to `limit`.
+   * @throws AppError `unavailable`, as above
+   */
+  countLowStock(
+    sellerId: SellerId, stockMax: number, position: number, limit: number,
+  ): Promise<number>;
   /** @throws AppError `unavailable`, as above, and where too many exports are under way */
   exportProducts(
     sellerId: SellerId, filter: ProductFilter, sort: ProductSort, position: number,

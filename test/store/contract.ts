@@ -11,6 +11,7 @@ import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testRotation } from './contract/rotation.ts';
 import { testSellers } from './contract/sellers.ts';
+import { testTotals } from './contract/totals.ts';
 import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
 import { testWebhooks } from './contract/webhooks.ts';
 import { testStock } from './contract/stock.ts';
@@ -28,6 +29,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testImports(prepare);
     testStock(prepare);
     testHistory(prepare);
+    testTotals(prepare);
     testWrites(prepare);
     testWebhooks(prepare);
     testWebhookDeliveries(prepare);

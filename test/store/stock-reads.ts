@@ -6,7 +6,7 @@ import type { Sku } from '../../src/domain/product.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../src/store/stock-store.ts';
 import type { Random } from '../domain/random.ts';
-import { readAll } from './contract/fixture.ts';
+import { addUp, readAll } from './contract/fixture.ts';
 import type { CatalogueModel } from './stock-model.ts';
 
 const MINUTE_MS = 60_000;
@@ -53,7 +53,7 @@ function assertSums({ history, products }: CatalogueModel): void {
   for (const [id, sum] of sums) assert.equal(sum, products.get(id)?.stock ?? 0);
 }
 
-/** Sorted by stock, which only a search does. */
+/** Sorted by stock, which only a search does; and what the products come to. */
 async function assertFound(store: Store, model: CatalogueModel): Promise<void> {
   const { sellerId, products, position } = model;
   const sort = { by: 'stock', isDescending: false } as const;
@@ -61,6 +61,9 @@ async function assertFound(store: Store, model: CatalogueModel): Promise<void> {
   const found = await store.searchProducts(sellerId, query, position);
   assert.deepEqual(found.products, [...products.values()]
     .toSorted((one, other) => one.stock - other.stock || one.id - other.id));
+  assert.deepEqual(await store.readTotals(sellerId, position), addUp([...products.values()]));
+  const low = found.products.filter(({ stock }) => stock <= 3);
+  assert.equal(await store.countLowStock(sellerId, 3, position, 1_000), low.length);
 }
 
 async function assertFeed(store: Store, model: CatalogueModel, random: Random): Promise<void> {

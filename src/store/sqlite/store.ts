@@ -76,6 +76,9 @@ function createStore(
     findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
     listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
     searchProducts: (sellerId, query, position) => search.search(sellerId, query, position),
+    readTotals: (sellerId, position) => search.readTotals(sellerId, position),
+    countLowStock: (sellerId, stockMax, position, limit) =>
+      search.countLowStock(sellerId, stockMax, position, limit),
     exportProducts: (sellerId, filter, sort, position) =>
       search.export(sellerId, filter, sort, position),
     listChanges: async (sellerId, query) => reader.snapshot().listChanges(sellerId, query),

@@ -7,7 +7,7 @@ import { findCurrency } from '../../../src/domain/currency.ts';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
 import { type NewProduct, parseNewProduct, type Product } from '../../../src/domain/product.ts';
 import { parseNewSeller, type Seller } from '../../../src/domain/seller.ts';
-import type { ProductPage, Store } from '../../../src/store/store.ts';
+import type { CatalogueTotals, ProductPage, Store } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
 
 /** Opens one more store on the data of a test. Every store is closed after the test. */
@@ -69,6 +69,14 @@ export async function readPages(
 export async function readAll(store: Store, sellerId: SellerId): Promise<Product[]> {
   const pages = await readPages(store, sellerId, 1_000);
   return pages.flatMap((page) => page.products);
+}
+
+/** What products come to. */
+export function addUp(products: readonly Product[]): CatalogueTotals {
+  const units = products.map(({ stock }) => BigInt(stock));
+  const values = products.map(({ stock, priceMinor }) => BigInt(stock) * BigInt(priceMinor));
+  const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((a, b) => a + b, 0n);
+  return { products: products.length, units: sum(units), valueMinor: sum(values) };
 }
 
 /** 1, 2, ... count. */

@@ -29,13 +29,31 @@ export interface ExportRequest {
   readonly position: number;
 }
 
+export interface TotalsRequest {
+  readonly kind: 'totals';
+  readonly sellerId: SellerId;
+  readonly position: number;
+}
+
+/** Asks how many products have no more than so many in stock, counted to a limit. */
+export interface LowStockRequest {
+  readonly kind: 'lowStock';
+  readonly sellerId: SellerId;
+  readonly stockMax: number;
+  readonly limit: number;
+  readonly position: number;
+}
+
+/** What is answered once the projection has come to its position. */
+export type PositionRequest = SearchRequest | ExportRequest | TotalsRequest | LowStockRequest;
+
 /** Asks for the next page of an export. */
 export interface PageRequest {
   readonly kind: 'page';
   readonly export: number;
 }
 
-export type SearchCall = { readonly id: number } & (SearchRequest | ExportRequest | PageRequest);
+export type SearchCall = { readonly id: number } & (PositionRequest | PageRequest);
 
 /** What is not answered: an export is left, work unasked begins or pauses, the thread is to end. */
 export type SearchNote =
@@ -68,6 +86,11 @@ export interface FoundRows {
 export interface FoundPage extends FoundRows {
   readonly currency: Currency;
   readonly position: number;
+}
+
+/** Answers a LowStockRequest. */
+export interface CountedProducts {
+  readonly products: number;
 }
 
 /** Answers the request of an export; its pages are FoundRows. */

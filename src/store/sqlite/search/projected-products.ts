@@ -19,6 +19,8 @@ interface ProjectedProduct {
   readonly sku: string;
   readonly name: string;
   readonly category: string;
+  readonly priceMinor: number;
+  readonly stock: number;
 }
 
 export class ProjectedProducts {
@@ -36,8 +38,8 @@ export class ProjectedProducts {
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
-      SELECT row, position, sku, name, category FROM product INDEXED BY product_id
-      WHERE seller = ? AND id = ?`);
+      SELECT row, position, sku, name, category, price_minor, stock
+      FROM product INDEXED BY product_id WHERE seller = ? AND id = ?`);
     this.#insert = prepareWrite(db, `
       INSERT INTO product (row, seller, id, sku, name, category, price_minor, stock, position,
         created_at, updated_at, name_key, text)
@@ -65,6 +67,8 @@ export class ProjectedProducts {
       sku: readText(row, 'sku'),
       name: readText(row, 'name'),
       category: readText(row, 'category'),
+      priceMinor: readInteger(row, 'price_minor'),
+      stock: readInteger(row, 'stock'),
     };
   }
 

@@ -14,7 +14,7 @@ import { readInteger } from '../row.ts';
 /** "SPAs": written into the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Whoever changes what is in the file, or how it is made, counts this up. */
-const VERSION = 1;
+const VERSION = 2;
 
 // Primary result codes: https://www.sqlite.org/rescode.html
 const SQLITE_CORRUPT = 11;
@@ -39,7 +39,12 @@ const SCHEMA = `
     -- The change at that position, to know it again.
     mark        TEXT    NOT NULL,
     -- The n of the last row.
-    rows        INTEGER NOT NULL CHECK (rows BETWEEN 0 AND 4294967294)
+    rows        INTEGER NOT NULL CHECK (rows BETWEEN 0 AND 4294967294),
+    -- What the products come to: how many, units in stock, and their value. The last two are whole
+    -- numbers as text, which 2^63 is no limit to.
+    products    INTEGER NOT NULL DEFAULT 0 CHECK (products BETWEEN 0 AND rows),
+    units       TEXT    NOT NULL DEFAULT '0',
+    value_minor TEXT    NOT NULL DEFAULT '0'
   ) STRICT;
 
   CREATE TABLE product (

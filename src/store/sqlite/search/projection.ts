@@ -15,6 +15,7 @@ import {
 } from './history.ts';
 import { ProjectedProducts } from './projected-products.ts';
 import { prepareWrite } from './projection-file.ts';
+import { countChange, mapTotals, type Totals, TOTALS_COLUMNS } from './totals.ts';
 
 /** How far a seller's part of the projection has come. */
 export interface Standing {
@@ -27,6 +28,8 @@ export interface Standing {
   seen: number;
   /** How many products were ever added. */
   rows: number;
+  /** Of the products as they are here: of one position where they are. */
+  readonly totals: Totals;
 }
 
 /** The projection is of another catalogue, or of a later state of one that was put back. */
@@ -37,7 +40,8 @@ type FindStanding = (sellerId: SellerId) => Standing | undefined;
 
 export function prepareFindStanding(db: DatabaseSync, history: History): FindStanding {
   const find = db.prepare(`
-    SELECT ordinal, position, built_to, seen, mark, rows FROM seller WHERE seller_id = ?`);
+    SELECT ordinal, position, built_to, seen, mark, rows, ${TOTALS_COLUMNS} FROM seller
+    WHERE seller_id = ?`);
   return (sellerId) => {
     const row = find.get(sellerId);
     if (!row) return undefined;
@@ -51,6 +55,7 @@ export function prepareFindStanding(db: DatabaseSync, history: History): FindSta
       builtTo: readOptional(row, 'built_to', readInteger),
       seen,
       rows: readInteger(row, 'rows'),
+      totals: mapTotals(row),
     };
   };
 }
@@ -79,7 +84,8 @@ export class Projection {
       INSERT INTO seller (seller_id, position, built_to, seen, mark, rows)
       VALUES (?, ?, 0, ?, ?, 0) RETURNING ordinal`);
     this.#update = prepareWrite(db, `
-      UPDATE seller SET position = ?, built_to = ?, seen = ?, mark = ?, rows = ?
+      UPDATE seller SET position = ?, built_to = ?, seen = ?, mark = ?, rows = ?, products = ?,
+        units = ?, value_minor = ?
       WHERE ordinal = ?`);
   }
 
@@ -91,9 +97,7 @@ export class Projection {
       const standing = this.find(seller.id) ?? this.#start(seller);
       if (standing.builtTo === undefined) this.#follow(seller, standing);
       else this.#build(seller, standing, standing.builtTo);
-      const { ordinal, position, builtTo, seen, rows } = standing;
-      const mark = this.#getMark(seller, seen);
-      this.#update.run(position, builtTo ?? null, seen, mark, rows, ordinal);
+      this.#write(seller, standing);
       this.#db.exec('COMMIT');
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
@@ -108,7 +112,18 @@ export class Projection {
   #start(seller: CatalogueSeller): Standing {
     const { id, position } = seller;
     const row = this.#insert.get(id, position, position, this.#getMark(seller, position)) ?? {};
-    return { ordinal: readInteger(row, 'ordinal'), position, builtTo: 0, seen: position, rows: 0 };
+    const totals = { products: 0, units: 0n, valueMinor: 0n };
+    const ordinal = readInteger(row, 'ordinal');
+    return { ordinal, position, builtTo: 0, seen: position, rows: 0, totals };
+  }
+
+  #write(seller: CatalogueSeller, standing: Standing): void {
+    const { ordinal, position, builtTo, seen, rows } = standing;
+    const { products, units, valueMinor } = standing.totals;
+    this.#update.run(
+      position, builtTo ?? null, seen, this.#getMark(seller, seen), rows, products, String(units),
+      String(valueMinor), ordinal,
+    );
   }
 
   #build(seller: CatalogueSeller, standing: Standing, builtTo: number): void {
@@ -134,25 +149,35 @@ export class Projection {
 
   #apply({ currency }: CatalogueSeller, standing: Standing, change: Change): void {
     const { productId, json, stock, position, at } = change;
-    const before = this.#products.find(standing.ordinal, productId);
+    const { ordinal, totals } = standing;
+    const before = this.#products.find(ordinal, productId);
     // The build has read the product later than it read where the history stood.
     if (before && before.position >= position) return;
     if (change.isDeletion) {
-      if (before) this.#products.delete(before.row);
+      if (!before) return;
+      this.#products.delete(before.row);
+      countChange(totals, before, undefined);
     } else if (json === undefined) {
       // Without a snapshot, one that is not there was removed before the build came to it.
-      if (before) this.#products.moveStock(before.row, stock, position, at);
+      if (!before) return;
+      this.#products.moveStock(before.row, stock, position, at);
+      countChange(totals, before, { ...before, stock });
     } else {
       const product = readSnapshot(change, json, currency);
-      if (before) this.#products.update(before, product);
-      // Such a removed one comes back here, and goes before the position is `seen`.
-      else this.#insertProduct(standing, product);
+      if (before) {
+        this.#products.update(before, product);
+        countChange(totals, before, product);
+      } else {
+        // Such a removed one comes back here, and goes before the position is `seen`.
+        this.#insertProduct(standing, product);
+      }
     }
   }
 
   #insertProduct(standing: Standing, product: KeptProduct): void {
     standing.rows += 1;
     this.#products.insert(standing.ordinal, standing.rows, product);
+    countChange(standing.totals, undefined, product);
   }
 
   #getMark({ id }: CatalogueSeller, position: number): string {

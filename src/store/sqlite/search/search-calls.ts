@@ -6,9 +6,11 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
+import type { CatalogueTotals } from '../../store.ts';
 import type {
-  ExportRequest, FoundPage, FoundRows, PageRequest, SearchAnswer, SearchFiles, SearchNote,
-  SearchRequest, StartedExport,
+  CountedProducts, ExportRequest, FoundPage, FoundRows, LowStockRequest, PageRequest,
+  PositionRequest, SearchAnswer, SearchFiles, SearchNote, SearchRequest, StartedExport,
+  TotalsRequest,
 } from './messages.ts';
 import { refuseForNow, refuseOneMore } from './refusal.ts';
 
@@ -46,8 +48,10 @@ export class SearchCalls {
 
   call(request: SearchRequest): Promise<FoundPage>;
   call(request: ExportRequest): Promise<StartedExport>;
+  call(request: TotalsRequest): Promise<CatalogueTotals>;
+  call(request: LowStockRequest): Promise<CountedProducts>;
   call(request: PageRequest): Promise<FoundRows>;
-  call(request: SearchRequest | ExportRequest | PageRequest): Promise<unknown> {
+  call(request: PositionRequest | PageRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#end) throw this.#end;
       if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw refuseOneMore();

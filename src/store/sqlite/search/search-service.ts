@@ -9,11 +9,12 @@ import {
 } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
+import type { CatalogueTotals } from '../../store.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueSeller, History } from './history.ts';
 import type {
-  ExportRequest, FoundPage, FoundRows, SearchAnswer, SearchCall, SearchFailure, SearchFiles,
-  SearchNote, SearchRequest, StartedExport,
+  CountedProducts, FoundPage, FoundRows, PositionRequest, SearchAnswer, SearchCall, SearchFailure,
+  SearchFiles, SearchNote, StartedExport,
 } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
 import {
@@ -23,10 +24,13 @@ import {
   isDamage, openProjectionFile, readInode, replaceProjectionFile,
 } from './projection-file.ts';
 import { refuseForNow, refuseOneMore } from './refusal.ts';
+import { prepareCountLowStock } from './totals.ts';
+
+type Answer = FoundPage | StartedExport | CatalogueTotals | CountedProducts;
 
 interface Waiting {
   readonly id: number;
-  readonly request: SearchRequest | ExportRequest;
+  readonly request: PositionRequest;
   /** Nobody waits for longer, whether for the projection or for those before him. */
   readonly deadline: number;
   /** Whether it has had a turn. */
@@ -41,6 +45,7 @@ interface Opened {
   readonly inode: number | undefined;
   readonly projection: Projection;
   readonly finder: ProductFinder;
+  readonly countLowStock: ReturnType<typeof prepareCountLowStock>;
 }
 
 /**
@@ -132,7 +137,7 @@ export class SearchService {
   }
 
   /** @throws AppError `unavailable` where the seller has as much under way as anybody may */
-  #assertRoom({ kind, sellerId }: SearchRequest | ExportRequest): void {
+  #assertRoom({ kind, sellerId }: PositionRequest): void {
     const waiting = this.#waiting.map(({ request }) => request);
     if (kind === 'export') {
       const exports = waiting.filter((request) => request.kind === 'export');
@@ -164,7 +169,7 @@ export class SearchService {
   }
 
   /** What is answered; undefined after a step towards it. */
-  #answer({ request, deadline, hasBegun }: Waiting): FoundPage | StartedExport | undefined {
+  #answer({ request, deadline, hasBegun }: Waiting): Answer | undefined {
     if (!hasBegun && performance.now() >= deadline) throw refuseOneMore();
     if (readInode(this.#file) !== this.#opened.inode) this.#reopen();
     const seller = this.#history.findSeller(request.sellerId);
@@ -184,11 +189,20 @@ export class SearchService {
   }
 
   #read(
-    request: SearchRequest | ExportRequest, { currency }: CatalogueSeller, standing: Standing,
-  ): FoundPage | StartedExport {
-    if (request.kind === 'export') return this.#exports.start(request);
-    const { ordinal, position } = standing;
-    return { ...this.#opened.finder.find(ordinal, request.query), currency, position };
+    request: PositionRequest, { currency }: CatalogueSeller, standing: Standing,
+  ): Answer {
+    const { ordinal, position, totals } = standing;
+    const { finder, countLowStock } = this.#opened;
+    switch (request.kind) {
+      case 'export':
+        return this.#exports.start(request);
+      case 'totals':
+        return totals;
+      case 'lowStock':
+        return { products: countLowStock(ordinal, request.stockMax, request.limit) };
+      case 'search':
+        return { ...finder.find(ordinal, request.query), currency, position };
+    }
   }
 
   /** One step: for the first seller that is behind, past one that is not, or of tidying up. */
@@ -225,7 +239,7 @@ export class SearchService {
   #prepare(db: DatabaseSync): Opened {
     return {
       db, inode: readInode(this.#file), projection: new Projection(db, this.#history),
-      finder: new ProductFinder(db),
+      finder: new ProductFinder(db), countLowStock: prepareCountLowStock(db),
     };
   }
 }

@@ -10,7 +10,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { ProductFilter, ProductQuery, ProductSort } from '../../../domain/product-query.ts';
 import type { Product, Sku } from '../../../domain/product.ts';
-import type { ProductExport, ProductPage } from '../../store.ts';
+import type { CatalogueTotals, ProductExport, ProductPage } from '../../store.ts';
 import type { ProductRow, SearchFiles } from './messages.ts';
 import { SearchCalls } from './search-calls.ts';
 
@@ -47,6 +47,21 @@ export class Search {
     // To its first yield: only from there on does a generator that is returned come to its end.
     await pages.next();
     return { position: started.position, pages };
+  }
+
+  /** @throws AppError `unavailable`, as above */
+  readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals> {
+    const calls = this.#start();
+    return this.#goOn(calls.call({ kind: 'totals', sellerId, position }));
+  }
+
+  /** @throws AppError `unavailable`, as above */
+  async countLowStock(
+    sellerId: SellerId, stockMax: number, position: number, limit: number,
+  ): Promise<number> {
+    const calls = this.#start();
+    const request = { kind: 'lowStock', sellerId, stockMax, limit, position } as const;
+    return (await this.#goOn(calls.call(request))).products;
   }
 
   /** Call it after each commit. */

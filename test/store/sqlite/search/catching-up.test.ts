@@ -112,11 +112,15 @@ test('says how far it is where it does not come to a position in time', LIMIT, a
   const store = await openStore(t, { folder: makeFolder(t) });
   const author = await makeAuthor(store);
   await importProducts(store, author, 3);
+  const { sellerId } = author;
   // No catalogue comes to this position, so none is waited for in vain for longer.
-  await assert.rejects(store.searchProducts(author.sellerId, ALL, 4_000), {
+  await Promise.all([
+    store.searchProducts(sellerId, ALL, 4_000), store.readTotals(sellerId, 4_000),
+    store.countLowStock(sellerId, 7, 4_000, 10),
+  ].map((asked) => assert.rejects(asked, {
     name: 'AppError', code: 'unavailable', message: /has come to 3 of 3 changes/,
     retryAfterSeconds: 5,
-  });
+  })));
   await assertAllFound(store, author);
 });
 

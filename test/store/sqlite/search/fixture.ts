@@ -11,7 +11,7 @@ import type { Place, ProductFilter } from '../../../../src/domain/product-query.
 import type { Product } from '../../../../src/domain/product.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Author } from '../../../../src/store/write.ts';
-import { countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { addUp, countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { BY_ID } from './model.ts';
 
 /** Imports that many products, each of a name of its own. */
@@ -40,12 +40,14 @@ export async function findAll(
   return found;
 }
 
-/** Asserts that searches find just what the catalogue holds; also by the text that all have. */
+/** Asserts that searches find, and totals count, just what the catalogue holds. */
 export async function assertAllFound(store: Store, { sellerId }: Author): Promise<void> {
   const products = await readAll(store, sellerId);
   assert.deepEqual(await findAll(store, sellerId), products);
+  // By the text that all have.
   const byText = await findAll(store, sellerId, { q: 'product' });
   assert.deepEqual(byText, products.filter(({ name }) => name.startsWith('Product')));
+  assert.deepEqual(await store.readTotals(sellerId, 0), addUp(products));
 }
 
 interface Seen {

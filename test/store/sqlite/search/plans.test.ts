@@ -12,6 +12,7 @@ import { History } from '../../../../src/store/sqlite/search/history.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import { Projection } from '../../../../src/store/sqlite/search/projection.ts';
 import { openProjectionFile } from '../../../../src/store/sqlite/search/projection-file.ts';
+import { prepareCountLowStock } from '../../../../src/store/sqlite/search/totals.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeNewProduct } from '../../contract/fixture.ts';
 import { ALL_SORTS, BY_ID } from './model.ts';
@@ -93,6 +94,15 @@ test('looks a page up by the product before it, and counts matches by their inde
       + '(seller=? AND price_minor>? AND price_minor<?)', 'SCAN (subquery-1)'],
     ['SEARCH product USING COVERING INDEX product_id (seller=? AND id<?)'],
   ]);
+});
+
+test('counts what is low in stock by its index alone', (t) => {
+  const plans = [...explainWith(t, prepareCountLowStock).values()];
+  assert.deepEqual(plans, [[
+    'CO-ROUTINE (subquery-1)',
+    'SEARCH product USING COVERING INDEX product_stock (seller=? AND stock<?)',
+    'SCAN (subquery-1)',
+  ]]);
 });
 
 test('catches up by indexes alone', (t) => {

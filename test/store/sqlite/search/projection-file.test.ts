@@ -50,7 +50,10 @@ const FAULTS: readonly [what: string, spoil: (file: string) => void][] = [
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xa5, 8_192));
   }],
-  ['is of another version', (file) => change(file, 'PRAGMA user_version = 2')],
+  ['is of an earlier version', (file) => change(file, `
+    PRAGMA user_version = 1;
+    ALTER TABLE seller DROP COLUMN units; ALTER TABLE seller DROP COLUMN value_minor;`)],
+  ['is of a later version', (file) => change(file, 'PRAGMA user_version = 3')],
   ['is of another program', (file) => change(file, 'PRAGMA application_id = 7')],
 ];
 
