@@ -1,8 +1,7 @@
 /** Lets a server forget the history that is older than its setting says. */
 import { HISTORY_PRUNE_INTERVAL_MS } from '../config.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Store } from '../store/store.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Begins at once, and looks again every hour; 0 days keep all. Call what it returns to end. */
 export function limitHistory(

@@ -1,5 +1,8 @@
 /** Times as text: RFC 3339; those that are written are in UTC, with milliseconds. */
 
+/** Of UTC, which has days of one length. */
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
 let lastTime = 0;
 let lastText = new Date(0).toISOString();
 

@@ -84,6 +84,21 @@ export interface StockLevelPage {
   readonly hasMore: boolean;
 }
 
+/** Up to `limit` days from `since` on; both count days since 1970, in UTC. */
+export interface StockDayQuery {
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** How much stock moved on one day, by all changes together. */
+export interface StockDay {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  /** What came in, and what went out: neither counts beyond 2^53 - 1. */
+  readonly unitsIn: number;
+  readonly unitsOut: number;
+}
+
 export interface StockStore {
   /** Changes the stock of products, as one unit; or says what would become of it (`isDryRun`). */
   syncStock(write: Write, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;
@@ -116,6 +131,11 @@ export interface StockStore {
   listStockAt(
     sellerId: SellerId, position: number, query: PageQuery<ProductId>,
   ): Promise<StockLevelPage>;
+  /**
+   * The days on which stock moved, in their order, from where the history is kept on: of the first
+   * one, a part may be missing.
+   */
+  listStockDays(sellerId: SellerId, query: StockDayQuery): Promise<readonly StockDay[]>;
   /**
    * Calls `listener` within 50 ms after each commit of any process, and at once after one of this
    * process; once for several. Call what it returns to end that.

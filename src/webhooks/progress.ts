@@ -7,13 +7,13 @@ import {
 } from '../config.ts';
 import type { Change } from '../domain/change.ts';
 import { AppError } from '../domain/error.ts';
+import { DAY_MS } from '../domain/time.ts';
 import type { Webhook, WebhookMessage, WebhookResult, WebhookStep } from '../domain/webhook.ts';
 import type { Store } from '../store/store.ts';
 import type { ChangePage } from '../store/stock-store.ts';
 import { makeMessageId } from './message.ts';
 
 const GONE = 410;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Progress {
   /** All up to here has arrived, or is not asked for. */

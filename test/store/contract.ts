@@ -11,6 +11,7 @@ import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testRotation } from './contract/rotation.ts';
 import { testSellers } from './contract/sellers.ts';
+import { testStockDays } from './contract/stock-days.ts';
 import { testTotals } from './contract/totals.ts';
 import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
 import { testWebhooks } from './contract/webhooks.ts';
@@ -29,6 +30,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testImports(prepare);
     testStock(prepare);
     testHistory(prepare);
+    testStockDays(prepare);
     testTotals(prepare);
     testWrites(prepare);
     testWebhooks(prepare);

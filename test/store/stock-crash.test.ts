@@ -12,6 +12,7 @@ import { makeFolder } from '../support/folder.ts';
 import { type Answer, send } from '../support/http.ts';
 import { countTo, makeNewKey, makeNewProduct, makeSeller } from './contract/fixture.ts';
 import { openStore } from './sqlite/open.ts';
+import { readRows } from './sqlite/read-file.ts';
 
 const ROUNDS = 5;
 const CONNECTIONS = 8;
@@ -43,6 +44,7 @@ test('makes every adjustment once, through kill -9 under load', { timeout: 60_00
   const serving = await serve(t, folder);
   await sendAgain(serving, key, calls, random);
   await assertSums(serving, key, calls);
+  assertDays(folder, calls);
   t.diagnostic(`${ROUNDS} kills, ${calls.length} calls, ${unanswered} of them sent again`);
 });
 
@@ -139,4 +141,15 @@ async function assertSums(
   }
   const levels = lines(await read('/api/v1/stock'));
   assert.deepEqual(levels.map(({ sku, stock }) => [sku, stock]), [...sums]);
+}
+
+/** On all days together as much came in, and went out, as by the calls. */
+function assertDays(folder: string, calls: readonly Adjustment[]): void {
+  const deltas = calls.flatMap(({ changes }) => changes.map((change) => change.adjust));
+  const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+  const days = 'SELECT sum(units_in) AS came, sum(units_out) AS went FROM stock_day';
+  assert.deepEqual(readRows(folder, days), [{
+    came: PRODUCTS * STOCK + sum(deltas.filter((delta) => delta > 0)),
+    went: -sum(deltas.filter((delta) => delta < 0)),
+  }]);
 }

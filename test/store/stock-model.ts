@@ -18,6 +18,7 @@ import type {
 } from '../../src/store/store.ts';
 import type { SyncedStock } from '../../src/store/stock-store.ts';
 import type { Author, Write } from '../../src/store/write.ts';
+import { DAY_MS } from './contract/fixture.ts';
 
 /** A call that a store has to refuse, and with what code. */
 export class Refused extends Error {
@@ -45,6 +46,8 @@ export class CatalogueModel {
   #lastId = 0;
   /** Changes up to this position are not kept. */
   prunedTo = 0;
+  /** Days before this one, since 1970, need not be told of. */
+  daysFrom = 0;
 
   constructor(sellerId: SellerId, currency: Currency) {
     this.sellerId = sellerId;
@@ -68,6 +71,7 @@ export class CatalogueModel {
     this.history = [...other.history];
     this.#lastId = other.#lastId;
     this.prunedTo = other.prunedTo;
+    this.daysFrom = other.daysFrom;
   }
 
   /** What was answered under the key of a write, or else what `run` does. */
@@ -179,6 +183,20 @@ export class CatalogueModel {
       else levels.set(id, { id, sku, stock, position: change.position });
     }
     return [...levels].toSorted(([one], [other]) => one - other).map(([, level]) => level);
+  }
+
+  /** What came in and went out on each day that is told of. */
+  days() {
+    const days = new Map<number, { day: number; unitsIn: number; unitsOut: number }>();
+    for (const { at, movement: { before, after } } of this.history) {
+      const day = Math.floor(at / DAY_MS);
+      if (day < this.daysFrom || after === before) continue;
+      const { unitsIn, unitsOut } = days.get(day) ?? { unitsIn: 0, unitsOut: 0 };
+      const delta = after - before;
+      const [added, taken] = delta > 0 ? [delta, 0] : [0, -delta];
+      days.set(day, { day, unitsIn: unitsIn + added, unitsOut: unitsOut + taken });
+    }
+    return [...days.values()];
   }
 
   #get(target: ProductTarget, ifMatch: number[] | undefined): Product {

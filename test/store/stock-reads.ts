@@ -11,13 +11,15 @@ import type { CatalogueModel } from './stock-model.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The catalogue, the feed, the ledger, and the stock as it stood. */
+/** The catalogue, what moved on each day, the feed, the ledger, and the stock as it stood. */
 export async function assertTold(
   store: Store, model: CatalogueModel, random: Random,
 ): Promise<void> {
   assert.deepEqual(await readAll(store, model.sellerId), [...model.products.values()]
     .toSorted((one, other) => one.id - other.id));
   assertSums(model);
+  const since = { since: model.daysFrom, limit: 9 };
+  assert.deepEqual(await store.listStockDays(model.sellerId, since), model.days());
   if (random.below(3) === 0) await assertFound(store, model);
   await assertFeed(store, model, random);
   for (let look = 0; look < 4; look += 1) {

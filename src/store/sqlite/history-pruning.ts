@@ -6,6 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../domain/id.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import { MINUTE_MS } from './positions.ts';
 import { readInteger, readOptional } from './row.ts';
 
@@ -28,6 +29,7 @@ export function pruningUnits(db: DatabaseSync) {
   const removeMinutes = db.prepare(`
     DELETE FROM change_minute
     WHERE seller_id = :sellerId AND minute < :minute AND position < :upTo`);
+  const removeDays = db.prepare('DELETE FROM stock_day WHERE seller_id = ? AND day < ?');
   const note = db.prepare(`
     UPDATE seller SET pruned_to = max(pruned_to, ?) WHERE id = ?`);
   return {
@@ -35,6 +37,7 @@ export function pruningUnits(db: DatabaseSync) {
       removeSuperseded(sellerId, after, upTo);
       removeDeletions.run({ sellerId, after, upTo });
       removeMinutes.run({ sellerId, upTo, minute: Math.floor(before / MINUTE_MS) });
+      removeDays.run(sellerId, Math.floor(before / DAY_MS));
       note.run(upTo, sellerId);
     },
   };

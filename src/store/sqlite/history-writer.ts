@@ -1,9 +1,10 @@
 /**
- * Writes the history. Nothing else does, and nothing changes what it tells; what is too old is
- * removed by `history-pruning.ts`.
+ * Writes the history, and lets the movements of stock be counted. Nothing else does, and nothing
+ * changes what it tells; what is too old is removed by `history-pruning.ts`.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Change } from '../../domain/change.ts';
+import type { Positions } from './positions.ts';
 
 /** A change, and where the one of the same product before it stands. */
 export interface NewChange extends Change {
@@ -19,23 +20,23 @@ const GROUP_ROWS = 16;
 export class HistoryWriter {
   readonly #insert;
   readonly #insertGroup;
+  readonly #positions: Positions;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, positions: Positions) {
+    this.#positions = positions;
     const into = `INSERT INTO change (${COLUMNS}) VALUES`;
     this.#insert = db.prepare(`${into} ${VALUES}`);
     this.#insertGroup = db.prepare(`${into} ${Array(GROUP_ROWS).fill(VALUES).join(', ')}`);
   }
 
-  add(change: NewChange): void {
-    this.#insert.run(...valuesOf([change]));
-  }
-
-  addAll(changes: readonly NewChange[]): void {
+  /** Changes of one seller. */
+  add(changes: readonly NewChange[]): void {
     const grouped = changes.length - (changes.length % GROUP_ROWS);
     for (let start = 0; start < grouped; start += GROUP_ROWS) {
       this.#insertGroup.run(...valuesOf(changes.slice(start, start + GROUP_ROWS)));
     }
-    for (const change of changes.slice(grouped)) this.add(change);
+    for (const change of changes.slice(grouped)) this.#insert.run(...valuesOf([change]));
+    this.#positions.noteMovements(changes);
   }
 }
 

@@ -5,15 +5,17 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { CLOCK_STEP_LIMIT_MS } from '../../config.ts';
+import type { Change } from '../../domain/change.ts';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
 import { readCurrency, readInteger, readOptional } from './row.ts';
+import { type Moved, prepareNoteStockDay } from './stock-days.ts';
 
 /** What the table of minutes counts in. */
 export const MINUTE_MS = 60_000;
 
-interface Counters {
+interface Counters extends Moved {
   position: number;
   /** Of the last change that is on the disk. */
   readonly written: number;
@@ -34,6 +36,7 @@ export class Positions {
   readonly #update;
   readonly #noteMinute;
   readonly #forgetLater;
+  readonly #noteStockDay;
   readonly #touched = new Map<SellerId, Counters>();
   readonly #deferred: Deferred[] = [];
   #undone = 0;
@@ -49,6 +52,7 @@ export class Positions {
       INSERT OR REPLACE INTO change_minute (seller_id, minute, position) VALUES (?, ?, ?)`);
     this.#forgetLater = db.prepare(`
       DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
+    this.#noteStockDay = prepareNoteStockDay(db);
   }
 
   /** The next position of a seller, for a change that is made now. @throws AppError `not_found` */
@@ -90,6 +94,17 @@ export class Positions {
     return counters.lastProductId as ProductId;
   }
 
+  /** Counts by how much changes, all of one seller, have moved stock: tell it of every one. */
+  noteMovements(changes: readonly Change[]): void {
+    const [first] = changes;
+    if (!first) return;
+    const moved = this.#touch(first.sellerId);
+    for (const { movement: { before, after } } of changes) {
+      if (after > before) moved.unitsIn += after - before;
+      else moved.unitsOut += before - after;
+    }
+  }
+
   /** Adds what is to be written with the positions, and forgotten with them. */
   defer(deferred: Deferred): void {
     this.#deferred.push(deferred);
@@ -103,12 +118,15 @@ export class Positions {
   /** Writes what was taken, at this time: call it before the commit. */
   flush(now: number): void {
     this.settle();
-    for (const [sellerId, { position, written, lastProductId }] of this.#touched) {
+    for (const [sellerId, counters] of this.#touched) {
+      const { position, written, lastProductId } = counters;
       if (position === written) continue;
       this.#update.run(position, lastProductId, sellerId);
-      const minute = Math.floor(this.timeOf(sellerId, now) / MINUTE_MS);
+      const at = this.timeOf(sellerId, now);
+      const minute = Math.floor(at / MINUTE_MS);
       this.#noteMinute.run(sellerId, minute, position);
       this.#forgetLater.run(sellerId, minute);
+      this.#noteStockDay(sellerId, at, counters);
     }
     this.#touched.clear();
   }
@@ -137,6 +155,8 @@ export class Positions {
       lastAt: readOptional(row, 'last_at', readInteger) ?? 0,
       lastProductId: readInteger(row, 'last_product_id'),
       currency: readCurrency(row),
+      unitsIn: 0,
+      unitsOut: 0,
     };
     this.#touched.set(sellerId, counters);
     return counters;

@@ -39,7 +39,7 @@ export class ProductChanges {
     this.#delete = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
     this.#forgetSequences = db.prepare(`
       DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
-    this.#history = new HistoryWriter(db);
+    this.#history = new HistoryWriter(db, positions);
   }
 
   find(sellerId: SellerId, target: ProductTarget): Product | undefined {
@@ -108,10 +108,10 @@ export class ProductChanges {
       before: before?.stock ?? 0, after: stock,
       reason: undefined, source: undefined, sequence: undefined,
     };
-    this.#history.add({
+    this.#history.add([{
       sellerId, position, type, productId: id, sku, keyId, at: updatedAt, movement, product: json,
       prior: before?.position,
-    });
+    }]);
   }
 }
 

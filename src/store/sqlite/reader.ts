@@ -19,6 +19,7 @@ import { ledgerQueries } from './ledger-queries.ts';
 import { productQueries } from './products.ts';
 import { sellerQueries } from './sellers.ts';
 import { sessionQueries } from './sessions.ts';
+import { stockDayQueries } from './stock-days.ts';
 import { StockLevels } from './stock-levels.ts';
 import { dueWebhookQueries, webhookQueries } from './webhooks.ts';
 
@@ -84,8 +85,9 @@ function prepareQueries(db: DatabaseSync) {
   const levels = new StockLevels(db);
   return {
     ...sellerQueries(db), ...keyQueries(db), ...productQueries(db), ...historyQueries(db),
-    ...ledgerQueries(db), ...timeQueries(db), ...webhookQueries(db), ...dueWebhookQueries(db),
-    ...accountQueries(db), ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
+    ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db), ...webhookQueries(db),
+    ...dueWebhookQueries(db), ...accountQueries(db), ...sessionQueries(db),
+    ...invitationQueries(db), ...auditQueries(db),
     readLevels: levels.read.bind(levels),
   };
 }

@@ -23,7 +23,7 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
   const levels = new StockLevels(db);
   const kept = new KeptLevels(positions);
   const rest = new UnnamedProducts(db);
-  const writer = new StockWriter(db);
+  const writer = new StockWriter(db, positions);
   positions.defer(writer);
 
   function zero({ author, sync }: SyncInput, named: StockRun['named'], at: number): void {
@@ -77,13 +77,13 @@ class StockWriter {
   readonly #history: HistoryWriter;
   readonly #moved = new Map<StockLevel, SellerId>();
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, positions: Positions) {
     this.#update = db.prepare(`
       UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE seller_id = ? AND id = ?`);
     this.#noteSequence = db.prepare(`
       INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
       VALUES (?, ?, ?, ?)`);
-    this.#history = new HistoryWriter(db);
+    this.#history = new HistoryWriter(db, positions);
   }
 
   write(sellerId: SellerId, { named, changes }: StockRun, source: string | undefined): void {
@@ -92,7 +92,7 @@ class StockWriter {
       if (source === undefined || !level.isSequenceMoved) continue;
       this.#noteSequence.run(sellerId, level.id, source, level.sequence);
     }
-    this.#history.addAll(changes);
+    this.#history.add(changes);
   }
 
   settle(): void {

@@ -85,6 +85,7 @@ function createStore(
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
     listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
+    listStockDays: async (sellerId, query) => reader.snapshot().listStockDays(sellerId, query),
     watchCommits: (listener) => commits.add(listener),
     pruneHistory: (before) => pruneHistory(reader, writer, before),
     async close() {

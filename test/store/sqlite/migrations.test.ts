@@ -39,15 +39,15 @@ const CONTENT = `
     (${SELLER}, 8, 'updated', 2, ${KEY}, 190000, 4, 4, '{"sku":"CUP"}');
   INSERT INTO server_secret (name, value) VALUES ('cursor', zeroblob(32));`;
 
-/** A database as that version would have left it. */
-function makeOld(t: TestContext, version: number): string {
+/** A database as that version would have left it, from content as old as can be; then `more`. */
+function makeOld(t: TestContext, version: number, more = ''): string {
   const folder = makeFolder(t);
   const file = join(folder, FILE_NAME);
   const db = new DatabaseSync(file);
-  for (const name of globSync('*.sql', { cwd: SCHEMAS }).toSorted().slice(0, version)) {
-    db.exec(readFileSync(join(SCHEMAS, name), 'utf8'));
-  }
-  db.exec(`${CONTENT}
+  const schemas = globSync('*.sql', { cwd: SCHEMAS }).toSorted().slice(0, version)
+    .map((name) => readFileSync(join(SCHEMAS, name), 'utf8'));
+  db.exec([...schemas.slice(0, 2), CONTENT, ...schemas.slice(2)].join('\n'));
+  db.exec(`${more}
     PRAGMA journal_mode = WAL;
     PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version};`);
   db.close();
@@ -55,7 +55,7 @@ function makeOld(t: TestContext, version: number): string {
   return folder;
 }
 
-for (const version of [1, 2]) {
+for (const version of [1, 2, 3, 4]) {
   test(`brings a database of version ${version} up to date and keeps what is in it`, async (t) => {
     const folder = makeOld(t, version);
     const tables = ['seller', 'api_key', 'product', 'change', 'server_secret'];
@@ -89,3 +89,21 @@ test('adds to an old history what later versions tell of it', async (t) => {
     [0, 4], [1, 7], [3, 8],
   ]);
 });
+
+const PRUNED = 'UPDATE seller SET pruned_to = 4; DELETE FROM change WHERE position = 3;';
+const NIGHT = 'UPDATE change SET at = at + 86340000;'; // the last minute of the day
+
+const FILLED: readonly [what: string, more: string, days: readonly number[][]][] = [
+  ['a whole history', '', [[0, 14, 1]]],
+  ['one that goes over midnight', NIGHT, [[0, 10, 0], [1, 4, 1]]],
+  ['one of which the oldest part is not kept', PRUNED, [[0, 4, 1]]],
+];
+
+for (const [what, more, days] of FILLED) {
+  test(`counts the stock that moved on each day from ${what}`, async (t) => {
+    const folder = makeOld(t, 4, more);
+    const store = await openStore(t, { folder });
+    const listed = await store.listStockDays(SELLER, { since: 0, limit: 9 });
+    assert.deepEqual(listed.map(({ day, unitsIn, unitsOut }) => [day, unitsIn, unitsOut]), days);
+  });
+}

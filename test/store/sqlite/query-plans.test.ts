@@ -11,6 +11,7 @@ import { Positions } from '../../../src/store/sqlite/positions.ts';
 import { productQueries } from '../../../src/store/sqlite/products.ts';
 import { sellerQueries } from '../../../src/store/sqlite/sellers.ts';
 import { prepareUnits } from '../../../src/store/sqlite/units.ts';
+import { stockDayQueries } from '../../../src/store/sqlite/stock-days.ts';
 import { dueWebhookQueries, webhookQueries } from '../../../src/store/sqlite/webhooks.ts';
 import { makeFolder } from '../../support/folder.ts';
 
@@ -71,6 +72,7 @@ function prepareAll(db: DatabaseSync): void {
   sellerQueries(db);
   keyQueries(db);
   historyQueries(db);
+  stockDayQueries(db);
   productQueries(db);
   webhookQueries(db);
   dueWebhookQueries(db);
