@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
-  type ApiKeySecret, type AppOptions, createApp, type ErrorReport, generateApiKey, hashApiKey,
-  listen, openSqliteStore, parseNewApiKey, parseNewSeller, startWebhooks, type Store,
-  type WebhooksOptions,
+  type ApiKeySecret, type AppOptions, createApp, createPortal, type ErrorReport, generateApiKey,
+  hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller, type PortalOptions,
+  startWebhooks, type Store, type WebhooksOptions,
 } from '../../src/index.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
@@ -37,23 +37,30 @@ interface SellerOptions {
   readonly expiresAt?: number;
 }
 
-export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks'> {
+export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webhooks' | 'portal'> {
   /** Sends webhooks, with these options. */
   readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
+  /** Serves the pages under `/portal`, with the clock and the base URL of the server. */
+  readonly portal?: true | PortalOptions;
 }
 
 /** Starts a server and stops it after the test. No rate limit unless one is given. */
 export async function startServer(
-  t: Pick<TestContext, 'after'>, { webhooks: hooks, ...options }: TestOptions = {},
+  t: Pick<TestContext, 'after'>, { webhooks: hooks, portal: pages, ...options }: TestOptions = {},
 ): Promise<TestServer> {
   const folder = join(makeFolder(t), 'data');
   const reports: ErrorReport[] = [];
-  const { clock } = options;
+  const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
   const report = (entry: ErrorReport) => reports.push(entry);
   const webhooks = hooks && startWebhooks({ store, report, ...(clock && { clock }), ...hooks });
+  const portal = pages && createPortal({
+    ...(clock && { clock }), ...(baseUrl !== undefined && { baseUrl }),
+    ...(pages !== true && pages),
+  });
   const app = createApp({
     rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
+    ...(portal && { portal }),
   });
   const listener = await listen(app.handle, '127.0.0.1', 0);
   t.after(async () => {
