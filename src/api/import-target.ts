@@ -1,4 +1,4 @@
-/** Where the products of a file go, the catalogue or a trial, and what becomes of each row there. */
+/** Where the products of a file go, the catalogue or a trial, and what becomes of its rows. */
 import type { Caller } from '../domain/caller.ts';
 import type { Issue } from '../domain/error.ts';
 import type { NewProduct } from '../domain/product.ts';

@@ -72,8 +72,8 @@ export function createPortal(options: PortalOptions = {}): PortalService {
 
   function takeRate(visitor: Visitor | undefined, address: string, path: string): void {
     if (path.startsWith(`${ROOT}/assets/`)) return;
-    const rate = visitor
-      ? rates.own.take(`${visitor.account.sellerId} ${visitor.session.id}`) : rates.open.take(address);
+    const own = visitor && `${visitor.account.sellerId} ${visitor.session.id}`;
+    const rate = own === undefined ? rates.open.take(address) : rates.own.take(own);
     if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
   }
 

@@ -18,7 +18,8 @@ export class AuditLog {
   readonly #insert;
 
   constructor(db: DatabaseSync) {
-    this.#findLast = db.prepare('SELECT n, hash FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1');
+    this.#findLast = db.prepare(`
+      SELECT n, hash FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1`);
     this.#insert = db.prepare(`INSERT INTO audit_event (${COLUMNS}, hash)
       VALUES (?, ?, ?, ?, ?, ?, ?)`);
   }
