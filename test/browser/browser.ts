@@ -58,12 +58,13 @@ export interface Cookie {
 /** Opens a browser of 1280 x 800, in light colours, with scripts on. */
 export async function openBrowser(t: Lifetime): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'));
-  const driver = await startDriver(folder);
+  let driver: Driver | undefined;
   t.after(async () => {
-    await driver.end();
+    await driver?.end();
     // Of the processes of the group, only the driver is waited for; others may write a last file.
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
+  driver = await startDriver(folder);
   const session = await openSession(driver, folder);
   const browser = new Browser(session, folder);
   await browser.setViewport(DESK.width, DESK.height);

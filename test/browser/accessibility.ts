@@ -1,0 +1,84 @@
+/**
+ * Accessibility of the present page, as far as a machine can tell: what WCAG 2.2 AA asks of names,
+ * structure, contrast, sizes and the keyboard. A page without faults may still be hard to use.
+ */
+import type { Browser } from './browser.ts';
+import { findKeyboardFaults } from './keyboard.ts';
+import {
+  contrastOf, makeColourReader, paintElement, paintOver, readCanvasColour, writeRatio,
+} from './rules/colour.ts';
+import { findFaintFields, findFaintTexts, findInks, hasPictureBehind } from './rules/contrast.ts';
+import {
+  describeElement, findExposed, finishTransitions, isExposed, isRendered, isSeen,
+} from './rules/element.ts';
+import { findSidewaysScrolling, findSmallTargets, isCutOff } from './rules/layout.ts';
+import {
+  findTableFaults, findUnnamedActions, findUnnamedControls, findUnnamedGroups, findUnnamedImages,
+} from './rules/names.ts';
+import {
+  findAutocompleteFaults, findDocumentFaults, findHeadingFaults, findLandmarkFaults,
+  findOwnTabOrder, findReferenceFaults,
+} from './rules/structure.ts';
+
+/** Everything that `findPageFaults` calls, and what that calls, as it is sent to the page. */
+const TOOLS = [
+  describeElement, findExposed, finishTransitions, isExposed, isRendered, isSeen,
+  contrastOf, makeColourReader, paintElement, paintOver, readCanvasColour, writeRatio,
+  findDocumentFaults, findOwnTabOrder, findHeadingFaults, findLandmarkFaults, findReferenceFaults,
+  findAutocompleteFaults, findUnnamedControls, findUnnamedGroups, findUnnamedImages,
+  findUnnamedActions, findTableFaults, findInks, hasPictureBehind, findFaintTexts, findFaintFields,
+  findSmallTargets, findSidewaysScrolling, isCutOff,
+];
+
+const WIDTHS_PX = [320, 1280] as const;
+
+export interface AccessibilityOptions {
+  /** False for a page that leads nowhere yet, such as the one to sign in on. */
+  readonly hasNavigation?: boolean;
+}
+
+/** What is wrong with the present page, in its present colours and viewport; empty when nothing. */
+export async function findFaults(
+  browser: Browser, { hasNavigation = true }: AccessibilityOptions = {},
+): Promise<string[]> {
+  const faults = await browser.session.run(findPageFaults, [hasNavigation], TOOLS);
+  return [...faults, ...await findKeyboardFaults(browser)];
+}
+
+/** The same in light and dark, on a phone of 320 px and on a desk; leaves a light desk behind. */
+export async function findFaultsInAllViews(
+  browser: Browser, options: AccessibilityOptions = {},
+): Promise<string[]> {
+  const faults: string[] = [];
+  for (const dark of [true, false]) {
+    await browser.setDark(dark);
+    for (const width of WIDTHS_PX) {
+      await browser.setViewport(width, 800);
+      const found = await findFaults(browser, options);
+      faults.push(...found.map((fault) => `${dark ? 'dark' : 'light'}, ${width} px: ${fault}`));
+    }
+  }
+  return faults;
+}
+
+/** Runs in the page. */
+function findPageFaults(hasNavigation: boolean): string[] {
+  finishTransitions();
+  return [
+    ...findDocumentFaults(),
+    ...findHeadingFaults(),
+    ...findLandmarkFaults(hasNavigation),
+    ...findReferenceFaults(),
+    ...findOwnTabOrder(),
+    ...findAutocompleteFaults(),
+    ...findUnnamedControls(),
+    ...findUnnamedGroups(),
+    ...findUnnamedImages(),
+    ...findUnnamedActions(),
+    ...findTableFaults(),
+    ...findFaintTexts(),
+    ...findFaintFields(),
+    ...findSmallTargets(),
+    ...findSidewaysScrolling(),
+  ];
+}

@@ -1,0 +1,67 @@
+/** The walk with the Tab key. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openJudge } from './rules/judge.ts';
+
+const { browser, faultsOf } = await openJudge({ after });
+
+const FIELDS = '<label>A <input id="a"></label> <label>B <input id="b"></label>';
+
+test('passes through every kind of control', async () => {
+  assert.deepEqual(await faultsOf(`${FIELDS}
+    <label>Day <input type="date"></label> <label>Time <input type="datetime-local"></label>
+    <fieldset><legend>Size</legend><label>S <input type="radio" name="s"></label>
+      <label>M <input type="radio" name="s" checked></label></fieldset>
+    <fieldset><legend>Ink</legend><label>R <input type="radio" name="i"></label>
+      <label>G <input type="radio" name="i"></label></fieldset>
+    <details><summary>More</summary><button>Unseen</button></details>
+    <button disabled>Off</button> <div inert><button>Off</button></div>
+    <label>File <input type="file"></label> <textarea aria-label="Note"></textarea>`), []);
+  assert.equal(await browser.run(() => document.activeElement === document.body), true);
+});
+
+test('refuses an order other than that of the document', async () => {
+  const reversed = 'display: flex; flex-direction: row-reverse; reading-flow: flex-visual';
+  assert.deepEqual(await faultsOf(`<div style="${reversed}">${FIELDS}</div>`), [
+    'Tab goes back, from <input id="b"> to <input id="a">',
+  ]);
+});
+
+test('refuses what Tab does not reach or does not leave', async () => {
+  const keep = (keys: string) => `<script>document.querySelector('#a').onkeydown =
+    (event) => { if (event.key === 'Tab') { event.preventDefault(); ${keys} } }</script>`;
+  assert.deepEqual(await faultsOf(FIELDS + keep('')), [
+    'Tab does not leave: <input id="a">', 'Tab does not reach: <input id="b">',
+  ]);
+  assert.deepEqual(await faultsOf(FIELDS + keep('document.querySelector("a").focus()')), [
+    'Tab does not reach: <input id="b">',
+  ]);
+});
+
+test('asks for a sign of the focus', async () => {
+  const judge = (style: string) => faultsOf({ style, main: `<h1>Judged</h1>${FIELDS}` });
+  const faultOfBoth = (fault: string) => [`${fault}: <input id="a">`, `${fault}: <input id="b">`];
+  assert.deepEqual(await judge('input { outline: none }'), faultOfBoth('no sign of the focus'));
+  assert.deepEqual(await judge('input { outline: 2px solid #000 }'),
+    faultOfBoth('no sign of the focus'));
+  assert.deepEqual(await judge('input:focus { outline: 2px solid #ccc }'),
+    faultOfBoth('sign of the focus of 1.60:1, not 3:1'));
+  assert.deepEqual(await judge('input:focus { outline: 2px solid #05c }'), []);
+  assert.deepEqual(await judge('input:focus { outline: none; box-shadow: 0 0 0 2px #05c }'), []);
+  assert.deepEqual(await judge(`input { outline: 2px solid transparent; transition: outline 9s }
+    input:focus { outline: 2px solid #05c }`), []);
+});
+
+test('refuses to hide what has the focus', async () => {
+  assert.deepEqual(await faultsOf({
+    style: '.bar { position: fixed; inset: 0; background: #fff }',
+    main: `<h1>Judged</h1>${FIELDS}<div class="bar">Bar</div>`,
+  }), [
+    'covered or out of view with the focus: <a href="/"> "Home"',
+    'covered or out of view with the focus: <input id="a">',
+    'covered or out of view with the focus: <input id="b">',
+  ]);
+  const skip = `a.skip { position: absolute; top: -99px } a.skip:focus { top: 0 }`;
+  const header = '<a class="skip" href="#top">Skip</a><header>A</header><nav>B</nav>';
+  assert.deepEqual(await faultsOf({ style: skip, header }), []);
+});

@@ -1,0 +1,99 @@
+/** The rules on contrast; the ratios are those of WCAG's own formula. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openJudge } from './judge.ts';
+
+const { browser, faultsOf } = await openJudge({ after });
+
+const judge = (style: string, html: string) =>
+  faultsOf({ style, main: `<h1>Judged</h1>${html}` });
+
+test('asks for 4.5:1 of text', async () => {
+  // The greys on both sides of the limit on white.
+  assert.deepEqual(await judge('p { color: #777 }', '<p>Grey <b>and bold</b></p>'), [
+    'text of 4.47:1, not 4.5:1: <p> "Grey and bold"',
+    'text of 4.47:1, not 4.5:1: <b> "and bold"',
+  ]);
+  assert.deepEqual(await judge('p { color: #767676 }', '<p>Grey</p>'), []);
+  assert.deepEqual(await judge('p { color: oklch(0.9 0 0) }', '<p>Pale</p>'), [
+    'text of 1.34:1, not 4.5:1: <p> "Pale"',
+  ]);
+});
+
+test('asks for 3:1 of large text', async () => {
+  const large = '.a { font-size: 24px } .b { font-size: 18.7px; font-weight: 700 }';
+  const html = '<p class="a">Large</p><p class="b">Bold</p>';
+  assert.deepEqual(await judge(`p { color: #959595 } ${large}`, html), [
+    'text of 2.99:1, not 3:1: <p class="a"> "Large"',
+    'text of 2.99:1, not 3:1: <p class="b"> "Bold"',
+  ]);
+  assert.deepEqual(await judge(`p { color: #949494 } ${large}`, html), []);
+  assert.deepEqual(await judge('p { color: #949494; font-size: 23px }', '<p>Not large</p>'), [
+    'text of 3.03:1, not 4.5:1: <p> "Not large"',
+  ]);
+});
+
+test('blends the backgrounds and opacities of everything around', async () => {
+  const html = '<div><section><p>Text</p></section></div>';
+  const dark = 'div { background: #000 }';
+  assert.deepEqual(await judge(`${dark} p { color: #fff }`, html), []);
+  // White on #999, which is six tenths of white over black.
+  const veil = 'section { background: rgb(255 255 255 / 0.6) }';
+  assert.deepEqual(await judge(`${dark} ${veil} p { color: #fff }`, html), [
+    'text of 2.84:1, not 4.5:1: <p> "Text"',
+  ]);
+  // #999 on white.
+  assert.deepEqual(await judge('section { opacity: 0.4 } p { color: #000 }', html), [
+    'text of 2.84:1, not 4.5:1: <p> "Text"',
+  ]);
+  assert.deepEqual(await judge('section { opacity: 0.6 } p { color: #000 }', html), []);
+  assert.deepEqual(await judge('div { background: linear-gradient(red, blue) }', html), [
+    'text on a picture: <p> "Text"',
+  ]);
+});
+
+test('leaves out what is disabled or not seen', async () => {
+  assert.deepEqual(await judge('* { color: #ccc } h1, a, header { color: #000 }', `
+    <button disabled>Off</button> <fieldset disabled><legend>Off</legend></fieldset>
+    <label>Off <input disabled></label> <p aria-disabled="true">Off</p> <p hidden>Gone</p>
+    <p style="visibility: hidden">Gone</p> <p style="opacity: 0">Gone</p>
+    <p style="position: absolute; overflow: hidden; width: 1px; height: 1px">Heard</p>
+    <p style="position: absolute; left: -9999px">Heard</p>`), []);
+});
+
+test('judges placeholders and what fields hold', async () => {
+  const html = '<label>A <input placeholder="Hint"></label> <label>B <input value="Held"></label>';
+  assert.deepEqual(await judge('::placeholder { color: #aaa } input { background: #fff }', html), [
+    'placeholder of 2.32:1, not 4.5:1: <input>',
+  ]);
+  assert.deepEqual(await judge('input { color: #aaa; background: #fff }', html), [
+    'text of 2.32:1, not 4.5:1: <input>',
+  ]);
+  assert.deepEqual(await judge('input { background: #fff; color: #000 }', html), []);
+});
+
+test('asks for 3:1 of the edge of a field, or of its filling', async () => {
+  const html = `<label>A <input></label> <label>B <select><option>C</option></select></label>
+    <label>D <textarea></textarea></label> <label>E <input type="checkbox"></label>`;
+  const all = 'input, select, textarea';
+  assert.deepEqual(await judge(`${all} { border: 1px solid #ccc; background: #fff }`, html), [
+    'edge of 1.60:1, not 3:1: <input>',
+    'edge of 1.60:1, not 3:1: <select> "C"',
+    'edge of 1.60:1, not 3:1: <textarea>',
+  ]);
+  const drawn = `[type="checkbox"] { appearance: none; width: 24px; height: 24px;
+    border: 1px solid #ccc }`;
+  assert.deepEqual(await judge(drawn, html), ['edge of 1.60:1, not 3:1: <input type="checkbox">']);
+  assert.deepEqual(await judge(`${all} { border: 0; border-bottom: 1px solid #777 }`, html), []);
+  assert.deepEqual(await judge(`${all} { border: 0; background: #555; color: #fff }`, html), []);
+});
+
+test('judges the colours that are shown: dark ones in the dark', async () => {
+  const style = '@media (prefers-color-scheme: dark) { p { color: #555 } }';
+  assert.deepEqual(await judge(style, '<p>Text</p>'), []);
+  await browser.setDark(true);
+  const faults = await judge(style, '<p>Text</p>');
+  await browser.setDark(false);
+  // On rgb(18 18 18), which is what Chromium paints below a dark page.
+  assert.deepEqual(faults, ['text of 2.51:1, not 4.5:1: <p> "Text"']);
+});

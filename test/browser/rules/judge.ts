@@ -1,0 +1,51 @@
+/** A page without faults, into which a test of a rule puts some. */
+import { type AccessibilityOptions, findFaults } from '../accessibility.ts';
+import { type Browser, type Lifetime, openBrowser } from '../browser.ts';
+import { servePages } from '../page-server.ts';
+
+/** The parts of the page that a test gives; the others are without a fault. */
+export interface JudgedPage {
+  readonly language?: string;
+  readonly head?: string;
+  readonly style?: string;
+  readonly header?: string;
+  readonly main?: string;
+  readonly footer?: string;
+}
+
+export interface Judge {
+  readonly browser: Browser;
+  /** Opens the page and returns its faults; a string is the page's main part after its heading. */
+  faultsOf(page: JudgedPage | string, options?: AccessibilityOptions): Promise<string[]>;
+}
+
+const HEAD = '<title>Judged</title><meta name="viewport" content="width=device-width">';
+const HEADER = '<header>A shop</header><nav><a href="/">Home</a></nav>';
+
+/** Opens a browser for the pages that are judged. */
+export async function openJudge(t: Lifetime): Promise<Judge> {
+  const browser = await openBrowser(t);
+  let html = '';
+  const site = await servePages(t, { 'GET /': () => html });
+  return {
+    browser,
+    async faultsOf(page, options) {
+      html = writePage(typeof page === 'string' ? { main: `<h1>Judged</h1>${page}` } : page);
+      await browser.open(site);
+      return findFaults(browser, options);
+    },
+  };
+}
+
+function writePage(page: JudgedPage): string {
+  const { language = 'en', head = HEAD, style = '', header = HEADER, footer = '' } = page;
+  const { main = '<h1>Judged</h1>' } = page;
+  const wholeMain = main.includes('<main') ? main : `<main>${main}</main>`;
+  return `<!doctype html><html lang="${language}"><head><meta charset="utf-8">${head}
+    <link rel="icon" href="data:,">
+    <style>:root { color-scheme: light dark; line-height: 24px }
+      nav a, label:not([hidden]) { display: inline-block }
+      button, select, [type="submit"] { min-height: 24px }
+      ${style}</style></head>
+    <body>${header}${wholeMain}${footer}</body></html>`;
+}

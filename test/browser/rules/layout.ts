@@ -1,0 +1,60 @@
+/** Rules on sizes: of targets (WCAG 2.2, SC 2.5.8), and of the page in the viewport (SC 1.4.10). */
+import { describeElement, isSeen } from './element.ts';
+
+/** Buttons and links are 24 x 24 CSS pixels or more; links within a text are excepted. */
+export function findSmallTargets(): string[] {
+  const selector = 'button, a[href], summary, input[type="submit"], input[type="button"], '
+    + 'input[type="reset"], input[type="image"], input[type="checkbox"], input[type="radio"], '
+    + 'select, [role="button"], [role="link"], [role="tab"], [role="menuitem"]';
+  const isInText = (target: Element) => {
+    if (getComputedStyle(target).display !== 'inline') return false;
+    let block = target.parentElement;
+    while (block && getComputedStyle(block).display === 'inline') block = block.parentElement;
+    const rest = block?.cloneNode(true) as Element | undefined;
+    for (const link of rest?.querySelectorAll('a, button') ?? []) link.remove();
+    return /\p{L}/u.test(rest?.textContent ?? '');
+  };
+  return [...document.querySelectorAll(selector)].flatMap((target) => {
+    const isOff = target.matches(':disabled') || target.closest('[inert]') !== null;
+    if (isOff || !isSeen(target) || isInText(target)) return [];
+    // The label of a control can be clicked too.
+    const boxes = [target, ...(target as HTMLInputElement).labels ?? []]
+      .map((element) => element.getBoundingClientRect());
+    const width = Math.max(...boxes.map((box) => box.width));
+    const height = Math.max(...boxes.map((box) => box.height));
+    if (width >= 24 && height >= 24) return [];
+    const size = `${Math.floor(width)} x ${Math.floor(height)}`;
+    return [`target of ${size}, not 24 x 24: ${describeElement(target)}`];
+  });
+}
+
+/** Nothing scrolls sideways but tables and code, in a part that has a name and takes the focus. */
+export function findSidewaysScrolling(): string[] {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const elements = [...document.body.querySelectorAll<HTMLElement>('*')].filter(isSeen);
+  const scrolls = (element: Element) => element.scrollWidth > element.clientWidth + 1
+    && ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
+  const sticksOut = (element: Element) =>
+    element.getBoundingClientRect().right + scrollX > clientWidth + 0.5 && !isCutOff(element);
+  const wide = elements.filter((element) =>
+    sticksOut(element) && ![...element.children].some(sticksOut));
+  const parts = elements.filter((element) => !element.matches('input, textarea, select')
+    && scrolls(element));
+  return [
+    ...(scrollWidth > clientWidth
+      ? [`page of ${scrollWidth} px in ${clientWidth} px: ${wide.map(describeElement).join(', ')}`]
+      : []),
+    ...parts.filter((part) => !part.querySelector('table, pre') && !part.matches('pre'))
+      .map((part) => `scrolls sideways: ${describeElement(part)}`),
+    ...parts.filter((part) => part.getAttribute('tabindex') !== '0' || part.computedName === '')
+      .map((part) => `scrolls, but takes no focus or has no name: ${describeElement(part)}`),
+  ];
+}
+
+/** Whether a part around it, which is not the whole page, scrolls or hides what is too wide. */
+export function isCutOff(element: Element): boolean {
+  for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
+    if (getComputedStyle(at).overflowX !== 'visible') return true;
+  }
+  return false;
+}

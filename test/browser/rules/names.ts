@@ -1,0 +1,69 @@
+/** Rules on names: whoever cannot see the page hears them (WCAG 2.2, SC 1.1.1, 1.3.1, 4.1.2). */
+import { describeElement, findExposed } from './element.ts';
+
+/** Every form control has a label that stays; a placeholder goes away, a title is hardly met. */
+export function findUnnamedControls(): string[] {
+  const selector = 'input, select, textarea, [role="textbox"], [role="combobox"], '
+    + '[role="checkbox"], [role="switch"], [role="radio"], [role="slider"], [role="listbox"]';
+  const buttons = 'input:is([type="hidden"], [type="submit"], [type="reset"], [type="button"], '
+    + '[type="image"])';
+  const hasOwnText = (label: Element) => {
+    const copy = document.createElement('div');
+    copy.append(...[...label.childNodes].map((node) => node.cloneNode(true)));
+    for (const control of copy.querySelectorAll('input, select, textarea')) control.remove();
+    return /\S/.test(copy.textContent);
+  };
+  const isNamed = (control: HTMLElement) => {
+    const references = control.getAttribute('aria-labelledby')?.split(/\s+/) ?? [];
+    const labels = [
+      // Controls have `labels`, elements with a role of one have none.
+      ...(control as HTMLInputElement).labels ?? [],
+      ...references.map((id) => document.getElementById(id)).filter((label) => label !== null),
+    ];
+    return /\S/.test(control.getAttribute('aria-label') ?? '') || labels.some(hasOwnText);
+  };
+  return findExposed(selector).filter((control) => !control.matches(buttons) && !isNamed(control))
+    .map((control) => `control without a label: ${describeElement(control)}`);
+}
+
+/** Groups have names, and radio buttons are in a group: a choice needs its question. */
+export function findUnnamedGroups(): string[] {
+  const groups = 'fieldset, [role="group"], [role="radiogroup"]';
+  const unnamed = findExposed(groups).filter((group) => group.computedName === '')
+    .map((group) => `group without a legend or a name: ${describeElement(group)}`);
+  const alone = findExposed('input[type="radio"]').filter((radio) => !radio.closest(groups))
+    .map((radio) => `radio button outside of a group: ${describeElement(radio)}`);
+  return [...unnamed, ...alone];
+}
+
+/** Pictures have a text in their place, or are hidden from those who cannot see them. */
+export function findUnnamedImages(): string[] {
+  const decorations = '[alt=""], [role="none"], [role="presentation"], svg svg';
+  return findExposed('img, svg, [role="img"]')
+    .filter((image) => !image.matches(decorations) && image.computedName === '')
+    .map((image) => `picture without a text: ${describeElement(image)}`);
+}
+
+/** Buttons and links say what they do. */
+export function findUnnamedActions(): string[] {
+  const selector = 'button, a[href], summary, input[type="submit"], input[type="button"], '
+    + 'input[type="reset"], input[type="image"], [role="button"], [role="link"], [role="tab"], '
+    + '[role="menuitem"]';
+  return findExposed(selector).filter((action) => action.computedName.trim() === '')
+    .map((action) => `button or link without a text: ${describeElement(action)}`);
+}
+
+/** Tables have a caption or a name, and headers that say what they are the header of. */
+export function findTableFaults(): string[] {
+  const tables = findExposed('table:not([role="none"], [role="presentation"])');
+  return tables.flatMap((table) => {
+    const headers = [...table.querySelectorAll('th')];
+    const name = describeElement(table);
+    return [
+      ...(table.computedName === '' ? [`table without a caption or a name: ${name}`] : []),
+      ...(headers.length === 0 ? [`table without headers: ${name}`] : []),
+      ...headers.filter((header) => !header.hasAttribute('scope'))
+        .map((header) => `table header without a scope: ${describeElement(header)}`),
+    ];
+  });
+}

@@ -1,0 +1,99 @@
+/** The rules on the document, its headings, landmarks, references and fields. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openJudge } from './judge.ts';
+
+const { faultsOf } = await openJudge({ after });
+
+test('finds nothing wrong with a page that has no faults', async () => {
+  assert.deepEqual(await faultsOf({}), []);
+});
+
+test('asks for a language, a title and a page that can be zoomed', async () => {
+  assert.deepEqual(await faultsOf({ language: '', head: '' }), [
+    'no language: lang=""', 'no title', 'no viewport of the device\'s width',
+  ]);
+  const viewport = '<meta name="viewport" content="width=device-width, maximum-scale=1">';
+  assert.deepEqual(await faultsOf({ language: 'english!', head: `<title> </title>${viewport}` }), [
+    'no language: lang="english!"', 'no title', 'zooming is restricted',
+  ]);
+  assert.deepEqual(await faultsOf({ language: 'de-AT' }), []);
+});
+
+test('refuses a page that refreshes itself', async () => {
+  const head = '<title>T</title><meta name="viewport" content="width=device-width">';
+  const refresh = '<meta http-equiv="Refresh" content="999">';
+  assert.deepEqual(await faultsOf({ head: head + refresh }), ['refreshes itself']);
+});
+
+test('asks for one heading of the first level, and for no gap below it', async () => {
+  assert.deepEqual(await faultsOf({ main: '<h2>Early</h2><h1>One</h1><h1>Two</h1>' }), [
+    '2 headings of the first level', 'heading skips a level: <h2> "Early"',
+  ]);
+  assert.deepEqual(await faultsOf({ main: '<p>None</p>' }), ['0 headings of the first level']);
+  assert.deepEqual(await faultsOf('<h2>A</h2><h4>B</h4><h3></h3>'), [
+    'heading skips a level: <h4> "B"', 'empty heading: <h3>',
+  ]);
+  assert.deepEqual(await faultsOf('<h2>A</h2><h3>B</h3><h2>C</h2><h5 hidden>D</h5>'), []);
+});
+
+test('asks for a header, one main part and navigation', async () => {
+  assert.deepEqual(await faultsOf({ header: '', main: '<main><h1>A</h1></main><main>B</main>' }), [
+    '2 main landmarks', '0 header landmarks', 'no navigation landmark',
+  ]);
+  const header = '<header>A shop</header>';
+  assert.deepEqual(await faultsOf({ header }), ['no navigation landmark']);
+  assert.deepEqual(await faultsOf({ header }, { hasNavigation: false }), []);
+});
+
+test('asks for a name of each of several navigations', async () => {
+  const navigate = (attributes: string) => `<nav ${attributes}>Ways</nav>`;
+  const named = navigate('aria-label="Pages"');
+  assert.deepEqual(await faultsOf(named), [
+    'one of several navigations without a name: <nav> "Home"',
+  ]);
+  assert.deepEqual(await faultsOf({ footer: named, header: `<header></header>${named}` }), [
+    'one of several navigations without a name: <nav> "Ways"',
+    'one of several navigations without a name: <nav> "Ways"',
+  ]);
+  const header = `<header></header>${navigate('aria-label="Shop"')}`;
+  assert.deepEqual(await faultsOf({ footer: named, header }), []);
+});
+
+test('refuses an id that is there twice, and references that find nothing', async () => {
+  assert.deepEqual(await faultsOf(`
+    <p id="a">A</p><p id="a">B</p>
+    <label for="gone">C</label><label>D <input aria-describedby="a hint"></label>
+    <button popovertarget="menu">E</button> in <a href="#lost">a text</a>`), [
+    'id is there already: <p id="a"> "B"',
+    'for="gone" finds nothing: <label for="gone"> "C"',
+    'popovertarget="menu" finds nothing: <button> "E"',
+    'aria-describedby="hint" finds nothing: <input>',
+    'link leads nowhere: <a href="#lost"> "a text"',
+  ]);
+  assert.deepEqual(await faultsOf(`
+    <label for="b">C</label><input id="b" aria-describedby="hint more"><p id="hint">H</p>
+    <p id="more">M</p><p>In <a href="#b">a text</a> and <a href="#top">up</a></p>`), []);
+});
+
+test('refuses an order of its own for the Tab key', async () => {
+  const faults = await faultsOf('<p tabindex="2">A</p><p tabindex="0">B</p><p tabindex="-1">C</p>');
+  assert.equal(faults[0], 'tabindex above 0: <p> "A"');
+  assert.deepEqual(await faultsOf('<p tabindex="0">B</p><p tabindex="-1">C</p>'), []);
+});
+
+test('asks what a field for an e-mail, a password or a code is for', async () => {
+  assert.deepEqual(await faultsOf(`
+    <label>E-mail <input type="email" name="email"></label>
+    <label>Password <input type="password" name="p" autocomplete="off"></label>
+    <label>Code <input name="totp" inputmode="numeric"></label>`), [
+    'no autocomplete="email|username|off": <input name="email" type="email">',
+    'no autocomplete="current-password|new-password": <input name="p" type="password">',
+    'no autocomplete="one-time-code": <input name="totp">',
+  ]);
+  assert.deepEqual(await faultsOf(`
+    <label>E-mail <input type="email" autocomplete="section-a username"></label>
+    <label>Password <input type="password" autocomplete="current-password"></label>
+    <label>Code <input name="code" autocomplete="one-time-code"></label>
+    <label>Barcode <input name="barcode"></label>`), []);
+});

@@ -1,0 +1,94 @@
+/** Rules on the document: its language, headings, landmarks, ids and references. */
+import { describeElement, findExposed } from './element.ts';
+
+/** The language and the title are there, it may be zoomed, and it stays until it is left. */
+export function findDocumentFaults(): string[] {
+  const faults: string[] = [];
+  const { lang } = document.documentElement;
+  // SC 3.1.1.
+  if (!/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(lang)) faults.push(`no language: lang="${lang}"`);
+  // SC 2.4.2.
+  if (!/\S/.test(document.title)) faults.push('no title');
+  // SC 1.4.4 and 1.4.10: without it a phone shows the page of a desk, made small.
+  const viewport = document.querySelector('meta[name="viewport"]')?.getAttribute('content') ?? '';
+  if (!viewport.includes('width=device-width')) faults.push('no viewport of the device\'s width');
+  if (/user-scalable|maximum-scale/.test(viewport)) faults.push('zooming is restricted');
+  // SC 2.2.1 and 3.2.5.
+  if (document.querySelector('meta[http-equiv="refresh" i]')) faults.push('refreshes itself');
+  return faults;
+}
+
+/** One first-level heading, the first one, and no level left out (SC 1.3.1, 2.4.6). */
+export function findHeadingFaults(): string[] {
+  const headings = findExposed('h1, h2, h3, h4, h5, h6, [role="heading"]');
+  const levelOf = (heading: Element) =>
+    Number(heading.getAttribute('aria-level') ?? heading.localName.slice(1));
+  const first = headings.filter((heading) => levelOf(heading) === 1).length;
+  const skipped = headings.filter((heading, index) => {
+    const before = headings[index - 1];
+    return levelOf(heading) > (before ? levelOf(before) : 0) + 1;
+  });
+  return [
+    ...(first === 1 ? [] : [`${first} headings of the first level`]),
+    ...skipped.map((heading) => `heading skips a level: ${describeElement(heading)}`),
+    ...headings.filter((heading) => heading.computedName.trim() === '')
+      .map((heading) => `empty heading: ${describeElement(heading)}`),
+  ];
+}
+
+/** A header, one main part, and navigation, each with a name where there are several. */
+export function findLandmarkFaults(hasNavigation: boolean): string[] {
+  const landmarks = findExposed('header, nav, main, [role]');
+  const among = (role: string) => landmarks.filter((element) => element.computedRole === role);
+  const navigation = among('navigation');
+  const names = navigation.map((element) => element.computedName);
+  const isUnclear = (name: string) => name === '' || names.indexOf(name) < names.lastIndexOf(name);
+  return [
+    ...(among('main').length === 1 ? [] : [`${among('main').length} main landmarks`]),
+    ...(among('banner').length === 1 ? [] : [`${among('banner').length} header landmarks`]),
+    ...(hasNavigation && navigation.length === 0 ? ['no navigation landmark'] : []),
+    ...navigation.filter((element) => navigation.length > 1 && isUnclear(element.computedName))
+      .map((element) => `one of several navigations without a name: ${describeElement(element)}`),
+  ];
+}
+
+/** Ids are there once, and whatever refers to one finds it. */
+export function findReferenceFaults(): string[] {
+  const attributes = ['for', 'form', 'list', 'headers', 'popovertarget', 'commandfor',
+    'aria-labelledby', 'aria-describedby', 'aria-details', 'aria-controls', 'aria-owns',
+    'aria-flowto', 'aria-errormessage', 'aria-activedescendant'];
+  const elements = [...document.querySelectorAll('[id]')];
+  const ids = elements.map(({ id }) => id);
+  const repeated = elements.filter(({ id }, index) => ids.indexOf(id) < index)
+    .map((element) => `id is there already: ${describeElement(element)}`);
+  const broken = attributes.flatMap((attribute) =>
+    [...document.querySelectorAll(`[${attribute}]`)].flatMap((element) =>
+      (element.getAttribute(attribute) ?? '').split(/\s+/).filter((id) => !ids.includes(id))
+        .map((id) => `${attribute}="${id}" finds nothing: ${describeElement(element)}`)));
+  const links = [...document.querySelectorAll('a[href^="#"]')]
+    .filter((link) => !['', 'top', ...ids].includes(link.getAttribute('href')?.slice(1) ?? ''))
+    .map((link) => `link leads nowhere: ${describeElement(link)}`);
+  return [...repeated, ...broken, ...links];
+}
+
+/** The Tab key goes through the document in its order (SC 2.4.3). */
+export function findOwnTabOrder(): string[] {
+  return [...document.querySelectorAll<HTMLElement>('[tabindex]')]
+    .filter((element) => element.tabIndex > 0)
+    .map((element) => `tabindex above 0: ${describeElement(element)}`);
+}
+
+/** Fields that browsers and password managers can fill in say what they want (SC 1.3.5, 3.3.8). */
+export function findAutocompleteFaults(): string[] {
+  const code = /^(?:code|otp|totp|one[-_]?time[-_]?code)$/i;
+  return findExposed('input').flatMap((field) => {
+    const type = field.getAttribute('type');
+    const wanted = type === 'email' ? ['email', 'username', 'off']
+      : type === 'password' ? ['current-password', 'new-password']
+      : code.test(field.getAttribute('name') ?? '') ? ['one-time-code']
+      : undefined;
+    const tokens = (field.getAttribute('autocomplete') ?? '').split(/\s+/);
+    if (!wanted || wanted.some((token) => tokens.includes(token))) return [];
+    return [`no autocomplete="${wanted.join('|')}": ${describeElement(field)}`];
+  });
+}
