@@ -9,6 +9,7 @@ import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
 import type { PortalService, Route, Services, WebhookService } from './api/route.ts';
 import { routes } from './api/routes.ts';
+import { UsageCounter } from './api/usage-counter.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
   IMPORTS_AT_ONCE_LIMIT,
@@ -20,6 +21,7 @@ import {
   STREAMS_AT_ONCE_LIMIT,
   STREAMS_PER_KEY_LIMIT,
 } from './config.ts';
+import type { Caller } from './domain/caller.ts';
 import { AppError } from './domain/error.ts';
 import { formatKeyId } from './domain/id.ts';
 import { AtOnce } from './http/at-once.ts';
@@ -67,7 +69,7 @@ export interface App {
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /**
    * Refuses new requests with 503 and resolves once those under way are answered, or their
-   * connections are closed.
+   * connections are closed, and how often keys were used is written.
    */
   close(): Promise<void>;
 }
@@ -75,7 +77,7 @@ export interface App {
 /** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
 export function createApp(options: AppOptions): App {
   const parts = wire(options);
-  const { prefix, report, underWay } = parts;
+  const { prefix, report, underWay, usage } = parts;
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
@@ -100,7 +102,10 @@ export function createApp(options: AppOptions): App {
       if (target || !next) void respond(request, response, target ?? OUTSIDE);
       else next();
     },
-    close: () => underWay.close(),
+    async close() {
+      await underWay.close();
+      await usage.close();
+    },
   };
 }
 
@@ -109,6 +114,7 @@ interface Parts extends Services {
   readonly portal: PortalService | undefined;
   readonly router: Router<Route>;
   readonly authenticator: Authenticator;
+  readonly usage: UsageCounter;
   /** Undefined where no limit is set. */
   readonly rates: RateLimiter<string> | undefined;
   readonly compressor: Compressor;
@@ -149,6 +155,9 @@ function wire(options: AppOptions): Parts {
       allowBrowsers: options.allowBrowsers ?? false,
       onUnnoted: (error) => report({ id: 'key-use', error }),
     }),
+    usage: new UsageCounter({
+      store, clock, onUnwritten: (error) => report({ id: 'key-usage', error }),
+    }),
   };
 }
 
@@ -156,8 +165,10 @@ function wire(options: AppOptions): Parts {
 async function answer(
   parts: Parts, request: IncomingMessage, response: ServerResponse, target: Target,
 ): Promise<Reply> {
-  const { router, authenticator, rates, compressor, underWay, portal, report } = parts;
+  const { router, authenticator, rates, compressor, usage, underWay, portal, report } = parts;
   let fields: Record<string, string> | undefined;
+  let caller: Caller | undefined;
+  let reply: Reply;
   try {
     if (underWay.closing.aborted) throw new AppError('unavailable', 'This server is stopping.');
     if (portal?.isFor(target.path)) {
@@ -166,13 +177,12 @@ async function answer(
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
-    let reply: Reply;
     if (route.scope === undefined) {
       reply = await route.handle(readWishes(request, target, route), parts);
     } else {
       const { scope } = route;
       const address = readClientAddress(request);
-      const caller = await authenticator.authenticate(request, address);
+      caller = await authenticator.authenticate(request, address);
       if (rates) {
         const rate = rates.take(formatKeyId(caller));
         fields = { ...fields, ...rates.formatFields(rate) };
@@ -191,10 +201,12 @@ async function answer(
           authorize(await authenticator.authenticate(request, address), scope),
       }, parts);
     }
-    return await compressor.compress(withFields(reply, fields), request);
+    reply = await compressor.compress(withFields(reply, fields), request);
   } catch (error) {
-    return withFields(createProblem(error, report), fields);
+    reply = withFields(createProblem(error, report), fields);
   }
+  if (caller) usage.note(caller, reply.status);
+  return reply;
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

@@ -14,6 +14,11 @@ export const FAILED_KEYS_PER_MINUTE = 60;
 export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
 /** How often the last use of a key is written. */
 export const KEY_USE_INTERVAL_MS = 60_000;
+/** How often the requests of keys are written that were counted, and of how many keys at once. */
+export const KEY_USAGE_INTERVAL_MS = 10_000;
+export const KEY_USAGE_ENTRIES_LIMIT = 10_000;
+/** How long they are kept: 8 days. */
+export const KEY_USAGE_KEPT_HOURS = 8 * 24;
 
 /** A product of the largest legal members takes under 5 KiB of JSON, however it is escaped. */
 export const BODY_LIMIT_BYTES = 64 * 1024;

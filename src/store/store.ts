@@ -14,6 +14,7 @@ import type { Scope } from '../domain/scope.ts';
 import type { NewSeller, Seller } from '../domain/seller.ts';
 import type { PortalStore } from './portal-store.ts';
 import type { StockStore } from './stock-store.ts';
+import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 import type { Author, PageQuery, Write } from './write.ts';
 
@@ -81,7 +82,7 @@ export interface ProductExport {
   readonly pages: AsyncGenerator<readonly Product[], void, void>;
 }
 
-export interface Store extends StockStore, WebhookStore, PortalStore {
+export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore {
   /** 32 bytes shared by every process on this store, to sign cursors with. */
   readonly cursorKey: Uint8Array;
 

@@ -7,6 +7,7 @@ import { testGrants } from './contract/grants.ts';
 import { testHistory } from './contract/history.ts';
 import { testIdempotency } from './contract/idempotency.ts';
 import { testImports } from './contract/imports.ts';
+import { testKeyUsage } from './contract/key-usage.ts';
 import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testRotation } from './contract/rotation.ts';
@@ -24,6 +25,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testKeys(prepare);
     testRotation(prepare);
     testGrants(prepare);
+    testKeyUsage(prepare);
     testProducts(prepare);
     testChanges(prepare);
     testIdempotency(prepare);

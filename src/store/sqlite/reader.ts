@@ -14,6 +14,7 @@ import { openReader } from './connection.ts';
 import { historyQueries } from './history-queries.ts';
 import { timeQueries } from './history-times.ts';
 import { invitationQueries } from './invitations.ts';
+import { usageQueries } from './key-usage.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { productQueries } from './products.ts';
@@ -84,9 +85,9 @@ export class Reader {
 function prepareQueries(db: DatabaseSync) {
   const levels = new StockLevels(db);
   return {
-    ...sellerQueries(db), ...keyQueries(db), ...productQueries(db), ...historyQueries(db),
-    ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db), ...webhookQueries(db),
-    ...dueWebhookQueries(db), ...accountQueries(db), ...sessionQueries(db),
+    ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
+    ...historyQueries(db), ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db),
+    ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...sessionQueries(db),
     ...invitationQueries(db), ...auditQueries(db),
     readLevels: levels.read.bind(levels),
   };

@@ -101,7 +101,7 @@ type Part<Name extends keyof Store> = Pick<Store, Name>;
 /** Sellers and their keys. */
 function sellersOf(reader: Reader, writer: Writer): Part<
   | 'createSeller' | 'findSeller' | 'listSellers' | 'createKey' | 'listKeys' | 'rotateKey'
-  | 'revokeKey' | 'findGrant' | 'noteKeyUse'
+  | 'revokeKey' | 'findGrant' | 'noteKeyUse' | 'noteUsage' | 'readUsage'
 > {
   return {
     createSeller: (seller) => writer.run('createSeller', seller),
@@ -116,6 +116,8 @@ function sellersOf(reader: Reader, writer: Writer): Part<
     findGrant: async (hash) => reader.findGrant(hash),
     noteKeyUse: (author, address) =>
       writer.run('noteKeyUse', { author: authorOf(author), address }),
+    noteUsage: (usage) => writer.run('noteUsage', usage, undefined, usage.length),
+    readUsage: async (sellerId, query) => reader.snapshot().readUsage(sellerId, query),
   };
 }
 

@@ -4,6 +4,7 @@ import { accountUnits } from './accounts.ts';
 import { AuditLog, auditUnits } from './audit.ts';
 import { pruningUnits } from './history-pruning.ts';
 import { invitationUnits } from './invitations.ts';
+import { usageUnits } from './key-usage.ts';
 import { keyUnits } from './keys.ts';
 import type { Positions } from './positions.ts';
 import { productUnits } from './product-units.ts';
@@ -21,7 +22,7 @@ export function prepareUnits(db: DatabaseSync, positions: Positions) {
   const audit = new AuditLog(db);
   const sellers = { ...sellerUnits(db), ...keyUnits(db, audit) };
   return {
-    ...sellers, ...productUnits(db, positions),
+    ...sellers, ...usageUnits(db), ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),
     ...webhookUnits(db, positions), ...webhookDeliveryUnits(db),
     ...accountUnits(db, audit), ...sessionUnits(db, audit),

@@ -6,6 +6,7 @@ import { prepareCatalogueFile } from '../../../src/store/sqlite/catalogue-file.t
 import { openWriter } from '../../../src/store/sqlite/connection.ts';
 import { historyQueries } from '../../../src/store/sqlite/history-queries.ts';
 import { IdempotencyRecords } from '../../../src/store/sqlite/idempotency.ts';
+import { usageQueries } from '../../../src/store/sqlite/key-usage.ts';
 import { keyQueries } from '../../../src/store/sqlite/keys.ts';
 import { Positions } from '../../../src/store/sqlite/positions.ts';
 import { productQueries } from '../../../src/store/sqlite/products.ts';
@@ -71,6 +72,7 @@ function prepareAll(db: DatabaseSync): void {
   new IdempotencyRecords(db);
   sellerQueries(db);
   keyQueries(db);
+  usageQueries(db);
   historyQueries(db);
   stockDayQueries(db);
   productQueries(db);
