@@ -278,7 +278,7 @@ export const IMPORT_SWEEP_INTERVAL_MS = 60 * 60 * 1000;
 /** Of its refused rows, in the file for the seller. */
 export const REFUSED_ROWS_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Rows that a preview looks at; and those that it shows, of each kind. */
-export const PREVIEW_ROWS_LIMIT = 250_000;
+export const PREVIEW_ROWS_LIMIT = 500_000;
 export const PREVIEW_ROWS_SHOWN = 20;
 /** Rows at the beginning of a file that are shown as examples, and how much of a text. */
 export const EXAMPLE_ROWS = 3;

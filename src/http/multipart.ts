@@ -11,7 +11,7 @@ import { FORM_PARTS_LIMIT, FORM_PART_HEAD_LIMIT_BYTES } from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import { openBody } from './body.ts';
 
-export const FORM_TYPE = 'multipart/form-data';
+const FORM_TYPE = 'multipart/form-data';
 
 /** One field or file of a form. */
 export interface FormPart {

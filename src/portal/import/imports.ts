@@ -22,6 +22,7 @@ export class Imports {
     all: UPLOADS_AT_ONCE_LIMIT, perOwner: UPLOADS_PER_SELLER_LIMIT,
   });
   readonly #sweeping: NodeJS.Timeout;
+  #isClosed = false;
 
   constructor(means: ImportMeans) {
     this.#means = means;
@@ -31,7 +32,7 @@ export class Imports {
   /**
    * Receives a file, as fast as it comes, and begins to try it.
    * @throws AppError `invalid_data`, `body_too_large`, `storage_full`; `unavailable` where too many
-   * are under way
+   * are under way, or the server is stopping
    */
   async receive(
     importer: Importer, name: string, content: AsyncIterable<Buffer>,
@@ -77,11 +78,13 @@ export class Imports {
 
   /** Ends all imports, and gives the room of their files back. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#sweeping);
     await Promise.all([...this.#imports.values()].map((one) => this.#forget(one)));
   }
 
   #add(one: ProductImport): ProductImport {
+    if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
     const { sellerId } = one.importer;
     // Those that go on have a limit of their own, which is below these.
     const own = this.list(sellerId);

@@ -172,7 +172,7 @@ export class ProductImport {
     this.cancel();
     await this.#task;
     await this.upload.file.close();
-    await this.#refused.file?.close();
+    await this.#refused.close();
   }
 
   #begin(phase: ImportPhase): void {

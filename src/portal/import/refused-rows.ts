@@ -24,7 +24,7 @@ export class RefusedRows {
 
   /** Undefined where no row was refused, or none could be kept. */
   get file(): TemporaryFile | undefined {
-    return this.#file;
+    return this.#file?.sizeBytes === 0 ? undefined : this.#file;
   }
 
   /** Whether the file has all rows that were refused. */
@@ -44,6 +44,11 @@ export class RefusedRows {
   async end(): Promise<void> {
     await this.#rows.end();
     await this.#keep(() => this.#flush());
+  }
+
+  /** Gives the room of the file back. */
+  async close(): Promise<void> {
+    await this.#file?.close();
   }
 
   async #append(piece: string | Uint8Array): Promise<void> {
