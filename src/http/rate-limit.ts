@@ -1,6 +1,6 @@
 /**
  * Token buckets, one for each name (a key, an address): a minute's worth of requests may come at
- * once, then as many as a minute gives back. The table is bounded: the bucket used longest ago is
+ * once, then as many as a minute gives back; or another time. The table is bounded: the bucket used longest ago is
  * forgotten first, which gives its owner a full one. What a bucket has left is told in the fields
  * of draft-ietf-httpapi-ratelimit-headers-11.
  */
@@ -29,53 +29,65 @@ interface Bucket {
 const MINUTE_MS = 60_000;
 
 export class RateLimiter<Name> {
-  readonly #perMinute: number;
+  readonly #limit: number;
   readonly #entriesLimit: number;
   readonly #clock: () => number;
+  readonly #windowMs: number;
   readonly #buckets = new Map<Name, Bucket>();
 
-  constructor(perMinute: number, entriesLimit: number, clock: () => number) {
-    this.#perMinute = perMinute;
+  /** `limit` is what a bucket holds, and what it is given back in a window. */
+  constructor(limit: number, entriesLimit: number, clock: () => number, windowMs = MINUTE_MS) {
+    this.#limit = limit;
     this.#entriesLimit = entriesLimit;
     this.#clock = clock;
+    this.#windowMs = windowMs;
   }
 
   /** Takes one token, where there is one. */
   take(name: Name): RateDecision {
     const at = this.#clock();
-    const bucket = this.#buckets.get(name);
-    const tokens = bucket ? this.#refill(bucket, at) : this.#perMinute;
+    const tokens = this.#count(name, at);
     const isAllowed = tokens >= 1;
     const left = isAllowed ? tokens - 1 : tokens;
-    this.#buckets.delete(name); // and set again: a Map keeps the order of setting
-    this.#buckets.set(name, { tokens: left, at });
-    this.#forgetOldest();
+    this.#keep(name, { tokens: left, at });
     return {
       isAllowed,
       remaining: Math.floor(left),
-      resetSeconds: this.#secondsFor(this.#perMinute - left),
+      resetSeconds: this.#secondsFor(this.#limit - left),
       retryAfterSeconds: isAllowed ? 0 : Math.max(1, this.#secondsFor(1 - left)),
     };
+  }
+
+  /** Puts back a token that was taken for what does not count after all. */
+  giveBack(name: Name): void {
+    const at = this.#clock();
+    this.#keep(name, { tokens: Math.min(this.#limit, this.#count(name, at) + 1), at });
   }
 
   /** The fields that tell a client its limit and what is left of it. */
   formatFields({ remaining, resetSeconds }: RateDecision): Record<string, string> {
     return {
-      'ratelimit-policy': `"requests";q=${this.#perMinute};w=${MINUTE_MS / 1000}`,
+      'ratelimit-policy': `"requests";q=${this.#limit};w=${this.#windowMs / 1000}`,
       ratelimit: `"requests";r=${remaining};t=${resetSeconds}`,
     };
   }
 
-  #refill(bucket: Bucket, at: number): number {
+  /** What is in a bucket by now. */
+  #count(name: Name, at: number): number {
+    const bucket = this.#buckets.get(name);
+    if (!bucket) return this.#limit;
     const elapsedMs = Math.max(0, at - bucket.at); // a clock may step backwards
-    return Math.min(this.#perMinute, bucket.tokens + (elapsedMs * this.#perMinute) / MINUTE_MS);
+    return Math.min(this.#limit, bucket.tokens + (elapsedMs * this.#limit) / this.#windowMs);
   }
 
   #secondsFor(tokens: number): number {
-    return Math.ceil((tokens / this.#perMinute) * (MINUTE_MS / 1000));
+    return Math.ceil((tokens / this.#limit) * (this.#windowMs / 1000));
   }
 
-  #forgetOldest(): void {
+  /** Forgets the bucket that was used longest ago, where there are too many. */
+  #keep(name: Name, bucket: Bucket): void {
+    this.#buckets.delete(name); // and set again: a Map keeps the order of setting
+    this.#buckets.set(name, bucket);
     if (this.#buckets.size <= this.#entriesLimit) return;
     for (const oldest of this.#buckets.keys()) {
       this.#buckets.delete(oldest);
