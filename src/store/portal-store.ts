@@ -4,9 +4,10 @@
  */
 import type { Account, AccountSettings, NewAccount } from '../domain/account.ts';
 import type { ApiKey, NewApiKey } from '../domain/api-key.ts';
-import type { AuditEvent, NewAuditEvent } from '../domain/audit.ts';
+import type { AuditEvent, AuditType, NewAuditEvent } from '../domain/audit.ts';
 import type { SellerId } from '../domain/id.ts';
 import type { NewSeller } from '../domain/seller.ts';
+import type { TotpSecret } from '../domain/totp.ts';
 
 /** A code by which an account can be made, once. */
 export interface Invitation {
@@ -64,7 +65,26 @@ export interface Credentials {
   readonly hasTotp: boolean;
 }
 
+/** What the second step of a sign-in is checked against. */
+interface Totp {
+  /** Undefined where the key of the server is missing, or is another one. */
+  readonly secret: TotpSecret | undefined;
+  /** The last step of which a one-time password was taken. */
+  readonly step: number;
+  /** How many of its recovery codes are left. */
+  readonly recoveryCodes: number;
+}
+
+/** Its first one-time password was right; recovery codes come as their hashes. */
+interface NewTotp {
+  readonly secret: TotpSecret;
+  readonly step: number;
+  readonly recoveryHashes: readonly string[];
+}
+
 export interface AuditQuery {
+  /** Only events of this type; undefined for all. */
+  readonly type: AuditType | undefined;
   /** Only events before this one; undefined for the newest. */
   readonly before: number | undefined;
   readonly limit: number;
@@ -81,10 +101,27 @@ export interface PortalStore {
   setAccountSettings(
     sellerId: SellerId, settings: AccountSettings, address: string,
   ): Promise<void>;
-  /** Ends all sessions but the one that is named. */
+  /** False for an e-mail that is taken: then nothing was changed. */
+  setEmail(sellerId: SellerId, email: string, address: string): Promise<boolean>;
+  /** Ends all sessions but `kept`, which gets a new token, of which this is the hash. */
   setPassword(
-    sellerId: SellerId, passwordHash: string, kept: number | undefined, address: string,
+    sellerId: SellerId, passwordHash: string,
+    kept: { readonly id: number; readonly hash: string }, address: string,
   ): Promise<void>;
+
+  /** Undefined where signing in takes no second step. */
+  findTotp(sellerId: SellerId): Promise<Totp | undefined>;
+  /** In the place of what there was. */
+  enableTotp(sellerId: SellerId, totp: NewTotp, address: string): Promise<void>;
+  disableTotp(sellerId: SellerId, address: string): Promise<void>;
+  /** In the place of all that there were. */
+  setRecoveryCodes(
+    sellerId: SellerId, hashes: readonly string[], address: string,
+  ): Promise<void>;
+  /** Whether no password of this step, or a later one, was taken yet: this one takes it. */
+  takeTotpStep(sellerId: SellerId, step: number): Promise<boolean>;
+  /** Whether there was such a code: there is none after this. */
+  takeRecoveryCode(sellerId: SellerId, hash: string, address: string): Promise<boolean>;
 
   createSession(sellerId: SellerId, session: NewSession): Promise<void>;
   /** Undefined where there is none: whether it is too old, its reader decides. */
@@ -101,4 +138,12 @@ export interface PortalStore {
   noteAuditEvent(event: NewAuditEvent): Promise<void>;
   /** Of one seller, the newest first. */
   listAuditEvents(sellerId: SellerId, query: AuditQuery): Promise<readonly AuditEvent[]>;
+
+  /**
+   * Seals a text with the key of the server, which is not in the database, for a browser to carry.
+   * `context` names what it belongs to. In base64url.
+   */
+  seal(text: string, context: string): Promise<string>;
+  /** Undefined for what was not sealed here, with this key and for this. */
+  open(sealed: string, context: string): Promise<string | undefined>;
 }

@@ -12,11 +12,17 @@ export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
   s.currency_decimals, a.email, a.totp_secret IS NOT NULL AS has_totp, a.locale, a.time_zone,
   a.low_stock, a.created_at AS account_created_at`;
 
+const EMAIL_SHOWN_CHARACTERS = 140;
+
 export function accountUnits(db: DatabaseSync, audit: AuditLog) {
   const setSettings = db.prepare(`
     UPDATE account SET locale = ?, time_zone = ?, low_stock = ? WHERE seller_id = ?`);
+  const findEmail = db.prepare('SELECT email FROM account WHERE seller_id = ?');
+  const findOwner = db.prepare('SELECT seller_id FROM account WHERE email = ?');
+  const setEmail = db.prepare('UPDATE account SET email = ? WHERE seller_id = ?');
   const setPassword = db.prepare('UPDATE account SET password = ? WHERE seller_id = ?');
   const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
+  const renew = db.prepare('UPDATE session SET hash = ? WHERE seller_id = ? AND id = ?');
 
   return {
     setAccountSettings(
@@ -28,13 +34,29 @@ export function accountUnits(db: DatabaseSync, audit: AuditLog) {
       assertOne(setSettings.run(locale, timeZone, lowStock, sellerId));
       audit.add({ sellerId, type: 'settings_changed', address, subject: '' }, at);
     },
+    setEmail(
+      { sellerId, email, address }: { sellerId: SellerId; email: string; address: string },
+      at: number,
+    ): boolean {
+      const owner = findOwner.get(email);
+      if (owner && readInteger(owner, 'seller_id') !== sellerId) return false;
+      const row = findEmail.get(sellerId);
+      assertOne(setEmail.run(email, sellerId));
+      // Two of the longest do not fit into a subject.
+      const [from, to] = [row ? readText(row, 'email') : '', email].map((text) =>
+        text.slice(0, EMAIL_SHOWN_CHARACTERS));
+      audit.add({ sellerId, type: 'email_changed', address, subject: `${from} → ${to}` }, at);
+      return true;
+    },
     setPassword(
       { sellerId, passwordHash, kept, address }: {
-        sellerId: SellerId; passwordHash: string; kept?: number | undefined; address: string;
+        sellerId: SellerId; passwordHash: string; address: string;
+        kept: { readonly id: number; readonly hash: string };
       }, at: number,
     ): void {
       assertOne(setPassword.run(passwordHash, sellerId));
-      endOthers.run(sellerId, kept ?? 0);
+      endOthers.run(sellerId, kept.id);
+      renew.run(kept.hash, sellerId, kept.id);
       audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
     },
   };

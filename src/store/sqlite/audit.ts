@@ -44,9 +44,15 @@ export function auditUnits(audit: AuditLog) {
 export function auditQueries(db: DatabaseSync) {
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND n < ? ORDER BY n DESC LIMIT ?`);
+  const listOfType = db.prepare(`
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND type = ? AND n < ?
+    ORDER BY n DESC LIMIT ?`);
   return {
-    listAuditEvents(sellerId: SellerId, { before, limit }: AuditQuery): AuditEvent[] {
-      return list.all(sellerId, before ?? Number.MAX_SAFE_INTEGER, limit).map(mapEvent);
+    listAuditEvents(sellerId: SellerId, query: AuditQuery): AuditEvent[] {
+      const { type, before = Number.MAX_SAFE_INTEGER, limit } = query;
+      const rows = type === undefined
+        ? list.all(sellerId, before, limit) : listOfType.all(sellerId, type, before, limit);
+      return rows.map(mapEvent);
     },
   };
 }

@@ -1,10 +1,25 @@
-/** The part of the adapter that keeps what the portal needs. */
+/**
+ * The part of the adapter that keeps what the portal needs. What is sealed is sealed and opened
+ * here, in the thread that serves.
+ */
+import { formatSellerId, type SellerId } from '../../domain/id.ts';
+import type { TotpSecret } from '../../domain/totp.ts';
 import type { PortalStore } from '../portal-store.ts';
 import type { Reader } from './reader.ts';
+import { ServerKey } from './server-key.ts';
 import type { Writer } from './writer.ts';
 
-export function portalStore(writer: Writer, reader: Reader, clock: () => number): PortalStore {
+interface Parts {
+  readonly folder: string;
+  readonly writer: Writer;
+  readonly reader: Reader;
+  readonly clock: () => number;
+}
+
+export function portalStore({ folder, writer, reader, clock }: Parts): PortalStore {
+  const key = new ServerKey(folder);
   return {
+    ...totpMethods(writer, reader, key),
     createInvitation: (hash, invitation) => writer.run('createInvitation', { hash, invitation }),
     findInvitation: async (hash) => reader.snapshot().findInvitation(hash, clock()),
     joinPortal: (joining) => writer.run('joinPortal', joining),
@@ -13,6 +28,8 @@ export function portalStore(writer: Writer, reader: Reader, clock: () => number)
     setAccountSettings: (sellerId, { locale, timeZone, lowStock }, address) => writer.run(
       'setAccountSettings', { sellerId, settings: { locale, timeZone, lowStock }, address },
     ),
+    setEmail: (sellerId, email, address) =>
+      writer.run('setEmail', { sellerId, email, address }),
     setPassword: (sellerId, passwordHash, kept, address) =>
       writer.run('setPassword', { sellerId, passwordHash, kept, address }),
     createSession: (sellerId, session) => writer.run('createSession', { sellerId, session }),
@@ -23,5 +40,39 @@ export function portalStore(writer: Writer, reader: Reader, clock: () => number)
       writer.run('endSessions', { sellerId, which, event }),
     noteAuditEvent: (event) => writer.run('noteAuditEvent', event),
     listAuditEvents: async (sellerId, query) => reader.snapshot().listAuditEvents(sellerId, query),
+    seal: async (text, context) => key.seal(text, `portal ${context}`).toString('base64url'),
+    open: async (sealed, context) =>
+      key.open(Buffer.from(sealed, 'base64url'), `portal ${context}`),
   };
+}
+
+function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<PortalStore,
+  | 'findTotp' | 'enableTotp' | 'disableTotp' | 'setRecoveryCodes' | 'takeTotpStep'
+  | 'takeRecoveryCode'
+> {
+  return {
+    findTotp: async (sellerId) => {
+      const found = reader.snapshot().findTotp(sellerId);
+      if (!found) return undefined;
+      const { sealed, step, recoveryCodes } = found;
+      // The cast: only secrets are sealed for this.
+      const secret = key.open(sealed, contextOf(sellerId)) as TotpSecret | undefined;
+      return { secret, step, recoveryCodes };
+    },
+    enableTotp: async (sellerId, { secret, step, recoveryHashes }, address) => {
+      const sealed = key.seal(secret, contextOf(sellerId)).toString('base64');
+      await writer.run('enableTotp', { sellerId, sealed, step, recoveryHashes, address });
+    },
+    disableTotp: (sellerId, address) => writer.run('disableTotp', { sellerId, address }),
+    setRecoveryCodes: (sellerId, hashes, address) =>
+      writer.run('setRecoveryCodes', { sellerId, hashes, address }),
+    takeTotpStep: (sellerId, step) => writer.run('takeTotpStep', { sellerId, step }),
+    takeRecoveryCode: (sellerId, hash, address) =>
+      writer.run('takeRecoveryCode', { sellerId, hash, address }),
+  };
+}
+
+/** What the sealed secret of an account is bound to. */
+function contextOf(sellerId: SellerId): string {
+  return `totp secret ${formatSellerId(sellerId)}`;
 }

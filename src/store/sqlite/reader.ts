@@ -22,6 +22,7 @@ import { sellerQueries } from './sellers.ts';
 import { sessionQueries } from './sessions.ts';
 import { stockDayQueries } from './stock-days.ts';
 import { StockLevels } from './stock-levels.ts';
+import { totpQueries } from './totp.ts';
 import { dueWebhookQueries, webhookQueries } from './webhooks.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
@@ -87,8 +88,8 @@ function prepareQueries(db: DatabaseSync) {
   return {
     ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
     ...historyQueries(db), ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db),
-    ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...sessionQueries(db),
-    ...invitationQueries(db), ...auditQueries(db),
+    ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
+    ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
     readLevels: levels.read.bind(levels),
   };
 }

@@ -1,6 +1,6 @@
 /** Sessions of the portal in SQLite. Only hashes of their tokens come here. */
 import type { DatabaseSync } from 'node:sqlite';
-import { SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
 import type { NewAuditEvent } from '../../domain/audit.ts';
 import { firstIdAt, type SellerId } from '../../domain/id.ts';
 import type { NewSession, Session, Visitor } from '../portal-store.ts';
@@ -13,7 +13,8 @@ const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
 export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
   const addSession = prepareAddSession(db);
   const noteSeen = db.prepare('UPDATE session SET seen_at = ? WHERE seller_id = ? AND id = ?');
-  const end = db.prepare('DELETE FROM session WHERE seller_id = ? AND id = ?');
+  const end = db.prepare(`
+    DELETE FROM session WHERE seller_id = ? AND id = ? RETURNING user_agent`);
   const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
 
   return {
@@ -34,11 +35,13 @@ export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
         event: Pick<NewAuditEvent, 'type' | 'address'>;
       }, at: number,
     ): void {
-      const { changes } = 'id' in which
-        ? end.run(sellerId, which.id) : endOthers.run(sellerId, which.allBut);
-      if (changes === 0) return;
-      const subject = 'id' in which ? '' : `${changes} others`;
-      audit.add({ sellerId, ...event, subject }, at);
+      if ('id' in which) {
+        const row = end.get(sellerId, which.id);
+        if (row) audit.add({ sellerId, ...event, subject: readText(row, 'user_agent') }, at);
+        return;
+      }
+      const { changes } = endOthers.run(sellerId, which.allBut);
+      if (changes > 0) audit.add({ sellerId, ...event, subject: `${changes} others` }, at);
     },
   };
 }
@@ -51,14 +54,18 @@ export function prepareAddSession(db: DatabaseSync) {
     INSERT INTO session (seller_id, id, hash, created_at, seen_at, address, user_agent)
     VALUES (:sellerId, :id, :hash, :at, :at, :address, :userAgent)`);
   const forget = db.prepare(`
-    DELETE FROM session WHERE seller_id = :sellerId AND (created_at < :oldest OR id IN (
+    DELETE FROM session WHERE seller_id = :sellerId AND (
+      created_at <= :oldest OR seen_at <= :idle OR id IN (
       SELECT id FROM session WHERE seller_id = :sellerId
       ORDER BY id DESC LIMIT -1 OFFSET :most))`);
   return (sellerId: SellerId, session: NewSession, at: number): void => {
     const id = Math.max(readInteger(findLastId.get(sellerId) ?? {}, 'id') + 1, firstIdAt(at));
     const { hash, address, userAgent } = session;
     insert.run({ sellerId, id, hash, at, address, userAgent });
-    forget.run({ sellerId, oldest: at - SESSION_LIFE_MS, most: SESSIONS_PER_SELLER_LIMIT });
+    forget.run({
+      sellerId, oldest: at - SESSION_LIFE_MS, idle: at - SESSION_IDLE_MS,
+      most: SESSIONS_PER_SELLER_LIMIT,
+    });
   };
 }
 

@@ -48,7 +48,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
         writer, reader, search, new CommitWatch(file, () => reader.endSnapshot()),
       ),
       ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
-      ...portalStore(writer, reader, clock),
+      ...portalStore({ folder, writer, reader, clock }),
     };
   } catch (error) {
     await writer.close(Promise.resolve());

@@ -11,6 +11,7 @@ import { productUnits } from './product-units.ts';
 import { sellerUnits } from './sellers.ts';
 import { sessionUnits } from './sessions.ts';
 import { stockUnits } from './stock-units.ts';
+import { totpUnits } from './totp.ts';
 import { webhookDeliveryUnits } from './webhook-deliveries.ts';
 import { webhookUnits } from './webhook-units.ts';
 
@@ -25,7 +26,7 @@ export function prepareUnits(db: DatabaseSync, positions: Positions) {
     ...sellers, ...usageUnits(db), ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),
     ...webhookUnits(db, positions), ...webhookDeliveryUnits(db),
-    ...accountUnits(db, audit), ...sessionUnits(db, audit),
+    ...accountUnits(db, audit), ...totpUnits(db, audit), ...sessionUnits(db, audit),
     ...invitationUnits(db, audit, sellers), ...auditUnits(audit),
   };
 }

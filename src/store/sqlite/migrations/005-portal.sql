@@ -66,3 +66,4 @@ CREATE TABLE audit_event (
 ) STRICT;
 
 CREATE INDEX audit_event_seller ON audit_event (seller_id, n);
+CREATE INDEX audit_event_type ON audit_event (seller_id, type, n);
