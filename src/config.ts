@@ -253,9 +253,29 @@ export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 /** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
 export const PASSWORD_HASHES_AT_ONCE_LIMIT = 2;
 export const PASSWORD_HASHES_QUEUE_LIMIT = 32;
+/** Refused sign-ins a minute from one address, and of one account from wherever, ... */
+export const SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
+/** ... or from a browser that the account has used before, which has a count of its own. */
+export const SIGN_INS_REFUSED_LIMIT = 10;
+export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000;
+/** Wrong one-time passwords: with three good ones in a million, a hundredth to guess in a year. */
+export const TOTP_REFUSED_LIMIT = 10;
+export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
+/** From the password of a sign-in to its one-time password, and to show and confirm a new secret. */
+export const SECOND_STEP_LIFE_MS = 5 * 60 * 1000;
+export const NEW_TOTP_LIFE_MS = 30 * 60 * 1000;
+export const RECOVERY_CODES = 10;
+/** How often the log takes down that a sign-in to an account was refused. */
+export const REFUSALS_NOTED_PER_MINUTE = 1;
+/** How long a browser is known to an account after it signed in. */
+export const DEVICE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
+/** Shops opened from one address without an invitation, where anybody may open one. */
+export const JOINS_PER_ADDRESS_PER_HOUR = 10;
 /** Requests a minute: of one session, and of one address that is not signed in. */
 export const PORTAL_REQUESTS_PER_MINUTE = 600;
 export const PORTAL_OPEN_REQUESTS_PER_MINUTE = 120;
+/** Events on a page of the activity. */
+export const ACTIVITY_PAGE_SIZE = 50;
 /** A form of the portal. */
 export const FORM_LIMIT_BYTES = 64 * 1024;
 export const FORM_FIELDS_LIMIT = 200;

@@ -25,6 +25,8 @@ interface TextField extends Field {
   readonly maxLength?: number;
   /** `id` where a page has several fields of the name. */
   readonly id?: string;
+  /** Values to choose from; any other can be typed, too. */
+  readonly suggestions?: readonly string[];
 }
 
 export interface Choice {
@@ -51,7 +53,10 @@ export function textField(field: TextField): Html {
     <input id="${id}" name="${name}" type="${type}" value="${type === 'password' ? '' : value}"
       autocomplete="${autocomplete}"${field.inputMode && html` inputmode="${field.inputMode}"`}
       ${field.maxLength && html` maxlength="${field.maxLength}"`}
-      ${field.isRequired && html` required`}${described}>
+      ${field.isRequired && html` required`}${
+  field.suggestions && html` list="${id}-list"`}${described}>
+    ${field.suggestions && html`<datalist id="${id}-list">${field.suggestions.map((suggestion) =>
+  html`<option value="${suggestion}">`)}</datalist>`}
     ${notes}
   </div>`;
 }

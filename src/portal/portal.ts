@@ -4,11 +4,7 @@
  * page, too.
  */
 import type { PageRequest, PortalService, Services } from '../api/route.ts';
-import {
-  PORTAL_OPEN_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT,
-} from '../config.ts';
 import { readClientAddress } from '../http/client-address.ts';
-import { RateLimiter, rateLimited } from '../http/rate-limit.ts';
 import type { Reply } from '../http/reply.ts';
 import { Router } from '../http/router.ts';
 import type { Visitor } from '../store/portal-store.ts';
@@ -24,7 +20,9 @@ import { Passwords } from './password.ts';
 import type { OpenVisit, PageRoute, Portal, Visit } from './route.ts';
 import { routes } from './routes.ts';
 import { findVisitor, readSessionToken } from './session.ts';
+import { SignInLimits } from './sign-in-limits.ts';
 import { findSite, type Site } from './site.ts';
+import { VisitRates } from './visit-rates.ts';
 
 export interface PortalOptions {
   /** As of the app. Without it, the portal is for the machine that the server runs on. */
@@ -41,14 +39,11 @@ const ROOT = '/portal';
 export function createPortal(options: PortalOptions = {}): PortalService {
   const { clock = Date.now, baseUrl } = options;
   const own = {
-    assets: loadAssets(), passwords: new Passwords(), isOpen: options.openRegistration ?? false,
-    clock, formats: new Formats(),
+    assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
+    isOpen: options.openRegistration ?? false, clock, formats: new Formats(),
   };
   const router = new Router<PageRoute>(routes);
-  const rates = {
-    own: new RateLimiter<string>(PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock),
-    open: new RateLimiter<string>(PORTAL_OPEN_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock),
-  };
+  const rates = new VisitRates(clock);
 
   async function visit(page: PageRequest, portal: Portal, site: Site): Promise<Reply> {
     const { request, path } = page;
@@ -60,7 +55,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         portal.report({ id: 'session-seen', error }));
     // A session that has ended has no part in this any more.
     const known = visitor ? token : readVisitSecret(request.headers.cookie);
-    takeRate(visitor, readClientAddress(request), path);
+    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, request, visitor);
     const fresh = known === undefined ? makeVisitSecret() : undefined;
     const secret = known ?? fresh?.secret ?? '';
     const open = describeVisit(page, portal, { site, parameters, visitor, secret });
@@ -68,13 +63,6 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     const reply = await answerPage(route, open, portal, known);
     return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
       : reply;
-  }
-
-  function takeRate(visitor: Visitor | undefined, address: string, path: string): void {
-    if (path.startsWith(`${ROOT}/assets/`)) return;
-    const own = visitor && `${visitor.account.sellerId} ${visitor.session.id}`;
-    const rate = own === undefined ? rates.open.take(address) : rates.own.take(own);
-    if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
   }
 
   return {

@@ -9,12 +9,14 @@ import type { Assets } from './assets.ts';
 import type { Form } from './form.ts';
 import type { Format, Formats } from './format.ts';
 import type { Passwords } from './password.ts';
+import type { SignInLimits } from './sign-in-limits.ts';
 import type { Site } from './site.ts';
 
 /** What all pages share. */
 export interface Portal extends Services {
   readonly assets: Assets;
   readonly passwords: Passwords;
+  readonly limits: SignInLimits;
   readonly formats: Formats;
   /** Whether anybody may make an account, without an invitation. */
   readonly isOpen: boolean;

@@ -1,8 +1,17 @@
 /** All pages of the portal on one screen; paths are below `/portal`. */
+import { changeSettings, showAccount } from './pages/account.ts';
+import { changeEmail, showEmail } from './pages/account-email.ts';
+import { changePassword, showPassword } from './pages/account-password.ts';
+import { endSessions, showSessions } from './pages/account-sessions.ts';
+import {
+  disableSecondStep, enableSecondStep, makeRecoveryCodes, showSecondStep,
+} from './pages/account-second-step.ts';
+import { showActivity } from './pages/activity.ts';
 import { readAsset } from './pages/asset.ts';
 import { join, showJoin } from './pages/join.ts';
 import { showOverview } from './pages/overview.ts';
 import { showSignIn, signIn, signOut } from './pages/sign-in.ts';
+import { showSignInCode, signInWithCode } from './pages/sign-in-code.ts';
 import type { PageRoute } from './route.ts';
 
 const openGet = { method: 'GET', access: 'open' } as const;
@@ -17,7 +26,24 @@ export const routes: readonly PageRoute[] = [
   { ...openPost, path: '/join', handle: join },
   { ...openGet, path: '/sign-in', handle: showSignIn },
   { ...openPost, path: '/sign-in', handle: signIn },
+  { ...openGet, path: '/sign-in/code', handle: showSignInCode },
+  { ...openPost, path: '/sign-in/code', handle: signInWithCode },
   { ...post, path: '/sign-out', handle: signOut },
 
   { ...get, path: '/', handle: showOverview },
+
+  { ...get, path: '/activity', handle: showActivity },
+
+  { ...get, path: '/account', handle: showAccount },
+  { ...post, path: '/account', handle: changeSettings },
+  { ...get, path: '/account/email', handle: showEmail },
+  { ...post, path: '/account/email', handle: changeEmail },
+  { ...get, path: '/account/password', handle: showPassword },
+  { ...post, path: '/account/password', handle: changePassword },
+  { ...get, path: '/account/second-step', handle: showSecondStep },
+  { ...post, path: '/account/second-step', handle: enableSecondStep },
+  { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
+  { ...post, path: '/account/second-step/off', handle: disableSecondStep },
+  { ...get, path: '/account/sessions', handle: showSessions },
+  { ...post, path: '/account/sessions', handle: endSessions },
 ];

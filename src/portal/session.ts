@@ -22,13 +22,16 @@ interface Begun {
 }
 
 export function beginSession(address: string, userAgent: string | undefined): Begun {
+  const { hash: tokenHash, cookie } = makeSessionToken();
+  const shown = (userAgent ?? '').slice(0, USER_AGENT_LIMIT_CHARACTERS);
+  return { session: { hash: tokenHash, address, userAgent: shown }, cookie };
+}
+
+/** A token of a session: its hash for the store, and the cookie for its browser. */
+export function makeSessionToken(): { readonly hash: string; readonly cookie: string } {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return {
-    session: {
-      hash: hash('sha256', token, 'hex'),
-      address,
-      userAgent: (userAgent ?? '').slice(0, USER_AGENT_LIMIT_CHARACTERS),
-    },
+    hash: hash('sha256', token, 'hex'),
     cookie: `${COOKIE}=${token}; ${ATTRIBUTES}; Max-Age=${SESSION_LIFE_MS / 1000}`,
   };
 }
@@ -62,6 +65,7 @@ export async function findVisitor(
   return visitor;
 }
 
-function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
+/** Whether somebody may still be signed in by it. */
+export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
   return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS;
 }

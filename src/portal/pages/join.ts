@@ -11,6 +11,7 @@ import { NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import { type Parsed, parseLine } from '../../domain/parsed.ts';
 import type { NewSeller } from '../../domain/seller.ts';
 import type { Reply } from '../../http/reply.ts';
+import { rememberDevice } from '../entrance.ts';
 import { type Choice, faultSummary, postForm, selectField, textField } from '../fields.ts';
 import { type Faults, Form, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
@@ -32,9 +33,9 @@ export async function showJoin(visit: OpenVisit, portal: Portal): Promise<Reply>
   return renderJoin(visit, portal, empty, NO_FAULTS);
 }
 
-/** POST /portal/join: 200, 403, 422, 503 */
+/** POST /portal/join: 200, 403, 422, 429, 503 */
 export async function join(visit: OpenVisit, portal: Portal, form: Form): Promise<Reply> {
-  const { store, passwords } = portal;
+  const { store, passwords, limits } = portal;
   const codeHash = hashCode(form.get('code'));
   const needsCode = !portal.isOpen || form.getTrimmed('code') !== '';
   const invitation = codeHash === undefined ? undefined : await store.findInvitation(codeHash);
@@ -42,14 +43,16 @@ export async function join(visit: OpenVisit, portal: Portal, form: Form): Promis
   if (needsCode && !invitation) read.faults.set('code', BAD_CODE);
   if (read.faults.size > 0) return renderJoin(visit, portal, form, read.faults);
 
+  if (!needsCode) limits.takeJoin(visit.address);
   const secret = generateApiKey();
+  const passwordHash = await passwords.hash(read.password);
   const { session, cookie } = beginSession(visit.address, visit.headers['user-agent']);
   const joined = await store.joinPortal({
     codeHash: needsCode ? codeHash : undefined,
     seller: read.seller,
     account: {
       email: read.email,
-      passwordHash: await passwords.hash(read.password),
+      passwordHash,
       locale: readLocale(visit.headers['accept-language']),
       timeZone: readTimeZone(form),
     },
@@ -66,12 +69,13 @@ export async function join(visit: OpenVisit, portal: Portal, form: Form): Promis
       : ['email', TAKEN_EMAIL] as const]);
     return renderJoin(visit, portal, form, faults);
   }
+  const device = await rememberDevice(visit, portal, { ...joined, passwordHash });
   return renderOpenPage(visit, portal, {
     title: 'Your shop is open',
     content: html`${renderNewKey(visit, secret)}
       <p><a class="button" href="${visit.link('/')}">To your shop</a></p>`,
     scripts: ['portal.js'],
-    cookies: [cookie],
+    cookies: [cookie, ...device],
   });
 }
 

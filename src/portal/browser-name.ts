@@ -1,0 +1,32 @@
+/**
+ * What a User-Agent field says of a browser, for people: its name and its system. Anybody can send
+ * any: it is a hint for those who look for their own sessions, and nothing hangs on it.
+ */
+
+/** The first that fits: most browsers also name those that they are like. */
+const BROWSERS: readonly (readonly [sign: RegExp, name: string])[] = [
+  [/\bEdg(?:A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(?:Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
+  [/\bVersion\/.*\bSafari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+];
+
+const SYSTEMS: readonly (readonly [sign: RegExp, name: string])[] = [
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** Such as `Firefox on Linux`. */
+export function describeBrowser(userAgent: string): string {
+  const [browser, system] = [BROWSERS, SYSTEMS].map((known) =>
+    known.find(([sign]) => sign.test(userAgent))?.[1]);
+  if (browser !== undefined && system !== undefined) return `${browser} on ${system}`;
+  return browser ?? system ?? 'An unknown browser';
+}

@@ -1,0 +1,60 @@
+/**
+ * Browsers that an account has used before (OWASP, device cookies): each keeps a sealed cookie that
+ * names the account and itself. It lets nobody in; it only gives the browser counts of its own for
+ * what is refused. A new password ends what it says.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import { DEVICE_LIFE_MS } from '../config.ts';
+import type { SellerId } from '../domain/id.ts';
+import type { Credentials } from '../store/portal-store.ts';
+import type { Store } from '../store/store.ts';
+import { readCookie } from './session.ts';
+
+const COOKIE = '__Host-device';
+const CONTEXT = 'device';
+const ATTRIBUTES = `Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${DEVICE_LIFE_MS / 1000}`;
+const ID_BYTES = 16;
+const LENGTH_LIMIT_CHARACTERS = 400;
+
+interface Device {
+  readonly id: string;
+  readonly sellerId: SellerId;
+  /** Of the password that it was used with. */
+  readonly stamp: string;
+}
+
+type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
+
+/** Undefined for a browser without the cookie, and for one that was not made here. */
+export async function readDevice(
+  store: Store, header: string | undefined,
+): Promise<Device | undefined> {
+  const sealed = readCookie(header, COOKIE);
+  if (sealed === undefined || sealed.length > LENGTH_LIMIT_CHARACTERS) return undefined;
+  const text = await store.open(sealed, CONTEXT);
+  // The cast: only devices are sealed for this.
+  return text === undefined ? undefined : JSON.parse(text) as Device;
+}
+
+/** The name of the device, where it is one of the account's. */
+export function findDeviceId(
+  device: Device | undefined, credentials: Known | undefined,
+): string | undefined {
+  const isOwn = device !== undefined && credentials?.sellerId === device.sellerId
+    && makeStamp(credentials.passwordHash) === device.stamp;
+  return isOwn ? device.id : undefined;
+}
+
+/** The cookie of a browser that has signed in; it keeps its name in the same account. */
+export async function makeDeviceCookie(
+  store: Store, { sellerId, passwordHash }: Known, known: Device | undefined,
+): Promise<string> {
+  const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
+  const device: Device = { id, sellerId, stamp: makeStamp(passwordHash) };
+  return `${COOKIE}=${await store.seal(JSON.stringify(device), CONTEXT)}; ${ATTRIBUTES}`;
+}
+
+/** Tells one password from the next, and nothing else: it is made of a salted hash. */
+function makeStamp(passwordHash: string): string {
+  return hash('sha256', passwordHash, 'base64url').slice(0, 16);
+}

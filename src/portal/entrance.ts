@@ -1,0 +1,44 @@
+/** What is done for everybody who gets in, however they showed who they are. */
+import type { Reply } from '../http/reply.ts';
+import type { Credentials } from '../store/portal-store.ts';
+import { makeDeviceCookie, readDevice } from './device.ts';
+import { redirect } from './page.ts';
+import type { OpenVisit, Portal } from './route.ts';
+import { FORGET_SECOND_STEP } from './second-step.ts';
+import { beginSession } from './session.ts';
+
+type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
+
+/** Begins a session, in the place of one that this browser had, and goes on to a page. */
+export async function enter(
+  visit: OpenVisit, portal: Portal, known: Known, to: string,
+): Promise<Reply> {
+  const { visitor, address, headers } = visit;
+  const { store } = portal;
+  if (visitor) {
+    const { account, session } = visitor;
+    await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
+  }
+  const { session, cookie } = beginSession(address, headers['user-agent']);
+  await store.createSession(known.sellerId, session);
+  const device = await rememberDevice(visit, portal, known);
+  return redirect(visit.link(to), [cookie, FORGET_SECOND_STEP, ...device]);
+}
+
+/** The cookie that makes a browser known to an account; none where the server cannot seal it. */
+export async function rememberDevice(
+  { headers }: OpenVisit, { store, report }: Portal, known: Known,
+): Promise<readonly string[]> {
+  try {
+    return [await makeDeviceCookie(store, known, await readDevice(store, headers.cookie))];
+  } catch (error) {
+    report({ id: 'device', error }); // nobody is kept out for this
+    return [];
+  }
+}
+
+/** A page of this portal, to go on to; the first one for anything else. */
+export function readReturn(to: string): string {
+  const isOwn = /^\/[\w~.!$&'()*+,;=:@%/?-]{0,1000}$/.test(to) && !to.startsWith('//');
+  return isOwn ? to : '/';
+}

@@ -1,0 +1,55 @@
+/** A new password: it signs out all other browsers, and gives this one a new session token. */
+import { parseNewPassword } from '../../domain/account.ts';
+import type { Reply } from '../../http/reply.ts';
+import { rememberDevice } from '../entrance.ts';
+import { faultSummary, postForm, textField } from '../fields.ts';
+import { type Faults, type Form, NO_FAULTS } from '../form.ts';
+import { html } from '../html.ts';
+import { checkOwnPassword, ownPasswordField } from '../own-password.ts';
+import { redirect, renderPage } from '../page.ts';
+import type { Portal, Visit } from '../route.ts';
+import { makeSessionToken } from '../session.ts';
+
+/** GET /portal/account/password: 200 */
+export async function showPassword(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderPassword(visit, portal, NO_FAULTS);
+}
+
+/** POST /portal/account/password: 303, 403, 422, 429, 503 */
+export async function changePassword(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const { account, visitor, address } = visit;
+  const { sellerId, sellerName, email } = account;
+  const faults = new Map<string, string>();
+  const names = [sellerName, email, email.split('@')[0] ?? ''];
+  const parsed = parseNewPassword(form.get('new_password'), names);
+  if ('fault' in parsed) faults.set('new_password', parsed.fault.detail);
+  await checkOwnPassword(visit, portal, form, faults);
+  if (faults.size > 0 || 'fault' in parsed) return renderPassword(visit, portal, faults);
+  const passwordHash = await portal.passwords.hash(parsed.value);
+  const { hash, cookie } = makeSessionToken();
+  await portal.store.setPassword(
+    sellerId, passwordHash, { id: visitor.session.id, hash }, address,
+  );
+  const device = await rememberDevice(visit, portal, { sellerId, passwordHash });
+  return redirect(visit.link('/account?done=password'), [cookie, ...device]);
+}
+
+function renderPassword(visit: Visit, portal: Portal, faults: Faults): Reply {
+  return renderPage(visit, portal, {
+    title: 'Change the password',
+    status: faults.size === 0 ? 200 : 422,
+    content: html`${faultSummary(faults)}
+      <p>All other browsers are signed out.</p>
+      <div class="card">${postForm(visit, visit.link('/account/password'), html`
+        <input type="text" name="username" value="${visit.account.email}" autocomplete="username"
+          hidden>
+        ${ownPasswordField(faults)}
+        ${textField({
+    name: 'new_password', label: 'New password', type: 'password', faults,
+    autocomplete: 'new-password', isRequired: true,
+    hint: 'At least 12 characters. A sentence of a few words is good.',
+  })}
+        <div class="actions"><button>Change the password</button>
+          <a class="button" href="${visit.link('/account')}">Leave it</a></div>`)}</div>`,
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * Between the two steps of a sign-in: that the password was right is carried by a sealed cookie,
+ * for a few minutes and for one browser. It is no session: all it opens is the page of the code.
+ */
+import { hash } from 'node:crypto';
+import { SECOND_STEP_LIFE_MS } from '../config.ts';
+import type { Credentials } from '../store/portal-store.ts';
+import type { OpenVisit, Portal } from './route.ts';
+import { readCookie } from './session.ts';
+
+const COOKIE = '__Host-second-step';
+const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+const LENGTH_LIMIT_CHARACTERS = 4_000;
+
+interface Pending {
+  readonly email: string;
+  /** Of the password that was right. */
+  readonly stamp: string;
+  /** The page to go on to. */
+  readonly to: string;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+/** Who has shown the right password, and where they are going. */
+interface SecondStep {
+  readonly credentials: Credentials;
+  readonly to: string;
+}
+
+/** The cookie for a browser that has shown the right password of an e-mail. */
+export async function beginSecondStep(
+  visit: OpenVisit, { store, clock }: Portal, email: string, { credentials, to }: SecondStep,
+): Promise<string> {
+  const pending: Pending = {
+    email, to, stamp: makeStamp(credentials), endsAt: clock() + SECOND_STEP_LIFE_MS,
+  };
+  const sealed = await store.seal(JSON.stringify(pending), contextOf(visit));
+  return `${COOKIE}=${sealed}; ${ATTRIBUTES}; Max-Age=${SECOND_STEP_LIFE_MS / 1000}`;
+}
+
+/** For a browser that has made the second step, too. */
+export const FORGET_SECOND_STEP = `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
+
+/** Undefined where there was no first step, or too long ago, or the account has changed since. */
+export async function findSecondStep(
+  visit: OpenVisit, { store, clock }: Portal,
+): Promise<SecondStep | undefined> {
+  const sealed = readCookie(visit.headers.cookie, COOKIE);
+  if (sealed === undefined || sealed.length > LENGTH_LIMIT_CHARACTERS) return undefined;
+  const text = await store.open(sealed, contextOf(visit));
+  if (text === undefined) return undefined;
+  // The cast: nothing else is sealed for this.
+  const { email, stamp, to, endsAt } = JSON.parse(text) as Pending;
+  const credentials = clock() < endsAt ? await store.findCredentials(email) : undefined;
+  return credentials && makeStamp(credentials) === stamp ? { credentials, to } : undefined;
+}
+
+/** The token of its forms says which browser it is, as long as nobody is signed in there. */
+function contextOf({ csrfToken }: OpenVisit): string {
+  return `second step ${csrfToken}`;
+}
+
+function makeStamp({ sellerId, passwordHash }: Credentials): string {
+  return hash('sha256', `${sellerId} ${passwordHash}`, 'base64url');
+}
