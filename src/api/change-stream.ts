@@ -1,0 +1,87 @@
+/**
+ * What happens in a catalogue as a live stream of Server-Sent Events (WHATWG HTML, section 9.2). A
+ * stream reads the history no faster than its client takes it, so a slow client costs no memory;
+ * and whichever way it ends, it goes on from the id of the last event.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from '../config.ts';
+import { type ChangeType, formatChange } from '../domain/change.ts';
+import { AppError } from '../domain/error.ts';
+import type { SellerId } from '../domain/id.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ChangePage } from '../store/stock-store.ts';
+import { EVENT_STREAM_TYPE } from './media-types.ts';
+import type { Services } from './route.ts';
+
+/** Who follows which changes, from where on. */
+interface Following {
+  readonly sellerId: SellerId;
+  readonly after: number;
+  /** Undefined for all. */
+  readonly types: readonly ChangeType[] | undefined;
+  /** Whose streams are counted together. */
+  readonly owner: string;
+  /** An event that stands before all others, if there is one. */
+  readonly preface?: string;
+  /** As of a call. */
+  watchClient(): AbortSignal;
+  assertAllowed(): Promise<void>;
+}
+
+/** @throws AppError `unavailable`, and what `listChanges` of the store does */
+export async function openChangeStream(
+  following: Following, { store, streams, liveChanges }: Services,
+): Promise<Reply> {
+  const { sellerId, after, owner } = following;
+  // What is wrong with the place to begin shows here, while the answer can still be a problem.
+  await store.listChanges(sellerId, { after, limit: 1 });
+  const end = streams.begin(owner);
+  return {
+    status: 200,
+    headers: {
+      'content-type': EVENT_STREAM_TYPE,
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no', // or nginx would keep events back
+    },
+    body: follow(following, liveChanges, end),
+  };
+}
+
+async function* follow(
+  following: Following, liveChanges: Services['liveChanges'], end: () => void,
+): AsyncGenerator<string | Uint8Array, void, void> {
+  const { sellerId, after, types, preface = '' } = following;
+  let next = after;
+  let checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+  try {
+    const signal = following.watchClient();
+    yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
+    while (!signal.aborted) {
+      if (performance.now() >= checkAt) {
+        await following.assertAllowed(); // a stream does not outlive its key
+        checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+      }
+      const piece = await liveChanges.read(sellerId, next, types, formatEvents);
+      if (piece.next > next) yield piece.text;
+      else await nextTurn(); // whatever wakes it, it never reads the same twice in one turn
+      next = piece.next;
+      const restMs = Math.ceil(checkAt - performance.now());
+      if (next < piece.position) await nextTurn(); // or a long history would be read in one
+      else if (await liveChanges.wait(sellerId, next, Math.max(restMs, 0), signal)) continue;
+      else if (!signal.aborted) yield ': still here\n\n';
+    }
+  } catch (error) {
+    // The client comes back with the id of its last event, and is then told what is wrong.
+    if (!(error instanceof AppError)) throw error;
+  } finally {
+    end();
+  }
+}
+
+/** The last id is that of the page, also where its last changes are of other types. */
+function formatEvents({ changes, next }: ChangePage): string {
+  const events = changes.map((change) =>
+    `id: ${change.position}\ndata: ${formatChange(change)}\n\n`);
+  const isPassed = changes.at(-1)?.position !== next;
+  return events.join('') + (isPassed ? `id: ${next}\n\n` : '');
+}
