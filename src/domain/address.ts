@@ -3,28 +3,28 @@
  * An IPv4 address that arrives mapped into IPv6 (`::ffff:192.0.2.1`) is the IPv4 address.
  */
 import { BlockList, isIP } from 'node:net';
-import { AppError } from './error.ts';
 import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
+import type { Parsed } from './parsed.ts';
 
 const MAPPED_PREFIX = '::ffff:';
 
-/**
- * The ranges as they are stored: each checked, a single address given its full prefix length.
- * @throws AppError `invalid_data`
- */
-export function parseAddressRanges(ranges: readonly string[]): string[] {
+/** The ranges as they are stored: each checked, a single address given its full prefix length. */
+export function parseAddressRanges(ranges: readonly string[]): Parsed<readonly string[]> {
   if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
-    throw new AppError('invalid_data', `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`);
+    const detail = `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`;
+    return { fault: { code: 'length', detail } };
   }
-  return ranges.map((range) => {
+  const value: string[] = [];
+  for (const range of ranges) {
     const { address, prefix } = splitRange(range);
     const bits = isIP(address) === 6 ? 128 : 32;
     if (isIP(address) === 0 || address.includes('%') || !(prefix <= bits)) {
       const hint = 'Give an address or a CIDR range, such as 192.0.2.0/24 or 2001:db8::/32.';
-      throw new AppError('invalid_data', `"${range}" is not an address range. ${hint}`);
+      return { fault: { code: 'format', detail: `"${range}" is not an address range. ${hint}` } };
     }
-    return `${address}/${prefix}`;
-  });
+    value.push(`${address}/${prefix}`);
+  }
+  return { value };
 }
 
 /** Whether an address lies in one of the ranges; `ranges` come from parseAddressRanges. */

@@ -7,7 +7,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { parseAddressRanges } from './address.ts';
-import { AppError } from './error.ts';
+import { AppError, type Issue } from './error.ts';
 import type { KeyId, SellerId } from './id.ts';
 import { KEY_NAME_LIMIT_CODE_POINTS } from './limits.ts';
 import { isScope, type Scope, SCOPES } from './scope.ts';
@@ -66,25 +66,34 @@ export function hashApiKey(key: ApiKeySecret): string {
   return hash('sha256', key, 'hex');
 }
 
-/** @throws AppError `invalid_data`. No scopes named means all of them. */
+/**
+ * No scopes named means all of them.
+ * @throws AppError `invalid_data` naming every fault, at the members that the list of keys has, in
+ *   a text that tells of the first
+ */
 export function parseNewApiKey(input: {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly addressRanges: readonly string[];
   readonly expiresAt: number | undefined;
 }): NewApiKey {
-  const fault = findTextFault(input.name, KEY_NAME_LIMIT_CODE_POINTS);
-  if (fault) throw new AppError('invalid_data', `The key's name: ${fault.detail}`);
-  const scopes = input.scopes.map((scope) => {
-    if (isScope(scope)) return scope;
-    throw new AppError('invalid_data', `"${scope}" is not a scope. Scopes: ${SCOPES.join(', ')}.`);
-  });
-  return {
-    name: input.name,
-    scopes: SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope)),
-    addressRanges: parseAddressRanges(input.addressRanges),
-    expiresAt: input.expiresAt,
-  };
+  const { name, scopes, expiresAt } = input;
+  const fault = findTextFault(name, KEY_NAME_LIMIT_CODE_POINTS);
+  const unknown = scopes.find((scope) => !isScope(scope));
+  const ranges = parseAddressRanges(input.addressRanges);
+  if (!fault && unknown === undefined && 'value' in ranges) {
+    const granted = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
+    return { name, scopes: granted, addressRanges: ranges.value, expiresAt };
+  }
+  const issues: Issue[] = [];
+  if (fault) issues.push({ pointer: '/name', ...fault });
+  if (unknown !== undefined) {
+    const detail = `"${unknown}" is not a scope. Scopes: ${SCOPES.join(', ')}.`;
+    issues.push({ pointer: '/scopes', code: 'format', detail });
+  }
+  if ('fault' in ranges) issues.push({ pointer: '/allow', ...ranges.fault });
+  const first = fault ? `The key's name: ${fault.detail}` : issues[0]?.detail ?? '';
+  throw new AppError('invalid_data', first, { issues });
 }
 
 function checksum(checked: string): string {

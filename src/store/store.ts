@@ -16,7 +16,7 @@ import type { PortalStore } from './portal-store.ts';
 import type { StockStore } from './stock-store.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
-import type { Author, PageQuery, Write } from './write.ts';
+import type { Author, Idempotency, PageQuery, Write } from './write.ts';
 
 /** What a key grants, and where its seller's catalogue stands: the one look-up of a request. */
 export interface Grant extends Author {
@@ -92,17 +92,27 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
 
   /**
    * The log of keys names where each was asked for: an `address` is empty for the machine itself.
-   * @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys)
+   * Each key has a secret of its own, so that none is like another one: of those that are made with
+   * one idempotency key the first is made, and the others are refused.
+   * @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys),
+   *   `idempotency_mismatch`
    */
-  createKey(sellerId: SellerId, hash: string, key: NewApiKey, address?: string): Promise<ApiKey>;
-  listKeys(sellerId: SellerId, query: PageQuery<KeyId>): Promise<readonly ApiKey[]>;
+  createKey(
+    sellerId: SellerId, hash: string, key: NewApiKey, address?: string, idempotency?: Idempotency,
+  ): Promise<ApiKey>;
+  findKey(key: KeyReference): Promise<ApiKey | undefined>;
+  /** In the order of creation, or the other way round. */
+  listKeys(
+    sellerId: SellerId, query: PageQuery<KeyId>, isNewestFirst?: boolean,
+  ): Promise<readonly ApiKey[]>;
   /**
    * Makes a key like the given one (name, scopes, ranges, length of life) and lets the old one end
    * after `overlapMs`, or earlier where it would have ended anyway.
-   * @throws AppError `not_found` (no such key, or not a live one), `limit_reached`
+   * @throws AppError `not_found` (no such key, or not a live one), `limit_reached`, and
+   *   `idempotency_mismatch` as above
    */
   rotateKey(
-    key: KeyReference, hash: string, overlapMs: number, address?: string,
+    key: KeyReference, hash: string, overlapMs: number, address?: string, idempotency?: Idempotency,
   ): Promise<ApiKey>;
   /** Ends a key at once; ending it twice changes nothing. @throws AppError `not_found` */
   revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;

@@ -110,4 +110,16 @@ describe('a new key', () => {
     const refusal = catchRefusal(() => parseNewApiKey({ ...plain, addressRanges: ['everywhere'] }));
     assert.equal(refusal.code, 'invalid_data');
   });
+
+  test('that is refused is told every fault where it is, and in words the first', () => {
+    const input = { name: ' ', scopes: ['all'], addressRanges: ['here'], expiresAt: undefined };
+    const refusal = catchRefusal(() => parseNewApiKey(input));
+    assert.deepEqual(
+      refusal.issues.map(({ pointer, code }) => [pointer, code]),
+      [['/name', 'blank'], ['/scopes', 'format'], ['/allow', 'format']],
+    );
+    assert.equal(refusal.publicDetail, 'The key\'s name: Must not be blank.');
+    const second = catchRefusal(() => parseNewApiKey({ ...input, name: 'x' }));
+    assert.equal(second.publicDetail, second.issues[0]?.detail);
+  });
 });

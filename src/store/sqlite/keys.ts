@@ -113,8 +113,11 @@ function prepareAddKey(db: DatabaseSync) {
 }
 
 export function keyQueries(db: DatabaseSync) {
+  const find = db.prepare(`SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id = ?`);
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
+  const listNewest = db.prepare(`
+    SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id < ? ORDER BY id DESC LIMIT ?`);
   // The one statement of the store that no seller_id narrows: it is what finds the seller.
   const findGrant = db.prepare(`
     SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at,
@@ -122,8 +125,17 @@ export function keyQueries(db: DatabaseSync) {
     FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
     WHERE k.hash = ? AND k.revoked_at IS NULL`);
   return {
-    listKeys(sellerId: SellerId, query: PageQuery<KeyId>): ApiKey[] {
-      return list.all(sellerId, query.after ?? 0, query.limit).map(mapKey);
+    findKey({ sellerId, keyId }: KeyReference): ApiKey | undefined {
+      const row = find.get(sellerId, keyId);
+      return row && mapKey(row);
+    },
+    listKeys(
+      sellerId: SellerId, { after, limit }: PageQuery<KeyId>, isNewestFirst: boolean,
+    ): ApiKey[] {
+      const rows = isNewestFirst
+        ? listNewest.all(sellerId, after ?? Number.MAX_SAFE_INTEGER, limit)
+        : list.all(sellerId, after ?? 0, limit);
+      return rows.map(mapKey);
     },
     findGrant(hash: string): Grant | undefined {
       const row = findGrant.get(hash);

@@ -100,18 +100,23 @@ type Part<Name extends keyof Store> = Pick<Store, Name>;
 
 /** Sellers and their keys. */
 function sellersOf(reader: Reader, writer: Writer): Part<
-  | 'createSeller' | 'findSeller' | 'listSellers' | 'createKey' | 'listKeys' | 'rotateKey'
-  | 'revokeKey' | 'findGrant' | 'noteKeyUse' | 'noteUsage' | 'readUsage'
+  | 'createSeller' | 'findSeller' | 'listSellers' | 'createKey' | 'findKey' | 'listKeys'
+  | 'rotateKey' | 'revokeKey' | 'findGrant' | 'noteKeyUse' | 'noteUsage' | 'readUsage'
 > {
   return {
     createSeller: (seller) => writer.run('createSeller', seller),
     findSeller: async (id) => reader.snapshot().findSeller(id),
     listSellers: async (query) => reader.snapshot().listSellers(query),
-    createKey: (sellerId, hash, key, address = '') =>
-      writer.run('createKey', { sellerId, hash, key, address }),
-    listKeys: async (sellerId, query) => reader.snapshot().listKeys(sellerId, query),
-    rotateKey: (key, hash, overlapMs, address = '') =>
-      writer.run('rotateKey', { key, hash, overlapMs, address }),
+    createKey: (sellerId, hash, key, address = '', idempotency) => writer.run(
+      'createKey', { sellerId, hash, key, address }, idempotency && { sellerId, ...idempotency },
+    ),
+    findKey: async (key) => reader.snapshot().findKey(key),
+    listKeys: async (sellerId, query, isNewestFirst = false) =>
+      reader.snapshot().listKeys(sellerId, query, isNewestFirst),
+    rotateKey: (key, hash, overlapMs, address = '', idempotency) => writer.run(
+      'rotateKey', { key, hash, overlapMs, address },
+      idempotency && { sellerId: key.sellerId, ...idempotency },
+    ),
     revokeKey: (key, address = '') => writer.run('revokeKey', { key, address }),
     findGrant: async (hash) => reader.findGrant(hash),
     noteKeyUse: (author, address) =>

@@ -82,6 +82,25 @@ function testKeys(prepare: PrepareStore): void {
     assert.deepEqual(again, { ...made, isReplay: true });
   });
 
+  test('makes one API key of those that are asked for with one key, and refuses the others',
+    async (t) => {
+      const store = await prepare(t)(makeClock());
+      const author = await makeAuthor(store);
+      const { sellerId } = author;
+      const { idempotency } = once('k');
+      const mismatch = { code: 'idempotency_mismatch' };
+      const create = () =>
+        store.createKey(sellerId, makeHash(), makeNewKey(), '', idempotency);
+      const ended = await Promise.allSettled([create(), create()]);
+      assert.deepEqual(ended.map(({ status }) => status), ['fulfilled', 'rejected']);
+      await assert.rejects(create(), mismatch);
+      const rotate = () => store.rotateKey(author, makeHash(), DAY_MS, '', once('r').idempotency);
+      await rotate();
+      await assert.rejects(rotate(), mismatch);
+      const keys = await store.listKeys(sellerId, { after: undefined, limit: 10 });
+      assert.equal(keys.length, 3);
+    });
+
   test('keeps no record of a refusal: the repetition may succeed', async (t) => {
     const store = await prepare(t)(makeClock());
     const author = await makeAuthor(store);

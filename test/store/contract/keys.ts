@@ -65,6 +65,30 @@ function testListing(prepare: PrepareStore): void {
     assert.deepEqual(await store.listKeys(NO_SELLER, { after: undefined, limit: 10 }), []);
   });
 
+  test('lists the newest keys first where that is asked for', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeSeller(store), await makeAuthor(store)];
+    const made: KeyId[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      made.unshift((await store.createKey(one.id, makeHash(), makeNewKey())).id);
+    }
+    const first = await store.listKeys(one.id, { after: undefined, limit: 3 }, true);
+    const second = await store.listKeys(one.id, { after: first.at(-1)?.id, limit: 3 }, true);
+    assert.deepEqual([first.length, second.length], [3, 2]);
+    assert.deepEqual([...first, ...second].map(({ id }) => id), made);
+    const others = await store.listKeys(other.sellerId, { after: undefined, limit: 10 }, true);
+    assert.deepEqual(others.map(({ id }) => id), [other.keyId]);
+  });
+
+  test('finds a key by its id, and none by way of another seller', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await makeAuthor(store), await makeSeller(store)];
+    const [listed] = await store.listKeys(one.sellerId, { after: undefined, limit: 1 });
+    assert.deepEqual(await store.findKey(one), listed);
+    assert.equal(await store.findKey({ sellerId: other.id, keyId: one.keyId }), undefined);
+    assert.equal(await store.findKey({ sellerId: one.sellerId, keyId: NO_KEY }), undefined);
+  });
+
   test('gives a key an id above all earlier ones when the clock steps backwards', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
