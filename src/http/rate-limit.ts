@@ -1,8 +1,8 @@
 /**
- * Token buckets, one for each name (a key, an address): a minute's worth of requests may come at
- * once, then as many as a minute gives back; or another time. The table is bounded: the bucket used longest ago is
- * forgotten first, which gives its owner a full one. What a bucket has left is told in the fields
- * of draft-ietf-httpapi-ratelimit-headers-11.
+ * Token buckets, one for each name (a key, an address): the requests of a window (a minute where
+ * nothing else is said) may come at once, then as many as a window gives back. The table is
+ * bounded: the bucket used longest ago is forgotten first, which gives its owner a full one. What a
+ * bucket has left is told in the fields of draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { AppError } from '../domain/error.ts';
 
