@@ -42,7 +42,7 @@ test('takes a password in whatever form a keyboard writes it', async () => {
   assert.equal(await new Passwords().verify('Zoe\u0308 and her green boats', phc), true);
 });
 
-test('says no where there is nothing to compare with, and computes a hash all the same', async () => {
+test('says no where there is nothing to compare with, and hashes all the same', async () => {
   const passwords = new Passwords();
   const hashed: string[] = [];
   const hash = passwords.hash.bind(passwords);

@@ -1,5 +1,7 @@
 /** The contract of the store port: a suite that every adapter passes. */
 import { describe } from 'node:test';
+import { testAccounts } from './contract/accounts.ts';
+import { testAudit } from './contract/audit.ts';
 import { testChanges } from './contract/changes.ts';
 import { testClosing } from './contract/closing.ts';
 import type { PrepareStore } from './contract/fixture.ts';
@@ -8,10 +10,12 @@ import { testHistory } from './contract/history.ts';
 import { testIdempotency } from './contract/idempotency.ts';
 import { testImports } from './contract/imports.ts';
 import { testKeyUsage } from './contract/key-usage.ts';
+import { testJoining } from './contract/joining.ts';
 import { testKeys } from './contract/keys.ts';
 import { testProducts } from './contract/products.ts';
 import { testRotation } from './contract/rotation.ts';
 import { testSellers } from './contract/sellers.ts';
+import { testSessions } from './contract/sessions.ts';
 import { testStockDays } from './contract/stock-days.ts';
 import { testTotals } from './contract/totals.ts';
 import { testWebhookDeliveries } from './contract/webhook-deliveries.ts';
@@ -37,6 +41,10 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testWrites(prepare);
     testWebhooks(prepare);
     testWebhookDeliveries(prepare);
+    testJoining(prepare);
+    testSessions(prepare);
+    testAccounts(prepare);
+    testAudit(prepare);
     testClosing(prepare);
   });
 }

@@ -2,15 +2,20 @@
 import assert from 'node:assert/strict';
 import type { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { accountQueries } from '../../../src/store/sqlite/accounts.ts';
+import { auditQueries } from '../../../src/store/sqlite/audit.ts';
 import { prepareCatalogueFile } from '../../../src/store/sqlite/catalogue-file.ts';
 import { openWriter } from '../../../src/store/sqlite/connection.ts';
 import { historyQueries } from '../../../src/store/sqlite/history-queries.ts';
 import { IdempotencyRecords } from '../../../src/store/sqlite/idempotency.ts';
 import { usageQueries } from '../../../src/store/sqlite/key-usage.ts';
+import { invitationQueries } from '../../../src/store/sqlite/invitations.ts';
 import { keyQueries } from '../../../src/store/sqlite/keys.ts';
 import { Positions } from '../../../src/store/sqlite/positions.ts';
 import { productQueries } from '../../../src/store/sqlite/products.ts';
 import { sellerQueries } from '../../../src/store/sqlite/sellers.ts';
+import { sessionQueries } from '../../../src/store/sqlite/sessions.ts';
+import { totpQueries } from '../../../src/store/sqlite/totp.ts';
 import { prepareUnits } from '../../../src/store/sqlite/units.ts';
 import { stockDayQueries } from '../../../src/store/sqlite/stock-days.ts';
 import { dueWebhookQueries, webhookQueries } from '../../../src/store/sqlite/webhooks.ts';
@@ -38,6 +43,10 @@ const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
   ['the webhooks that are due', /FROM webhook AS w INDEXED BY/, new RegExp(
     '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at<\\?\\)\n'
     + 'SEARCH s USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
+  ['the events of a seller', /FROM audit_event WHERE seller_id = \? AND n </,
+    /^SEARCH audit_event USING INDEX audit_event_seller \(seller_id=\? AND n<\?\)$/],
+  ['the events of a type', /FROM audit_event WHERE seller_id = \? AND type/,
+    /^SEARCH audit_event USING INDEX audit_event_type \(seller_id=\? AND type=\? AND n<\?\)$/],
   ['a grant', /FROM api_key AS k JOIN seller/,
     /^SEARCH k USING INDEX \S+ \(hash=\?\)\nSEARCH s USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
 ];
@@ -78,4 +87,9 @@ function prepareAll(db: DatabaseSync): void {
   productQueries(db);
   webhookQueries(db);
   dueWebhookQueries(db);
+  accountQueries(db);
+  totpQueries(db);
+  sessionQueries(db);
+  invitationQueries(db);
+  auditQueries(db);
 }

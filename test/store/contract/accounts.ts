@@ -1,0 +1,171 @@
+/** The contract of a store: what an account changes of itself, and its second step. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { generateTotpSecret } from '../../../src/domain/totp.ts';
+import { makeClock } from '../../support/clock.ts';
+import { countTo, type PrepareStore } from './fixture.ts';
+import {
+  join, listEvents, listTypes, makeNewSession, makeSecretHash,
+} from './portal-fixture.ts';
+
+const ADDRESS = '192.0.2.9';
+
+export function testAccounts(prepare: PrepareStore): void {
+  testSettings(prepare);
+  testPassword(prepare);
+  testTotp(prepare);
+  testRecoveryCodes(prepare);
+  testSeals(prepare);
+}
+
+function testSettings(prepare: PrepareStore): void {
+  test('changes the settings of one account', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await join(store), await join(store)];
+    const settings = { locale: 'fr-CH', timeZone: 'Asia/Tokyo', lowStock: 0 };
+    const before = await store.findAccount(other.sellerId);
+    await store.setAccountSettings(one.sellerId, settings, ADDRESS);
+    const { locale, timeZone, lowStock } = await store.findAccount(one.sellerId) ?? {};
+    assert.deepEqual({ locale, timeZone, lowStock }, settings);
+    assert.deepEqual(await store.findAccount(other.sellerId), before);
+    const [event] = (await listEvents(store, one.sellerId)).slice(-1);
+    assert.deepEqual([event?.type, event?.address], ['settings_changed', ADDRESS]);
+  });
+
+  test('changes the e-mail, unless another account has it', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await join(store), await join(store)];
+    const [own, foreign] = [one, other].map(({ joining }) => joining.account.email);
+    assert.ok(own !== undefined && foreign !== undefined);
+    assert.equal(await store.setEmail(one.sellerId, foreign, ADDRESS), false);
+    assert.equal((await store.findAccount(one.sellerId))?.email, own);
+    assert.equal(await store.setEmail(one.sellerId, 'new@shop.example', ADDRESS), true);
+    assert.equal((await store.findCredentials('new@shop.example'))?.sellerId, one.sellerId);
+    assert.equal(await store.findCredentials(own), undefined);
+    // The old one is free, and one's own is not another's.
+    assert.equal(await store.setEmail(other.sellerId, own, ADDRESS), true);
+    assert.equal(await store.setEmail(other.sellerId, own, ADDRESS), true);
+    const changed = (await listEvents(store, one.sellerId)).filter(({ type }) =>
+      type === 'email_changed');
+    assert.deepEqual(changed.map(({ subject }) => subject), [`${own} → new@shop.example`]);
+  });
+}
+
+function testPassword(prepare: PrepareStore): void {
+  test('ends all other sessions with a new password, and gives its own a new token', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [{ sellerId, joining }, other] = [await join(store), await join(store)];
+    const [session, hash] = [makeNewSession(), makeSecretHash()];
+    await store.createSession(sellerId, session);
+    const id = (await store.findVisitor(session.hash))?.session.id ?? 0;
+    await store.setPassword(sellerId, '$argon2id$two', { id, hash }, ADDRESS);
+    const credentials = await store.findCredentials(joining.account.email);
+    assert.equal(credentials?.passwordHash, '$argon2id$two');
+    assert.equal(await store.findVisitor(session.hash), undefined);
+    assert.equal(await store.findVisitor(joining.session.hash), undefined);
+    assert.equal((await store.findVisitor(hash))?.session.id, id);
+    assert.ok(await store.findVisitor(other.joining.session.hash));
+    const others = await store.findCredentials(other.joining.account.email);
+    assert.equal(others?.passwordHash, '$argon2id$one');
+    const [event] = (await listEvents(store, sellerId)).slice(-1);
+    assert.deepEqual([event?.type, event?.address, event?.subject],
+      ['password_changed', ADDRESS, '']);
+  });
+}
+
+function testTotp(prepare: PrepareStore): void {
+  test('keeps the secret of one-time passwords, also for the next process', async (t) => {
+    const open = prepare(t);
+    const clock = makeClock();
+    const store = await open(clock);
+    const [{ sellerId, joining }, other] = [await join(store), await join(store)];
+    assert.equal(await store.findTotp(sellerId), undefined);
+    const secret = generateTotpSecret();
+    const recoveryHashes = countTo(3).map(makeSecretHash);
+    await store.enableTotp(sellerId, { secret, step: 7, recoveryHashes }, ADDRESS);
+    const expected = { secret, step: 7, recoveryCodes: 3 };
+    assert.deepEqual(await store.findTotp(sellerId), expected);
+    assert.deepEqual(await (await open(clock)).findTotp(sellerId), expected);
+    assert.equal((await store.findAccount(sellerId))?.hasTotp, true);
+    assert.equal((await store.findCredentials(joining.account.email))?.hasTotp, true);
+    assert.equal(await store.findTotp(other.sellerId), undefined);
+    assert.equal((await listTypes(store, sellerId)).at(-1), 'totp_enabled');
+  });
+
+  test('takes each step once, and none before it', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await join(store);
+    const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
+    await store.enableTotp(sellerId, totp, ADDRESS);
+    assert.equal(await store.takeTotpStep(sellerId, 7), false);
+    const taken = await Promise.all(countTo(4).map(() => store.takeTotpStep(sellerId, 9)));
+    assert.deepEqual(taken.sort(), [false, false, false, true]);
+    assert.equal(await store.takeTotpStep(sellerId, 8), false);
+    assert.equal((await store.findTotp(sellerId))?.step, 9);
+    assert.equal(await store.takeTotpStep(sellerId, 10), true);
+  });
+
+  test('forgets the secret and its recovery codes', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await join(store);
+    const hash = makeSecretHash();
+    const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [hash] };
+    await store.enableTotp(sellerId, totp, ADDRESS);
+    for (let n = 0; n < 2; n += 1) await store.disableTotp(sellerId, ADDRESS);
+    assert.equal(await store.findTotp(sellerId), undefined);
+    assert.equal((await store.findAccount(sellerId))?.hasTotp, false);
+    assert.equal(await store.takeRecoveryCode(sellerId, hash, ADDRESS), false);
+    const off = (await listTypes(store, sellerId)).filter((type) => type === 'totp_disabled');
+    assert.equal(off.length, 1);
+  });
+}
+
+function testRecoveryCodes(prepare: PrepareStore): void {
+  test('takes each recovery code once, also where two come with it at once', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [{ sellerId }, other] = [await join(store), await join(store)];
+    const hashes = countTo(3).map(makeSecretHash);
+    const [one = '', second = ''] = hashes;
+    const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: hashes };
+    await store.enableTotp(sellerId, totp, ADDRESS);
+    assert.equal(await store.takeRecoveryCode(other.sellerId, one, ADDRESS), false);
+    const taken = await Promise.all(countTo(3).map(() =>
+      store.takeRecoveryCode(sellerId, one, ADDRESS)));
+    assert.deepEqual(taken.sort(), [false, false, true]);
+    assert.equal((await store.findTotp(sellerId))?.recoveryCodes, 2);
+    assert.equal(await store.takeRecoveryCode(sellerId, makeSecretHash(), ADDRESS), false);
+    assert.equal(await store.takeRecoveryCode(sellerId, second, ADDRESS), true);
+    const used = (await listEvents(store, sellerId)).filter(({ type }) =>
+      type === 'recovery_code_used');
+    assert.deepEqual(used.map(({ subject }) => subject), ['2 left', '1 left']);
+  });
+
+  test('replaces all recovery codes by new ones', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await join(store);
+    const [old, fresh] = [makeSecretHash(), makeSecretHash()];
+    const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [old] };
+    await store.enableTotp(sellerId, totp, ADDRESS);
+    await store.setRecoveryCodes(sellerId, [fresh, makeSecretHash()], ADDRESS);
+    assert.equal((await store.findTotp(sellerId))?.recoveryCodes, 2);
+    assert.equal(await store.takeRecoveryCode(sellerId, old, ADDRESS), false);
+    assert.equal(await store.takeRecoveryCode(sellerId, fresh, ADDRESS), true);
+    assert.ok((await listTypes(store, sellerId)).includes('recovery_codes_made'));
+  });
+}
+
+function testSeals(prepare: PrepareStore): void {
+  test('opens what it sealed, for what it was sealed for, and nothing else', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const sealed = await store.seal('Zoë', 'one');
+    assert.match(sealed, /^[\w-]+$/);
+    assert.equal(await store.open(sealed, 'one'), 'Zoë');
+    assert.notEqual(await store.seal('Zoë', 'one'), sealed);
+    for (const [text, context] of [
+      [sealed, 'other'], ['', 'one'], ['x', 'one'], [sealed.slice(4), 'one'],
+      [`${sealed.slice(0, 20)}${sealed[20] === 'A' ? 'B' : 'A'}${sealed.slice(21)}`, 'one'],
+    ] as const) {
+      assert.equal(await store.open(text, context), undefined, text);
+    }
+  });
+}

@@ -1,0 +1,103 @@
+/** The contract of a store: the log of what happened to accounts and keys. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatKeyId } from '../../../src/domain/id.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeClock } from '../../support/clock.ts';
+import { countTo, makeAuthor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
+import { join, listEvents, listTypes } from './portal-fixture.ts';
+
+export function testAudit(prepare: PrepareStore): void {
+  testListing(prepare);
+  testKeyEvents(prepare);
+}
+
+function testListing(prepare: PrepareStore): void {
+  test('lists the events of one seller in pages, the newest first', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    for (const n of countTo(5)) {
+      clock.now += 1_000;
+      await note(store, one.sellerId, String(n));
+      await note(store, other.sellerId, `other ${n}`);
+    }
+    await note(store, undefined, 'of nobody');
+    const { sellerId } = one;
+    const first = await store.listAuditEvents(sellerId, {
+      type: undefined, before: undefined, limit: 3,
+    });
+    const second = await store.listAuditEvents(sellerId, {
+      type: undefined, before: first.at(-1)?.n, limit: 10,
+    });
+    const { n = 0, ...newest } = first[0] ?? {};
+    assert.ok(n > 0);
+    assert.deepEqual(newest, {
+      sellerId, type: 'sign_in_refused', at: clock.now, address: '192.0.2.7', subject: '5',
+    });
+    assert.deepEqual([...first, ...second].map(({ type, subject }) =>
+      type === 'key_created' ? type : subject), ['5', '4', '3', '2', '1', 'key_created']);
+  });
+
+  test('lists the events of one type', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await join(store);
+    for (const n of countTo(4)) await note(store, sellerId, String(n));
+    const list = async (before?: number) => store.listAuditEvents(sellerId, {
+      type: 'sign_in_refused', before, limit: 3,
+    });
+    const first = await list();
+    const second = await list(first.at(-1)?.n);
+    assert.deepEqual([...first, ...second].map(({ subject }) => subject), ['4', '3', '2', '1']);
+  });
+
+  test('cuts what is too long to keep, and keeps it well-formed', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await makeAuthor(store);
+    await note(store, sellerId, `${'x'.repeat(299)}🧾`, 'y'.repeat(101));
+    const [event] = (await listEvents(store, sellerId)).slice(-1);
+    assert.equal(event?.subject, `${'x'.repeat(299)}\uFFFD`);
+    assert.equal(event.address, 'y'.repeat(100));
+  });
+}
+
+function note(
+  store: Store, sellerId: Parameters<Store['noteAuditEvent']>[0]['sellerId'], subject: string,
+  address = '192.0.2.7',
+): Promise<void> {
+  return store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject });
+}
+
+function testKeyEvents(prepare: PrepareStore): void {
+  test('notes which key was made, rotated or revoked, and from where', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await makeAuthor(store);
+    const made = await store.createKey(
+      sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), '192.0.2.7',
+    );
+    const reference = { sellerId, keyId: made.id };
+    const next = await store.rotateKey(reference, makeHash(), 0, '192.0.2.8');
+    await store.revokeKey(reference, '192.0.2.9');
+    await store.revokeKey({ sellerId, keyId: next.id });
+    const subject = `${formatKeyId(reference)} Cash desk`;
+    const events = (await listEvents(store, sellerId)).map((event) =>
+      [event.type, event.address, event.subject]);
+    assert.deepEqual(events.slice(1), [
+      ['key_created', '192.0.2.7', subject],
+      ['key_rotated', '192.0.2.8', subject],
+      ['key_revoked', '192.0.2.9', subject],
+      ['key_revoked', '', `${formatKeyId({ sellerId, keyId: next.id })} Cash desk`],
+    ]);
+  });
+
+  test('notes nothing that was refused, or that changed nothing', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const author = await makeAuthor(store);
+    await store.revokeKey(author);
+    clock.now += 1_000;
+    await store.revokeKey(author);
+    await assert.rejects(store.rotateKey(author, makeHash(), 0), { code: 'not_found' });
+    assert.deepEqual(await listTypes(store, author.sellerId), ['key_created', 'key_revoked']);
+  });
+}

@@ -1,0 +1,146 @@
+/** The contract of a store: invitations, and the sellers who join the portal with them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClock } from '../../support/clock.ts';
+import {
+  countTo, DAY_MS, makeAuthor, makeSeller, type PrepareStore,
+} from './fixture.ts';
+import { join, listTypes, makeJoining, makeSecretHash } from './portal-fixture.ts';
+
+export function testJoining(prepare: PrepareStore): void {
+  testInvitations(prepare);
+  testJoinedAccounts(prepare);
+  testExistingSellers(prepare);
+}
+
+function testInvitations(prepare: PrepareStore): void {
+  const forAnybody = { sellerId: undefined, isFirst: false };
+
+  test('takes a code once, also where two come with it at once', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const codeHash = makeSecretHash();
+    const invitation = { ...forAnybody, expiresAt: clock.now + DAY_MS };
+    await store.createInvitation(codeHash, invitation);
+    assert.deepEqual(await store.findInvitation(codeHash), invitation);
+    const joined = await Promise.all(countTo(5).map(() =>
+      store.joinPortal(makeJoining({ codeHash }))));
+    assert.deepEqual(joined.map(({ refusal }) => refusal).sort(),
+      ['code', 'code', 'code', 'code', undefined]);
+    assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
+    assert.equal(await store.findInvitation(codeHash), undefined);
+    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash })), { refusal: 'code' });
+  });
+
+  test('takes no code that it does not know, nor one that has expired', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const codeHash = makeSecretHash();
+    await store.createInvitation(codeHash, { ...forAnybody, expiresAt: clock.now + DAY_MS });
+    const unknown = makeSecretHash();
+    assert.equal(await store.findInvitation(unknown), undefined);
+    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash: unknown })),
+      { refusal: 'code' });
+    clock.now += DAY_MS;
+    assert.equal(await store.findInvitation(codeHash), undefined);
+    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), []);
+  });
+
+  test('takes the code of an empty server only as long as it is empty', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const [one, other] = [makeSecretHash(), makeSecretHash()];
+    for (const hash of [one, other]) {
+      await store.createInvitation(hash, {
+        sellerId: undefined, isFirst: true, expiresAt: clock.now + DAY_MS,
+      });
+    }
+    const joined = await Promise.all([one, other].map((codeHash) =>
+      store.joinPortal(makeJoining({ codeHash }))));
+    assert.deepEqual(joined.map(({ refusal }) => refusal), [undefined, 'code']);
+    assert.equal(await store.findInvitation(other), undefined);
+  });
+
+  test('keeps a code that was refused for the e-mail', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { joining: { account: { email } } } = await join(store);
+    const codeHash = makeSecretHash();
+    await store.createInvitation(codeHash, { ...forAnybody, expiresAt: clock.now + DAY_MS });
+    const taken = await store.joinPortal(makeJoining({ codeHash }, email));
+    assert.deepEqual(taken, { refusal: 'email' });
+    assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
+    const again = await store.joinPortal(makeJoining({ codeHash }));
+    assert.equal(again.refusal, undefined);
+  });
+}
+
+function testJoinedAccounts(prepare: PrepareStore): void {
+  test('makes the seller, the account, a key and a session as one', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const joining = makeJoining();
+    const joined = await store.joinPortal(joining);
+    assert.ok(joined.refusal === undefined);
+    const { sellerId } = joined;
+    const { email } = joining.account;
+    const account = {
+      sellerId, sellerName: 'A shop', currency: { code: 'EUR', decimals: 2 }, email,
+      hasTotp: false, locale: 'de-CH', timeZone: 'Europe/Zurich', lowStock: 5,
+      createdAt: clock.now,
+    };
+    assert.deepEqual(await store.findAccount(sellerId), account);
+    assert.deepEqual(await store.findCredentials(email), {
+      sellerId, passwordHash: '$argon2id$one', hasTotp: false,
+    });
+    const visitor = await store.findVisitor(joining.session.hash);
+    assert.deepEqual([visitor?.account, visitor?.position], [account, 0]);
+    assert.equal((await store.findGrant(joining.key.hash))?.keyId, joined.key.id);
+    assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
+  });
+
+  test('gives an e-mail to one account, also where two come with it at once', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const email = 'same@shop.example';
+    const joined = await Promise.all(countTo(4).map(() =>
+      store.joinPortal(makeJoining({}, email))));
+    assert.deepEqual(joined.map(({ refusal }) => refusal).sort(),
+      ['email', 'email', 'email', undefined]);
+    assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
+  });
+
+  test('finds no account of a seller without one, nor by another e-mail', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await makeAuthor(store);
+    const { joining: { account: { email } } } = await join(store);
+    assert.equal(await store.findAccount(sellerId), undefined);
+    assert.equal(await store.findCredentials(`x${email}`), undefined);
+    assert.equal(await store.findCredentials(email.toUpperCase()), undefined);
+    assert.equal(await store.findVisitor(makeSecretHash()), undefined);
+  });
+}
+
+function testExistingSellers(prepare: PrepareStore): void {
+  test('gives a seller who is there an account, and keeps what they have', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const seller = await makeSeller(store, 'JPY');
+    const [one, other] = [makeSecretHash(), makeSecretHash()];
+    for (const hash of [one, other]) {
+      await store.createInvitation(hash, {
+        sellerId: seller.id, isFirst: false, expiresAt: clock.now + DAY_MS,
+      });
+    }
+    assert.equal((await store.findInvitation(one))?.sellerId, seller.id);
+    const joined = await store.joinPortal(makeJoining({ codeHash: one }));
+    assert.ok(joined.refusal === undefined);
+    assert.equal(joined.sellerId, seller.id);
+    assert.equal((await store.findAccount(seller.id))?.currency.code, 'JPY');
+    assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
+    // One account is all that a seller has.
+    assert.equal(await store.findInvitation(other), undefined);
+    const again = await store.joinPortal(makeJoining({ codeHash: other }));
+    assert.deepEqual(again, { refusal: 'code' });
+  });
+}

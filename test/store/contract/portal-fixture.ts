@@ -1,0 +1,56 @@
+/** Accounts, sessions and events of tests of a store. */
+import { hash, randomUUID } from 'node:crypto';
+import type { AuditEvent } from '../../../src/domain/audit.ts';
+import type { SellerId } from '../../../src/domain/id.ts';
+import { parseNewSeller } from '../../../src/domain/seller.ts';
+import type { Joining, NewSession } from '../../../src/store/portal-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeHash, makeNewKey } from './fixture.ts';
+
+/** The SHA-256 of something that nobody has. */
+export function makeSecretHash(): string {
+  return hash('sha256', randomUUID(), 'hex');
+}
+
+export function makeNewSession(members: Partial<NewSession> = {}): NewSession {
+  return { hash: makeSecretHash(), address: '192.0.2.7', userAgent: 'Firefox/140', ...members };
+}
+
+let emails = 0;
+
+export function makeJoining(members: Partial<Joining> = {}, email?: string): Joining {
+  emails += 1;
+  return {
+    codeHash: undefined,
+    seller: parseNewSeller('A shop', 'EUR'),
+    account: {
+      email: email ?? `anna${emails}@shop.example`, passwordHash: '$argon2id$one',
+      locale: 'de-CH', timeZone: 'Europe/Zurich',
+    },
+    key: { ...makeNewKey(), hash: makeHash() },
+    session: makeNewSession(),
+    ...members,
+  };
+}
+
+export interface Member {
+  readonly sellerId: SellerId;
+  readonly joining: Joining;
+}
+
+/** A seller with an account, a key and a session. */
+export async function join(store: Store, joining = makeJoining()): Promise<Member> {
+  const joined = await store.joinPortal(joining);
+  if (joined.refusal !== undefined) throw new Error(`Refused for its ${joined.refusal}.`);
+  return { sellerId: joined.sellerId, joining };
+}
+
+/** The oldest first. */
+export async function listEvents(store: Store, sellerId: SellerId): Promise<AuditEvent[]> {
+  const query = { type: undefined, before: undefined, limit: 1_000 };
+  return (await store.listAuditEvents(sellerId, query)).toReversed();
+}
+
+export async function listTypes(store: Store, sellerId: SellerId): Promise<string[]> {
+  return (await listEvents(store, sellerId)).map(({ type }) => type);
+}

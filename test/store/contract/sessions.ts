@@ -1,0 +1,159 @@
+/** The contract of a store: sessions of the portal, and what ends them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT,
+} from '../../../src/config.ts';
+import { PORTAL_KEY_ID, type SellerId } from '../../../src/domain/id.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeClock } from '../../support/clock.ts';
+import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { join, listEvents, makeNewSession } from './portal-fixture.ts';
+
+const ENDED = { type: 'session_ended', address: '192.0.2.9' } as const;
+
+export function testSessions(prepare: PrepareStore): void {
+  testLookUp(prepare);
+  testEnding(prepare);
+  testLimits(prepare);
+}
+
+function testLookUp(prepare: PrepareStore): void {
+  test('finds who is signed in, and where their catalogue stands now', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { sellerId, joining } = await join(store);
+    const other = await join(store);
+    clock.now += 5_000;
+    const session = makeNewSession({ address: '2001:db8::7', userAgent: 'Safari/26' });
+    await store.createSession(sellerId, session);
+    await store.createProduct({ sellerId, keyId: PORTAL_KEY_ID }, makeNewProduct());
+    const visitor = await store.findVisitor(session.hash);
+    const { id, ...rest } = visitor?.session ?? { id: 0 };
+    assert.ok(id > 0);
+    assert.deepEqual(rest, {
+      createdAt: clock.now, seenAt: clock.now, address: '2001:db8::7', userAgent: 'Safari/26',
+    });
+    assert.deepEqual([visitor?.account.sellerId, visitor?.position], [sellerId, 1]);
+    const first = await store.findVisitor(joining.session.hash);
+    const second = await store.findVisitor(other.joining.session.hash);
+    assert.deepEqual([first?.account.sellerId, first?.position], [sellerId, 1]);
+    assert.deepEqual([second?.account.sellerId, second?.position], [other.sellerId, 0]);
+    const [event] = (await listEvents(store, sellerId)).slice(-1);
+    assert.deepEqual([event?.type, event?.address, event?.subject, event?.at],
+      ['signed_in', '2001:db8::7', 'Safari/26', clock.now]);
+  });
+
+  test('lists the sessions of one seller, the newest first', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { sellerId } = await join(store);
+    await join(store);
+    for (const userAgent of ['one', 'two']) {
+      clock.now -= 1_000; // a clock may step backwards
+      await store.createSession(sellerId, makeNewSession({ userAgent }));
+    }
+    assert.deepEqual(await listBrowsers(store, sellerId), ['two', 'one', 'Firefox/140']);
+    assert.equal((await store.listSessions(sellerId, 2)).length, 2);
+  });
+
+  test('notes when a session was last seen', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { sellerId, joining: { session: { hash } } } = await join(store);
+    const other = await join(store);
+    const begun = clock.now;
+    clock.now += 90_000;
+    const id = (await store.findVisitor(hash))?.session.id ?? 0;
+    await store.noteSessionSeen(sellerId, id);
+    const seen = (await store.findVisitor(hash))?.session;
+    assert.deepEqual([seen?.createdAt, seen?.seenAt], [begun, clock.now]);
+    const [others] = await store.listSessions(other.sellerId, 10);
+    assert.equal(others?.seenAt, begun);
+  });
+}
+
+async function listBrowsers(store: Store, sellerId: SellerId): Promise<string[]> {
+  return (await store.listSessions(sellerId, 1_000)).map(({ userAgent }) => userAgent);
+}
+
+function testEnding(prepare: PrepareStore): void {
+  test('ends one session at once, and none of another seller', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await join(store), await join(store)];
+    const { hash } = one.joining.session;
+    const id = (await store.findVisitor(hash))?.session.id ?? 0;
+    await store.endSessions(other.sellerId, { id: id + 1 }, ENDED);
+    await store.endSessions(one.sellerId, { id: id + 1 }, ENDED);
+    assert.ok(await store.findVisitor(hash));
+    await store.endSessions(one.sellerId, { id }, ENDED);
+    await store.endSessions(one.sellerId, { id }, ENDED);
+    assert.equal(await store.findVisitor(hash), undefined);
+    assert.equal((await store.listSessions(other.sellerId, 10)).length, 1);
+    const ended = (await listEvents(store, one.sellerId)).filter(({ type }) =>
+      type === 'session_ended');
+    assert.deepEqual(ended.map(({ address, subject }) => [address, subject]),
+      [['192.0.2.9', 'Firefox/140']]);
+  });
+
+  test('cannot end a session by way of another seller', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [one, other] = [await join(store), await join(store)];
+    const [session] = await store.listSessions(one.sellerId, 1);
+    // Of the same id as one of the other's, so it is that one that is ended.
+    await store.endSessions(other.sellerId, { id: session?.id ?? 0 }, ENDED);
+    await store.endSessions(other.sellerId, { allBut: 0 }, ENDED);
+    assert.ok(await store.findVisitor(one.joining.session.hash));
+    assert.equal(await store.findVisitor(other.joining.session.hash), undefined);
+  });
+
+  test('ends all sessions but one', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId, joining } = await join(store);
+    for (const userAgent of ['one', 'two']) {
+      await store.createSession(sellerId, makeNewSession({ userAgent }));
+    }
+    const kept = (await store.findVisitor(joining.session.hash))?.session.id ?? 0;
+    for (let n = 0; n < 2; n += 1) await store.endSessions(sellerId, { allBut: kept }, ENDED);
+    assert.deepEqual(await listBrowsers(store, sellerId), ['Firefox/140']);
+    const ended = (await listEvents(store, sellerId)).filter(({ type }) =>
+      type === 'session_ended');
+    assert.deepEqual(ended.map(({ subject }) => subject), ['2 others']);
+  });
+}
+
+function testLimits(prepare: PrepareStore): void {
+  test('keeps a number of sessions of a seller, and ends the oldest first', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId } = await join(store);
+    const other = await join(store);
+    for (const n of countTo(SESSIONS_PER_SELLER_LIMIT + 1)) {
+      await store.createSession(sellerId, makeNewSession({ userAgent: String(n) }));
+    }
+    const browsers = await listBrowsers(store, sellerId);
+    assert.equal(browsers.length, SESSIONS_PER_SELLER_LIMIT);
+    assert.deepEqual([browsers[0], browsers.at(-1)], [String(SESSIONS_PER_SELLER_LIMIT + 1), '2']);
+    assert.equal((await listBrowsers(store, other.sellerId)).length, 1);
+  });
+
+  test('forgets sessions that are too old, or were idle for too long', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { sellerId } = await join(store);
+    const begun = clock.now;
+    const add = (userAgent: string) =>
+      store.createSession(sellerId, makeNewSession({ userAgent }));
+    const [first] = await store.listSessions(sellerId, 1);
+    clock.now += SESSION_IDLE_MS - 1;
+    await store.noteSessionSeen(sellerId, first?.id ?? 0);
+    await add('idle');
+    assert.deepEqual(await listBrowsers(store, sellerId), ['idle', 'Firefox/140']);
+    clock.now = begun + SESSION_LIFE_MS - 1;
+    await store.noteSessionSeen(sellerId, first?.id ?? 0);
+    await add('new');
+    assert.deepEqual(await listBrowsers(store, sellerId), ['new', 'Firefox/140']);
+    clock.now += 1;
+    await add('newer');
+    assert.deepEqual(await listBrowsers(store, sellerId), ['newer', 'new']);
+  });
+}
