@@ -77,7 +77,7 @@ export interface App {
 /** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
 export function createApp(options: AppOptions): App {
   const parts = wire(options);
-  const { prefix, report, underWay, usage } = parts;
+  const { prefix, portal, report, underWay, usage } = parts;
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
@@ -103,7 +103,7 @@ export function createApp(options: AppOptions): App {
       else next();
     },
     async close() {
-      await underWay.close();
+      await Promise.all([underWay.close(), portal?.close()]);
       await usage.close();
     },
   };

@@ -302,4 +302,8 @@ export const PREVIEW_ROWS_LIMIT = 500_000;
 export const PREVIEW_ROWS_SHOWN = 20;
 /** Rows at the beginning of a file that are shown as examples, and how much of a text. */
 export const EXAMPLE_ROWS = 3;
-export const EXAMPLE_LIMIT_CHARACTERS = 100;
+export const EXAMPLE_LIMIT_CHARACTERS = 40;
+/** Columns of a file that are shown, and that can be chosen for a member. */
+export const IMPORT_COLUMNS_SHOWN = 50;
+/** How long a page waits for what it began to end: most files take less, and are shown at once. */
+export const IMPORT_SETTLE_MS = 1_000;

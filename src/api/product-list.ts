@@ -2,28 +2,25 @@
  * Many products: a page of them, or all that match as one stream. The plain list comes from the
  * catalogue itself, everything that filters, sorts or exports from its projection.
  */
-import { formatProduct, type Product } from '../domain/product.ts';
-import { formatFields, type ProductField, PRODUCT_FIELDS } from '../domain/product-fields.ts';
+import type { Product } from '../domain/product.ts';
 import { foldText, type Place, type ProductSort } from '../domain/product-query.ts';
 import { formatEntityTag, isNoneMatch } from '../http/conditional.ts';
 import type { Reply } from '../http/reply.ts';
-import type { ProductExport, ProductPage } from '../store/store.ts';
-import { formatCsvHeader, formatCsvProduct } from '../transfer/csv-writer.ts';
-import { CSV_TYPE, JSON_TYPE, MEDIA_TYPE_OF } from './media-types.ts';
+import type { ProductPage } from '../store/store.ts';
+import { JSON_TYPE, MEDIA_TYPE_OF } from './media-types.ts';
 import { assertWhole, formatNextLink } from './list-pages.ts';
 import { PRODUCTS } from './paths.ts';
+import { exportProducts, formatterOf, LIST_FIELDS } from './product-export.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
 import type { Call, Services } from './route.ts';
-
-/** Only the seller may keep the answer, and asks each time whether it still holds. */
-const COMMON_FIELDS = { 'cache-control': 'private, no-cache', vary: 'accept, accept-encoding' };
 
 /** GET /api/v1/products: 200, 304, 400, 406, 503 */
 export async function listProducts(call: Call, services: Services): Promise<Reply> {
   const list = parseListQuery(call.query, call.caller.currency);
   const mediaType = list.format ? MEDIA_TYPE_OF[list.format] : call.mediaType;
   if (mediaType === JSON_TYPE) return listPage(call, services, list);
-  return exportProducts(call, services, list, mediaType);
+  assertWhole(call.query);
+  return exportProducts(services.store, call.caller, list, mediaType);
 }
 
 async function listPage(call: Call, services: Services, list: ListQuery): Promise<Reply> {
@@ -35,7 +32,7 @@ async function listPage(call: Call, services: Services, list: ListQuery): Promis
     ? undefined : JSON.parse(services.cursors.parse(name, cursor)) as Place;
   const tag = formatEntityTag(position);
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
-    return { status: 304, headers: { ...COMMON_FIELDS, etag: tag } };
+    return { status: 304, headers: { ...LIST_FIELDS, etag: tag } };
   }
   const shape = `${list.limit} ${list.fields?.join() ?? ''} ${list.format ?? ''}`;
   const key = `${name} ${shape} ${cursor ?? ''}`;
@@ -68,66 +65,13 @@ function formatPage(
   return {
     status: 200,
     headers: {
-      ...COMMON_FIELDS,
+      ...LIST_FIELDS,
       'content-type': JSON_TYPE,
       etag: formatEntityTag(page.position),
       ...formatNextLink(`${prefix}${PRODUCTS}`, call.query, list.limit, cursor),
     },
     body,
   };
-}
-
-async function exportProducts(
-  { caller, query }: Call, { store }: Services, list: ListQuery, mediaType: string,
-): Promise<Reply> {
-  assertWhole(query);
-  const { sellerId, position } = caller;
-  const found = await store.exportProducts(sellerId, list.filter, list.sort, position);
-  const isCsv = mediaType === CSV_TYPE;
-  const fields = list.fields ?? PRODUCT_FIELDS;
-  const formatLine = formatterOf(list.fields);
-  return {
-    status: 200,
-    headers: {
-      ...COMMON_FIELDS,
-      'content-type': isCsv ? `${mediaType}; charset=utf-8` : mediaType,
-      'seller-position': String(found.position),
-    },
-    body: isCsv
-      ? render(found, formatCsvHeader(fields), (product) => formatCsvProduct(product, fields))
-      : render(found, '', (product) => `${formatLine(product)}\n`),
-  };
-}
-
-/**
- * The text of an export, page by page. Not a generator: one that is returned before it has begun
- * returns nothing itself, and the snapshot behind the pages has to end whatever happens.
- */
-function render(
-  { pages }: ProductExport, head: string, format: (product: Product) => string,
-): AsyncIterableIterator<string> {
-  let isBegun = head === '';
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      if (!isBegun) {
-        isBegun = true;
-        return { done: false, value: head };
-      }
-      const { done, value } = await pages.next();
-      return done ? { done, value } : { done: false, value: value.map(format).join('') };
-    },
-    async return() {
-      await pages.return();
-      return { done: true, value: undefined };
-    },
-  };
-}
-
-function formatterOf(fields: readonly ProductField[] | undefined): (product: Product) => string {
-  return fields ? (product) => formatFields(product, fields) : formatProduct;
 }
 
 /** All that a cursor is bound to: the same conditions in the same order. */

@@ -91,6 +91,8 @@ export interface PortalService {
   isFor(path: string): boolean;
   /** Refuses by answers, too: it never rejects. */
   answer(request: PageRequest, services: Services): Promise<Reply>;
+  /** Ends what goes on without a request. */
+  close(): Promise<void>;
 }
 
 interface CommonRoute extends RoutePattern {

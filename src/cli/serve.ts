@@ -1,6 +1,7 @@
 /** `serve`: the app, a listener and the signals that stop them. */
 import { once } from 'node:events';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { createApp } from '../app.ts';
 import {
   DEFAULT_HISTORY_DAYS, DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE_LIMIT_PER_MINUTE,
@@ -98,12 +99,15 @@ async function loadWebhooks({ flags }: Input) {
 }
 
 /** Undefined where it is switched off: as with webhooks, nothing of it is loaded then. */
-async function loadPortal({ flags }: Input, baseUrl: string | undefined) {
+async function loadPortal({ flags, dataFolder }: Input, baseUrl: string | undefined) {
   const isOff = readSwitch('no-portal', flags['no-portal']);
   const openRegistration = readSwitch('open-registration', flags['open-registration']);
   if (isOff) return undefined;
   const createPortal = (await import('../portal/portal.ts')).createPortal;
-  return createPortal({ openRegistration, ...(baseUrl !== undefined && { baseUrl }) });
+  const uploadFolder = join(dataFolder, 'uploads');
+  return createPortal({
+    openRegistration, uploadFolder, ...(baseUrl !== undefined && { baseUrl }),
+  });
 }
 
 function explainPort(port: number): (error: unknown) => never {

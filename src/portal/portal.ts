@@ -3,6 +3,7 @@
  * the host, the session, where a form comes from, and then the page of `routes.ts`. A refusal is a
  * page, too.
  */
+import { tmpdir } from 'node:os';
 import type { PageRequest, PortalService, Services } from '../api/route.ts';
 import { readClientAddress } from '../http/client-address.ts';
 import type { Reply } from '../http/reply.ts';
@@ -14,6 +15,7 @@ import {
 } from './csrf.ts';
 import { readForm } from './form.ts';
 import { Formats } from './format.ts';
+import { Imports } from './import/imports.ts';
 import { redirect } from './page.ts';
 import { renderRefusal } from './pages/refusal.ts';
 import { Passwords } from './password.ts';
@@ -29,6 +31,8 @@ export interface PortalOptions {
   readonly baseUrl?: string;
   /** Whether anybody may make an account, without an invitation. Default false. */
   readonly openRegistration?: boolean;
+  /** Where files that are uploaded are kept. Default: where the system keeps temporary ones. */
+  readonly uploadFolder?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
 }
@@ -37,7 +41,8 @@ const ROOT = '/portal';
 
 /** The pages of a server, for `createApp`. */
 export function createPortal(options: PortalOptions = {}): PortalService {
-  const { clock = Date.now, baseUrl } = options;
+  const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
+  let productImports: Imports | undefined;
   const own = {
     assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
     isOpen: options.openRegistration ?? false, clock, formats: new Formats(),
@@ -68,7 +73,9 @@ export function createPortal(options: PortalOptions = {}): PortalService {
   return {
     isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
     async answer(page, services) {
-      const portal: Portal = { ...services, ...own };
+      const { store, imports: slots, report } = services;
+      productImports ??= new Imports({ store, slots, folder: uploadFolder, report, clock });
+      const portal: Portal = { ...services, ...own, productImports };
       if (page.path === '/') return redirect(`${services.prefix}${ROOT}`);
       try {
         return await visit(page, portal, findSite(page.request.headers.host, baseUrl));
@@ -76,6 +83,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         return renderRefusal(error, portal);
       }
     },
+    close: async () => productImports?.close(),
   };
 }
 

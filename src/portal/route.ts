@@ -8,6 +8,7 @@ import type { Visitor } from '../store/portal-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './form.ts';
 import type { Format, Formats } from './format.ts';
+import type { Imports } from './import/imports.ts';
 import type { Passwords } from './password.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 import type { Site } from './site.ts';
@@ -18,6 +19,7 @@ export interface Portal extends Services {
   readonly passwords: Passwords;
   readonly limits: SignInLimits;
   readonly formats: Formats;
+  readonly productImports: Imports;
   /** Whether anybody may make an account, without an invitation. */
   readonly isOpen: boolean;
   readonly clock: () => number;

@@ -8,6 +8,11 @@ import {
 } from './pages/account-second-step.ts';
 import { showActivity } from './pages/activity.ts';
 import { readAsset } from './pages/asset.ts';
+import { exportFile } from './pages/export.ts';
+import { showImports, uploadFile } from './pages/import.ts';
+import {
+  cancelImport, commitImport, discardImport, readRefusedRows, showImport, tryImport,
+} from './pages/import-one.ts';
 import { join, showJoin } from './pages/join.ts';
 import { showOverview } from './pages/overview.ts';
 import { showSignIn, signIn, signOut } from './pages/sign-in.ts';
@@ -18,6 +23,7 @@ const openGet = { method: 'GET', access: 'open' } as const;
 const openPost = { method: 'POST', access: 'open' } as const;
 const get = { method: 'GET', access: 'own' } as const;
 const post = { method: 'POST', access: 'own' } as const;
+const upload = { method: 'POST', access: 'upload' } as const;
 
 export const routes: readonly PageRoute[] = [
   { ...openGet, path: '/assets/{digest}/{name}', handle: readAsset },
@@ -46,4 +52,14 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/account/second-step/off', handle: disableSecondStep },
   { ...get, path: '/account/sessions', handle: showSessions },
   { ...post, path: '/account/sessions', handle: endSessions },
+
+  { ...get, path: '/import', handle: showImports },
+  { ...upload, path: '/import', handle: uploadFile },
+  { ...get, path: '/import/{id}', handle: showImport },
+  { ...post, path: '/import/{id}', handle: tryImport },
+  { ...post, path: '/import/{id}/commit', handle: commitImport },
+  { ...post, path: '/import/{id}/cancel', handle: cancelImport },
+  { ...post, path: '/import/{id}/discard', handle: discardImport },
+  { ...get, path: '/import/{id}/refused', handle: readRefusedRows },
+  { ...get, path: '/export', handle: exportFile },
 ];

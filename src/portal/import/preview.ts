@@ -1,9 +1,8 @@
 /** What an import would do, found out by trying it: counts, and the first rows of each kind. */
 import { openTrial } from '../../api/import-target.ts';
-import {
-  EXAMPLE_LIMIT_CHARACTERS, PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN,
-} from '../../config.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../config.ts';
 import type { SellerId } from '../../domain/id.ts';
+import { SKU_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { NewProduct } from '../../domain/product.ts';
 import { copyText } from '../../domain/text.ts';
 import type { Store } from '../../store/store.ts';
@@ -18,7 +17,7 @@ export interface Difference {
 }
 
 /** A row that would be refused. */
-export interface RefusedRow {
+interface RefusedRow {
   readonly line: number;
   /** Undefined where there is none. */
   readonly sku: string | undefined;
@@ -71,5 +70,5 @@ function copy(product: NewProduct): NewProduct {
 }
 
 function shorten(sku: string | null): string | undefined {
-  return sku === null ? undefined : copyText(sku.slice(0, EXAMPLE_LIMIT_CHARACTERS));
+  return sku === null ? undefined : copyText(sku.slice(0, SKU_LIMIT_CODE_POINTS));
 }

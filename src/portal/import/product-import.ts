@@ -36,7 +36,7 @@ export interface ImportMeans {
 }
 
 /** An upload that was received. */
-export interface UploadedFile {
+interface UploadedFile {
   /** As people know it; it may be empty. */
   readonly name: string;
   readonly file: TemporaryFile;
@@ -44,7 +44,7 @@ export interface UploadedFile {
 }
 
 /** `trying` and `importing` go on, `ready` waits for its seller, the others are ends. */
-export type ImportPhase = 'trying' | 'ready' | 'importing' | 'done' | 'cancelled' | 'broken';
+type ImportPhase = 'trying' | 'ready' | 'importing' | 'done' | 'cancelled' | 'broken';
 
 const BEGINNING: ImportSettings = { mode: 'upsert', map: new Map(), defaults: new Map() };
 

@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
 import {
-  EXAMPLE_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS, IMPORTS_PER_SELLER_LIMIT, PREVIEW_ROWS_LIMIT,
-  PREVIEW_ROWS_SHOWN,
+  IMPORT_UNIT_ROWS, IMPORTS_PER_SELLER_LIMIT, PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN,
 } from '../../../src/config.ts';
 import { AppError } from '../../../src/domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../src/domain/id.ts';
-import { parseSku } from '../../../src/domain/product.ts';
+import { SKU_LIMIT_CODE_POINTS } from '../../../src/domain/limits.ts';
+import { findSku } from '../../../src/domain/product.ts';
 import type { ProductImport } from '../../../src/portal/import/product-import.ts';
 import { TemporaryFile } from '../../../src/portal/import/temporary-file.ts';
 import { countTo, makeNewProduct, readAll } from '../../store/contract/fixture.ts';
@@ -30,8 +30,8 @@ async function openShop(t: TestContext): Promise<Bench> {
 }
 
 async function findProduct({ store, importer }: Bench, text: string) {
-  const parsed = parseSku(text);
-  return 'value' in parsed ? store.findProduct(importer.sellerId, { sku: parsed.value }) : undefined;
+  const sku = findSku(text);
+  return sku && store.findProduct(importer.sellerId, { sku });
 }
 
 describe('the preview of a file', () => {
@@ -85,7 +85,7 @@ describe('the preview of a file', () => {
     assert.deepEqual(one.progress.counts, { ...NOTHING, updated: count, failed: count });
     assert.equal(one.preview?.differences.length, PREVIEW_ROWS_SHOWN);
     assert.equal(one.preview.refused.length, PREVIEW_ROWS_SHOWN);
-    assert.equal(one.preview.refused[0]?.sku?.length, EXAMPLE_LIMIT_CHARACTERS);
+    assert.equal(one.preview.refused[0]?.sku?.length, SKU_LIMIT_CODE_POINTS);
   });
 
   test('of a very long file ends before it, and says so', async (t) => {

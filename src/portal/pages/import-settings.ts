@@ -1,0 +1,107 @@
+/** How a file is to be read: which column is which member, and what stands for blank cells. */
+import { EXAMPLE_LIMIT_CHARACTERS, IMPORT_COLUMNS_SHOWN } from '../../config.ts';
+import { DEFAULTABLE, type Member, MEMBERS } from '../../transfer/columns.ts';
+import { type Choice, postForm, selectField, textField } from '../fields.ts';
+import type { Form } from '../form.ts';
+import { type Content, html, type Html } from '../html.ts';
+import type { ProductImport } from '../import/product-import.ts';
+import type { ImportSettings } from '../import/row-reading.ts';
+import { cell, headCell, table } from '../list.ts';
+import type { Visit } from '../route.ts';
+
+type Columns = NonNullable<ProductImport['columns']>;
+
+const MODES: readonly Choice[] = [
+  { value: 'upsert', label: 'Change it to what the file says' },
+  { value: 'create', label: 'Leave it as it is, and refuse the row' },
+];
+
+/** What is said in the form; what cannot have come from it counts as not said. */
+export function readSettings(form: Form, { upload: { head } }: ProductImport): ImportSettings {
+  const header = head.format === 'csv' ? head.header : [];
+  const map = new Map<Member, string>();
+  for (const member of MEMBERS) {
+    const place = form.get(`column_${member}`);
+    const name = /^\d{1,4}$/.test(place) ? header[Number(place)] : undefined;
+    if (name !== undefined) map.set(member, name);
+  }
+  const defaults = new Map<Member, string>();
+  for (const member of DEFAULTABLE) {
+    const text = form.getTrimmed(`default_${member}`);
+    if (head.format === 'csv' && text !== '') defaults.set(member, text);
+  }
+  return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
+}
+
+export function renderSettings(visit: Visit, one: ProductImport): Html {
+  const { settings, columns, upload: { head } } = one;
+  const content = html`
+    ${selectField({
+    name: 'mode', label: 'A product whose SKU is there already', value: settings.mode,
+    choices: MODES,
+  })}
+    ${columns && head.format === 'csv' && renderFields(columns, head.header, settings)}
+    <button class="plain">Preview again</button>`;
+  return html`<section class="card" aria-labelledby="reading">
+    <h2 id="reading">How the file is read</h2>
+    ${postForm(visit, visit.link(`/import/${one.id}`), content)}
+  </section>`;
+}
+
+/** The columns of a table, what each is read as, and what stands in it. */
+export function renderColumns({ columns, upload: { head } }: ProductImport): Content {
+  if (!columns || head.format !== 'csv') return undefined;
+  const { header, examples } = head;
+  const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
+    headCell(name === '' ? '(no name)' : shorten(name)),
+    cell(describeUse(columns, place)),
+    cell(examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · ')),
+  ]);
+  const more = header.length - rows.length;
+  return html`<h2>The columns of the file</h2>${table({
+    caption: 'The columns of the file',
+    columns: [{ label: 'Column' }, { label: 'Read as' }, { label: 'The first rows' }],
+    rows, empty: undefined,
+  })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
+}
+
+function describeUse({ places, structure }: Columns, place: number): string {
+  const members = MEMBERS.filter((member) => places[member].includes(place));
+  if (members.length > 0) return members.join(', ');
+  return structure.includes(place) ? 'tells which rows belong together' : 'not used';
+}
+
+function renderFields(
+  columns: Columns, header: readonly string[], { map, defaults }: ImportSettings,
+): Html {
+  const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
+  const known = header.flatMap((name, place) => {
+    const isShown = place < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(place);
+    return name.trim() !== '' && isShown ? [{ value: String(place), label: shorten(name) }] : [];
+  });
+  return html`<div class="columns">
+    ${MEMBERS.map((member) => selectField({
+    name: `column_${member}`, label: `Column of the ${member}`,
+    value: String(chosen.get(member) ?? ''),
+    choices: [{ value: '', label: describeFound(columns, header, member, map) }, ...known],
+  }))}
+    ${DEFAULTABLE.map((member) => textField({
+    name: `default_${member}`, label: `Where the ${member} is blank`,
+    value: defaults.get(member) ?? '',
+  }))}
+  </div>`;
+}
+
+/** What happens where no column is chosen. */
+function describeFound(
+  { places }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
+): string {
+  if (map.has(member)) return 'Find it by its name';
+  const names = places[member].map((place) => shorten(header[place] ?? ''));
+  return names.length > 0 ? `By its name: ${names.join(', then ')}` : 'None was found';
+}
+
+function shorten(name: string): string {
+  if (name.length <= EXAMPLE_LIMIT_CHARACTERS) return name;
+  return `${name.slice(0, EXAMPLE_LIMIT_CHARACTERS).toWellFormed()}…`;
+}

@@ -1,0 +1,48 @@
+/** The export of the portal: what the API exports, for those who are signed in. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeClock } from '../support/clock.ts';
+import { startServer } from '../support/server.ts';
+import { openShop, readText, Visitor } from './visitor.ts';
+
+test('a seller keeps all products, or those of a filter, as a file', async (t) => {
+  const server = await startServer(t, { portal: true, clock: makeClock() });
+  const { visitor, send } = await openShop(server);
+  for (const [sku, price] of [['M-1', 12.5], ['M-2', 13], ['M-3', 14]] as const) {
+    const product = { name: `Mug ${sku}`, category: 'Kitchen', sku, price, stock: 1 };
+    await send({
+      method: 'POST', path: '/api/v1/products', body: JSON.stringify(product),
+      headers: { 'content-type': 'application/json' },
+    });
+  }
+  for (const [query, same] of [
+    ['format=csv&q=&category=+&price_min=', 'format=csv'],
+    ['format=ndjson', 'format=ndjson'],
+    ['format=csv&q=mug&price_min=12,50&price_max=13&sort=-price&page=2',
+      'format=csv&q=mug&price_min=12.50&price_max=13&sort=-price'],
+  ] as const) {
+    const file = await visitor.get(`/portal/export?${query}`);
+    const expected = await send({ path: `/api/v1/products?${same}` });
+    assert.equal(file.status, 200);
+    assert.equal(file.text, expected.text);
+    assert.equal(file.headers['content-type'], expected.headers['content-type']);
+    const ending = same.startsWith('format=csv') ? 'csv' : 'ndjson';
+    assert.match(file.headers['content-disposition'] ?? '',
+      new RegExp(`^attachment; filename="products-2026-01-02\\.${ending}";`));
+    assert.equal(file.headers['cache-control'], 'private, no-cache');
+  }
+  const refused = await visitor.get('/portal/export?price_min=cheap&stock_max=x');
+  assert.equal(refused.status, 400);
+  assert.match(readText(refused.text), /Must be a price.*Must be a whole number/);
+  assert.equal((await new Visitor(server.port).get('/portal/export')).status, 303);
+});
+
+test('the form of the export leads to it', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const { visitor } = await openShop(server, { currency: 'CHF' });
+  const { text } = await visitor.get('/portal/import');
+  assert.match(text, /<form method="get" action="\/portal\/export"/);
+  assert.match(text, /Price from \(CHF\)/);
+  const file = await visitor.get('/portal/export?q=&category=&format=csv');
+  assert.match(file.text, /^id,name,[^\n]*\r\n$/);
+});
