@@ -1,9 +1,4 @@
-/**
- * Many products: a page of them, or all that match as one stream. The plain list comes from the
- * catalogue itself, everything that filters, sorts or exports from its projection.
- */
-import type { Product } from '../domain/product.ts';
-import { foldText, type Place, type ProductSort } from '../domain/product-query.ts';
+/** Many products: a page of them, or all that match as one stream. */
 import { formatEntityTag, isNoneMatch } from '../http/conditional.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ProductPage } from '../store/store.ts';
@@ -11,6 +6,7 @@ import { JSON_TYPE, MEDIA_TYPE_OF } from './media-types.ts';
 import { assertWhole, formatNextLink } from './list-pages.ts';
 import { PRODUCTS } from './paths.ts';
 import { exportProducts, formatterOf, LIST_FIELDS } from './product-export.ts';
+import { formatNextCursor, nameList, parsePlace, readProductPage } from './product-pages.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
 import type { Call, Services } from './route.ts';
 
@@ -25,11 +21,9 @@ export async function listProducts(call: Call, services: Services): Promise<Repl
 
 async function listPage(call: Call, services: Services, list: ListQuery): Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const name = `products ${sellerId} ${list.isPlain ? 'by id' : describe(list)}`;
+  const name = nameList(sellerId, list);
   const cursor = call.query.get('cursor');
-  // The cast: what we have signed for this list is a place in it.
-  const after = cursor === undefined
-    ? undefined : JSON.parse(services.cursors.parse(name, cursor)) as Place;
+  const after = parsePlace(services.cursors, name, cursor);
   const tag = formatEntityTag(position);
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...LIST_FIELDS, etag: tag } };
@@ -38,21 +32,11 @@ async function listPage(call: Call, services: Services, list: ListQuery): Promis
   const key = `${name} ${shape} ${cursor ?? ''}`;
   const cached = services.pages.find(key, position);
   if (cached) return cached;
-  const page = await readPage(call, services, list, after);
-  const last = page.hasMore ? page.products.at(-1) : undefined;
-  const next = last && services.cursors.format(name, JSON.stringify(placeOf(last, list.sort)));
+  const page = await readProductPage(services.store, call.caller, list, after);
+  const next = formatNextCursor(services.cursors, name, list, page);
   const reply = formatPage(call, services, list, page, next);
   services.pages.keep(key, page.position, reply);
   return reply;
-}
-
-function readPage(
-  { caller }: Call, { store }: Services, list: ListQuery, after: Place | undefined,
-): Promise<ProductPage> {
-  const { sellerId, position } = caller;
-  const { filter, sort, limit } = list;
-  if (list.isPlain) return store.listProducts(sellerId, { after: after?.id, limit });
-  return store.searchProducts(sellerId, { filter, sort, after, limit }, position);
 }
 
 function formatPage(
@@ -72,24 +56,4 @@ function formatPage(
     },
     body,
   };
-}
-
-/** All that a cursor is bound to: the same conditions in the same order. */
-function describe({ filter, sort }: ListQuery): string {
-  return JSON.stringify([filter, sort]);
-}
-
-function placeOf(product: Product, { by }: ProductSort): Place {
-  return { key: readKey(product, by), id: product.id };
-}
-
-function readKey(product: Product, by: ProductSort['by']): string | number {
-  switch (by) {
-    case 'id': return product.id;
-    case 'name': return foldText(product.name);
-    case 'sku': return product.sku;
-    case 'price': return product.priceMinor;
-    case 'stock': return product.stock;
-    case 'updated_at': return product.updatedAt;
-  }
 }
