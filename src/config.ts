@@ -276,6 +276,8 @@ export const PORTAL_REQUESTS_PER_MINUTE = 600;
 export const PORTAL_OPEN_REQUESTS_PER_MINUTE = 120;
 /** Events on a page of the activity. */
 export const ACTIVITY_PAGE_SIZE = 50;
+/** Rows of a list on one page of the portal, which stays below 50 KiB whatever is in them. */
+export const PORTAL_PAGE_ROWS = 25;
 /** A form of the portal. */
 export const FORM_LIMIT_BYTES = 64 * 1024;
 export const FORM_FIELDS_LIMIT = 200;

@@ -61,6 +61,20 @@ export function textField(field: TextField): Html {
   </div>`;
 }
 
+/** For several lines, `rows` of which are seen. */
+export function textArea(field: Field & { readonly rows: number }): Html {
+  const { name, label, value = '', rows } = field;
+  const id = `field-${name}`;
+  const [described, notes] = describeField(id, field);
+  // The first line break after the tag is none of the text (WHATWG HTML, section 13.1.2.5).
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    <textarea id="${id}" name="${name}" rows="${rows}" spellcheck="false"${described}>
+${value}</textarea>
+    ${notes}
+  </div>`;
+}
+
 export function selectField(field: Field & { readonly choices: readonly Choice[] }): Html {
   const { name, label, value = '', choices } = field;
   const id = `field-${name}`;

@@ -14,6 +14,9 @@ import {
   cancelImport, commitImport, discardImport, readRefusedRows, showImport, tryImport,
 } from './pages/import-one.ts';
 import { join, showJoin } from './pages/join.ts';
+import { revokeKey, rotateKey, showRevocation } from './pages/key-actions.ts';
+import { makeKey, showKeyForm } from './pages/key-making.ts';
+import { showKey, showKeys } from './pages/keys.ts';
 import { showOverview } from './pages/overview.ts';
 import { showSignIn, signIn, signOut } from './pages/sign-in.ts';
 import { showSignInCode, signInWithCode } from './pages/sign-in-code.ts';
@@ -62,4 +65,12 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/import/{id}/discard', handle: discardImport },
   { ...get, path: '/import/{id}/refused', handle: readRefusedRows },
   { ...get, path: '/export', handle: exportFile },
+
+  { ...get, path: '/keys', handle: showKeys },
+  { ...get, path: '/keys/new', handle: showKeyForm },
+  { ...post, path: '/keys/new', handle: makeKey },
+  { ...get, path: '/keys/{key_id}', handle: showKey },
+  { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
+  { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
+  { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
 ];

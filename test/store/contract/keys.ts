@@ -16,6 +16,7 @@ const NO_KEY = 5 as KeyId;
 export function testKeys(prepare: PrepareStore): void {
   testCreation(prepare);
   testListing(prepare);
+  testSingleKeys(prepare);
   testRevocation(prepare);
   testLimit(prepare);
 }
@@ -80,6 +81,9 @@ function testListing(prepare: PrepareStore): void {
     assert.deepEqual(others.map(({ id }) => id), [other.keyId]);
   });
 
+}
+
+function testSingleKeys(prepare: PrepareStore): void {
   test('finds a key by its id, and none by way of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await makeAuthor(store), await makeSeller(store)];
