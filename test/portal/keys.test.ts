@@ -32,7 +32,7 @@ describe('making a key', () => {
         server.clock.now + 90 * 24 * HOUR_MS],
     );
     const [event] = await server.store.listAuditEvents(
-      shop.sellerId, { before: undefined, limit: 1 },
+      shop.sellerId, { type: undefined, before: undefined, limit: 1 },
     );
     assert.deepEqual([event?.type, event?.address], ['key_created', '127.0.0.1']);
     for (const path of ['/portal/keys', pathOf(key), '/portal/activity', '/portal']) {
@@ -164,6 +164,22 @@ describe('the list of keys', () => {
     assert.match(readText(text), /My first key.*from 127\.0\.0\.1/);
   });
 
+  test('tells how often a key was used in the last 24 hours, and how often in vain', async (t) => {
+    const { server, shop } = await start(t);
+    const [key] = await listKeys(server, shop);
+    assert.ok(key);
+    const hour = Math.floor(server.clock.now / HOUR_MS);
+    const count = (hours: number, requests: number, refusals: number) => ({
+      sellerId: shop.sellerId, keyId: key.id, hour: hour - hours, requests, refusals,
+    });
+    await server.store.noteUsage([count(24, 7, 7)]);
+    assert.match(readText((await shop.visitor.get('/portal/keys')).text), /not used/);
+    await server.store.noteUsage([count(23, 1_200, 0), count(0, 34, 2)]);
+    for (const path of ['/portal/keys', pathOf(key)]) {
+      assert.match(readText((await shop.visitor.get(path)).text), /1,234 requests, 2 refused/);
+    }
+  });
+
   test('stays small and harmless whatever the keys are called', async (t) => {
     const { server, shop } = await start(t);
     const { visitor } = shop;
@@ -250,8 +266,10 @@ test('revokes a key after asking, and the next request with it is refused', asyn
   server.clock.now += 1_000;
   await visitor.get(`${pathOf(key)}/revoke`);
   assert.equal((await visitor.submit({}, { action: `${pathOf(key)}/revoke` })).status, 303);
-  const events = await server.store.listAuditEvents(shop.sellerId, { before: undefined, limit: 9 });
-  assert.equal(events.filter(({ type }) => type === 'key_revoked').length, 1);
+  const events = await server.store.listAuditEvents(
+    shop.sellerId, { type: 'key_revoked', before: undefined, limit: 9 },
+  );
+  assert.equal(events.length, 1);
 });
 
 test('keeps the keys of a shop from everybody else', async (t) => {

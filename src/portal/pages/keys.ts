@@ -4,6 +4,7 @@ import type { ApiKey } from '../../domain/api-key.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../domain/id.ts';
 import type { Reply } from '../../http/reply.ts';
+import { type DayUsage, readDayUsage } from '../day-usage.ts';
 import { notice, postForm, selectField } from '../fields.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { cell, facts, headCell, pager, table } from '../list.ts';
@@ -14,7 +15,9 @@ import type { Portal, Visit } from '../route.ts';
 
 /** Ranges that the list names; the page of the key names them all. */
 const RANGES_SHOWN = 2;
-const COLUMNS = ['Key', 'State', 'May do', 'From', 'Created', 'Expires', 'Last use'];
+const COLUMNS = [
+  'Key', 'State', 'May do', 'From', 'Created', 'Expires', 'Last use', 'Last 24 hours',
+];
 
 /** GET /portal/keys: 200 */
 export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
@@ -22,6 +25,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
   const found = await portal.store.listKeys(
     visit.account.sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
   );
+  const usage = await readDayUsage(portal, visit.account.sellerId);
   const keys = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > keys.length ? keys.at(-1) : undefined;
   const make = html`<a class="button main" href="${visit.link('/keys/new')}">New key</a>`;
@@ -35,7 +39,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
       ${table({
     caption: 'API keys',
     columns: COLUMNS.map((label) => ({ label })),
-    rows: keys.map((key) => renderRow(visit, key, portal.clock())),
+    rows: keys.map((key) => renderRow(visit, key, portal.clock(), usage.get(key.id))),
     empty: html`<p>There is no key here. Make one to call the API.</p>`,
   })}
       ${pager(
@@ -49,6 +53,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
 export async function showKey(visit: Visit, portal: Portal): Promise<Reply> {
   const key = await getKey(visit, portal);
   const { format } = visit;
+  const usage = await readDayUsage(portal, key.sellerId);
   const now = portal.clock();
   return renderPage(visit, portal, {
     title: `Key: ${key.name}`,
@@ -64,6 +69,7 @@ export async function showKey(visit: Visit, portal: Portal): Promise<Reply> {
         ['Revoked', format.timeElement(key.revokedAt)] as const,
       ],
       ['Last use', renderUse(visit, key)],
+      ['Last 24 hours', renderUsage(visit, usage.get(key.id))],
     ])}</div>
     ${isLive(key, now) ? renderActions(visit, key)
     : html`<p>Nothing can be done with it any more.
@@ -95,7 +101,9 @@ export function renderUse({ format }: Visit, { lastUsedAt, lastUsedAddress }: Ap
   return html`${format.timeElement(lastUsedAt)} from <code>${lastUsedAddress}</code>`;
 }
 
-function renderRow(visit: Visit, key: ApiKey, now: number): Content {
+function renderRow(
+  visit: Visit, key: ApiKey, now: number, usage: DayUsage | undefined,
+): Content {
   const { format, link } = visit;
   return [
     headCell(html`<a href="${link(pathOf(key))}">${key.name}</a>`),
@@ -105,7 +113,15 @@ function renderRow(visit: Visit, key: ApiKey, now: number): Content {
     cell(format.timeElement(key.createdAt)),
     cell(key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)),
     cell(renderUse(visit, key)),
+    cell(renderUsage(visit, usage)),
   ];
+}
+
+function renderUsage({ format }: Visit, usage: DayUsage | undefined): Content {
+  if (!usage) return 'not used';
+  const { requests, refusals } = usage;
+  return html`${format.number(requests)} ${requests === 1 ? 'request' : 'requests'},
+    ${refusals === 0 ? 'none' : format.number(refusals)} refused`;
 }
 
 function renderState(key: ApiKey, now: number): Html {
