@@ -309,3 +309,7 @@ export const EXAMPLE_LIMIT_CHARACTERS = 40;
 export const IMPORT_COLUMNS_SHOWN = 50;
 /** How long a page waits for what it began to end: most files take less, and are shown at once. */
 export const IMPORT_SETTLE_MS = 1_000;
+/** Of the overview: days of stock that moved, products that are low, and how far those are counted. */
+export const OVERVIEW_DAYS = 30;
+export const LOW_STOCK_SHOWN = 10;
+export const LOW_STOCK_COUNT_LIMIT = 10_000;

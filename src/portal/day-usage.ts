@@ -1,29 +1,41 @@
-/** How often each key of a shop was used in the last 24 hours, the one that has begun among them. */
+/** How often the keys of a shop were used in the last 24 hours, the one that has begun included. */
 import type { KeyId, SellerId } from '../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../domain/limits.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { Portal } from './route.ts';
 
-export interface DayUsage {
+export interface Usage {
   readonly requests: number;
   /** Those of them that were refused. */
   readonly refusals: number;
 }
 
-const HOURS = 24;
+export interface DayUsage {
+  /** The first of the hours, counted since 1970. */
+  readonly since: number;
+  /** Hours, and keys, without a request are left out. */
+  readonly byHour: ReadonlyMap<number, Usage>;
+  readonly byKey: ReadonlyMap<KeyId, Usage>;
+}
 
-/** Keys that were not used are left out. */
+export const DAY_HOURS = 24;
+
 export async function readDayUsage(
   { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId,
-): Promise<ReadonlyMap<KeyId, DayUsage>> {
-  const since = Math.floor(clock() / HOUR_MS) - HOURS + 1;
-  const limit = HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
-  const sums = new Map<KeyId, DayUsage>();
-  for (const { keyId, requests, refusals } of await store.readUsage(sellerId, { since, limit })) {
-    const sum = sums.get(keyId);
-    sums.set(keyId, {
-      requests: requests + (sum?.requests ?? 0), refusals: refusals + (sum?.refusals ?? 0),
-    });
+): Promise<DayUsage> {
+  const since = Math.floor(clock() / HOUR_MS) - DAY_HOURS + 1;
+  const limit = DAY_HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
+  const byHour = new Map<number, Usage>();
+  const byKey = new Map<KeyId, Usage>();
+  for (const usage of await store.readUsage(sellerId, { since, limit })) {
+    byHour.set(usage.hour, sum(byHour.get(usage.hour), usage));
+    byKey.set(usage.keyId, sum(byKey.get(usage.keyId), usage));
   }
-  return sums;
+  return { since, byHour, byKey };
+}
+
+function sum(before: Usage | undefined, { requests, refusals }: Usage): Usage {
+  return {
+    requests: requests + (before?.requests ?? 0), refusals: refusals + (before?.refusals ?? 0),
+  };
 }

@@ -15,6 +15,10 @@ export interface Format {
   timeElement(at: number): Html;
   /** A day of the calendar, without its year. */
   day(at: number): string;
+  /** Such a day in UTC, in which days are counted. */
+  utcDay(at: number): string;
+  /** The time of the day, without its date. */
+  hour(at: number): string;
 }
 
 type Taste = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
@@ -47,6 +51,10 @@ function makeFormat({ locale, timeZone, currency }: Taste): Format {
     hour: '2-digit', minute: '2-digit', second: '2-digit',
   });
   const days = new Intl.DateTimeFormat(locale, { timeZone, month: 'short', day: 'numeric' });
+  const utcDays = new Intl.DateTimeFormat(locale, {
+    timeZone: 'UTC', month: 'short', day: 'numeric',
+  });
+  const hours = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit' });
   const time = (at: number): string => times.format(at);
   return {
     number: (value) => numbers.format(value),
@@ -56,6 +64,8 @@ function makeFormat({ locale, timeZone, currency }: Taste): Format {
     timeElement: (at) =>
       html`<time datetime="${new Date(at).toISOString()}">${time(at)}</time>`,
     day: (at) => days.format(at),
+    utcDay: (at) => utcDays.format(at),
+    hour: (at) => hours.format(at),
   };
 }
 

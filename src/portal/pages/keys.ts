@@ -4,7 +4,7 @@ import type { ApiKey } from '../../domain/api-key.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../domain/id.ts';
 import type { Reply } from '../../http/reply.ts';
-import { type DayUsage, readDayUsage } from '../day-usage.ts';
+import { readDayUsage, type Usage } from '../day-usage.ts';
 import { notice, postForm, selectField } from '../fields.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { cell, facts, headCell, pager, table } from '../list.ts';
@@ -25,7 +25,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
   const found = await portal.store.listKeys(
     visit.account.sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
   );
-  const usage = await readDayUsage(portal, visit.account.sellerId);
+  const { byKey: usage } = await readDayUsage(portal, visit.account.sellerId);
   const keys = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > keys.length ? keys.at(-1) : undefined;
   const make = html`<a class="button main" href="${visit.link('/keys/new')}">New key</a>`;
@@ -53,7 +53,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
 export async function showKey(visit: Visit, portal: Portal): Promise<Reply> {
   const key = await getKey(visit, portal);
   const { format } = visit;
-  const usage = await readDayUsage(portal, key.sellerId);
+  const { byKey: usage } = await readDayUsage(portal, key.sellerId);
   const now = portal.clock();
   return renderPage(visit, portal, {
     title: `Key: ${key.name}`,
@@ -102,7 +102,7 @@ export function renderUse({ format }: Visit, { lastUsedAt, lastUsedAddress }: Ap
 }
 
 function renderRow(
-  visit: Visit, key: ApiKey, now: number, usage: DayUsage | undefined,
+  visit: Visit, key: ApiKey, now: number, usage: Usage | undefined,
 ): Content {
   const { format, link } = visit;
   return [
@@ -117,7 +117,7 @@ function renderRow(
   ];
 }
 
-function renderUsage({ format }: Visit, usage: DayUsage | undefined): Content {
+function renderUsage({ format }: Visit, usage: Usage | undefined): Content {
   if (!usage) return 'not used';
   const { requests, refusals } = usage;
   return html`${format.number(requests)} ${requests === 1 ? 'request' : 'requests'},

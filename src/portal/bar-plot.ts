@@ -1,0 +1,103 @@
+/**
+ * Bars over a row of days or hours, as SVG inside of the page: what came in, or went well, stands
+ * above the line, and what went out, or was refused, hangs below it. Whoever does not see it reads
+ * the same as a table.
+ */
+import { type Content, html, type Html } from './html.ts';
+import { headCell, numberCell, table } from './list.ts';
+
+interface Bar {
+  readonly label: string;
+  /** From 0; both are drawn to one scale. */
+  readonly up: number;
+  readonly down: number;
+}
+
+interface BarPlot {
+  /** Of what it is, for those who do not see it. */
+  readonly title: string;
+  /** What the label of a bar is: `Day`. */
+  readonly unit: string;
+  readonly names: { readonly up: string; readonly down: string };
+  readonly bars: readonly Bar[];
+  readonly number: (value: number) => string;
+}
+
+// The drawing has a size of its own, in its own units; a page shows it as large as there is room.
+const WIDTH = 640;
+const HEIGHT = 200;
+const LEFT = 8;
+const TOP = 18;
+const BOTTOM = 22;
+const GAP_SHARE = 0.25;
+const LABELS = 6;
+
+export function barPlot(plot: BarPlot): Html {
+  const { title, names, bars, number } = plot;
+  const [up, down] = [greatest(bars, 'up'), greatest(bars, 'down')];
+  const total = (of: 'up' | 'down'): number => bars.reduce((sum, bar) => sum + bar[of], 0);
+  const sums = `${names.up} ${number(total('up'))}, ${names.down} ${number(total('down'))}`;
+  return html`<p class="row middle quiet">
+      <span><span class="key in"></span> ${names.up}: ${number(total('up'))}</span>
+      <span><span class="key out"></span> ${names.down}: ${number(total('down'))}</span></p>
+    <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${sums}">
+      ${up + down === 0 ? renderAxis(HEIGHT - BOTTOM) : renderBars(plot, up, down)}
+    </svg>
+    <details><summary>As a table</summary>${renderTable(plot)}</details>`;
+}
+
+function renderBars({ bars, number }: BarPlot, up: number, down: number): Html {
+  const room = HEIGHT - TOP - BOTTOM - (down > 0 ? TOP : 0);
+  const scale = room / (up + down);
+  const axis = TOP + up * scale;
+  const step = (WIDTH - 2 * LEFT) / bars.length;
+  const width = step * (1 - GAP_SHARE);
+  const every = Math.ceil(bars.length / LABELS);
+  return html`${renderAxis(axis)}
+    ${bars.map((bar, index) => {
+    const x = LEFT + index * step;
+    return html`<g>${rectangle('in', x, axis - bar.up * scale, width, bar.up * scale)}${
+      rectangle('out', x, axis, width, bar.down * scale)}<title>${bar.label}: ${number(bar.up)}, ${
+      number(bar.down)}</title></g>`;
+  })}
+    ${bars.map(({ label }, index) => index % every === 0
+    && html`<text x="${round(LEFT + index * step)}" y="${HEIGHT - 6}">${label}</text>`)}
+    ${up > 0 && html`<text x="${LEFT}" y="${TOP - 6}">${number(up)}</text>`}
+    ${down > 0 && html`<text x="${LEFT}" y="${HEIGHT - BOTTOM - 4}">${number(down)}</text>`}`;
+}
+
+function renderAxis(y: number): Html {
+  const at = round(y);
+  return html`<line class="axis" x1="${LEFT}" x2="${WIDTH - LEFT}" y1="${at}" y2="${at}"/>`;
+}
+
+/** What is there at all can be seen: its bar is never thinner than a line. */
+function rectangle(
+  name: string, x: number, y: number, width: number, height: number,
+): Content {
+  if (height === 0) return undefined;
+  const [left, top] = [round(x), round(name === 'in' ? Math.min(y, y + height - 1) : y)];
+  return html`<rect class="${name}" x="${left}" y="${top}" width="${round(width)}" height="${
+    round(Math.max(height, 1))}"/>`;
+}
+
+function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
+  return table({
+    caption: title,
+    columns: [
+      { label: unit }, { label: names.up, isNumber: true }, { label: names.down, isNumber: true },
+    ],
+    rows: bars.filter(({ up, down }) => up + down > 0).map(({ label, up, down }) =>
+      [headCell(label), numberCell(number(up)), numberCell(number(down))]),
+    empty: html`<p>There was nothing in this time.</p>`,
+  });
+}
+
+function greatest(bars: readonly Bar[], of: 'up' | 'down'): number {
+  return bars.reduce((most, bar) => Math.max(most, bar[of]), 0);
+}
+
+/** As many decimals as an eye can tell. */
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
