@@ -24,13 +24,13 @@ interface BarPlot {
 }
 
 // The drawing has a size of its own, in its own units; a page shows it as large as there is room.
-const WIDTH = 640;
-const HEIGHT = 200;
-const LEFT = 8;
+const WIDTH = 360;
+const HEIGHT = 150;
+const LEFT = 2;
 const TOP = 18;
 const BOTTOM = 22;
-const GAP_SHARE = 0.25;
-const LABELS = 6;
+const GAP_SHARE = 0.2;
+const LABELS = 5;
 
 export function barPlot(plot: BarPlot): Html {
   const { title, names, bars, number } = plot;

@@ -53,26 +53,30 @@ function describeSafety(isSecure: boolean): Record<string, string> {
 export function renderPage(visit: Visit, portal: Portal, page: PageContent): Reply {
   const { account, csrfToken, link } = visit;
   const header = html`<header class="top">
-    <button type="button" class="menu-button" popovertarget="menu">Menu</button>
+    <button type="button" class="menu-button small" popovertarget="menu">Menu</button>
     <a class="shop" href="${link('/')}">${account.sellerName}</a>
     <form method="post" action="${link('/sign-out')}">
       <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
-      <button class="plain">Sign out</button>
+      <button class="small">Sign out</button>
     </form>
   </header>
   <nav id="menu" class="menu" aria-label="Portal" popover>
     <ul>${SECTIONS.map(([path, name]) => renderSection(visit, path, name))}</ul>
   </nav>`;
-  return render(visit, portal, { ...page, title: `${page.title} · ${account.sellerName}` },
-    header, html`<h1>${page.title}</h1>${page.content}`);
+  return render(visit, portal, {
+    ...page,
+    title: `${page.title} · ${account.sellerName}`,
+    scripts: ['portal.js', ...page.scripts ?? []],
+  }, { header, main: html`<h1>${page.title}</h1>${page.content}`, isOpen: false });
 }
 
 /** A page for anybody: one column, and nothing that leads elsewhere. */
 export function renderOpenPage(
   visit: Pick<OpenVisit, 'link' | 'site'>, portal: Portal, page: PageContent,
 ): Reply {
-  return render(visit, portal, page, undefined,
-    html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`);
+  const header = html`<header class="top"><span class="shop">Seller portal</span></header>`;
+  const main = html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`;
+  return render(visit, portal, page, { header, main, isOpen: true });
 }
 
 /** To another page, after something was done (RFC 9110, section 15.4.4). */
@@ -80,12 +84,18 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
   return { status: 303, headers: { location, 'cache-control': 'no-store' }, cookies };
 }
 
+interface Frame {
+  readonly header: Html;
+  readonly main: Html;
+  /** Whether it is for anybody, and so without the navigation. */
+  readonly isOpen: boolean;
+}
+
 function render(
   visit: Pick<OpenVisit, 'link' | 'site'>, { assets }: Portal, page: PageContent,
-  header: Html | undefined, main: Html,
+  { header, main, isOpen }: Frame,
 ): Reply {
   const asset = (name: string): string => visit.link(`/assets/${assets.pathOf(name)}`);
-  const scripts = header ? ['portal.js', ...page.scripts ?? []] : page.scripts ?? [];
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -95,9 +105,9 @@ function render(
 <title>${page.title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
-${scripts.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
+${page.scripts?.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
 </head>
-<body${header ? '' : html` class="open"`}>
+<body${isOpen && html` class="open"`}>
 <a class="skip" href="#main">Skip to content</a>
 ${header}
 <main id="main" tabindex="-1">${main}</main>

@@ -127,7 +127,7 @@ function renderFields({ isOpen }: Portal, form: Form, faults: Faults): Html {
     <input type="hidden" name="shop" value="${form.get('shop')}">
     ${textField({
     name: 'code', label: isOpen ? 'Code (if you were given one)' : 'Code', faults,
-    value: form.get('code'), isRequired: !isOpen,
+    value: form.get('code'), isRequired: !isOpen, autocomplete: 'one-time-code',
     hint: 'From the terminal of the server, or from your invitation: XXXX-XXXX-XXXX-XXXX',
   })}
     ${!isThere && textField({

@@ -13,7 +13,7 @@ import type { CatalogueTotals } from '../../store/store.ts';
 import type { StockDay } from '../../store/stock-store.ts';
 import { barPlot } from '../bar-plot.ts';
 import { html, type Html } from '../html.ts';
-import { headCell, numberCell, table } from '../list.ts';
+import { cell, headCell, numberCell, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import { renderRequests } from '../request-figures.ts';
 import type { Portal, Visit } from '../route.ts';
@@ -118,17 +118,17 @@ function renderLowStock(visit: Visit, { low, lowCount }: Figures): Html {
     <h2 id="low">Low stock</h2>
     ${table({
     caption: 'Products with the least stock',
-    columns: [{ label: 'Product' }, { label: 'SKU' }, { label: 'Stock', isNumber: true }],
+    columns: [{ label: 'Product' }, { label: 'Stock', isNumber: true }, { label: 'SKU' }],
     rows: low.map(({ sellerId, id, name, sku, stock }) => [
       headCell(html`<a href="${link(`/products/${formatProductId(sellerId, id)}`)}">${name}</a>`),
-      html`<td><code>${sku}</code></td>`,
       numberCell(html`<span class="tag ${stock === 0 ? 'bad' : 'low'}">${
         format.number(stock)}</span>`),
+      cell(html`<code>${sku}</code>`),
     ]),
     empty: html`<p>No product has ${format.number(account.lowStock)} pieces or fewer. What counts
       as low is a <a href="${link('/account')}">setting of your account</a>.</p>`,
   })}
-    ${lowCount > low.length && html`<p><a href="${link('/products?stock=low')}">All that are low
-      or sold out</a></p>`}
+    ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">
+      All that are low or sold out</a></p>`}
   </section>`;
 }
