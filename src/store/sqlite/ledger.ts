@@ -17,6 +17,11 @@ import { assertReached } from './history-queries.ts';
 import type { KnownProduct, Span } from './ledger-queries.ts';
 import type { Reader } from './reader.ts';
 
+type Positions = AsyncGenerator<readonly number[], void, void>;
+
+/** What the first look back from a change reads; each one after it twice as much. */
+const FIRST_STEPS = 64;
+
 export class Ledger {
   readonly #reader: Reader;
 
@@ -28,15 +33,16 @@ export class Ledger {
     const span = this.#findSpan(sellerId, query);
     const { sku, productId } = query.filter;
     if (sku === undefined && productId === undefined) return this.#scan(sellerId, query, span);
-    const positions = await this.#walkProducts(sellerId, query.filter, span);
-    positions.sort((a, b) => (query.isDescending ? b - a : a - b));
     const movements: Change[] = [];
-    for (const [index, position] of positions.entries()) {
-      if (index % HISTORY_SCAN_LIMIT === HISTORY_SCAN_LIMIT - 1) await nextTurn();
-      const change = this.#reader.snapshot().findChange(sellerId, position);
-      if (!change || !isMatch(change, query.filter)) continue;
-      movements.push(change);
-      if (movements.length > query.limit) break;
+    for await (const positions of this.#walkProducts(sellerId, query, span)) {
+      for (const [index, position] of positions.entries()) {
+        if (index % HISTORY_SCAN_LIMIT === HISTORY_SCAN_LIMIT - 1) await nextTurn();
+        if (position > span.upTo) continue;
+        const change = this.#reader.snapshot().findChange(sellerId, position);
+        if (!change || !isMatch(change, query.filter)) continue;
+        movements.push(change);
+        if (movements.length > query.limit) return endPage(movements, query);
+      }
     }
     return endPage(movements, query);
   }
@@ -110,26 +116,46 @@ export class Ledger {
     return { movements, next: isDone ? undefined : isDescending ? upTo : after };
   }
 
-  /** Positions of all changes in the span of the products that a filter names. */
-  async #walkProducts(sellerId: SellerId, filter: MovementFilter, span: Span): Promise<number[]> {
-    const newest = this.#reader.snapshot().findNewest(sellerId, filter, LEDGER_PRODUCTS_LIMIT);
-    const positions: number[] = [];
-    for (const from of new Set(newest)) {
-      for await (const position of this.#walk(sellerId, from, span.after)) {
-        if (position <= span.upTo) positions.push(position);
-      }
+  /**
+   * Positions of the changes of the products that a filter names, after the span begins, in the
+   * order asked for. The way of one product leads back: the newest come without the older ones.
+   */
+  async *#walkProducts(
+    sellerId: SellerId, { filter, isDescending }: MovementQuery, { after, upTo }: Span,
+  ): Positions {
+    const starts = this.#findStarts(sellerId, filter, upTo);
+    const [start] = starts;
+    if (isDescending && start !== undefined && starts.length === 1) {
+      yield* this.#walk(sellerId, start, after);
+      return;
     }
-    return positions;
+    const all: number[] = [];
+    for (const from of starts) {
+      for await (const positions of this.#walk(sellerId, from, after)) all.push(...positions);
+    }
+    yield all.sort((a, b) => (isDescending ? b - a : a - b));
+  }
+
+  /** A page of one product that goes on begins with the change that the one before ended with. */
+  #findStarts(sellerId: SellerId, filter: MovementFilter, upTo: number): readonly number[] {
+    const queries = this.#reader.snapshot();
+    const newest = queries.findNewest(sellerId, filter, LEDGER_PRODUCTS_LIMIT);
+    const { productId } = filter;
+    const isOnWay = productId !== undefined && newest.length > 0
+      && queries.findChange(sellerId, upTo + 1)?.productId === productId;
+    return isOnWay ? [upTo + 1] : newest;
   }
 
   /** From a change back to the first one after a position. */
-  async *#walk(sellerId: SellerId, from: number, after: number): AsyncGenerator<number> {
+  async *#walk(sellerId: SellerId, from: number, after: number): Positions {
+    let count = FIRST_STEPS;
     for (let next: number | undefined = from; next !== undefined && next > after;) {
-      const steps = this.#reader.snapshot().walkBack(sellerId, next, after, HISTORY_SCAN_LIMIT);
-      for (const { position } of steps) yield position;
+      const steps = this.#reader.snapshot().walkBack(sellerId, next, after, count);
+      yield steps.map(({ position }) => position);
       next = steps.at(-1)?.prior;
-      if (steps.length < HISTORY_SCAN_LIMIT) return;
-      await nextTurn();
+      if (steps.length < count) return;
+      if (count === HISTORY_SCAN_LIMIT) await nextTurn();
+      count = Math.min(2 * count, HISTORY_SCAN_LIMIT);
     }
   }
 
@@ -140,9 +166,9 @@ export class Ledger {
     if (last <= position) return { level: { id, sku, stock, position: last }, steps: 0 };
     let first = last;
     let steps = 0;
-    for await (const step of this.#walk(sellerId, last, position)) {
-      first = step;
-      steps += 1;
+    for await (const positions of this.#walk(sellerId, last, position)) {
+      first = positions.at(-1) ?? first;
+      steps += positions.length;
     }
     const queries = this.#reader.snapshot();
     const next = queries.findChange(sellerId, first);
