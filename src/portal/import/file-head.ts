@@ -3,10 +3,10 @@
  * which the header and some rows are shown. Files that people have and that are neither, such as
  * workbooks, are refused by their kind.
  */
-import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { copyText } from '../../domain/text.ts';
 import { CsvReader, type CsvRecord } from '../../transfer/csv-reader.ts';
+import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from './limits.ts';
 
 export type FileHead =
   | { readonly format: 'ndjson' }

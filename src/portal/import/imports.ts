@@ -3,14 +3,14 @@
  * forgets them, and not what they wrote. What belongs to one seller is not there for another.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
-  UPLOAD_LIMIT_BYTES, UPLOADS_AT_ONCE_LIMIT, UPLOADS_PER_SELLER_LIMIT,
-} from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { AtOnce } from '../../http/at-once.ts';
 import { readFileHead } from './file-head.ts';
+import {
+  IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
+  UPLOAD_LIMIT_BYTES, UPLOADS_AT_ONCE_LIMIT, UPLOADS_PER_SELLER_LIMIT,
+} from './limits.ts';
 import { type Importer, type ImportMeans, ProductImport } from './product-import.ts';
 import { TemporaryFile } from './temporary-file.ts';
 

@@ -1,11 +1,11 @@
 /** What an import would do, found out by trying it: counts, and the first rows of each kind. */
 import { openTrial } from '../../api/import-target.ts';
-import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../config.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { NewProduct } from '../../domain/product.ts';
 import { copyText } from '../../domain/text.ts';
 import type { Store } from '../../store/store.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from './limits.ts';
 import { explainIssues } from './refused-rows.ts';
 import type { RowFile, RowProgress } from './row-reading.ts';
 

@@ -2,9 +2,9 @@
  * The rows of an import that were refused, in a file for the seller to mend and import. It has a
  * bound, and a full disk ends it: neither is a reason to break the import off.
  */
-import { REFUSED_ROWS_LIMIT_BYTES } from '../../config.ts';
 import { AppError, type Issue } from '../../domain/error.ts';
 import { FailedRows, type RowSource } from '../../transfer/failed-rows.ts';
+import { REFUSED_ROWS_LIMIT_BYTES } from './limits.ts';
 import { TemporaryFile } from './temporary-file.ts';
 
 const PIECE_BYTES = 64 * 1024;

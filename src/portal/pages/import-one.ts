@@ -1,11 +1,11 @@
 /** One import: a preview that can be changed, then its progress, then what came of it. */
-import { IMPORT_SETTLE_MS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatAttachment } from '../../http/attachment.ts';
 import type { Reply } from '../../http/reply.ts';
 import { faultSummary, postForm } from '../fields.ts';
 import { type Form, NO_FAULTS } from '../form.ts';
 import { type Content, html } from '../html.ts';
+import { IMPORT_SETTLE_MS } from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';

@@ -1,9 +1,9 @@
 /** How a file is to be read: which column is which member, and what stands for blank cells. */
-import { EXAMPLE_LIMIT_CHARACTERS, IMPORT_COLUMNS_SHOWN } from '../../config.ts';
 import { DEFAULTABLE, type Member, MEMBERS } from '../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
+import { EXAMPLE_LIMIT_CHARACTERS, IMPORT_COLUMNS_SHOWN } from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import type { ImportSettings } from '../import/row-reading.ts';
 import { cell, headCell, table } from '../list.ts';

@@ -1,5 +1,4 @@
 /** Import and export: where a file is uploaded, the imports of this process, and the export. */
-import { IMPORT_SETTLE_MS, UPLOAD_LIMIT_BYTES } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../http/multipart.ts';
@@ -8,6 +7,7 @@ import { assertCsrfToken, CSRF_FIELD } from '../csrf.ts';
 import { faultSummary } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
+import { IMPORT_SETTLE_MS, UPLOAD_LIMIT_BYTES } from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { redirect, renderPage } from '../page.ts';

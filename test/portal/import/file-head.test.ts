@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from '../../../src/config.ts';
 import { readFileHead } from '../../../src/portal/import/file-head.ts';
+import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from '../../../src/portal/import/limits.ts';
 import { chunksOf } from './setup.ts';
 
 const read = (text: string | Buffer) => readFileHead(() => chunksOf(text));

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { AppError } from '../../../src/domain/error.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_LIMIT_BYTES, UPLOADS_PER_SELLER_LIMIT,
-} from '../../../src/config.ts';
-import { AppError } from '../../../src/domain/error.ts';
+} from '../../../src/portal/import/limits.ts';
 import { countTo } from '../../store/contract/fixture.ts';
 import { commit, HEADER, makeRows, openBench, upload } from './setup.ts';
 

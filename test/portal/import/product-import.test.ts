@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
-import {
-  IMPORT_UNIT_ROWS, IMPORTS_PER_SELLER_LIMIT, PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN,
-} from '../../../src/config.ts';
+import { IMPORT_UNIT_ROWS, IMPORTS_PER_SELLER_LIMIT } from '../../../src/config.ts';
 import { AppError } from '../../../src/domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../src/domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../src/domain/limits.ts';
 import { findSku } from '../../../src/domain/product.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../src/portal/import/limits.ts';
 import type { ProductImport } from '../../../src/portal/import/product-import.ts';
 import { TemporaryFile } from '../../../src/portal/import/temporary-file.ts';
 import { countTo, makeNewProduct, readAll } from '../../store/contract/fixture.ts';
