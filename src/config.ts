@@ -261,7 +261,7 @@ export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000;
 /** Wrong one-time passwords: with three good ones in a million, a hundredth to guess in a year. */
 export const TOTP_REFUSED_LIMIT = 10;
 export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
-/** From the password of a sign-in to its one-time password, and to show and confirm a new secret. */
+/** From the password of a sign-in to its code; from a new secret to the code that confirms it. */
 export const SECOND_STEP_LIFE_MS = 5 * 60 * 1000;
 export const NEW_TOTP_LIFE_MS = 30 * 60 * 1000;
 export const RECOVERY_CODES = 10;

@@ -1,4 +1,4 @@
-/** Base 32 (RFC 4648, section 6), without padding: how secrets of one-time passwords are written. */
+/** Base 32 (RFC 4648, section 6) without padding: how secrets of one-time passwords are written. */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const BITS = 5;

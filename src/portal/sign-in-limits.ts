@@ -72,8 +72,8 @@ export class SignInLimits {
     take(this.#joins, address);
   }
 
-  /** Whether the log has room for one more refusal of this account. */
-  isNoted(sellerId: SellerId): boolean {
+  /** Whether the log takes down one more refusal of this account. */
+  takeNote(sellerId: SellerId): boolean {
     return this.#notes.take(sellerId).isAllowed;
   }
 }

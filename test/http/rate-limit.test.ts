@@ -59,6 +59,28 @@ describe('a bucket', () => {
     assert.equal(limiter.take('a').isAllowed, true);
   });
 
+  test('fills in a window of its own, such as an hour', () => {
+    const clock = makeClock();
+    const limiter = new RateLimiter<string>(6, 10, clock, 3_600_000);
+    assert.equal(takeAll(limiter, 'a'), 6);
+    const { retryAfterSeconds, resetSeconds } = limiter.take('a');
+    assert.deepEqual([retryAfterSeconds, resetSeconds], [600, 3_600]);
+    clock.now += 600_000;
+    assert.equal(takeAll(limiter, 'a'), 1);
+    assert.match(limiter.formatFields(limiter.take('a'))['ratelimit-policy'] ?? '', /w=3600$/);
+  });
+
+  test('takes back a token, and no more than it holds', () => {
+    const limiter = new RateLimiter<string>(3, 10, makeClock());
+    takeAll(limiter, 'a');
+    limiter.giveBack('a');
+    assert.equal(takeAll(limiter, 'a'), 1);
+    for (let n = 0; n < 5; n += 1) limiter.giveBack('a');
+    assert.equal(takeAll(limiter, 'a'), 3);
+    limiter.giveBack('b');
+    assert.equal(takeAll(limiter, 'b'), 3);
+  });
+
   test('belongs to one name', () => {
     const limiter = new RateLimiter<string>(3, 10, makeClock());
     takeAll(limiter, 'a');

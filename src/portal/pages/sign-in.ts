@@ -54,7 +54,7 @@ export async function signOut(visit: Visit, { store }: Portal): Promise<Reply> {
 export function noteRefusal(
   { store, limits, report }: Portal, sellerId: SellerId, address: string, subject: string,
 ): void {
-  if (!limits.isNoted(sellerId)) return;
+  if (!limits.takeNote(sellerId)) return;
   store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
     .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
 }
