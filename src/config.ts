@@ -283,7 +283,16 @@ export const FORM_LIMIT_BYTES = 64 * 1024;
 export const FORM_FIELDS_LIMIT = 200;
 /** Ways to write numbers and times that are kept: one for each locale, time zone and currency. */
 export const PORTAL_FORMATS_LIMIT = 100;
-/** Of the overview: days of stock that moved, products that are low, and how far those are counted. */
+/** Of the overview: days of stock that moved, products that are low, how far those are counted. */
 export const OVERVIEW_DAYS = 30;
 export const LOW_STOCK_SHOWN = 10;
 export const LOW_STOCK_COUNT_LIMIT = 10_000;
+/** Products on a page of the portal. */
+export const PORTAL_PAGE_PRODUCTS = 50;
+/** Movements on a page of a product, and in its plot. */
+export const LEDGER_PAGE_ROWS = 25;
+export const PLOT_MOVEMENTS_LIMIT = 200;
+/** Tries to save a product whose stock moves at the same time. */
+export const EDIT_TRIES_LIMIT = 10;
+/** Changes that a page catches up with; with more it is told that it missed some. */
+export const LIVE_CATCH_UP_LIMIT = 1_000;

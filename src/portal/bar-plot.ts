@@ -35,13 +35,14 @@ const LABELS = 5;
 export function barPlot(plot: BarPlot): Html {
   const { title, names, bars, number } = plot;
   const [up, down] = [greatest(bars, 'up'), greatest(bars, 'down')];
+  if (up + down === 0) return html`<p class="quiet">Nothing in this time.</p>`;
   const total = (of: 'up' | 'down'): number => bars.reduce((sum, bar) => sum + bar[of], 0);
   const sums = `${names.up} ${number(total('up'))}, ${names.down} ${number(total('down'))}`;
   return html`<p class="row middle quiet">
       <span><span class="key in"></span> ${names.up}: ${number(total('up'))}</span>
       <span><span class="key out"></span> ${names.down}: ${number(total('down'))}</span></p>
     <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${sums}">
-      ${up + down === 0 ? renderAxis(HEIGHT - BOTTOM) : renderBars(plot, up, down)}
+      ${renderBars(plot, up, down)}
     </svg>
     <details><summary>As a table</summary>${renderTable(plot)}</details>`;
 }
@@ -89,7 +90,7 @@ function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
     ],
     rows: bars.filter(({ up, down }) => up + down > 0).map(({ label, up, down }) =>
       [headCell(label), numberCell(number(up)), numberCell(number(down))]),
-    empty: html`<p>There was nothing in this time.</p>`,
+    empty: undefined,
   });
 }
 

@@ -106,13 +106,16 @@ export function checkboxes(
   </fieldset>`;
 }
 
-/** What is wrong, in one place; nothing where nothing is. */
-export function faultSummary(faults: Faults, detail?: string): Content {
+/** What is wrong, in one place; nothing where nothing is. `labels` are those of the fields. */
+export function faultSummary(
+  faults: Faults, detail?: string, labels: Readonly<Record<string, string>> = {},
+): Content {
   if (faults.size === 0 && detail === undefined) return undefined;
   return html`<div class="notice bad" role="alert">
     <p>${detail ?? 'Nothing was saved yet. Please correct this:'}</p>
     ${faults.size > 0 && html`<ul>${[...faults].map(([name, fault]) => html`
-      <li><a href="#field-${name}">${fault}</a></li>`)}</ul>`}
+      <li><a href="#field-${name}">${labels[name] !== undefined && html`${labels[name]}: `}${
+  fault}</a></li>`)}</ul>`}
   </div>`;
 }
 

@@ -9,6 +9,10 @@ export interface Format {
   delta(value: number): string;
   /** An amount in minor units. */
   money(minor: number | bigint): string;
+  /** As `money`, as it is typed: digits and the decimal mark alone. */
+  amount(minor: number | bigint): string;
+  /** What stands before decimals. */
+  readonly decimalMark: '.' | ',';
   /** With the zone; `at` is milliseconds since 1970. */
   time(at: number): string;
   /** As `time`, as an element that machines can read, too. */
@@ -19,6 +23,8 @@ export interface Format {
   utcDay(at: number): string;
   /** The time of the day, without its date. */
   hour(at: number): string;
+  /** As `day`, with the time to the minute. */
+  minute(at: number): string;
 }
 
 type Taste = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
@@ -50,22 +56,31 @@ function makeFormat({ locale, timeZone, currency }: Taste): Format {
     timeZone, timeZoneName: 'short', year: 'numeric', month: 'short', day: 'numeric',
     hour: '2-digit', minute: '2-digit', second: '2-digit',
   });
+  const parts = numbers.formatToParts(0.5);
+  const decimalMark = parts.some(({ type, value }) => type === 'decimal' && value === ',')
+    ? ',' : '.';
   const days = new Intl.DateTimeFormat(locale, { timeZone, month: 'short', day: 'numeric' });
   const utcDays = new Intl.DateTimeFormat(locale, {
     timeZone: 'UTC', month: 'short', day: 'numeric',
   });
   const hours = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit' });
+  const minutes = new Intl.DateTimeFormat(locale, {
+    timeZone, month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit',
+  });
   const time = (at: number): string => times.format(at);
   return {
     number: (value) => numbers.format(value),
     delta: (value) => deltas.format(value),
     money: (minor) => amounts.format(toDecimal(minor, decimals)),
+    amount: (minor) => toDecimal(minor, decimals).replace('.', decimalMark),
+    decimalMark,
     time,
     timeElement: (at) =>
       html`<time datetime="${new Date(at).toISOString()}">${time(at)}</time>`,
     day: (at) => days.format(at),
     utcDay: (at) => utcDays.format(at),
     hour: (at) => hours.format(at),
+    minute: (at) => minutes.format(at),
   };
 }
 

@@ -2,7 +2,9 @@
 import { type Content, html, type Html } from './html.ts';
 
 interface Column {
-  readonly label: string;
+  readonly label: Content;
+  /** How the rows are sorted by it, where they are. */
+  readonly sort?: 'ascending' | 'descending' | undefined;
   /** Numbers stand at the right, so that their digits do below each other. */
   readonly isNumber?: boolean;
 }
@@ -13,18 +15,21 @@ interface Table {
   readonly columns: readonly Column[];
   /** A row is its cells, as `cell` makes them; the first one may be a header of the row. */
   readonly rows: readonly Content[];
+  /** Attributes of each row, by its index. */
+  readonly rowAttributes?: (index: number) => Content;
   /** What stands instead of a table without rows: why it is empty, and what to do next. */
   readonly empty: Content;
 }
 
-export function table({ caption, columns, rows, empty }: Table): Html {
+export function table({ caption, columns, rows, rowAttributes, empty }: Table): Html {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
     <caption class="hidden">${caption}</caption>
-    <thead><tr>${columns.map(({ label, isNumber }) => html`
-      <th scope="col"${isNumber && html` class="number"`}>${label}</th>`)}
+    <thead><tr>${columns.map(({ label, isNumber, sort }) => html`
+      <th scope="col"${isNumber && html` class="number"`}${
+  sort && html` aria-sort="${sort}"`}>${label}</th>`)}
     </tr></thead>
-    <tbody>${rows.map((row) => html`<tr>${row}</tr>`)}</tbody>
+    <tbody>${rows.map((row, index) => html`<tr${rowAttributes?.(index)}>${row}</tr>`)}</tbody>
   </table></div>`;
 }
 

@@ -11,6 +11,8 @@ import type { OpenVisit, Portal, Visit } from './route.ts';
 interface PageContent {
   /** In the title of the window and as the heading of the page. */
   readonly title: string;
+  /** What the heading says instead. */
+  readonly heading?: Content;
   readonly content: Content;
   readonly status?: number;
   /** Names of assets. */
@@ -67,7 +69,9 @@ export function renderPage(visit: Visit, portal: Portal, page: PageContent): Rep
     ...page,
     title: `${page.title} · ${account.sellerName}`,
     scripts: ['portal.js', ...page.scripts ?? []],
-  }, { header, main: html`<h1>${page.title}</h1>${page.content}`, isOpen: false });
+  }, {
+    header, isOpen: false, main: html`<h1>${page.heading ?? page.title}</h1>${page.content}`,
+  });
 }
 
 /** A page for anybody: one column, and nothing that leads elsewhere. */

@@ -21,7 +21,7 @@ import { renderRefusal } from './pages/refusal.ts';
 import { Passwords } from './password.ts';
 import type { OpenVisit, PageRoute, Portal, Visit } from './route.ts';
 import { routes } from './routes.ts';
-import { findVisitor, readSessionToken } from './session.ts';
+import { findVisitor, isSignedIn, readSessionToken } from './session.ts';
 import { SignInLimits } from './sign-in-limits.ts';
 import { findSite, type Site } from './site.ts';
 import { VisitRates } from './visit-rates.ts';
@@ -134,10 +134,8 @@ function describeOwn(visit: OpenVisit, visitor: Visitor, portal: Portal): Visit 
   return {
     ...visit, visitor, account, position,
     format: formats.get(account),
-    async isSignedIn() {
-      const token = readSessionToken(visit.headers.cookie) ?? '';
-      return await findVisitor(store, token, clock(), () => {}) !== undefined;
-    },
+    isSignedIn: () =>
+      isSignedIn(store, readSessionToken(visit.headers.cookie) ?? '', clock()),
   };
 }
 

@@ -17,7 +17,13 @@ import { join, showJoin } from './pages/join.ts';
 import { revokeKey, rotateKey, showRevocation } from './pages/key-actions.ts';
 import { makeKey, showKeyForm } from './pages/key-making.ts';
 import { showKey, showKeys } from './pages/keys.ts';
+import { followLive } from './pages/live.ts';
+import { createProduct, showNewProduct } from './pages/new-product.ts';
 import { showOverview } from './pages/overview.ts';
+import { editProduct, showProduct } from './pages/product.ts';
+import { deleteProduct, showDeletion } from './pages/product-deletion.ts';
+import { adjustStock, setStock } from './pages/product-stock.ts';
+import { showProducts } from './pages/products.ts';
 import { showSignIn, signIn, signOut } from './pages/sign-in.ts';
 import { showSignInCode, signInWithCode } from './pages/sign-in-code.ts';
 import type { PageRoute } from './route.ts';
@@ -73,4 +79,16 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
   { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
   { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
+
+  { ...get, path: '/live', handle: followLive },
+
+  { ...get, path: '/products', handle: showProducts },
+  { ...get, path: '/products/new', handle: showNewProduct },
+  { ...post, path: '/products/new', handle: createProduct },
+  { ...get, path: '/products/{id}', handle: showProduct },
+  { ...post, path: '/products/{id}', handle: editProduct },
+  { ...post, path: '/products/{id}/stock', handle: setStock },
+  { ...post, path: '/products/{id}/adjust', handle: adjustStock },
+  { ...get, path: '/products/{id}/delete', handle: showDeletion },
+  { ...post, path: '/products/{id}/delete', handle: deleteProduct },
 ];

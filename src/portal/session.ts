@@ -65,6 +65,12 @@ export async function findVisitor(
   return visitor;
 }
 
+/** Whether a session is still good. To look is no use of it: what goes on for hours may do so. */
+export async function isSignedIn(store: Store, token: string, now: number): Promise<boolean> {
+  const visitor = await store.findVisitor(hash('sha256', token, 'hex'));
+  return visitor !== undefined && isAlive(visitor.session, now);
+}
+
 /** Whether somebody may still be signed in by it. */
 export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
   return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS;

@@ -1,0 +1,165 @@
+/**
+ * Keeps the numbers of a page as they are: follows the changes of the catalogue from where the page
+ * was made, and writes them where `data-live` says, as the page itself has written them. Forms stay
+ * as they are. Only a page that is seen follows: browsers have few connections for one server.
+ */
+
+/**
+ * @typedef {{ name: string, category: string, sku: string, price: number, stock: number }} Product
+ * @typedef {{ position: number, type: string, product_id: string, at: string,
+ *   data: Product & { after: number } }} Change
+ */
+
+const MARKED_MS = 2_000;
+const TOLD_AFTER_MS = 1_000;
+/** After a refusal; doubled each time, up to the longest. */
+const AGAIN_MS = 5_000;
+const AGAIN_LIMIT_MS = 5 * 60_000;
+
+for (const root of document.querySelectorAll('[data-live-from]')) {
+  if (root instanceof HTMLElement) follow(root);
+}
+
+/** @param {HTMLElement} root */
+function follow(root) {
+  const write = makeWriter(root);
+  const tell = makeTeller(root);
+  let after = root.dataset['liveAfter'] ?? '';
+  let againMs = AGAIN_MS;
+  /** @type {EventSource | undefined} */
+  let source;
+
+  const open = () => {
+    if (source || document.hidden) return;
+    source = new EventSource(`${root.dataset['liveFrom']}?after=${after}`);
+    source.addEventListener('open', () => { againMs = AGAIN_MS; });
+    source.addEventListener('message', ({ data, lastEventId }) => {
+      after = lastEventId;
+      /** @type {Change} */
+      const change = JSON.parse(data);
+      showNotices(change);
+      write(change);
+      tell(change.type);
+    });
+    source.addEventListener('missed', ({ lastEventId }) => {
+      after = lastEventId;
+      tell('missed');
+    });
+    source.addEventListener('error', () => {
+      // The browser comes back of itself after a break, but not after a refusal.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      setTimeout(open, againMs);
+      againMs = Math.min(2 * againMs, AGAIN_LIMIT_MS);
+    });
+  };
+  const close = () => {
+    source?.close();
+    source = undefined;
+  };
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+  addEventListener('pagehide', close);
+  addEventListener('pageshow', open);
+  open();
+}
+
+/**
+ * Writes the members of a product that a change tells of.
+ * @param {HTMLElement} root
+ * @returns {(change: Change) => void}
+ */
+function makeWriter(root) {
+  const { locale, timeZone, currency, decimals, lowStock } = root.dataset;
+  const numbers = new Intl.NumberFormat(locale);
+  const amounts = new Intl.NumberFormat(locale, {
+    style: 'currency', currency: currency ?? '',
+    minimumFractionDigits: Number(decimals), maximumFractionDigits: Number(decimals),
+  });
+  const times = new Intl.DateTimeFormat(locale, {
+    timeZone, timeZoneName: 'short', year: 'numeric', month: 'short', day: 'numeric',
+    hour: '2-digit', minute: '2-digit', second: '2-digit',
+  });
+  return ({ type, product_id: id, at, data }) => {
+    const stock = type === 'stock' ? data.after : type === 'deleted' ? 0 : data.stock;
+    /** @type {Record<string, string>} */
+    const texts = { stock: numbers.format(stock), updated_at: times.format(new Date(at)) };
+    if (type === 'created' || type === 'updated') {
+      const { name, category, sku } = data;
+      Object.assign(texts, { name, category, sku, price: amounts.format(data.price) });
+    }
+    for (const product of document.querySelectorAll(`[data-product="${CSS.escape(id)}"]`)) {
+      for (const element of product.querySelectorAll('[data-live]')) {
+        if (!(element instanceof HTMLElement)) continue;
+        const member = element.dataset['live'] ?? '';
+        if (member === 'level') showLevel(element, stock, Number(lowStock));
+        else if (texts[member] !== undefined) replaceText(element, texts[member]);
+      }
+      product.classList.toggle('gone', type === 'deleted');
+    }
+  };
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+function replaceText(element, text) {
+  if (element.textContent === text) return;
+  element.textContent = text;
+  element.classList.add('changed');
+  setTimeout(() => element.classList.remove('changed'), MARKED_MS);
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {number} stock
+ * @param {number} lowStock
+ */
+function showLevel(element, stock, lowStock) {
+  const [tag, text] = stock === 0 ? ['tag bad', 'sold out'] : stock <= lowStock
+    ? ['tag low', 'low'] : ['', ''];
+  element.className = tag;
+  element.textContent = text;
+}
+
+/**
+ * Shows what waits for such a change, and counts it there.
+ * @param {Change} change
+ */
+function showNotices({ type, product_id: id }) {
+  for (const notice of document.querySelectorAll('[data-live-show]')) {
+    if (!(notice instanceof HTMLElement)) continue;
+    const product = notice.closest('[data-product]');
+    const isForIt = !(product instanceof HTMLElement) || product.dataset['product'] === id;
+    if (!isForIt || !notice.dataset['liveShow']?.split(' ').includes(type)) continue;
+    notice.hidden = false;
+    const count = notice.querySelector('[data-live-count]');
+    if (count) count.textContent = String(Number(count.textContent) + 1);
+  }
+}
+
+/**
+ * Says how much changed, all of a second at once, to those who do not see it.
+ * @param {HTMLElement} root
+ * @returns {(type: string) => void}
+ */
+function makeTeller(root) {
+  const status = root.querySelector('[data-live-status]');
+  let count = 0;
+  let isMissed = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  return (type) => {
+    if (type === 'missed') isMissed = true;
+    else count += 1;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      if (!status) return;
+      status.textContent = isMissed
+        ? 'Much has changed since this page was opened: load it anew.'
+        : count === 1 ? '1 change' : `${count} changes`;
+      status.classList.toggle('hidden', !isMissed);
+      count = 0;
+    }, TOLD_AFTER_MS);
+  };
+}

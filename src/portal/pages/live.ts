@@ -1,0 +1,31 @@
+/**
+ * What happens in a seller's own catalogue, for the pages that they have open: the stream of the
+ * API, for those who are signed in, for as long as they are.
+ */
+import { openChangeStream } from '../../api/change-stream.ts';
+import { LIVE_CATCH_UP_LIMIT } from '../../config.ts';
+import { AppError } from '../../domain/error.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { Portal, Visit } from '../route.ts';
+
+const POSITION = /^\d{1,15}$/;
+
+/** GET /portal/live: 200, 503 */
+export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, visitor, position } = visit;
+  const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));
+  const after = POSITION.test(asked) ? Number(asked) : -1;
+  const isNear = after >= 0 && after <= position && position - after <= LIVE_CATCH_UP_LIMIT;
+  return openChangeStream({
+    sellerId, types: undefined,
+    after: isNear ? after : position,
+    // A page that is behind by more than it can show is told so, rather than all of that.
+    ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
+    owner: `portal ${sellerId} ${visitor.session.id}`,
+    watchClient: visit.watchClient,
+    async assertAllowed() {
+      if (await visit.isSignedIn()) return;
+      throw new AppError('browser_refused', 'You are not signed in any more.');
+    },
+  }, portal);
+}

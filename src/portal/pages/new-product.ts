@@ -1,0 +1,39 @@
+/** Making a product. */
+import { AppError } from '../../domain/error.ts';
+import { formatProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
+import { parseNewProduct } from '../../domain/product.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { Form } from '../form.ts';
+import { readOnce } from '../once.ts';
+import { redirect } from '../page.ts';
+import { renderNewProduct } from '../products/new-product.ts';
+import {
+  NO_TEXTS, parseTexts, readTaken, readTexts, SENT_BEFORE,
+} from '../products/product-form.ts';
+import type { Portal, Visit } from '../route.ts';
+
+/** GET /portal/products/new: 200 */
+export async function showNewProduct(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderNewProduct(visit, portal, NO_TEXTS);
+}
+
+/** POST /portal/products/new: 303, 409, 422 */
+export async function createProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const texts = { ...readTexts(form), stock: form.getTrimmed('stock') };
+  const read = parseTexts(texts, visit, parseNewProduct);
+  if (read.faults) {
+    return renderNewProduct(visit, portal, texts, { status: 422, faults: read.faults });
+  }
+  const { sellerId } = visit.account;
+  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+  try {
+    const { id } = await portal.store.createProduct(write, read.value);
+    return redirect(visit.link(`/products/${formatProductId(sellerId, id)}?done=created`));
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'idempotency_mismatch') {
+      return renderNewProduct(visit, portal, texts, { status: 409, detail: SENT_BEFORE });
+    }
+    const faults = readTaken(error);
+    return renderNewProduct(visit, portal, texts, { status: 422, faults });
+  }
+}

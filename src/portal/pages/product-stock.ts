@@ -1,0 +1,95 @@
+/** The stock of a product, changed by hand: set to what was counted, or moved by so many. */
+import { AppError } from '../../domain/error.ts';
+import { PORTAL_KEY_ID } from '../../domain/id.ts';
+import { parseStockChange, type StockChange, type StockResult } from '../../domain/stock-change.ts';
+import { TOO_MUCH } from '../../domain/stock-sync.ts';
+import type { Reply } from '../../http/reply.ts';
+import { type Faults, type Form, readFaults } from '../form.ts';
+import { readOnce } from '../once.ts';
+import { redirect } from '../page.ts';
+import { SENT_BEFORE } from '../products/product-form.ts';
+import { type Refused, renderProduct } from '../products/product-view.ts';
+import type { StockTexts } from '../products/stock-forms.ts';
+import type { Portal, Visit } from '../route.ts';
+import { parseTypedWhole } from '../typed-number.ts';
+import { getProduct } from './product.ts';
+
+/** One of the two forms, by the name of the field of its number; the reason is named after it. */
+type StockField = 'set' | 'amount';
+
+/** POST /portal/products/{id}/stock: 303, 404, 409, 422 */
+export async function setStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const expect = Number(form.get('expect'));
+  return changeStock(visit, portal, form, 'set', (set) => ({ set, expect }));
+}
+
+/** POST /portal/products/{id}/adjust: 303, 404, 409, 422 */
+export async function adjustStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const sign = form.get('way') === 'take' ? -1 : 1;
+  return changeStock(visit, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));
+}
+
+async function changeStock(
+  visit: Visit, portal: Portal, form: Form, field: StockField,
+  describe: (typed: number) => object,
+): Promise<Reply> {
+  const texts = {
+    [field]: form.getTrimmed(field), [`${field}_reason`]: form.getTrimmed(`${field}_reason`),
+  };
+  const refuse = async (refused: Refused): Promise<Reply> =>
+    renderProduct(visit, portal, await getProduct(visit, portal), { ...refused, stock: texts });
+  const read = readChange(visit.parameters['id'] ?? '', texts, field, describe);
+  if ('faults' in read) return refuse({ status: 422, faults: read.faults });
+  const { sellerId } = visit.account;
+  try {
+    const { results: [result], isReplay } = await portal.store.syncStock(
+      { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) },
+      {
+        changes: [read.change], isAtomic: true, source: undefined, reason: undefined,
+        completion: undefined,
+      }, false,
+    );
+    const refused = result && explainResult(visit, result, read.change);
+    if (refused) return refuse(refused);
+    const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
+    return redirect(visit.link(`/products/${visit.parameters['id']}?done=${done}`));
+  } catch (error) {
+    const isSentBefore = error instanceof AppError && error.code === 'idempotency_mismatch';
+    if (isSentBefore) return refuse({ status: 409, detail: SENT_BEFORE });
+    throw error;
+  }
+}
+
+function readChange(
+  id: string, texts: StockTexts, field: StockField, describe: (typed: number) => object,
+): { readonly change: StockChange } | { readonly faults: Faults } {
+  const typed = parseTypedWhole(texts[field] ?? '');
+  if ('fault' in typed) return { faults: new Map([[field, typed.fault.detail]]) };
+  if (typed.value < 0) return { faults: new Map([[field, 'Write a number without a sign.']]) };
+  const reason = texts[`${field}_reason`];
+  const sent = parseStockChange({ id, ...describe(typed.value), ...(reason && { reason }) }, false);
+  if ('change' in sent) return sent;
+  const faults = [...readFaults(sent.issues)].map(([member, detail]) =>
+    [member === 'reason' ? `${field}_reason` : field, detail] as const);
+  return { faults: new Map(faults) };
+}
+
+/** Undefined where it did what was asked for. @throws AppError `not_found` */
+function explainResult(
+  { format }: Visit, { status, previous = 0 }: StockResult, { set = 0, expect = 0 }: StockChange,
+): Refused | undefined {
+  const refuse = (detail: string): Refused =>
+    ({ status: 422, faults: new Map([['amount', detail]]) });
+  switch (status) {
+    case 'ok': case 'unchanged': return undefined;
+    case 'not_found': throw new AppError('not_found', 'You have no product with this id.');
+    case 'insufficient': return refuse(`Only ${format.number(previous)} are in stock.`);
+    case 'invalid': return refuse(TOO_MUCH.detail);
+    case 'conflict': case 'stale': {
+      const [was, is, typed] = [expect, previous, set].map(format.number);
+      const what = `The stock moved while you counted: it was ${was}, and it is ${is} now.`;
+      const hint = `If ${typed} is right nevertheless, set it once more.`;
+      return { status: 409, detail: `${what} ${hint}` };
+    }
+  }
+}

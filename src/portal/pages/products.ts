@@ -1,0 +1,42 @@
+/** The list of products. */
+import { formatNextCursor, readProductPage } from '../../api/product-pages.ts';
+import type { Reply } from '../../http/reply.ts';
+import { faultSummary, notice } from '../fields.ts';
+import { html } from '../html.ts';
+import { pager } from '../list.ts';
+import { followChanges, showOnChange } from '../live.ts';
+import { renderPage } from '../page.ts';
+import { readSearch } from '../products/product-search.ts';
+import { productTable, SEARCH_LABELS, searchForm } from '../products/product-table.ts';
+import type { Portal, Visit } from '../route.ts';
+
+const LEFT_OUT = 'This could not be understood, and was left out:';
+
+/** GET /portal/products: 200, 400, 503 */
+export async function showProducts(visit: Visit, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position, link, query } = visit;
+  const search = readSearch(visit, portal);
+  const { list, name, place, typed, faults } = search;
+  const page = await readProductPage(portal.store, { sellerId, position }, list, place);
+  const cursor = formatNextCursor(portal.cursors, name, list, page);
+  const here = (more: Readonly<Record<string, string>>): string => {
+    const parameters = new URLSearchParams([...typed, ...Object.entries(more)]);
+    return link(parameters.size === 0 ? '/products' : `/products?${parameters}`);
+  };
+  const isUnused = page.products.length === 0 && !search.isFiltered && !place;
+  return renderPage(visit, portal, {
+    title: 'Products',
+    status: faults.size === 0 ? 200 : 400,
+    content: followChanges(visit, page.position, html`
+      ${query.get('done') === 'deleted' && notice(html`<p>The product was deleted.</p>`)}
+      ${faults.size > 0 && faultSummary(faults, LEFT_OUT, SEARCH_LABELS)}
+      ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
+        <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
+      ${!isUnused && html`<p class="actions">
+        <a class="button main" href="${link('/products/new')}">New product</a></p>
+        ${searchForm(visit, search)}`}
+      ${productTable(visit, page.products, search)}
+      ${pager('Pages of products', place && here({}), cursor && here({ cursor }))}`),
+    scripts: ['live.js'],
+  });
+}

@@ -1,0 +1,47 @@
+/** The form by which a product is made: a new one, or one anew that was deleted meanwhile. */
+import type { Reply } from '../../http/reply.ts';
+import { faultSummary, postForm } from '../fields.ts';
+import { type Faults, NO_FAULTS } from '../form.ts';
+import { html, type Html } from '../html.ts';
+import { onceField } from '../once.ts';
+import { renderPage } from '../page.ts';
+import type { Portal, Visit } from '../route.ts';
+import { PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
+
+interface Refusal {
+  readonly status: number;
+  readonly faults?: Faults;
+  readonly detail?: string;
+}
+
+export function renderNewProduct(
+  visit: Visit, portal: Portal, texts: ProductTexts, refusal?: Refusal,
+): Reply {
+  const { faults = NO_FAULTS, detail } = refusal ?? {};
+  return renderPage(visit, portal, {
+    title: 'New product',
+    ...(refusal && { status: refusal.status }),
+    content: html`${faultSummary(faults, detail, PRODUCT_LABELS)}
+      <section class="card">${renderForm(visit, texts, faults)}</section>`,
+  });
+}
+
+/** What becomes of an edit where the product is gone. */
+export function renderGoneProduct(visit: Visit, portal: Portal, texts: ProductTexts): Reply {
+  return renderPage(visit, portal, {
+    title: 'This product is not there any more',
+    status: 404,
+    content: html`<div class="notice low" role="alert">
+        <p>It was deleted, and nothing was saved. What you typed is here: you can create the
+          product anew with it, or let it be.</p>
+      </div>
+      <section class="card">${renderForm(visit, { ...texts, stock: '0' }, NO_FAULTS)}</section>`,
+  });
+}
+
+function renderForm(visit: Visit, texts: ProductTexts, faults: Faults): Html {
+  return postForm(visit, visit.link('/products/new'), html`${onceField()}
+    ${productFields(visit, texts, faults)}
+    <div class="actions"><button>Create the product</button>
+      <a href="${visit.link('/products')}">Cancel</a></div>`);
+}

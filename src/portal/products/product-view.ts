@@ -1,0 +1,136 @@
+/**
+ * The page of a product: what it is, what its stock did, and the forms that change it. A form that
+ * is refused comes back on the same page, with what was typed.
+ */
+import type { ChangeType } from '../../domain/change.ts';
+import { formatProductId } from '../../domain/id.ts';
+import type { Product } from '../../domain/product.ts';
+import type { Reply } from '../../http/reply.ts';
+import { faultSummary, notice, postForm } from '../fields.ts';
+import { type Faults, NO_FAULTS } from '../form.ts';
+import { type Content, html, type Html } from '../html.ts';
+import { facts } from '../list.ts';
+import { followChanges, showOnChange, stockLevel } from '../live.ts';
+import { renderPage } from '../page.ts';
+import type { Portal, Visit } from '../route.ts';
+import {
+  describeTexts, formatVersion, PRODUCT_LABELS, productFields, type ProductTexts,
+} from './product-form.ts';
+import { STOCK_LABELS, stockForms, type StockTexts } from './stock-forms.ts';
+import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
+import { stockPlot } from './stock-plot.ts';
+
+/** A form that was refused, and why. */
+export interface Refused {
+  readonly status: number;
+  readonly faults?: Faults;
+  readonly detail?: string;
+  /** What was typed, and what the form was made from. */
+  readonly edit?: { readonly texts: ProductTexts; readonly version: string };
+  readonly stock?: StockTexts;
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  created: 'The product was created.',
+  saved: 'What you changed was saved.',
+  stock: 'The stock was changed.',
+  same: 'The stock was that already: nothing was changed.',
+  repeated: 'This was done before. It was not done twice.',
+};
+
+export async function renderProduct(
+  visit: Visit, portal: Portal, product: Product, refused?: Refused,
+): Promise<Reply> {
+  const { faults = NO_FAULTS, detail } = refused ?? {};
+  const ledger = await readLedger(visit, portal, product);
+  const done = DONE[visit.query.get('done') ?? ''];
+  const id = formatProductId(product.sellerId, product.id);
+  return renderPage(visit, portal, {
+    title: product.name,
+    heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
+    ...(refused && { status: refused.status }),
+    content: followChanges(visit, Math.max(visit.position, product.position), html`
+      ${!refused && done !== undefined && notice(html`<p>${done}</p>`)}
+      ${faultSummary(faults, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
+      <div data-product="${id}">
+        ${changedMeanwhile(visit, id, ['deleted'], 'This product was deleted meanwhile.')}
+        ${renderFacts(visit, product, id)}
+        ${renderCards(visit, portal, product, { id, ledger, refused })}
+        <section id="movements" aria-labelledby="movements-title">
+          <h2 id="movements-title">Movements of the stock</h2>
+          ${renderLedger(visit, product, ledger)}
+        </section>
+      </div>`),
+    scripts: ['live.js'],
+  });
+}
+
+/** The form for all but the stock; `version` is what it was made from. */
+export function editForm(
+  visit: Visit, id: string, edit: { readonly texts: ProductTexts; readonly version: string },
+  faults: Faults, buttons: Content,
+): Html {
+  return postForm(visit, visit.link(`/products/${id}`), html`
+    <input type="hidden" name="version" value="${edit.version}">
+    ${productFields(visit, edit.texts, faults)}
+    <div class="actions">${buttons}</div>`);
+}
+
+function renderFacts(visit: Visit, product: Product, id: string): Html {
+  const { format, link } = visit;
+  const { sku, category, priceMinor, stock, createdAt, updatedAt } = product;
+  const number = html`<span data-live="stock">${format.number(stock)}</span>`;
+  return html`<section class="card" aria-label="The product">
+    ${facts([
+    ['SKU', html`<bdi data-live="sku">${sku}</bdi>`],
+    ['Category', html`<bdi data-live="category">${category}</bdi>`],
+    ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
+    ['Stock', html`${number} ${stockLevel(stock, visit)}`],
+    ['Created', format.timeElement(createdAt)],
+    ['Changed', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
+    ['Id', html`<code>${id}</code>`],
+  ])}
+    <p class="actions"><a class="button" href="${link(`/products/${id}/delete`)}">Delete</a></p>
+  </section>`;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly ledger: StockLedger;
+  readonly refused: Refused | undefined;
+}
+
+function renderCards(
+  visit: Visit, { clock }: Portal, product: Product, { id, ledger, refused }: Shown,
+): Html {
+  const { format } = visit;
+  const faults = refused?.faults ?? NO_FAULTS;
+  const edit = refused?.edit
+    ?? { texts: describeTexts(product, format), version: formatVersion(product) };
+  const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
+  return html`<div class="columns">
+    <div>
+      <section class="card" aria-labelledby="plot-heading">
+        <h2 id="plot-heading">Stock over time</h2>
+        ${plot ?? html`<p class="quiet">The stock has not moved yet.</p>`}
+      </section>
+      <section class="card" aria-labelledby="stock-heading">
+        <h2 id="stock-heading">Change the stock</h2>
+        ${changedMeanwhile(visit, id, ['stock'], 'The stock has moved meanwhile.')}
+        ${stockForms(visit, product, refused?.stock ?? {}, faults)}
+      </section>
+    </div>
+    <section class="card" aria-labelledby="edit-heading">
+      <h2 id="edit-heading">Edit</h2>
+      ${changedMeanwhile(visit, id, ['updated'], 'This product was changed meanwhile.')}
+      ${editForm(visit, id, edit, faults, html`<button>Save</button>`)}
+    </section>
+  </div>`;
+}
+
+function changedMeanwhile(
+  { link }: Visit, id: string, types: readonly ChangeType[], what: string,
+): Html {
+  return showOnChange(types, html`<p>${what}
+    <a href="${link(`/products/${id}`)}">Load it anew</a></p>`);
+}
