@@ -38,6 +38,9 @@ test('presses keys where the focus is', async (t) => {
   assert.equal(await (await browser.find('#b')).value(), '');
   await browser.press('Shift+Tab');
   assert.equal(await focused(), 'a');
+  for (let pressed = 0; pressed < 3; pressed += 1) await browser.press('Tab');
+  await browser.open(site);
+  assert.equal(await browser.run(() => document.hasFocus()), true);
   await assert.rejects(browser.press('Tabulator'), /No key is named Tabulator/);
 });
 

@@ -66,6 +66,8 @@ export async function openBrowser(t: Lifetime): Promise<Browser> {
   });
   driver = await startDriver(folder);
   const session = await openSession(driver, folder);
+  // Tab leaves the page behind its last control, and later pages would never have the focus.
+  await session.devTools('Emulation.setFocusEmulationEnabled', { enabled: true });
   const browser = new Browser(session, folder);
   await browser.setViewport(DESK.width, DESK.height);
   return browser;

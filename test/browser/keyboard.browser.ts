@@ -8,16 +8,19 @@ const { browser, faultsOf } = await openJudge({ after });
 const FIELDS = '<label>A <input id="a"></label> <label>B <input id="b"></label>';
 
 test('passes through every kind of control', async () => {
-  assert.deepEqual(await faultsOf(`${FIELDS}
+  const scrolling = '<div style="overflow-y: auto; height: 40px"><p>Long</p><p>Text</p></div>';
+  assert.deepEqual(await faultsOf(`${scrolling}${FIELDS}${scrolling}
     <label>Day <input type="date"></label> <label>Time <input type="datetime-local"></label>
     <fieldset><legend>Size</legend><label>S <input type="radio" name="s"></label>
       <label>M <input type="radio" name="s" checked></label></fieldset>
     <fieldset><legend>Ink</legend><label>R <input type="radio" name="i"></label>
       <label>G <input type="radio" name="i"></label></fieldset>
+    <form><fieldset><legend>Ink</legend><label>N <input type="radio" name="i" checked></label>
+      </fieldset></form>
     <details><summary>More</summary><button>Unseen</button></details>
     <button disabled>Off</button> <div inert><button>Off</button></div>
     <label>File <input type="file"></label> <textarea aria-label="Note"></textarea>`), []);
-  assert.equal(await browser.run(() => document.activeElement === document.body), true);
+  assert.equal(await browser.run(() => 'walk' in window), false);
 });
 
 test('refuses an order other than that of the document', async () => {
@@ -33,8 +36,15 @@ test('refuses what Tab does not reach or does not leave', async () => {
   assert.deepEqual(await faultsOf(FIELDS + keep('')), [
     'Tab does not leave: <input id="a">', 'Tab does not reach: <input id="b">',
   ]);
+  assert.equal(await browser.run(() => document.activeElement === document.body), true);
   assert.deepEqual(await faultsOf(FIELDS + keep('document.querySelector("a").focus()')), [
     'Tab does not reach: <input id="b">',
+  ]);
+});
+
+test('refuses a stop that is no control', async () => {
+  assert.deepEqual(await faultsOf('<p contenteditable="true">A</p>'), [
+    'Tab stops at: <p> "A"',
   ]);
 });
 
@@ -47,6 +57,13 @@ test('asks for a sign of the focus', async () => {
   assert.deepEqual(await judge('input:focus { outline: 2px solid #ccc }'),
     faultOfBoth('sign of the focus of 1.60:1, not 3:1'));
   assert.deepEqual(await judge('input:focus { outline: 2px solid #05c }'), []);
+  // White within what is black with the focus.
+  assert.deepEqual(await judge(`input:focus { outline: 2px solid #fff; outline-offset: -4px;
+    background: #000; color: #fff }`), []);
+  const both = 'outline: 2px solid #ccc; box-shadow: 0 0 0 4px #05c';
+  assert.deepEqual(await judge(`input:focus { ${both} }`), []);
+  const focus = '<script>document.querySelector("#a").focus()</script>';
+  assert.deepEqual(await faultsOf(FIELDS + focus), []);
   assert.deepEqual(await judge('input:focus { outline: none; box-shadow: 0 0 0 2px #05c }'), []);
   assert.deepEqual(await judge(`input { outline: 2px solid transparent; transition: outline 9s }
     input:focus { outline: 2px solid #05c }`), []);

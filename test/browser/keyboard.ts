@@ -116,7 +116,11 @@ function lookAtFocus(): Stop {
     return !above || !(element.contains(above) || above.contains(element));
   });
   const indicator = index < 0 ? '' : findIndicatorFault(element, window.walk?.looks[index] ?? '');
+  // A part that scrolls is a stop by itself where nothing in it is one.
+  const isScrolling = element.scrollHeight > element.clientHeight
+    || element.scrollWidth > element.clientWidth;
   const faults = [
+    ...(index < 0 && !isScrolling ? [`Tab stops at: ${name}`] : []),
     ...(isCovered ? [`covered or out of view with the focus: ${name}`] : []),
     ...(indicator ? [`${indicator}: ${name}`] : []),
   ];
@@ -130,8 +134,7 @@ function findIndicatorFault(element: Element, before: string): string {
   const hasOutline = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
   const isChanged = before !== `${outline} ${boxShadow}`;
   if (!isChanged || !(hasOutline || boxShadow !== 'none')) return 'no sign of the focus';
-  // `auto` is the browser's own ring, in two colours.
-  if (!hasOutline || outlineStyle === 'auto' || boxShadow !== 'none') return '';
+  if (boxShadow !== 'none') return '';
   const read = makeColourReader();
   const canvas = readCanvasColour(read);
   const isInside = parseFloat(outlineOffset) < 0;

@@ -15,6 +15,7 @@ test('asks for 4.5:1 of text', async () => {
     'text of 4.47:1, not 4.5:1: <b> "and bold"',
   ]);
   assert.deepEqual(await judge('p { color: #767676 }', '<p>Grey</p>'), []);
+  assert.deepEqual(await judge('p { color: #000; background: #757575 }', '<p>Black</p>'), []);
   assert.deepEqual(await judge('p { color: oklch(0.9 0 0) }', '<p>Pale</p>'), [
     'text of 1.34:1, not 4.5:1: <p> "Pale"',
   ]);
@@ -50,6 +51,10 @@ test('blends the backgrounds and opacities of everything around', async () => {
   assert.deepEqual(await judge('div { background: linear-gradient(red, blue) }', html), [
     'text on a picture: <p> "Text"',
   ]);
+  assert.deepEqual(await judge(`div { background: linear-gradient(red, blue) }
+    p { background: #fff }`, html), []);
+  assert.deepEqual(await judge('select { background: #fff linear-gradient(red, blue) }',
+    '<label>A <select><option>B</option></select></label>'), []);
 });
 
 test('leaves out what is disabled or not seen', async () => {
@@ -58,6 +63,7 @@ test('leaves out what is disabled or not seen', async () => {
     <label>Off <input disabled></label> <p aria-disabled="true">Off</p> <p hidden>Gone</p>
     <p style="visibility: hidden">Gone</p> <p style="opacity: 0">Gone</p>
     <p style="position: absolute; overflow: hidden; width: 1px; height: 1px">Heard</p>
+    <p style="clip-path: inset(50%)">Heard</p>
     <p style="position: absolute; left: -9999px">Heard</p>`), []);
 });
 
@@ -65,6 +71,9 @@ test('judges placeholders and what fields hold', async () => {
   const html = '<label>A <input placeholder="Hint"></label> <label>B <input value="Held"></label>';
   assert.deepEqual(await judge('::placeholder { color: #aaa } input { background: #fff }', html), [
     'placeholder of 2.32:1, not 4.5:1: <input>',
+  ]);
+  assert.deepEqual(await judge('::placeholder { color: #000; opacity: 0.4 }', html), [
+    'placeholder of 2.84:1, not 4.5:1: <input>',
   ]);
   assert.deepEqual(await judge('input { color: #aaa; background: #fff }', html), [
     'text of 2.32:1, not 4.5:1: <input>',
@@ -74,12 +83,16 @@ test('judges placeholders and what fields hold', async () => {
 
 test('asks for 3:1 of the edge of a field, or of its filling', async () => {
   const html = `<label>A <input></label> <label>B <select><option>C</option></select></label>
-    <label>D <textarea></textarea></label> <label>E <input type="checkbox"></label>`;
+    <label>D <textarea></textarea></label> <label>E <input type="checkbox"></label>
+    <label>F <input disabled></label> <label hidden>G <input></label>`;
   const all = 'input, select, textarea';
   assert.deepEqual(await judge(`${all} { border: 1px solid #ccc; background: #fff }`, html), [
     'edge of 1.60:1, not 3:1: <input>',
     'edge of 1.60:1, not 3:1: <select> "C"',
     'edge of 1.60:1, not 3:1: <textarea>',
+  ]);
+  assert.deepEqual(await judge('textarea { border: 0; background: #fff }', html), [
+    'edge of 1.00:1, not 3:1: <textarea>',
   ]);
   const drawn = `[type="checkbox"] { appearance: none; width: 24px; height: 24px;
     border: 1px solid #ccc }`;

@@ -30,14 +30,11 @@ export function findFaintTexts(): string[] {
 export function findInks(): { element: Element; style: CSSStyleDeclaration; what: string }[] {
   const isActive = (element: Element) => !element.closest(':disabled, [aria-disabled="true"]')
     && !element.closest('label')?.control?.matches(':disabled');
-  const without = 'script, style, noscript, template, option, textarea';
   const written = new Set<Element>();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text; text = texts.nextNode()) {
     const element = text.parentElement;
-    if (element && /\S/.test(text.nodeValue ?? '') && !element.closest(without)) {
-      written.add(element);
-    }
+    if (element && /\S/.test(text.nodeValue ?? '')) written.add(element);
   }
   const drawn = '[type="hidden"], [type="checkbox"], [type="radio"], [type="range"], '
     + '[type="color"], [type="image"]';

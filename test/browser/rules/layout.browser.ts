@@ -26,10 +26,17 @@ test('asks for targets of 24 x 24 pixels', async () => {
   assert.deepEqual(await judge(style, '<button style="width: 23px; height: 40px">A</button>'), [
     'target of 23 x 40, not 24 x 24: <button> "A"',
   ]);
+  const small = 'li, p { font-size: 10px } button { min-height: 0; height: 9px }';
+  const faults = await judge(small, `<ul><li><a href="/">Alone</a></li></ul>
+    <p>In <a href="/">a text</a></p><button hidden>A</button> <div inert><button>B</button></div>`);
+  assert.match(faults.join('\n'), /^target of \d+ x \d+, not 24 x 24: <a href="\/"> "Alone"$/);
 });
 
 test('refuses a page that scrolls sideways', async () => {
   assert.deepEqual(await judge('p { width: 400px }', '<div><p>Wide</p></div>'), [
+    'page of 408 px in 320 px: <p> "Wide"',
+  ]);
+  assert.deepEqual(await judge('body { overflow-x: hidden } p { width: 400px }', '<p>Wide</p>'), [
     'page of 408 px in 320 px: <p> "Wide"',
   ]);
   assert.deepEqual(await judge('p { max-width: 400px }', '<div><p>Not so wide</p></div>'), []);
@@ -48,4 +55,19 @@ test('lets a table scroll, in a part that takes the focus and has a name', async
     'scrolls sideways: <div role="region"> "Wide"',
   ]);
   assert.deepEqual(await judge(style, `<div ${named}>${table}</div>`), []);
+  const scrolls = ['scrolls, but takes no focus or has no name: <div role="region"> "StockA1"'];
+  assert.deepEqual(await judge(style, `<div role="region" tabindex="0">${table}</div>`), scrolls);
+  assert.deepEqual(await judge(style, `<div role="region" aria-label="S">${table}</div>`), scrolls);
+  const wide = `<div ${named}>${table}</div><p>Wide</p>`;
+  assert.deepEqual(await judge(`${style} p { width: 400px }`, wide), [
+    'page of 408 px in 320 px: <p> "Wide"',
+  ]);
+});
+
+test('lets code and notes scroll', async () => {
+  const named = 'tabindex="0" role="region" aria-label="Code"';
+  const code = 'curl '.repeat(100);
+  assert.deepEqual(await judge('pre, div { overflow: auto }', `<pre ${named}>${code}</pre>
+    <div ${named}><pre style="overflow: visible">${code}</pre></div>
+    <label>Note <textarea wrap="off">${code}</textarea></label>`), []);
 });

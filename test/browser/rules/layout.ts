@@ -38,8 +38,7 @@ export function findSidewaysScrolling(): string[] {
     element.getBoundingClientRect().right + scrollX > clientWidth + 0.5 && !isCutOff(element);
   const wide = elements.filter((element) =>
     sticksOut(element) && ![...element.children].some(sticksOut));
-  const parts = elements.filter((element) => !element.matches('input, textarea, select')
-    && scrolls(element));
+  const parts = elements.filter((element) => !element.matches('textarea') && scrolls(element));
   return [
     ...(scrollWidth > clientWidth
       ? [`page of ${scrollWidth} px in ${clientWidth} px: ${wide.map(describeElement).join(', ')}`]

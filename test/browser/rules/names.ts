@@ -38,7 +38,7 @@ export function findUnnamedGroups(): string[] {
 
 /** Pictures have a text in their place, or are hidden from those who cannot see them. */
 export function findUnnamedImages(): string[] {
-  const decorations = '[alt=""], [role="none"], [role="presentation"], svg svg';
+  const decorations = '[alt=""], [role="none"], [role="presentation"]';
   return findExposed('img, svg, [role="img"]')
     .filter((image) => !image.matches(decorations) && image.computedName === '')
     .map((image) => `picture without a text: ${describeElement(image)}`);

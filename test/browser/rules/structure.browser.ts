@@ -17,6 +17,10 @@ test('asks for a language, a title and a page that can be zoomed', async () => {
   assert.deepEqual(await faultsOf({ language: 'english!', head: `<title> </title>${viewport}` }), [
     'no language: lang="english!"', 'no title', 'zooming is restricted',
   ]);
+  const narrow = '<meta name="viewport" content="width=device-width, user-scalable=no">';
+  assert.deepEqual(await faultsOf({ head: `<title>T</title>${narrow}` }), [
+    'zooming is restricted',
+  ]);
   assert.deepEqual(await faultsOf({ language: 'de-AT' }), []);
 });
 
@@ -33,6 +37,9 @@ test('asks for one heading of the first level, and for no gap below it', async (
   assert.deepEqual(await faultsOf({ main: '<p>None</p>' }), ['0 headings of the first level']);
   assert.deepEqual(await faultsOf('<h2>A</h2><h4>B</h4><h3></h3>'), [
     'heading skips a level: <h4> "B"', 'empty heading: <h3>',
+  ]);
+  assert.deepEqual(await faultsOf('<p role="heading" aria-level="3">A</p>'), [
+    'heading skips a level: <p role="heading"> "A"',
   ]);
   assert.deepEqual(await faultsOf('<h2>A</h2><h3>B</h3><h2>C</h2><h5 hidden>D</h5>'), []);
 });
@@ -64,12 +71,13 @@ test('refuses an id that is there twice, and references that find nothing', asyn
   assert.deepEqual(await faultsOf(`
     <p id="a">A</p><p id="a">B</p>
     <label for="gone">C</label><label>D <input aria-describedby="a hint"></label>
-    <button popovertarget="menu">E</button> in <a href="#lost">a text</a>`), [
+    <button popovertarget="menu">E</button> in <a href="#lost">a text</a> or <a href="#">b</a>`), [
     'id is there already: <p id="a"> "B"',
     'for="gone" finds nothing: <label for="gone"> "C"',
     'popovertarget="menu" finds nothing: <button> "E"',
     'aria-describedby="hint" finds nothing: <input>',
     'link leads nowhere: <a href="#lost"> "a text"',
+    'link leads nowhere: <a href="#"> "b"',
   ]);
   assert.deepEqual(await faultsOf(`
     <label for="b">C</label><input id="b" aria-describedby="hint more"><p id="hint">H</p>
@@ -77,7 +85,7 @@ test('refuses an id that is there twice, and references that find nothing', asyn
 });
 
 test('refuses an order of its own for the Tab key', async () => {
-  const faults = await faultsOf('<p tabindex="2">A</p><p tabindex="0">B</p><p tabindex="-1">C</p>');
+  const faults = await faultsOf('<p tabindex="1">A</p><p tabindex="0">B</p><p tabindex="-1">C</p>');
   assert.equal(faults[0], 'tabindex above 0: <p> "A"');
   assert.deepEqual(await faultsOf('<p tabindex="0">B</p><p tabindex="-1">C</p>'), []);
 });

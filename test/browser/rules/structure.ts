@@ -14,7 +14,7 @@ export function findDocumentFaults(): string[] {
   if (!viewport.includes('width=device-width')) faults.push('no viewport of the device\'s width');
   if (/user-scalable|maximum-scale/.test(viewport)) faults.push('zooming is restricted');
   // SC 2.2.1 and 3.2.5.
-  if (document.querySelector('meta[http-equiv="refresh" i]')) faults.push('refreshes itself');
+  if (document.querySelector('meta[http-equiv="refresh"]')) faults.push('refreshes itself');
   return faults;
 }
 
@@ -66,7 +66,7 @@ export function findReferenceFaults(): string[] {
       (element.getAttribute(attribute) ?? '').split(/\s+/).filter((id) => !ids.includes(id))
         .map((id) => `${attribute}="${id}" finds nothing: ${describeElement(element)}`)));
   const links = [...document.querySelectorAll('a[href^="#"]')]
-    .filter((link) => !['', 'top', ...ids].includes(link.getAttribute('href')?.slice(1) ?? ''))
+    .filter((link) => !['top', ...ids].includes(link.getAttribute('href')?.slice(1) ?? ''))
     .map((link) => `link leads nowhere: ${describeElement(link)}`);
   return [...repeated, ...broken, ...links];
 }
