@@ -127,7 +127,7 @@ interface Place {
 function findFaults({ pieces, values }: Template): string[] {
   const faults: string[] = [];
   // Attributes alone are put into a tag.
-  const isAttributes = /^\s+[\w-]+(?:=|\s*$)/.test(pieces[0] ?? '');
+  const isAttributes = /^\s+[\w-]+(?:=|$)/.test(pieces[0] ?? '');
   let place: Place = { state: isAttributes ? 'tag' : 'text', tag: '' };
   pieces.forEach((piece, index) => {
     place = readMarkup(piece, place);

@@ -3,10 +3,14 @@
  * the forms of the page that it shows, and follows a redirect when it is told to.
  */
 import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { ApiKeySecret } from '../../src/domain/api-key.ts';
-import { generateCode, hashCode } from '../../src/domain/code.ts';
+import {
+  type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
+} from '../../src/domain/api-key.ts';
 import type { SellerId } from '../../src/domain/id.ts';
+import { parseNewSeller } from '../../src/domain/seller.ts';
+import { beginSession } from '../../src/portal/session.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import type { TestServer } from '../support/server.ts';
 
@@ -123,33 +127,58 @@ export interface Shop {
 
 let shops = 0;
 
-/** Opens a shop with a code, as the page for that does. The server needs `portal`. */
+interface NewShop {
+  readonly name?: string;
+  readonly currency?: string;
+  readonly email?: string;
+  readonly locale?: string;
+  readonly timeZone?: string;
+}
+
+/**
+ * A shop with a key and an account, which signs in by the page for that. The server needs
+ * `portal`. Its password is hashed so that it is checked at once: those of the page for joining
+ * take a good part of a second.
+ */
 export async function openShop(
-  { port, store }: Pick<TestServer, 'port' | 'store'>, fields: Fields = {},
+  { port, store }: Pick<TestServer, 'port' | 'store'>, options: NewShop = {},
 ): Promise<Shop> {
   shops += 1;
-  const email = `anna${shops}@shop.example`;
+  const { name = 'A shop', currency = 'EUR', email = `anna${shops}@shop.example` } = options;
+  const { locale = 'en-GB', timeZone = 'Europe/Zurich' } = options;
   const password = `seven green boats ${shops}`;
-  const code = generateCode();
-  const expiresAt = Number.MAX_SAFE_INTEGER;
-  await store.createInvitation(
-    hashCode(code) ?? '', { sellerId: undefined, isFirst: false, expiresAt },
-  );
-  const visitor = new Visitor(port);
-  await visitor.get('/portal/join');
-  const joined = await visitor.submit({
-    code, name: 'A shop', email, password, time_zone: 'Europe/Zurich', ...fields,
+  const key = generateApiKey();
+  const newKey = parseNewApiKey({
+    name: 'My first key', scopes: [], addressRanges: [], expiresAt: undefined,
   });
-  assert.equal(joined.status, 200, joined.text);
-  const credentials = await store.findCredentials(email);
-  assert.ok(credentials);
-  // The cast: the page shows the key there.
-  const key = /<pre id="copy-key"[^>]*>([^<]+)</.exec(joined.text)?.[1] as ApiKeySecret;
+  const joined = await store.joinPortal({
+    codeHash: undefined, seller: parseNewSeller(name, currency),
+    account: { email, passwordHash: hashCheaply(password), locale, timeZone },
+    key: { ...newKey, hash: hashApiKey(key) },
+    session: beginSession('', undefined).session,
+  });
+  assert.ok(joined.refusal === undefined);
+  const { sellerId } = joined;
+  await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
+  const visitor = new Visitor(port);
+  await visitor.get('/portal/sign-in');
+  const signedIn = await visitor.submit({ email, password });
+  assert.equal(signedIn.status, 303, signedIn.text);
   return {
-    visitor, sellerId: credentials.sellerId, key, email, password,
+    visitor, sellerId, key, email, password,
     send: (request) =>
       send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } }),
   };
+}
+
+/** In the PHC string format, with the least that argon2 takes. */
+function hashCheaply(password: string): string {
+  const nonce = Buffer.from('a salt for tests');
+  const hash = argon2Sync('argon2id', {
+    message: password, nonce, memory: 8, passes: 1, parallelism: 1, tagLength: 32,
+  });
+  const [salt, digest] = [nonce, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${digest}`;
 }
 
 /** The text of markup, as people read it. */
