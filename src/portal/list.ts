@@ -15,13 +15,13 @@ interface Table {
   readonly columns: readonly Column[];
   /** A row is its cells, as `cell` makes them; the first one may be a header of the row. */
   readonly rows: readonly Content[];
-  /** Attributes of each row, by its index. */
-  readonly rowAttributes?: (index: number) => Content;
+  /** Of the rows, where they stand for products that `live.js` keeps as they are. */
+  readonly productIds?: readonly string[];
   /** What stands instead of a table without rows: why it is empty, and what to do next. */
   readonly empty: Content;
 }
 
-export function table({ caption, columns, rows, rowAttributes, empty }: Table): Html {
+export function table({ caption, columns, rows, productIds, empty }: Table): Html {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
     <caption class="hidden">${caption}</caption>
@@ -29,7 +29,8 @@ export function table({ caption, columns, rows, rowAttributes, empty }: Table): 
       <th scope="col"${isNumber && html` class="number"`}${
   sort && html` aria-sort="${sort}"`}>${label}</th>`)}
     </tr></thead>
-    <tbody>${rows.map((row, index) => html`<tr${rowAttributes?.(index)}>${row}</tr>`)}</tbody>
+    <tbody>${rows.map((row, index) => html`<tr${
+  productIds && html` data-product="${productIds[index]}"`}>${row}</tr>`)}</tbody>
   </table></div>`;
 }
 

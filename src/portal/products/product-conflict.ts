@@ -33,7 +33,7 @@ export function renderConflict(
     </div>
     <div class="compare">${table({
     caption: 'Both versions',
-    columns: [{ label: 'Member' }, { label: 'As it is now' }, { label: 'As you typed it' }],
+    columns: [{ label: 'What' }, { label: 'Now' }, { label: 'Yours' }],
     rows: MEMBERS.map((member) => compare(member, stands[member], texts[member])),
     empty: undefined,
   })}</div>

@@ -1,4 +1,4 @@
-/** The list of products: how it is searched and sorted, its rows, and what to do where it is empty. */
+/** The list of products: how it is searched and sorted, its rows, what to do where it is empty. */
 import { PRODUCTS } from '../../api/paths.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import { formatProductId } from '../../domain/id.ts';
@@ -70,15 +70,12 @@ export function productTable(
   return table({
     caption: 'Products',
     columns: [
-      head('name', 'Name'), head('sku', 'SKU'), { label: 'Category' },
-      { ...head('price', 'Price'), isNumber: true }, { ...head('stock', 'Stock'), isNumber: true },
+      head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true },
+      { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), { label: 'Category' },
       head('updated_at', 'Changed'),
     ],
     rows: products.map((product) => renderRow(visit, product)),
-    rowAttributes: (index) => {
-      const product = products[index];
-      return product && html` data-product="${formatProductId(product.sellerId, product.id)}"`;
-    },
+    productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
     empty: renderEmpty(visit, search),
   });
 }
@@ -101,11 +98,11 @@ function renderRow(visit: Visit, product: Product): Content {
   const href = link(`/products/${formatProductId(sellerId, id)}`);
   return [
     headCell(html`<a href="${href}" data-live="name">${shorten(name, NAME_BYTES)}</a>`),
-    cell(html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`),
-    cell(html`<span data-live="category">${shorten(category, CATEGORY_BYTES)}</span>`),
-    numberCell(html`<span data-live="price">${format.money(priceMinor)}</span>`),
     numberCell(html`<span data-live="stock">${format.number(stock)}</span> ${
       stockLevel(stock, visit)}`),
+    numberCell(html`<span data-live="price">${format.money(priceMinor)}</span>`),
+    cell(html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`),
+    cell(html`<span data-live="category">${shorten(category, CATEGORY_BYTES)}</span>`),
     cell(html`<span data-live="updated_at">${format.time(updatedAt)}</span>`),
   ];
 }
