@@ -37,7 +37,7 @@ export interface PageLoad {
   /** The body on the wire, compressed where it was. */
   readonly encodedBytes: number;
   readonly decodedBytes: number;
-  /** The body and the fields of its header. */
+  /** The body on the wire and 300 bytes, which is what browsers count for the header. */
   readonly transferredBytes: number;
   /** From the request to the first byte of its answer, without making the connection. */
   readonly firstByteMs: number;

@@ -51,6 +51,10 @@ test('asks for a header, one main part and navigation', async () => {
   const header = '<header>A shop</header>';
   assert.deepEqual(await faultsOf({ header }), ['no navigation landmark']);
   assert.deepEqual(await faultsOf({ header }, { hasNavigation: false }), []);
+  const menu = `${header}<nav id="menu" popover>Ways</nav>`;
+  assert.deepEqual(await faultsOf({ header: menu }), ['no navigation landmark']);
+  const button = '<button popovertarget="menu">Menu</button>';
+  assert.deepEqual(await faultsOf({ header: menu + button }), []);
 });
 
 test('asks for a name of each of several navigations', async () => {

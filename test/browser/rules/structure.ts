@@ -36,17 +36,23 @@ export function findHeadingFaults(): string[] {
   ];
 }
 
-/** A header, one main part, and navigation, each with a name where there are several. */
+/**
+ * A header, one main part, and navigation, each with a name where there are several. Navigation may
+ * be a popover that a button opens; what is in it is judged while it is open.
+ */
 export function findLandmarkFaults(hasNavigation: boolean): string[] {
   const landmarks = findExposed('header, nav, main, [role]');
   const among = (role: string) => landmarks.filter((element) => element.computedRole === role);
   const navigation = among('navigation');
   const names = navigation.map((element) => element.computedName);
+  const isOpened = (element: Element) =>
+    findExposed(`[popovertarget="${element.closest('[popover]')?.id}"]`).length > 0;
+  const hasMenu = navigation.length > 0 || [...document.querySelectorAll('nav')].some(isOpened);
   const isUnclear = (name: string) => name === '' || names.indexOf(name) < names.lastIndexOf(name);
   return [
     ...(among('main').length === 1 ? [] : [`${among('main').length} main landmarks`]),
     ...(among('banner').length === 1 ? [] : [`${among('banner').length} header landmarks`]),
-    ...(hasNavigation && navigation.length === 0 ? ['no navigation landmark'] : []),
+    ...(hasNavigation && !hasMenu ? ['no navigation landmark'] : []),
     ...navigation.filter((element) => navigation.length > 1 && isUnclear(element.computedName))
       .map((element) => `one of several navigations without a name: ${describeElement(element)}`),
   ];
