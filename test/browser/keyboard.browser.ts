@@ -42,6 +42,16 @@ test('refuses what Tab does not reach or does not leave', async () => {
   ]);
 });
 
+test('goes from a button into the menu that it has opened, and then on', async () => {
+  const menu = `<div id="menu" popover style="inset: 0; width: 100%; height: 100%">
+    <label>C <input></label> <button popovertarget="menu">Close</button></div>`;
+  const button = '<button id="show" popovertarget="menu">Menu</button>';
+  const open = '<script>show.click()</script>';
+  assert.deepEqual(await faultsOf(button + FIELDS + menu + open), []);
+  assert.deepEqual(await faultsOf(menu + button + FIELDS + open), []);
+  assert.equal(await browser.has('#menu:popover-open'), true);
+});
+
 test('refuses a stop that is no control', async () => {
   assert.deepEqual(await faultsOf('<p contenteditable="true">A</p>'), [
     'Tab stops at: <p> "A"',

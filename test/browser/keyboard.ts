@@ -94,10 +94,18 @@ function findStops(): Element[] {
       .filter((other) => other.name === radio.name && other.form === radio.form);
     return radio === (group.find((other) => other.checked) ?? group[0]);
   };
-  return [...document.querySelectorAll<HTMLElement>('*')].filter((element) => element.tabIndex >= 0
-    && isRendered(element) && !element.matches(':disabled')
+  const stops = [...document.querySelectorAll<HTMLElement>('*')].filter((element) =>
+    element.tabIndex >= 0 && isRendered(element) && !element.matches(':disabled')
     // That it is a radio button is what the selector says.
     && (!element.matches('input[type="radio"]') || isFirstOfGroup(element as HTMLInputElement)));
+  // What is in an open popover comes behind the button that opened it (HTML, section 6.6.3).
+  const insideOf = (button: Element) => {
+    const popover = document.getElementById(button.getAttribute('popovertarget') ?? '');
+    return popover?.matches(':popover-open') ? stops.filter((stop) => popover.contains(stop)) : [];
+  };
+  const inside = stops.flatMap(insideOf);
+  const outside = stops.filter((stop) => !inside.includes(stop));
+  return [...new Set(outside.flatMap((stop) => [stop, ...insideOf(stop)]))];
 }
 
 /** Runs in the page. */
@@ -113,7 +121,9 @@ function lookAtFocus(): Stop {
   const points = [[0.5, 0.5], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]] as const;
   const isCovered = points.every(([x, y]) => {
     const above = document.elementFromPoint(left + width * x, top + height * y);
-    return !above || !(element.contains(above) || above.contains(element));
+    // What a person has opened over the page, Escape takes away.
+    return !above || !(element.contains(above) || above.contains(element)
+      || above.closest(':popover-open'));
   });
   const indicator = index < 0 ? '' : findIndicatorFault(element, window.walk?.looks[index] ?? '');
   // A part that scrolls is a stop by itself where nothing in it is one.
