@@ -92,17 +92,23 @@ export type WebhookStep =
 /** The JSON text of an endpoint, without its secret. */
 export function formatWebhook(webhook: Webhook): string {
   const { url, description, types, status, disabledReason, position, failingSince } = webhook;
-  const isRetried = status === 'active' && webhook.failures > 0;
   return JSON.stringify({
     id: formatWebhookId(webhook),
     url, description, types, status,
     disabled_reason: disabledReason ?? null,
     position,
     failing_since: formatOptionalTime(failingSince),
-    next_attempt_at: formatOptionalTime(isRetried ? webhook.nextAttemptAt : undefined),
+    next_attempt_at: formatOptionalTime(findNextAttempt(webhook)),
     created_at: formatTime(webhook.createdAt),
     updated_at: formatTime(webhook.updatedAt),
   });
+}
+
+/** When the attempt is due that follows a failed one; undefined where none failed. */
+export function findNextAttempt(
+  { status, failures, nextAttemptAt }: Webhook,
+): number | undefined {
+  return status === 'active' && failures > 0 ? nextAttemptAt : undefined;
 }
 
 /** The JSON text of an attempt. */

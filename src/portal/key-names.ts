@@ -14,7 +14,6 @@ export async function readKeyNames(
 }
 
 async function readName(store: Store, sellerId: SellerId, keyId: KeyId): Promise<string> {
-  // The cast: a key after this one is this one or a later one.
-  const [key] = await store.listKeys(sellerId, { after: keyId - 1 as KeyId, limit: 1 });
-  return key?.id === keyId ? key.name : formatKeyId({ sellerId, keyId });
+  const key = await store.findKey({ sellerId, keyId });
+  return key?.name ?? formatKeyId({ sellerId, keyId });
 }

@@ -26,6 +26,13 @@ import { adjustStock, setStock } from './pages/product-stock.ts';
 import { showProducts } from './pages/products.ts';
 import { showSignIn, signIn, signOut } from './pages/sign-in.ts';
 import { showSignInCode, signInWithCode } from './pages/sign-in-code.ts';
+import {
+  deleteWebhook, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook, testWebhook,
+} from './pages/webhook-actions.ts';
+import {
+  editWebhook, makeWebhook, showWebhookEdit, showWebhookForm,
+} from './pages/webhook-form.ts';
+import { showWebhook, showWebhooks } from './pages/webhooks.ts';
 import type { PageRoute } from './route.ts';
 
 const openGet = { method: 'GET', access: 'open' } as const;
@@ -91,4 +98,17 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/products/{id}/adjust', handle: adjustStock },
   { ...get, path: '/products/{id}/delete', handle: showDeletion },
   { ...post, path: '/products/{id}/delete', handle: deleteProduct },
+
+  { ...get, path: '/webhooks', handle: showWebhooks },
+  { ...get, path: '/webhooks/new', handle: showWebhookForm },
+  { ...post, path: '/webhooks/new', handle: makeWebhook },
+  { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
+  { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookEdit },
+  { ...post, path: '/webhooks/{webhook_id}/edit', handle: editWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/replay', handle: replayWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
+  { ...get, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
+  { ...post, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
 ];

@@ -1,0 +1,98 @@
+/** What is done with a webhook: test, disable, enable, send again, replace its secret, delete. */
+import { getWebhooks } from '../../api/webhooks.ts';
+import { AppError } from '../../domain/error.ts';
+import { PORTAL_KEY_ID } from '../../domain/id.ts';
+import { parseReplay, parseWebhookPatch } from '../../domain/webhook-input.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { Write } from '../../store/write.ts';
+import { postForm } from '../fields.ts';
+import { type Faults, type Form, readFaults } from '../form.ts';
+import { html } from '../html.ts';
+import { onceField, readOnce } from '../once.ts';
+import { readOverlap } from '../overlap.ts';
+import { redirect, renderPage } from '../page.ts';
+import type { Portal, Visit } from '../route.ts';
+import { pathOf } from '../webhook-cards.ts';
+import { renderMadeSecret } from './webhook-form.ts';
+import { getWebhook, nameOf, readWebhookId, renderWebhook } from './webhooks.ts';
+
+/** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
+export async function testWebhook(visit: Visit, portal: Portal): Promise<Reply> {
+  const webhook = await getWebhook(visit, portal);
+  await getWebhooks(portal).sendTest(webhook);
+  return redirect(visit.link(`${pathOf(webhook)}?done=tested`));
+}
+
+/** POST /portal/webhooks/{webhook_id}/status: 303, 400, 404 */
+export async function switchWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const webhook = await getWebhook(visit, portal);
+  const { sellerId, id } = webhook;
+  const patch = await parseWebhookPatch({ status: form.get('status') }, async () => undefined);
+  await portal.store.patchWebhook({ sellerId, keyId: PORTAL_KEY_ID }, id, patch);
+  const done = patch.status === 'active' ? 'enabled' : 'disabled';
+  return redirect(visit.link(`${pathOf(webhook)}?done=${done}`));
+}
+
+/** POST /portal/webhooks/{webhook_id}/replay: 303, 404, 422 */
+export async function replayWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const webhook = await getWebhook(visit, portal);
+  const typed = form.getTrimmed('position');
+  try {
+    const position = parseReplay({ position: readNumber(typed) }, visit.position);
+    await portal.store.replayWebhook(writeOf(visit, form), webhook.id, position);
+    return redirect(visit.link(`${pathOf(webhook)}?done=replayed`));
+  } catch (error) {
+    return renderWebhook(visit, portal, webhook, readPositionFault(error), typed);
+  }
+}
+
+/** POST /portal/webhooks/{webhook_id}/rotate: 200, 404, 409 */
+export async function rotateSecret(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const { id } = await getWebhook(visit, portal);
+  const overlapMs = readOverlap(form);
+  const write = writeOf(visit, form);
+  return renderMadeSecret(visit, portal, () =>
+    portal.store.rotateWebhookSecret(write, id, overlapMs));
+}
+
+/** GET /portal/webhooks/{webhook_id}/delete: 200, 404 */
+export async function showWebhookDeletion(visit: Visit, portal: Portal): Promise<Reply> {
+  const webhook = await getWebhook(visit, portal);
+  const path = visit.link(pathOf(webhook));
+  return renderPage(visit, portal, {
+    title: `Delete the webhook: ${nameOf(webhook)}`,
+    content: html`<p>Nothing more is sent to ${webhook.url}, and the log of what was sent is deleted
+        with it. This cannot be undone.</p>
+      <div class="actions">
+        ${postForm(visit, `${path}/delete`, html`${onceField()}
+          <button class="danger">Delete this webhook</button>`)}
+        <a class="button" href="${path}">Keep it</a>
+      </div>`,
+  });
+}
+
+/** POST /portal/webhooks/{webhook_id}/delete: 303, 404 */
+export async function deleteWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  // Sent twice, it is not there the second time, and the store knows that this was done.
+  await portal.store.deleteWebhook(writeOf(visit, form), readWebhookId(visit, portal));
+  return redirect(visit.link('/webhooks?done=deleted'));
+}
+
+function writeOf({ account: { sellerId } }: Visit, form: Form): Write {
+  return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+}
+
+/** No number for anything but digits. */
+function readNumber(text: string): number {
+  return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+}
+
+/** What is wrong with the position; anything else is thrown on. */
+function readPositionFault(error: unknown): Faults {
+  if (error instanceof AppError) {
+    if (error.code === 'history_pruned') return new Map([['position', error.publicDetail]]);
+    const faults = readFaults(error.issues);
+    if (error.code === 'invalid_data' && faults.size > 0) return faults;
+  }
+  throw error;
+}
