@@ -1,4 +1,4 @@
-/** Import in a real browser: with scripts and without, by the keyboard, on phones and in the dark. */
+/** Import in a real browser: with scripts and without, on phones, desks and in the dark. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -5,7 +5,7 @@ import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { openShop, readText, Visitor } from './visitor.ts';
 
-test('a seller keeps all products, or those of a filter, as a file', async (t) => {
+test('a seller keeps all products, or those of a search, as a file', async (t) => {
   const server = await startServer(t, { portal: true, clock: makeClock() });
   const { visitor, send } = await openShop(server);
   for (const [sku, price] of [['M-1', 12.5], ['M-2', 13], ['M-3', 14]] as const) {
@@ -17,7 +17,7 @@ test('a seller keeps all products, or those of a filter, as a file', async (t) =
   }
   for (const [query, same] of [
     ['format=csv&q=&category=+&price_min=', 'format=csv'],
-    ['format=ndjson', 'format=ndjson'],
+    ['format=ndjson&stock=out', 'format=ndjson&stock_max=0'],
     ['format=csv&q=mug&price_min=12,50&price_max=13&sort=-price&page=2',
       'format=csv&q=mug&price_min=12.50&price_max=13&sort=-price'],
   ] as const) {
@@ -31,18 +31,27 @@ test('a seller keeps all products, or those of a filter, as a file', async (t) =
       new RegExp(`^attachment; filename="products-2026-01-02\\.${ending}";`));
     assert.equal(file.headers['cache-control'], 'private, no-cache');
   }
-  const refused = await visitor.get('/portal/export?price_min=cheap&stock_max=x');
+  const refused = await visitor.get('/portal/export?price_min=cheap&sort=x');
   assert.equal(refused.status, 400);
-  assert.match(readText(refused.text), /Must be a price.*Must be a whole number/);
+  assert.match(readText(refused.text), /could not be understood.*plain number.*Must be one of/);
   assert.equal((await new Visitor(server.port).get('/portal/export')).status, 303);
 });
 
-test('the form of the export leads to it', async (t) => {
+test('the pages of imports and of products lead to it', async (t) => {
   const server = await startServer(t, { portal: true });
-  const { visitor } = await openShop(server, { currency: 'CHF' });
+  const { visitor, send } = await openShop(server);
   const { text } = await visitor.get('/portal/import');
   assert.match(text, /<form method="get" action="\/portal\/export"/);
-  assert.match(text, /Price from \(CHF\)/);
-  const file = await visitor.get('/portal/export?q=&category=&format=csv');
-  assert.match(file.text, /^id,name,[^\n]*\r\n$/);
+  assert.doesNotMatch((await visitor.get('/portal/products')).text, /Export these/);
+  for (const name of ['Mug', 'Cup']) {
+    await send({
+      method: 'POST', path: '/api/v1/products',
+      body: JSON.stringify({ name, category: 'K & L', sku: name, price: 1, stock: 1 }),
+      headers: { 'content-type': 'application/json' },
+    });
+  }
+  const page = await visitor.get('/portal/products?q=cup&category=K+%26+L&price_min=x');
+  const [, href = ''] = /Export these: <a href="([^"]*)"/.exec(page.text) ?? [];
+  const file = await visitor.get(href.replaceAll('&amp;', '&'));
+  assert.match(file.text, /^id,name,[^\n]*\r\n[^\n]*,Cup,K & L,[^\n]*\r\n$/);
 });

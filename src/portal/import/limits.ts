@@ -15,13 +15,22 @@ export const IMPORT_LIFE_MS = 24 * 60 * 60 * 1000;
 export const IMPORT_SWEEP_INTERVAL_MS = 60 * 60 * 1000;
 /** Of its refused rows, in the file for the seller. */
 export const REFUSED_ROWS_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Rows that a preview looks at; and those that it shows, of each kind. */
+/** Rows that a preview looks at. */
 export const PREVIEW_ROWS_LIMIT = 500_000;
+/** Of a preview: products that would be changed, their members, and rows that would be refused. */
 export const PREVIEW_ROWS_SHOWN = 20;
-/** Rows at the beginning of a file that are shown as examples, and how much of a text. */
+export const DIFFERENCES_SHOWN = 30;
+/** What a text takes there at most, and what a reason why a row is refused does. */
+export const PREVIEW_TEXT_BYTES = 80;
+export const PREVIEW_REASON_BYTES = 300;
+/** Rows at the beginning of a file that are shown as examples, and how much is kept of a text. */
 export const EXAMPLE_ROWS = 3;
 export const EXAMPLE_LIMIT_CHARACTERS = 40;
-/** Columns of a file that are shown, and that can be chosen for a member. */
-export const IMPORT_COLUMNS_SHOWN = 50;
+/** Columns of a file that are shown, and that can be chosen for a member; what each takes. */
+export const IMPORT_COLUMNS_SHOWN = 40;
+export const COLUMN_NAME_BYTES = 40;
+export const COLUMN_EXAMPLES_BYTES = 100;
+/** The name of a file; the rest of a longer one is not shown. */
+export const FILE_NAME_LIMIT_CHARACTERS = 100;
 /** How long a page waits for what it began to end: most files take less, and are shown at once. */
 export const IMPORT_SETTLE_MS = 1_000;

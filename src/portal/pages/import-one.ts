@@ -105,10 +105,10 @@ function renderPhase(visit: Visit, one: ProductImport): Content {
   };
   if (one.isBusy) {
     return html`${renderProgress(visit, one)}
-      <div class="actions">${phase === 'trying' ? act('discard', 'Discard the file')
-    : act('cancel', 'Cancel the import')}</div>
       <p class="quiet">You may leave this page: it goes on. What is written stays, also when the
-        server is started anew, but then this page is gone.</p>`;
+        server is started anew, but then this page is gone.</p>
+      <div class="actions">${phase === 'trying' ? act('discard', 'Discard the file')
+    : act('cancel', 'Cancel the import')}</div>`;
   }
   if (phase === 'ready') {
     return html`${renderPreview(visit, one)}${renderSettings(visit, one)}${renderColumns(one)}

@@ -3,10 +3,14 @@ import type { NewProduct } from '../../domain/product.ts';
 import { postForm } from '../fields.ts';
 import type { Format } from '../format.ts';
 import { type Content, html, type Html } from '../html.ts';
+import {
+  DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES,
+} from '../import/limits.ts';
 import type { Difference, Preview } from '../import/preview.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import type { Visit } from '../route.ts';
+import { shorten } from '../shorten.ts';
 import { countPercent, countRows, formatSize, renderCounts } from './import-progress.ts';
 
 export function renderPreview(visit: Visit, one: ProductImport): Content {
@@ -61,10 +65,11 @@ function renderDifferences(format: Format, differences: readonly Difference[]): 
   const rows = differences.flatMap(({ before, after, line }) => {
     const [from, to] = [before, after].map((product) => readMembers(format, product));
     return MEMBERS.filter((member) => from?.[member] !== to?.[member]).map((member) => [
-      headCell(after.sku), numberCell(format.number(line)), cell(member),
-      cell(html`<del>${from?.[member]}</del>`), cell(html`<ins>${to?.[member]}</ins>`),
+      headCell(limit(after.sku)), numberCell(format.number(line)), cell(member),
+      cell(html`<del>${limit(from?.[member])}</del>`),
+      cell(html`<ins>${limit(to?.[member])}</ins>`),
     ]);
-  });
+  }).slice(0, DIFFERENCES_SHOWN);
   return html`<h2>The first changes</h2>${table({
     caption: 'The first products that would be changed',
     columns: [
@@ -86,7 +91,13 @@ function renderRefused(format: Format, { refused }: Preview): Html {
     caption: 'The first rows that would be refused',
     columns: [{ label: 'Line', isNumber: true }, { label: 'SKU' }, { label: 'Why' }],
     rows: refused.map(({ line, sku, reason }) =>
-      [numberCell(format.number(line)), cell(sku ?? '–'), cell(reason)]),
+      [numberCell(format.number(line)), cell(limit(sku)),
+        cell(shorten(reason, PREVIEW_REASON_BYTES))]),
     empty: undefined,
   })}`;
+}
+
+/** The whole of a page has a bound, whatever is in the file. */
+function limit(text = '–'): string {
+  return shorten(text, PREVIEW_TEXT_BYTES);
 }

@@ -37,11 +37,13 @@ export function renderProgress({ format, link }: Visit, one: ProductImport): Htm
 export function renderResult({ format, link }: Visit, one: ProductImport): Html {
   const { phase, progress, problem } = one;
   const rows = countRows(format, progress.rows);
-  const how: Content = phase === 'done' ? html`All of the file is imported: ${rows}.`
+  const isSmooth = phase === 'done' && progress.counts.failed === 0;
+  const how: Content = isSmooth ? html`All of the file is imported: ${rows}.`
+    : phase === 'done' ? html`All of the file is imported but the refused rows: ${rows} in all.`
     : phase === 'cancelled' ? html`It was cancelled after ${rows}. What was written stays.`
       : html`It broke off after ${rows}: ${problem} What was written stays: mend what is wrong, and
         upload the file again to go on.`;
-  return html`<div class="notice${phase === 'done' ? '' : ' low'}" role="status"><p>${how}</p></div>
+  return html`<div class="notice${isSmooth ? '' : ' low'}" role="status"><p>${how}</p></div>
     ${renderCounts(format, progress.counts, false)}
     ${renderRefused(link(`/import/${one.id}/refused`), format, one)}`;
 }

@@ -3,13 +3,21 @@ import { DEFAULTABLE, type Member, MEMBERS } from '../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
-import { EXAMPLE_LIMIT_CHARACTERS, IMPORT_COLUMNS_SHOWN } from '../import/limits.ts';
+import {
+  COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN,
+} from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import type { ImportSettings } from '../import/row-reading.ts';
 import { cell, headCell, table } from '../list.ts';
 import type { Visit } from '../route.ts';
+import { shorten } from '../shorten.ts';
 
 type Columns = NonNullable<ProductImport['columns']>;
+
+const MEMBER_NAMES: Readonly<Record<Member, string>> = {
+  name: 'name', category: 'category', sku: 'SKU', price: 'price', stock: 'stock',
+  currency: 'currency',
+};
 
 const MODES: readonly Choice[] = [
   { value: 'upsert', label: 'Change it to what the file says' },
@@ -53,9 +61,12 @@ export function renderColumns({ columns, upload: { head } }: ProductImport): Con
   if (!columns || head.format !== 'csv') return undefined;
   const { header, examples } = head;
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
-    headCell(name === '' ? '(no name)' : shorten(name)),
+    headCell(name === '' ? '(no name)' : shorten(name, COLUMN_NAME_BYTES)),
     cell(describeUse(columns, place)),
-    cell(examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · ')),
+    cell(shorten(
+      examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · '),
+      COLUMN_EXAMPLES_BYTES,
+    )),
   ]);
   const more = header.length - rows.length;
   return html`<h2>The columns of the file</h2>${table({
@@ -67,7 +78,7 @@ export function renderColumns({ columns, upload: { head } }: ProductImport): Con
 
 function describeUse({ places, structure }: Columns, place: number): string {
   const members = MEMBERS.filter((member) => places[member].includes(place));
-  if (members.length > 0) return members.join(', ');
+  if (members.length > 0) return members.map((member) => MEMBER_NAMES[member]).join(', ');
   return structure.includes(place) ? 'tells which rows belong together' : 'not used';
 }
 
@@ -77,14 +88,17 @@ function renderFields(
   const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
   const known = header.flatMap((name, place) => {
     const isShown = place < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(place);
-    return name.trim() !== '' && isShown ? [{ value: String(place), label: shorten(name) }] : [];
+    if (name.trim() === '' || !isShown) return [];
+    return { value: String(place), label: shorten(name, COLUMN_NAME_BYTES) };
   });
-  return html`<div class="columns">
+  return html`<div class="grid">
     ${MEMBERS.map((member) => selectField({
-    name: `column_${member}`, label: `Column of the ${member}`,
+    name: `column_${member}`, label: `Column of the ${MEMBER_NAMES[member]}`,
     value: String(chosen.get(member) ?? ''),
     choices: [{ value: '', label: describeFound(columns, header, member, map) }, ...known],
   }))}
+  </div>
+  <div class="grid">
     ${DEFAULTABLE.map((member) => textField({
     name: `default_${member}`, label: `Where the ${member} is blank`,
     value: defaults.get(member) ?? '',
@@ -97,11 +111,6 @@ function describeFound(
   { places }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
 ): string {
   if (map.has(member)) return 'Find it by its name';
-  const names = places[member].map((place) => shorten(header[place] ?? ''));
+  const names = places[member].map((place) => shorten(header[place] ?? '', COLUMN_NAME_BYTES));
   return names.length > 0 ? `By its name: ${names.join(', then ')}` : 'None was found';
-}
-
-function shorten(name: string): string {
-  if (name.length <= EXAMPLE_LIMIT_CHARACTERS) return name;
-  return `${name.slice(0, EXAMPLE_LIMIT_CHARACTERS).toWellFormed()}…`;
 }

@@ -7,7 +7,9 @@ import { assertCsrfToken, CSRF_FIELD } from '../csrf.ts';
 import { faultSummary } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
-import { IMPORT_SETTLE_MS, UPLOAD_LIMIT_BYTES } from '../import/limits.ts';
+import {
+  FILE_NAME_LIMIT_CHARACTERS, IMPORT_SETTLE_MS, UPLOAD_LIMIT_BYTES,
+} from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { redirect, renderPage } from '../page.ts';
@@ -16,7 +18,6 @@ import { renderExport } from './export.ts';
 import { formatSize } from './import-progress.ts';
 
 const TOKEN_LIMIT_BYTES = 100;
-const NAME_LIMIT_CHARACTERS = 100;
 /** Said beside the file, and not on a page of their own. */
 const FAULTS_OF_FILE: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
@@ -57,7 +58,7 @@ async function receive(
 function readName({ fileName = '' }: FormPart): string {
   const name = fileName.replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
   if (name.trim() === '') throw new AppError('invalid_data', 'Choose a file.');
-  return name.slice(0, NAME_LIMIT_CHARACTERS).toWellFormed();
+  return name.slice(0, FILE_NAME_LIMIT_CHARACTERS).toWellFormed();
 }
 
 function renderImports(visit: Visit, portal: Portal, faults: Faults): Reply {

@@ -9,6 +9,7 @@ import { renderPage } from '../page.ts';
 import { readSearch } from '../products/product-search.ts';
 import { productTable, SEARCH_LABELS, searchForm } from '../products/product-table.ts';
 import type { Portal, Visit } from '../route.ts';
+import { renderExportLinks } from './export.ts';
 
 const LEFT_OUT = 'This could not be understood, and was left out:';
 
@@ -36,6 +37,7 @@ export async function showProducts(visit: Visit, portal: Portal): Promise<Reply>
         <a class="button main" href="${link('/products/new')}">New product</a></p>
         ${searchForm(visit, search)}`}
       ${productTable(visit, page.products, search)}
+      ${page.products.length > 0 && renderExportLinks(visit, search)}
       ${pager('Pages of products', place && here({}), cursor && here({ cursor }))}`),
     scripts: ['live.js'],
   });
