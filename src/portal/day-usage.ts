@@ -10,7 +10,7 @@ export interface Usage {
   readonly refusals: number;
 }
 
-export interface DayUsage {
+interface DayUsage {
   /** The first of the hours, counted since 1970. */
   readonly since: number;
   /** Hours, and keys, without a request are left out. */

@@ -1,7 +1,7 @@
 /**
- * The overview: what the catalogue comes to, which products are nearly sold out, how stock moved in
- * the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so one
- * that has to be counted first keeps none of the others back.
+ * The overview: what the catalogue comes to, which products are nearly sold out, how stock moved
+ * in the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so
+ * one that has to be counted first keeps none of the others back.
  */
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
