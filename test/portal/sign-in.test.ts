@@ -6,7 +6,7 @@ import {
 } from '../../src/config.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
-import { openShop, readText, type Shop, Visitor } from './visitor.ts';
+import { openShop, readText, type Shop, Visitor, waitUntilSeen } from './visitor.ts';
 
 async function prepare(t: TestContext) {
   const clock = makeClock();
@@ -187,7 +187,7 @@ test('ends a session that is idle for too long, or older than a session may be',
   while (clock.now - begun + SESSION_IDLE_MS - 1 < SESSION_LIFE_MS) {
     clock.now += SESSION_IDLE_MS - 1;
     assert.equal(await isIn(), true, String(clock.now - begun));
-    await seenAt(server, sellerId, clock.now);
+    await waitUntilSeen(server, sellerId, clock.now);
   }
   clock.now = begun + SESSION_LIFE_MS - 1;
   assert.equal(await isIn(), true);
@@ -199,17 +199,6 @@ test('ends a session that is idle for too long, or older than a session may be',
   assert.equal((await other.visitor.get('/portal')).status, 303);
 });
 
-/** That a session was seen is written while the page is on its way. */
-async function seenAt(
-  { store }: Awaited<ReturnType<typeof startServer>>, sellerId: Shop['sellerId'], at: number,
-): Promise<void> {
-  for (;;) {
-    const [session] = await store.listSessions(sellerId, 1);
-    if (session?.seenAt === at) return;
-    await new Promise((resolve) => { setImmediate(resolve); });
-  }
-}
-
 test('writes that a session was seen no more often than once a minute', async (t) => {
   const { clock, server, shop: { visitor, sellerId } } = await prepare(t);
   const begun = clock.now;
@@ -217,7 +206,7 @@ test('writes that a session was seen no more often than once a minute', async (t
   await visitor.get('/portal');
   clock.now += 1;
   await visitor.get('/portal');
-  await seenAt(server, sellerId, begun + SESSION_SEEN_INTERVAL_MS);
+  await waitUntilSeen(server, sellerId, begun + SESSION_SEEN_INTERVAL_MS);
 });
 
 test('keeps in the log who signed in and who was refused, the latter once a minute', async (t) => {

@@ -181,6 +181,17 @@ function hashCheaply(password: string): string {
   return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${digest}`;
 }
 
+/** That a session was seen at a time is written while its page is on its way. */
+export async function waitUntilSeen(
+  { store }: Pick<TestServer, 'store'>, sellerId: SellerId, at: number,
+): Promise<void> {
+  for (;;) {
+    const sessions = await store.listSessions(sellerId, 1_000);
+    if (sessions.some(({ seenAt }) => seenAt === at)) return;
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+}
+
 /** The text of markup, as people read it. */
 export function readText(markup: string): string {
   const plain = markup.replace(/<(?:style|script)\b.*?<\/(?:style|script)>/gs, ' ');

@@ -41,7 +41,9 @@ export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
         return;
       }
       const { changes } = endOthers.run(sellerId, which.allBut);
-      if (changes > 0) audit.add({ sellerId, ...event, subject: `${changes} others` }, at);
+      if (changes === 0) return;
+      const subject = changes === 1 ? '1 other' : `${changes} others`;
+      audit.add({ sellerId, ...event, subject }, at);
     },
   };
 }

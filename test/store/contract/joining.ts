@@ -142,5 +142,8 @@ function testExistingSellers(prepare: PrepareStore): void {
     assert.equal(await store.findInvitation(other), undefined);
     const again = await store.joinPortal(makeJoining({ codeHash: other }));
     assert.deepEqual(again, { refusal: 'code' });
+    assert.deepEqual(await listTypes(store, seller.id), [
+      'invitation_created', 'invitation_created', 'account_created', 'key_created',
+    ]);
   });
 }
