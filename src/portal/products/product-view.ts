@@ -53,7 +53,8 @@ export async function renderProduct(
       ${!refused && done !== undefined && notice(html`<p>${done}</p>`)}
       ${faultSummary(faults, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
       <div data-product="${id}">
-        ${changedMeanwhile(visit, id, ['deleted'], 'This product was deleted meanwhile.')}
+        ${showOnChange(['deleted'], html`<p>This product was deleted meanwhile.
+          <a href="${visit.link('/products')}">See the others</a></p>`)}
         ${renderFacts(visit, product, id)}
         ${renderCards(visit, portal, product, { id, ledger, refused })}
         <section id="movements" aria-labelledby="movements-title">

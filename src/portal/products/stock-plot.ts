@@ -12,8 +12,8 @@ interface Step {
 
 /** Of a product and its newest movements, the newest first. */
 interface Traced {
-  readonly product: Product;
-  readonly movements: readonly Change[];
+  readonly product: Pick<Product, 'createdAt'>;
+  readonly movements: readonly Pick<Change, 'at' | 'movement'>[];
   readonly now: number;
 }
 
