@@ -4,11 +4,11 @@ import { describe, test, type TestContext } from 'node:test';
 import { IMPORTS_PER_SELLER_LIMIT } from '../../src/config.ts';
 import { PORTAL_KEY_ID } from '../../src/domain/id.ts';
 import { countTo } from '../store/contract/fixture.ts';
+import type { Answer } from '../support/http.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { HEADER, makeRows } from './import/setup.ts';
+import { assertForeign, assertOwn, assertPage } from './page-rules.ts';
 import { openShop, readText, type Shop, type Visitor } from './visitor.ts';
-
-const PAGE_LIMIT_BYTES = 50 * 1024;
 
 async function open(t: TestContext): Promise<Shop & { readonly server: TestServer }> {
   const server = await startServer(t, { portal: true });
@@ -34,9 +34,9 @@ async function act(visitor: Visitor, what: string, fields = {}) {
   return answer.status === 303 ? readPage(await visitor.follow()) : readPage(answer);
 }
 
-function readPage({ status, text }: { readonly status: number; readonly text: string }) {
-  assert.ok(Buffer.byteLength(text) < PAGE_LIMIT_BYTES, `${Buffer.byteLength(text)} bytes`);
-  return { status, text: readText(text) };
+function readPage(answer: Answer) {
+  assertPage(answer, answer.status);
+  return { status: answer.status, text: readText(answer.text) };
 }
 
 function listSkus(shop: Shop): Promise<string[]> {
@@ -234,21 +234,19 @@ describe('an upload is refused', () => {
   });
 });
 
-test('imports of one seller are not there for another', async (t) => {
+test('imports of one seller are not there for others', async (t) => {
   const { visitor, server } = await open(t);
   await upload(visitor, HEADER + makeRows(1));
   const path = visitor.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
-  const { visitor: other } = await openShop(server);
-  await other.get('/portal/import');
-  const csrf = other.valueOf('csrf') ?? '';
-  for (const below of ['', '/refused']) {
-    assert.equal((await other.get(`${path}${below}`)).status, 404);
-  }
-  for (const below of ['', '/commit', '/cancel', '/discard']) {
-    const answer = await other.post(`${path}${below}`, new URLSearchParams({ csrf }));
-    assert.equal(answer.status, 404);
-  }
-  assert.match(readText((await other.get('/portal/import')).text), /No file was uploaded/);
+  const other = await openShop(server);
+  await assertForeign(other, {
+    get: ['', '/refused'], post: ['', '/commit', '/cancel', '/discard'], foreign: path,
+    unknown: ['/portal/import/x', `/portal/import/${crypto.randomUUID()}`],
+  });
+  const below = path.slice('/portal'.length);
+  await assertOwn(server, ['/import', below, `${below}/refused`]);
+  const { text } = await other.visitor.get('/portal/import');
+  assert.match(readText(text), /No file was uploaded/);
   assert.equal((await visitor.get(path)).status, 200);
 });
 

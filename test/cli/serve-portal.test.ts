@@ -1,0 +1,27 @@
+/** `serve` with its portal: where what is uploaded goes. */
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { HEADER, makeRows } from '../portal/import/setup.ts';
+import { openShop } from '../portal/visitor.ts';
+import { openStore } from '../store/sqlite/open.ts';
+import { startServing } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
+
+test('keeps uploads in the data folder, without names, and stops while one is imported',
+  async (t) => {
+    const folder = join(makeFolder(t), 'data');
+    const { port, stop } = await startServing(t, ['--data', folder]);
+    const { visitor } = await openShop({ port, store: await openStore(t, { folder }) });
+    await visitor.get('/portal/import');
+    const answer = await visitor.submit({ file: new File([HEADER + makeRows(200_000)], 'a.csv') });
+    const { location = '' } = answer.headers;
+    const uploads = join(folder, 'uploads');
+    assert.deepEqual(readdirSync(uploads), []);
+    assert.equal(statSync(uploads).mode & 0o777, 0o700);
+    while (!/Import now/.test(visitor.page?.text ?? '')) await visitor.get(location);
+    await visitor.submit({ revision: visitor.valueOf('revision') });
+    assert.equal(visitor.page?.status, 303);
+    assert.equal(await stop('SIGTERM'), 0);
+  });
