@@ -116,3 +116,16 @@ test('the progress of an import is kept fresh, and its end is shown', async (t) 
   await browser.waitFor('the end', async () =>
     (await browser.title()).startsWith('Imported: products.csv'));
 });
+
+test('what a search has found is exported', async (t) => {
+  const { browser, url, makeFile } = await open(t);
+  await (await browser.findByLabel('File with products')).upload(makeFile(HEADER + makeRows(3)));
+  await (await browser.findByRole('button', 'Upload and preview')).follow();
+  await (await browser.findByRole('button', 'Import now')).follow();
+  await browser.open(`${url}/products?q=product+2`);
+  await (await browser.findByRole('button', 'CSV')).click();
+  const day = new Date().toISOString().slice(0, 10);
+  const lines = String(await browser.download(`products-${day}.csv`)).trimEnd().split('\r\n');
+  assert.equal(lines.length, 2);
+  assert.match(lines[1] ?? '', /,Product 2,/);
+});

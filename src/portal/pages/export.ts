@@ -6,7 +6,7 @@ import { formatAttachment } from '../../http/attachment.ts';
 import type { Reply } from '../../http/reply.ts';
 import { type Choice, selectField } from '../fields.ts';
 import { html, type Html } from '../html.ts';
-import { type ProductSearch, readSearch } from '../products/product-search.ts';
+import { readSearch } from '../products/product-search.ts';
 import type { Portal, Visit } from '../route.ts';
 
 const FORMATS: readonly Choice[] = [
@@ -42,11 +42,11 @@ export function renderExport({ link }: Visit): Html {
   </section>`;
 }
 
-/** Of what a search finds: what could not be understood is left out here as it is there. */
-export function renderExportLinks({ link }: Visit, { typed, faults }: ProductSearch): Html {
-  const sound = [...typed].filter(([field]) => !faults.has(field));
-  const href = (format: string): string =>
-    link(`/export?${new URLSearchParams([...sound, ['format', format]])}`);
-  return html`<p class="quiet">Export these: <a href="${href('csv')}" download>CSV</a>,
-    <a href="${href('ndjson')}" download>NDJSON</a></p>`;
+/** Send the form of a search to the export: links would say all of it again, twice. */
+export function renderExportButtons({ link }: Visit, formId: string): Html {
+  const button = (format: string, label: string): Html => html`<button class="small"
+    form="${formId}" formaction="${link('/export')}" name="format" value="${format}">${
+  label}</button>`;
+  return html`<p class="actions"><span class="quiet">Export these:</span>
+    ${button('csv', 'CSV')} ${button('ndjson', 'NDJSON')}</p>`;
 }

@@ -7,9 +7,9 @@ import { pager } from '../list.ts';
 import { followChanges, showOnChange } from '../live.ts';
 import { renderPage } from '../page.ts';
 import { readSearch } from '../products/product-search.ts';
-import { productTable, SEARCH_LABELS, searchForm } from '../products/product-table.ts';
+import { productTable, SEARCH_FORM, SEARCH_LABELS, searchForm } from '../products/product-table.ts';
 import type { Portal, Visit } from '../route.ts';
-import { renderExportLinks } from './export.ts';
+import { renderExportButtons } from './export.ts';
 
 const LEFT_OUT = 'This could not be understood, and was left out:';
 
@@ -37,7 +37,7 @@ export async function showProducts(visit: Visit, portal: Portal): Promise<Reply>
         <a class="button main" href="${link('/products/new')}">New product</a></p>
         ${searchForm(visit, search)}`}
       ${productTable(visit, page.products, search)}
-      ${page.products.length > 0 && renderExportLinks(visit, search)}
+      ${page.products.length > 0 && renderExportButtons(visit, SEARCH_FORM)}
       ${pager('Pages of products', place && here({}), cursor && here({ cursor }))}`),
     scripts: ['live.js'],
   });

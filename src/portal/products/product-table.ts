@@ -20,7 +20,7 @@ export const SEARCH_LABELS: Readonly<Record<string, string>> = {
 
 /** So that 50 of the longest fit into a page; the page of the product has all of them. */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [220, 100, 80];
-const FORM = 'search';
+export const SEARCH_FORM = 'search';
 
 const SORTS: readonly Choice[] = [
   { value: 'id', label: 'Oldest first' }, { value: '-id', label: 'Newest first' },
@@ -48,7 +48,7 @@ export function searchForm(
     name, label: label(name), value: typed.get(name) ?? '', faults, inputMode: 'decimal',
   });
   const { by, isDescending } = list.sort;
-  return html`<form method="get" action="${link('/products')}" id="${FORM}" role="search"
+  return html`<form method="get" action="${link('/products')}" id="${SEARCH_FORM}" role="search"
     class="card row filters" novalidate>
     ${field('q', NAME_LIMIT_CODE_POINTS)}
     ${field('category', CATEGORY_LIMIT_CODE_POINTS)}
@@ -86,7 +86,7 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
   const value = isHere && !sort.isDescending ? `-${by}` : by;
   const arrow = isHere && html` <span aria-hidden="true">${sort.isDescending ? '↓' : '↑'}</span>`;
   return {
-    label: html`<button form="${FORM}" name="sort" value="${value}" class="sort">${label}${
+    label: html`<button form="${SEARCH_FORM}" name="sort" value="${value}" class="sort">${label}${
       arrow}</button>`,
     sort: isHere ? sort.isDescending ? 'descending' as const : 'ascending' as const : undefined,
   };
