@@ -100,7 +100,7 @@ function renderFields(
   </div>
   <div class="grid">
     ${DEFAULTABLE.map((member) => textField({
-    name: `default_${member}`, label: `Where the ${member} is blank`,
+    name: `default_${member}`, label: `Blank ${member} becomes`,
     value: defaults.get(member) ?? '',
   }))}
   </div>`;
