@@ -88,12 +88,13 @@ async function renderSignIn(
   { account, link, format }: Visit, { store, clock }: Portal,
 ): Promise<Html> {
   const { sellerId, email, hasTotp } = account;
+  const [name = '', host = ''] = email.split('@');
   const sessions = await store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT);
   const signedIn = sessions.filter((session) => isAlive(session, clock())).length;
   const way = (path: string, label: string): Content =>
     html`<br><a href="${link(path)}">${label}</a>`;
   return facts([
-    ['E-mail', html`${email}${way('/account/email', 'Change the e-mail')}`],
+    ['E-mail', html`${name}@<wbr>${host}${way('/account/email', 'Change the e-mail')}`],
     ['Password', html`••••••••${way('/account/password', 'Change the password')}`],
     ['One-time codes', html`${hasTotp ? html`<span class="tag good">On</span>`
       : html`<span class="tag">Off</span>`}${

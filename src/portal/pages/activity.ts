@@ -79,6 +79,6 @@ function renderFilter({ link }: Visit, type: AuditType | undefined): Html {
 function renderEvent({ format }: Visit, { type, at, address, subject }: AuditEvent): Html {
   const isBrowser = OF_BROWSERS.includes(type) && !/^\d+ others?$/.test(subject);
   return html`${headCell(WORDS[type])}${cell(format.timeElement(at))}
-    ${cell(address === '' ? 'this machine' : address)}
+    ${cell(address === '' ? 'this machine' : html`<code>${address}</code>`)}
     ${cell(isBrowser ? describeBrowser(subject) : subject)}`;
 }
