@@ -13,6 +13,7 @@ export const inviteSeller: Command = {
   operands: [],
   flags: {
     seller: { value: 'ID', help: 'an account for this seller, who is there already' },
+    anew: { help: 'in the place of the one they have, which ends: its password is lost' },
     'base-url': {
       value: 'URL', isSetting: true,
       help: `where the portal is found (default: http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
@@ -24,12 +25,16 @@ export const inviteSeller: Command = {
     if (flags['seller'] !== undefined && sellerId === undefined) {
       throw new UsageError(`--seller takes the id of a seller, not "${flags['seller']}".`);
     }
+    const isAnew = flags['anew'] !== undefined;
+    if (isAnew && sellerId === undefined) throw new UsageError('--anew needs --seller.');
     const expiresAt = Date.now() + INVITATION_LIFE_MS;
     const code = await withStore(dataFolder, async (store) => {
       if (sellerId !== undefined) {
         if (!await store.findSeller(sellerId)) throw new CommandFailure('No such seller.');
+        if (isAnew) await store.removeAccount(sellerId);
         if (await store.findAccount(sellerId)) {
-          throw new CommandFailure('This seller has an account already.');
+          const hint = 'Where its password is lost, add --anew.';
+          throw new CommandFailure(`This seller has an account already. ${hint}`);
         }
       }
       return makeInvitation(store, { sellerId, isFirst: false, expiresAt });

@@ -3,6 +3,7 @@ import type { SellerId } from './id.ts';
 
 export const AUDIT_TYPES = [
   'account_created',
+  'account_removed',
   'signed_in',
   'sign_in_refused',
   'signed_out',

@@ -98,6 +98,8 @@ export interface PortalStore {
 
   findAccount(sellerId: SellerId): Promise<Account | undefined>;
   findCredentials(email: string): Promise<Credentials | undefined>;
+  /** With its sessions, codes and invitations; the seller stays, and so do their keys. */
+  removeAccount(sellerId: SellerId): Promise<void>;
   setAccountSettings(
     sellerId: SellerId, settings: AccountSettings, address: string,
   ): Promise<void>;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { INVITATION_LIFE_MS } from '../../src/config.ts';
 import { hashCode } from '../../src/domain/code.ts';
-import { parseSellerId, type SellerId } from '../../src/domain/id.ts';
+import { formatSellerId, parseSellerId, type SellerId } from '../../src/domain/id.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeFolder } from '../support/folder.ts';
 import { run } from '../support/command.ts';
-import { listTypes, makeJoining } from '../store/contract/portal-fixture.ts';
+import { join as joinPortal, listTypes, makeJoining } from '../store/contract/portal-fixture.ts';
 import { createSeller } from './setup.ts';
 
 const CODE = /^(?:[0-9A-HJKMNP-TV-Z]{4}(?:-(?!\n)|\n)){4}$/;
@@ -72,9 +72,27 @@ test('gives a seller who is there an account, once', async (t) => {
   assert.equal(joined.sellerId, sellerId);
   const again = await run(args);
   assert.deepEqual([again.status, again.out], [1, '']);
-  assert.match(again.notes, /has an account already/);
+  assert.match(again.notes, /has an account already\. .*--anew/);
   const types = await look(folder, (store) => listTypes(store, sellerId));
   assert.deepEqual(types, ['invitation_created', 'account_created', 'key_created']);
+});
+
+test('gives a seller whose password is lost another account, which ends the first', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { sellerId, joining } = await look(folder, (store) => joinPortal(store));
+  const args = ['seller', 'invite', '--seller', formatSellerId(sellerId), '--data', folder];
+  const { status, out } = await run([...args, '--anew']);
+  assert.equal(status, 0);
+  await look(folder, async (store) => {
+    assert.equal(await store.findVisitor(joining.session.hash), undefined);
+    assert.equal(await store.findCredentials(joining.account.email), undefined);
+    assert.ok(await store.findGrant(joining.key.hash));
+    const again = makeJoining({ codeHash: hashCode(out) }, joining.account.email);
+    assert.equal((await store.joinPortal(again)).refusal, undefined);
+  });
+  const without = await run(['seller', 'invite', '--anew', '--data', folder]);
+  assert.deepEqual([without.status, without.out], [2, '']);
+  assert.match(without.notes, /--anew needs --seller/);
 });
 
 test('refuses a seller who is not there, and what is no id', async (t) => {

@@ -11,6 +11,7 @@ import type { Portal, Visit } from '../route.ts';
 
 const WORDS: Readonly<Record<AuditType, string>> = {
   account_created: 'The account was opened',
+  account_removed: 'The account was closed for another one',
   signed_in: 'Signed in',
   sign_in_refused: 'A sign-in was refused',
   signed_out: 'Signed out',

@@ -15,6 +15,10 @@ export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
 const EMAIL_SHOWN_CHARACTERS = 140;
 
 export function accountUnits(db: DatabaseSync, audit: AuditLog) {
+  const remove = [
+    'DELETE FROM session WHERE seller_id = ?', 'DELETE FROM recovery_code WHERE seller_id = ?',
+    'DELETE FROM invitation WHERE seller_id = ?', 'DELETE FROM account WHERE seller_id = ?',
+  ].map((sql) => db.prepare(sql));
   const setSettings = db.prepare(`
     UPDATE account SET locale = ?, time_zone = ?, low_stock = ? WHERE seller_id = ?`);
   const findEmail = db.prepare('SELECT email FROM account WHERE seller_id = ?');
@@ -25,6 +29,13 @@ export function accountUnits(db: DatabaseSync, audit: AuditLog) {
   const renew = db.prepare('UPDATE session SET hash = ? WHERE seller_id = ? AND id = ?');
 
   return {
+    removeAccount({ sellerId }: { readonly sellerId: SellerId }, at: number): void {
+      const row = findEmail.get(sellerId);
+      if (!row) return;
+      for (const statement of remove) statement.run(sellerId);
+      const subject = readText(row, 'email');
+      audit.add({ sellerId, type: 'account_removed', address: '', subject }, at);
+    },
     setAccountSettings(
       { sellerId, settings, address }: {
         sellerId: SellerId; settings: AccountSettings; address: string;

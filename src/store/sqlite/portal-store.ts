@@ -25,6 +25,7 @@ export function portalStore({ folder, writer, reader, clock }: Parts): PortalSto
     joinPortal: (joining) => writer.run('joinPortal', joining),
     findAccount: async (sellerId) => reader.snapshot().findAccount(sellerId),
     findCredentials: async (email) => reader.snapshot().findCredentials(email),
+    removeAccount: (sellerId) => writer.run('removeAccount', { sellerId }),
     setAccountSettings: (sellerId, { locale, timeZone, lowStock }, address) => writer.run(
       'setAccountSettings', { sellerId, settings: { locale, timeZone, lowStock }, address },
     ),

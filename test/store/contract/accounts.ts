@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateTotpSecret } from '../../../src/domain/totp.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, type PrepareStore } from './fixture.ts';
 import {
-  join, listEvents, listTypes, makeNewSession, makeSecretHash,
+  join, listEvents, listTypes, makeJoining, makeNewSession, makeSecretHash,
 } from './portal-fixture.ts';
 
 const ADDRESS = '192.0.2.9';
 
 export function testAccounts(prepare: PrepareStore): void {
   testSettings(prepare);
+  testRemoval(prepare);
   testPassword(prepare);
   testTotp(prepare);
   testRecoveryCodes(prepare);
@@ -48,6 +49,33 @@ function testSettings(prepare: PrepareStore): void {
     const changed = (await listEvents(store, one.sellerId)).filter(({ type }) =>
       type === 'email_changed');
     assert.deepEqual(changed.map(({ subject }) => subject), [`${own} → new@shop.example`]);
+  });
+}
+
+function testRemoval(prepare: PrepareStore): void {
+  test('removes an account with all that lets somebody in, and leaves the seller', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const [{ sellerId, joining }, other] = [await join(store), await join(store)];
+    const [old, code] = [makeSecretHash(), makeSecretHash()];
+    const invitation = { sellerId, isFirst: false, expiresAt: clock.now + DAY_MS };
+    await store.createInvitation(old, invitation);
+    const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [makeSecretHash()] };
+    await store.enableTotp(sellerId, totp, ADDRESS);
+    for (let n = 0; n < 2; n += 1) await store.removeAccount(sellerId);
+    assert.equal(await store.findAccount(sellerId), undefined);
+    assert.equal(await store.findVisitor(joining.session.hash), undefined);
+    assert.equal(await store.findTotp(sellerId), undefined);
+    assert.equal(await store.findInvitation(old), undefined);
+    assert.ok(await store.findGrant(joining.key.hash));
+    assert.ok(await store.findVisitor(other.joining.session.hash));
+    await store.createInvitation(code, invitation);
+    const again = await store.joinPortal(makeJoining({ codeHash: code }, joining.account.email));
+    assert.ok(again.refusal === undefined && again.sellerId === sellerId);
+    assert.equal((await store.findAccount(sellerId))?.hasTotp, false);
+    const removed = (await listEvents(store, sellerId)).filter(({ type }) =>
+      type === 'account_removed');
+    assert.deepEqual(removed.map(({ subject }) => subject), [joining.account.email]);
   });
 }
 
