@@ -62,6 +62,7 @@ function renderSession({ visitor, format }: Visit, session: Session): Html {
   const end = id === visitor.session.id ? html`<span class="tag good">This one</span>`
     : html`<button class="small" name="session" value="${id}">End<span class="hidden">
         ${browser}</span></button>`;
-  return html`${headCell(browser)}${cell(address === '' ? 'unknown' : html`<code>${address}</code>`)}
+  return html`${headCell(browser)}
+    ${cell(address === '' ? 'unknown' : html`<code>${address}</code>`)}
     ${cell(format.timeElement(createdAt))}${cell(format.timeElement(seenAt))}${cell(end)}`;
 }

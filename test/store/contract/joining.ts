@@ -61,22 +61,24 @@ function testInvitations(prepare: PrepareStore): void {
     assert.deepEqual(joined.map(({ refusal }) => refusal), [undefined, 'code']);
     assert.equal(await store.findInvitation(other), undefined);
   });
+}
 
+function testJoinedAccounts(prepare: PrepareStore): void {
   test('keeps a code that was refused for the e-mail', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const { joining: { account: { email } } } = await join(store);
     const codeHash = makeSecretHash();
-    await store.createInvitation(codeHash, { ...forAnybody, expiresAt: clock.now + DAY_MS });
+    await store.createInvitation(codeHash, {
+      sellerId: undefined, isFirst: false, expiresAt: clock.now + DAY_MS,
+    });
     const taken = await store.joinPortal(makeJoining({ codeHash }, email));
     assert.deepEqual(taken, { refusal: 'email' });
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
     const again = await store.joinPortal(makeJoining({ codeHash }));
     assert.equal(again.refusal, undefined);
   });
-}
 
-function testJoinedAccounts(prepare: PrepareStore): void {
   test('makes the seller, the account, a key and a session as one', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
