@@ -1,7 +1,7 @@
 /** The page of a product in the portal, and edits of it, alone and against those of others. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formatProductId, type ProductId } from '../../../src/domain/id.ts';
+import { formatProductId, PORTAL_KEY_ID, type ProductId } from '../../../src/domain/id.ts';
 import { assertForeign, assertPage } from '../page-rules.ts';
 import { type Fields, readText, Visitor } from '../visitor.ts';
 import {
@@ -185,6 +185,33 @@ describe('an edit of what somebody else has changed', () => {
     assert.equal((await visitor.submit({})).status, 303);
     const { name, price } = await read(mug) ?? {};
     assert.deepEqual([name, price], ['Cup', 1]);
+  });
+
+  test('is seen, too, where that came at the last moment', async (t) => {
+    const { visitor, create, patch, sync, read, server } = await openCatalogue(t);
+    const mug = await create({ name: 'Mug', price: 1 });
+    const save = server.store.patchProduct.bind(server.store);
+    let before = async (): Promise<void> => {};
+    t.mock.method(server.store, 'patchProduct', async (...args: Parameters<typeof save>) => {
+      if (args[0].keyId === PORTAL_KEY_ID) await before();
+      return save(...args);
+    });
+    let stock = 100;
+    const sell = () => sync([{ id: mug.id, set: stock -= 1 }]);
+    const tryEdit = async (name: string) => {
+      await visitor.get(mug.path);
+      return visitor.submit({ name }, { action: mug.path });
+    };
+    before = async () => { if (stock > 95) await sell(); };
+    assert.equal((await tryEdit('Cup')).status, 303);
+    before = () => patch(mug, { price: 2 });
+    assertPage(await tryEdit('Jar'), 409);
+    before = sell;
+    const refused = await tryEdit('Jar');
+    assertPage(refused, 503);
+    assert.match(readText(refused.text), /moves all the time/);
+    const { name, price, stock: last } = await read(mug) ?? {};
+    assert.deepEqual([name, price, last], ['Cup', 2, 85]);
   });
 
   test('is none where both typed the same', async (t) => {
