@@ -91,7 +91,7 @@ function makeWriter(root) {
       for (const element of product.querySelectorAll('[data-live]')) {
         if (!(element instanceof HTMLElement)) continue;
         const member = element.dataset['live'] ?? '';
-        if (member === 'level') showLevel(element, stock, Number(lowStock));
+        if (member === 'level') showLevel(element, type, stock, Number(lowStock));
         else if (texts[member] !== undefined) replaceText(element, texts[member]);
       }
       product.classList.toggle('gone', type === 'deleted');
@@ -112,12 +112,13 @@ function replaceText(element, text) {
 
 /**
  * @param {HTMLElement} element
+ * @param {string} type
  * @param {number} stock
  * @param {number} lowStock
  */
-function showLevel(element, stock, lowStock) {
-  const [tag, text] = stock === 0 ? ['tag bad', 'sold out'] : stock <= lowStock
-    ? ['tag low', 'low'] : ['', ''];
+function showLevel(element, type, stock, lowStock) {
+  const [tag, text] = type === 'deleted' ? ['tag bad', 'deleted']
+    : stock === 0 ? ['tag bad', 'sold out'] : stock <= lowStock ? ['tag low', 'low'] : ['', ''];
   element.className = tag;
   element.textContent = text;
 }

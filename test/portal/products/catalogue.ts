@@ -8,7 +8,8 @@ import { type Fields, openShop, readText, type Shop } from '../visitor.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-export interface Catalogue extends Pick<Shop, 'visitor' | 'sellerId' | 'send'> {
+export interface Catalogue
+  extends Pick<Shop, 'visitor' | 'sellerId' | 'send' | 'email' | 'password'> {
   readonly server: TestServer;
   readonly clock: Clock;
   /** By the API. */
@@ -41,14 +42,14 @@ export async function openCatalogue(t: TestContext, fields: Fields = {}): Promis
 
 /** Another shop on the server. */
 export async function openOther(server: TestServer, fields: Fields = {}) {
-  const { visitor, sellerId, send } = await openShop(server, fields);
+  const { visitor, sellerId, send, email, password } = await openShop(server, fields);
   const call = async (method: string, path: string, body: object, status: number) => {
     const answer = await send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body) });
     assert.equal(answer.status, status, answer.text);
     return answer.json();
   };
   return {
-    visitor, sellerId, send,
+    visitor, sellerId, send, email, password,
     async create(members: object = {}): Promise<Created> {
       const product = { ...makeProduct(), ...members };
       const { id, sku } = await call('POST', '/api/v1/products', product, 201);

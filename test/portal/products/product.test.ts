@@ -62,7 +62,7 @@ test('names nothing of another shop, and nothing that is not there', async (t) =
   const { server, create, read } = catalogue;
   const mug = await create({ stock: 5 });
   const other = await openOther(server);
-  const shop = { ...other, key: '' as never, email: '', password: '' };
+  const shop = { ...other, key: '' as never };
   const own = formatProductId(other.sellerId, 1 as ProductId);
   await assertForeign(shop, {
     get: ['', '/delete'], post: ['/stock', '/adjust', '/delete'], foreign: mug.path,
