@@ -52,6 +52,8 @@ export interface MovementFilter {
   /** Milliseconds since 1970, inclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** All changes of these types; undefined for those of any type that moved stock. */
+  readonly types?: readonly ChangeType[] | undefined;
 }
 
 export interface MovementQuery {
@@ -68,6 +70,8 @@ export interface MovementPage {
   readonly movements: readonly Change[];
   /** The position with which to go on: as `after`, or as `upTo` of a descending query. */
   readonly next: number | undefined;
+  /** The history begins after this position: 0 where nothing of it was removed for its age. */
+  readonly prunedTo: number;
 }
 
 /** The stock of a product as it stood. */
@@ -119,6 +123,14 @@ export interface StockStore {
    * movements than there are.
    */
   listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
+  /**
+   * The JSON of products (`formatProduct`) as they were last described before changes of theirs, by
+   * the positions of the changes. Those that are not kept any more are left out, and those for which
+   * much of the history would have to be read.
+   */
+  findDescriptionsBefore(
+    sellerId: SellerId, positions: readonly number[],
+  ): Promise<ReadonlyMap<number, string>>;
   /**
    * Position of the last change at this time or before, milliseconds since 1970.
    * @throws AppError `history_pruned` where that is not kept any more

@@ -32,7 +32,9 @@ export interface Span {
   readonly upTo: number;
 }
 
-const MOVES = 'stock_before <> stock_after';
+/** Of the types that are named, or of any type where it moves stock. */
+const OF_TYPES = `(CASE WHEN :types IS NULL THEN stock_before <> stock_after
+  ELSE instr(:types, type) > 0 END)`;
 const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)'
   + ' AND (:until IS NULL OR at <= :until)';
 
@@ -52,6 +54,14 @@ function walkQueries(db: DatabaseSync) {
       ON c.seller_id = :sellerId AND c.position = way.prior
       WHERE way.prior > :after LIMIT :limit)
     SELECT position, prior FROM way`);
+  const describe = db.prepare(`
+    WITH RECURSIVE way (prior, product) AS (
+      SELECT prior, NULL FROM change WHERE seller_id = :sellerId AND position = :from
+      UNION ALL
+      SELECT c.prior, c.product FROM way CROSS JOIN change AS c
+      ON c.seller_id = :sellerId AND c.position = way.prior
+      WHERE way.product IS NULL LIMIT :limit)
+    SELECT count(*) AS steps, max(product) AS product FROM way`);
   return {
     findChange(sellerId: SellerId, position: number): Change | undefined {
       const row = find.get(sellerId, position);
@@ -63,6 +73,15 @@ function walkQueries(db: DatabaseSync) {
         position: readInteger(row, 'position'), prior: readOptional(row, 'prior', readInteger),
       }));
     },
+    /** The last description of the product of a change before it, no further than the limit. */
+    findDescriptionBefore(
+      sellerId: SellerId, from: number, limit: number,
+    ): { readonly product: string | undefined; readonly steps: number } {
+      const row = describe.get({ sellerId, from, limit }) ?? {};
+      return {
+        product: readOptional(row, 'product', readText), steps: readInteger(row, 'steps'),
+      };
+    },
   };
 }
 
@@ -71,16 +90,19 @@ function scanQueries(db: DatabaseSync) {
   const scan = ['ASC', 'DESC'].map((direction) => db.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change
     WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
-      AND ${MOVES} AND ${FILTER}
+      AND ${OF_TYPES} AND ${FILTER}
     ORDER BY position ${direction} LIMIT :limit`));
   return {
     scanMovements(
-      sellerId: SellerId, span: Span, { source = null, reason = null, until = null }: Conditions,
-      isDescending: boolean, limit: number,
+      sellerId: SellerId, { after, upTo }: Span,
+      { source, reason, until, types }: MovementFilter, isDescending: boolean, limit: number,
     ): Change[] {
       const [ascending, descending] = scan;
       const statement = isDescending ? descending : ascending;
-      const rows = statement?.all({ sellerId, ...span, source, reason, until, limit }) ?? [];
+      const rows = statement?.all({
+        sellerId, after, upTo, limit, source: source ?? null, reason: reason ?? null,
+        until: until ?? null, types: types?.join(' ') ?? null,
+      }) ?? [];
       return rows.map((row) => mapChange(sellerId, row));
     },
   };
@@ -130,11 +152,4 @@ function productQueries(db: DatabaseSync) {
       }));
     },
   };
-}
-
-/** What a movement must have; null for any. */
-interface Conditions {
-  readonly source?: string | null | undefined;
-  readonly reason?: string | null | undefined;
-  readonly until?: number | null | undefined;
 }

@@ -17,6 +17,11 @@ import { assertReached } from './history-queries.ts';
 import type { KnownProduct, Span } from './ledger-queries.ts';
 import type { Reader } from './reader.ts';
 
+/** A part of the history, and where all that is kept of it begins. */
+interface KeptSpan extends Span {
+  readonly prunedTo: number;
+}
+
 type Positions = AsyncGenerator<readonly number[], void, void>;
 
 /** What the first look back from a change reads; each one after it twice as much. */
@@ -41,10 +46,25 @@ export class Ledger {
         const change = this.#reader.snapshot().findChange(sellerId, position);
         if (!change || !isMatch(change, query.filter)) continue;
         movements.push(change);
-        if (movements.length > query.limit) return endPage(movements, query);
+        if (movements.length > query.limit) return endPage(movements, query, span);
       }
     }
-    return endPage(movements, query);
+    return endPage(movements, query, span);
+  }
+
+  findDescriptionsBefore(
+    sellerId: SellerId, positions: readonly number[],
+  ): ReadonlyMap<number, string> {
+    const found = new Map<number, string>();
+    let rest = HISTORY_SCAN_LIMIT;
+    for (const position of positions) {
+      if (rest <= 1) break;
+      const { product, steps } = this.#reader.snapshot()
+        .findDescriptionBefore(sellerId, position, rest);
+      if (product !== undefined) found.set(position, product);
+      rest -= steps;
+    }
+    return found;
   }
 
   async findPositionAt(sellerId: SellerId, at: number): Promise<number> {
@@ -84,19 +104,22 @@ export class Ledger {
   }
 
   /** The part of the history that can have what is asked for. */
-  #findSpan(sellerId: SellerId, { filter, after, upTo }: MovementQuery): Span {
+  #findSpan(sellerId: SellerId, { filter, after, upTo }: MovementQuery): KeptSpan {
     const queries = this.#reader.snapshot();
     const { prunedTo, position } = queries.findReach(sellerId);
     const { since, until } = filter;
     const find = (at: number): number => queries.findPositionAt(sellerId, at, prunedTo);
     return {
+      prunedTo,
       after: Math.max(after, prunedTo, since === undefined ? 0 : find(since - 1)),
       upTo: Math.min(upTo, position, until === undefined ? position : find(until)),
     };
   }
 
   /** Movements of any product: as far as one request may look. */
-  async #scan(sellerId: SellerId, query: MovementQuery, span: Span): Promise<MovementPage> {
+  async #scan(
+    sellerId: SellerId, query: MovementQuery, span: KeptSpan,
+  ): Promise<MovementPage> {
     const { filter, isDescending, limit } = query;
     const movements: Change[] = [];
     let { after, upTo } = span;
@@ -108,12 +131,13 @@ export class Ledger {
       const missing = limit + 1 - movements.length;
       movements.push(...this.#reader.snapshot()
         .scanMovements(sellerId, part, filter, isDescending, missing));
-      if (movements.length > limit) return endPage(movements, query);
+      if (movements.length > limit) return endPage(movements, query, span);
       if (isDescending) upTo = part.after;
       else after = part.upTo;
     }
     const isDone = after >= upTo;
-    return { movements, next: isDone ? undefined : isDescending ? upTo : after };
+    const next = isDone ? undefined : isDescending ? upTo : after;
+    return { movements, next, prunedTo: span.prunedTo };
   }
 
   /**
@@ -185,9 +209,9 @@ export class Ledger {
 }
 
 /** The span has the time already, but for changes made while a clock was far ahead. */
-function isMatch({ at, movement }: Change, filter: MovementFilter): boolean {
-  const { source, reason, until } = filter;
-  return movement.before !== movement.after
+function isMatch({ at, type, movement }: Change, filter: MovementFilter): boolean {
+  const { source, reason, until, types } = filter;
+  return (types ? types.includes(type) : movement.before !== movement.after)
     && (until === undefined || at <= until)
     && (source === undefined || movement.source === source)
     && (reason === undefined || movement.reason === reason);
@@ -195,9 +219,9 @@ function isMatch({ at, movement }: Change, filter: MovementFilter): boolean {
 
 /** A page of what was found, which may be one too many. */
 function endPage(
-  found: readonly Change[], { isDescending, limit }: MovementQuery,
+  found: readonly Change[], { isDescending, limit }: MovementQuery, { prunedTo }: KeptSpan,
 ): MovementPage {
   const movements = found.slice(0, limit);
   const last = found.length > limit ? movements.at(-1)?.position : undefined;
-  return { movements, next: last === undefined || !isDescending ? last : last - 1 };
+  return { movements, next: last === undefined || !isDescending ? last : last - 1, prunedTo };
 }

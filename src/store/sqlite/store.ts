@@ -83,6 +83,8 @@ function createStore(
       search.export(sellerId, filter, sort, position),
     listChanges: async (sellerId, query) => reader.snapshot().listChanges(sellerId, query),
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
+    findDescriptionsBefore: async (sellerId, positions) =>
+      ledger.findDescriptionsBefore(sellerId, positions),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
     listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
     listStockDays: async (sellerId, query) => reader.snapshot().listStockDays(sellerId, query),

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { CHANGE_TYPES } from '../../../src/domain/change.ts';
 import type { Sku } from '../../../src/domain/product.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/stock-store.ts';
@@ -130,6 +131,31 @@ function testLedger(prepare: PrepareStore): void {
     assert.deepEqual(await listPositions(store, author, {}, { after: 1, upTo: 6 }), [3, 4, 6]);
   });
 
+  test('lists changes of some types, whether or not they moved stock', async (t) => {
+    const { store, author } = await prepareHistory(prepare(t));
+    assert.deepEqual(await listPositions(store, author, { types: ['created'] }), [1, 2, 8]);
+    assert.deepEqual(await listPositions(store, author, { types: ['updated', 'deleted'] }), [5, 7]);
+    assert.deepEqual(await listPositions(store, author, { types: [] }), []);
+    const all = [1, 2, 3, 4, 5, 6, 7, 8];
+    const isDescending = true;
+    assert.deepEqual(
+      await listPositions(store, author, { types: CHANGE_TYPES }, { isDescending }),
+      all.toReversed(),
+    );
+    const filter = { sku: C, types: ['stock', 'updated'] } as const;
+    assert.deepEqual(await listPositions(store, author, filter), [3, 4, 5]);
+  });
+
+  test('tells what products were described as before changes of theirs', async (t) => {
+    const { store, author: { sellerId } } = await prepareHistory(prepare(t));
+    const other = await makeAuthor(store);
+    const before = await store.findDescriptionsBefore(sellerId, [1, 3, 5, 7, 8, 99]);
+    assert.deepEqual([...before.keys()], [3, 5, 7]);
+    const skus = [...before.values()].map((product) => JSON.parse(product).sku);
+    assert.deepEqual(skus, [A, A, C]);
+    assert.deepEqual(await store.findDescriptionsBefore(other.sellerId, [3, 5]), new Map());
+  });
+
   test('lists movements by source, reason and time', async (t) => {
     const { store, author, timeOf } = await prepareHistory(prepare(t));
     assert.deepEqual(await listPositions(store, author, { source: 'erp' }), [4]);
@@ -231,6 +257,9 @@ function testPruning(prepare: PrepareStore): void {
     assert.deepEqual(kept.changes, whole);
     assert.deepEqual(await listPositions(store, author, {}), [6, 7, 8]);
     assert.deepEqual(await listPositions(store, author, { sku: C }), [7]);
+    const query = { filter: {}, after: 0, upTo: 8, isDescending: true, limit: 9 };
+    assert.equal((await store.listMovements(sellerId, query)).prunedTo, 4);
+    assert.equal((await store.findDescriptionsBefore(sellerId, [5])).size, 0);
     const after = [4, 5, 6, 7, 8].map((at) => store.listStockAt(sellerId, at, ALL));
     assert.deepEqual(await Promise.all(after), before);
   });
