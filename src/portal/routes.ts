@@ -8,6 +8,7 @@ import {
 } from './pages/account-second-step.ts';
 import { showActivity } from './pages/activity.ts';
 import { readAsset } from './pages/asset.ts';
+import { showChanges } from './pages/changes.ts';
 import { exportFile } from './pages/export.ts';
 import { showImports, uploadFile } from './pages/import.ts';
 import {
@@ -78,6 +79,8 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/import/{id}/discard', handle: discardImport },
   { ...get, path: '/import/{id}/refused', handle: readRefusedRows },
   { ...get, path: '/export', handle: exportFile },
+
+  { ...get, path: '/changes', handle: showChanges },
 
   { ...get, path: '/keys', handle: showKeys },
   { ...get, path: '/keys/new', handle: showKeyForm },

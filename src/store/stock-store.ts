@@ -125,8 +125,8 @@ export interface StockStore {
   listMovements(sellerId: SellerId, query: MovementQuery): Promise<MovementPage>;
   /**
    * The JSON of products (`formatProduct`) as they were last described before changes of theirs, by
-   * the positions of the changes. Those that are not kept any more are left out, and those for which
-   * much of the history would have to be read.
+   * the positions of the changes. Those that are not kept any more are left out, and those for
+   * which much of the history would have to be read.
    */
   findDescriptionsBefore(
     sellerId: SellerId, positions: readonly number[],
