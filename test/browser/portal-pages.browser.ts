@@ -1,0 +1,58 @@
+/**
+ * Every page of the portal that somebody can go to, in light and dark, on phones and on desks:
+ * without faults, without noise, light to load, and with nothing from another host.
+ */
+import { after, test } from 'node:test';
+import { openBrowser } from './browser.ts';
+import { inspect, signIn } from './portal.ts';
+import { openSampleShop } from './sample-shop.ts';
+
+const { server, shop, ids } = await openSampleShop({ after });
+const browser = await openBrowser({ after });
+const url = `http://127.0.0.1:${server.port}/portal`;
+
+/** Before the sign-in: they lead nowhere yet. */
+const OPEN_PAGES = { 'sign-in': '/sign-in', join: '/join', 'not-found': '/nothing' };
+
+const PAGES = {
+  overview: '/',
+  products: '/products',
+  'products-found': '/products?q=mug&stock=low&sort=-price',
+  'products-faults': '/products?price_min=much&sort=price',
+  'products-none': '/products?q=nothing+like+it',
+  product: `/products/${ids.product}`,
+  'product-new': '/products/new',
+  'product-delete': `/products/${ids.product}/delete`,
+  import: '/import',
+  'import-preview': `/import/${ids.import}`,
+  keys: '/keys',
+  key: `/keys/${ids.key}`,
+  'key-new': '/keys/new',
+  'key-revoke': `/keys/${ids.key}/revoke`,
+  activity: '/activity',
+  'activity-found': '/activity?type=key_created',
+  account: '/account',
+  'account-email': '/account/email',
+  'account-password': '/account/password',
+  'account-second-step': '/account/second-step',
+  'account-sessions': '/account/sessions',
+};
+
+for (const [name, path] of Object.entries(OPEN_PAGES)) {
+  test(`the page ${name} is sound in every view`, async () => {
+    await browser.open(url + path);
+    await inspect(browser, name, { hasNavigation: false });
+  });
+}
+
+test('somebody signs in', async () => {
+  await browser.open(`${url}/sign-in`);
+  await signIn(browser, shop);
+});
+
+for (const [name, path] of Object.entries(PAGES)) {
+  test(`the page ${name} is sound in every view`, async () => {
+    await browser.open(url + path);
+    await inspect(browser, name);
+  });
+}

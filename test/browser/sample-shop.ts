@@ -1,0 +1,118 @@
+/** A shop that has been going for a while: products, a month of sales, keys, requests, an import. */
+import assert from 'node:assert/strict';
+import { formatKeyId } from '../../src/domain/id.ts';
+import { openShop, type Shop } from '../portal/visitor.ts';
+import { type Clock, makeClock } from '../support/clock.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import type { Lifetime } from './browser.ts';
+
+export interface SampleShop {
+  readonly server: TestServer;
+  readonly shop: Shop;
+  readonly clock: Clock;
+  /** What stands in the paths of its pages. */
+  readonly ids: { readonly product: string; readonly key: string; readonly import: string };
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAYS = 34;
+
+const PRODUCTS = [
+  ['Stoneware mug, speckled blue, 350 ml', 'Kitchen', 'MUG-350-BLUE', 14.9, 160],
+  ['Stoneware mug, chalk white, 350 ml', 'Kitchen', 'MUG-350-WHITE', 14.9, 90],
+  ['Espresso cup without a handle', 'Kitchen', 'CUP-080', 9.5, 240],
+  ['Serving bowl, large, salad green', 'Kitchen', 'BOWL-L-GREEN', 48, 22],
+  ['Bread crock with an oak lid', 'Kitchen', 'CROCK-OAK', 129, 6],
+  ['Linen tea towel, set of two', 'Textiles', 'TOWEL-2', 19.5, 75],
+  ['Linen apron with pockets', 'Textiles', 'APRON-LINEN', 54.9, 18],
+  ['Wool throw, herringbone, 130 × 190 cm', 'Textiles', 'THROW-HB', 169, 9],
+  ['Beeswax candle, tall', 'Living', 'CANDLE-T', 12, 64],
+  ['Candle holder, brass', 'Living', 'HOLDER-BRASS', 38, 31],
+  ['Hand-blown vase', 'Living', 'VASE-01', 89, 12],
+  ['Gift card', 'Other', 'GIFT-50', 50, 1_000],
+] as const;
+
+/** What is sold on a day that leaves no rest, by the place of the product. */
+const SALES = [4, 3, 7, 1, 1, 2, 1, 1, 2, 1, 1, 5];
+
+/** Starts a server with such a shop. Its clock stands where the last thing has happened. */
+export async function openSampleShop(t: Lifetime): Promise<SampleShop> {
+  const clock = makeClock(Date.parse('2026-02-02T08:15:00Z'));
+  const server = await startServer(t, { clock, portal: true });
+  const shop = await openShop(server, {
+    name: 'Nordlicht Ceramics', email: 'anna@nordlicht.example',
+  });
+  for (const [name, category, sku, price, stock] of PRODUCTS) {
+    await call(shop, '/products', { name, category, sku, price, stock });
+  }
+  for (let day = 0; day < DAYS; day += 1) await trade(shop, clock, day);
+  const key = await noteRequests({ server, shop, clock });
+  const product = (await list(shop, '?sku=MUG-350-BLUE')).products[0].id;
+  return { server, shop, clock, ids: { product, key, import: await importFile(shop) } };
+}
+
+/** Calls the API, which takes it. */
+async function call(shop: Shop, path: string, body: unknown): Promise<void> {
+  const answer = await shop.send({
+    method: 'POST', path: `/api/v1${path}`, body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.match(String(answer.status), /^20/, answer.text);
+}
+
+async function list(shop: Shop, query: string) {
+  return (await shop.send({ path: `/api/v1/products${query}` })).json();
+}
+
+/** Sells a little of most products, and now and then has some made. */
+async function trade(shop: Shop, clock: Clock, day: number): Promise<void> {
+  clock.now += 24 * HOUR_MS;
+  const { products } = await list(shop, '');
+  const sold = products.flatMap((product: { sku: string; stock: number }, place: number) => {
+    const count = Math.min(product.stock, ((day + place) % 3) * (SALES[place] ?? 0));
+    return count === 0 ? [] : [{ sku: product.sku, adjust: -count, reason: 'sold' }];
+  });
+  const made = day % 9 === 8
+    ? [{ sku: 'MUG-350-BLUE', adjust: 48, reason: 'a kiln of mugs' }, { sku: 'CUP-080', adjust: 96 }]
+    : [];
+  await call(shop, '/stock', { changes: [...sold, ...made], source: 'cash desk' });
+}
+
+/** Of a day, by two keys; returns the id of one. */
+async function noteRequests(
+  { server, shop, clock }: Pick<SampleShop, 'server' | 'shop' | 'clock'>,
+): Promise<string> {
+  const { store } = server;
+  const { visitor, sellerId } = shop;
+  await signIn(shop);
+  await visitor.get('/portal/keys/new');
+  await visitor.submit({
+    name: 'Cash desk', scopes: ['products:read', 'stock:write'], allow: '192.0.2.0/24',
+  });
+  const [first, second] = await store.listKeys(sellerId, { after: undefined, limit: 2 });
+  assert.ok(first && second);
+  const now = Math.floor(clock.now / HOUR_MS);
+  const usage = Array.from({ length: 20 }, (_, hour) => [
+    { keyId: first.id, requests: 15 + 9 * ((hour * 5) % 7), refusals: hour % 6 === 0 ? 14 : 0 },
+    { keyId: second.id, requests: hour % 4 === 0 ? 30 : 4, refusals: 0 },
+  ].map((counted) => ({ sellerId, hour: now - hour, ...counted }))).flat();
+  await store.noteUsage(usage);
+  return formatKeyId({ sellerId, keyId: first.id });
+}
+
+/** Returns the id of the import, which waits for what becomes of it. */
+async function importFile({ visitor }: Shop): Promise<string> {
+  await visitor.get('/portal/import');
+  const rows = ['name,category,sku,price,stock', 'Bread crock with an oak lid,Kitchen,CROCK-OAK,135,6',
+    'Butter dish,Kitchen,BUTTER-1,32.5,24', 'Salt pig,Kitchen,SALT-1,free,10'];
+  const file = new File([rows.join('\n')], 'spring-catalogue.csv', { type: 'text/csv' });
+  const answer = await visitor.submit({ file });
+  assert.equal(answer.status, 303, answer.text);
+  return String(answer.headers.location).split('/').at(-1) ?? '';
+}
+
+/** Anew: no session lasts as long as it took to come here. */
+async function signIn({ visitor, email, password }: Shop): Promise<void> {
+  await visitor.get('/portal/sign-in');
+  await visitor.submit({ email, password });
+}
