@@ -4,6 +4,11 @@ import { test, type TestContext } from 'node:test';
 import {
   SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS, SIGN_INS_REFUSED_LIMIT,
 } from '../../src/config.ts';
+import { loadAssets } from '../../src/portal/assets.ts';
+import { Form } from '../../src/portal/form.ts';
+import { signIn as signInByForm } from '../../src/portal/pages/sign-in.ts';
+import type { OpenVisit, Portal } from '../../src/portal/route.ts';
+import { SignInLimits } from '../../src/portal/sign-in-limits.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { openShop, readText, type Shop, Visitor, waitUntilSeen } from './visitor.ts';
@@ -68,6 +73,29 @@ test('refuses a wrong password and an e-mail without an account in the same word
     });
   }
   for (const answer of answers) assert.deepEqual(answer, answers[0]);
+});
+
+test('checks a password also where there is no account, so that both take as long', async (t) => {
+  const { server: { store }, shop: { email, password } } = await prepare(t);
+  const checked: (string | undefined)[] = [];
+  const limits = new SignInLimits(Date.now);
+  // The casts: what a refused sign-in needs of both, and no more.
+  const visit = {
+    address: '192.0.2.7', headers: {}, csrfToken: '', link: String, site: { origin: '', url: '' },
+  } as unknown as OpenVisit;
+  const verify = async (_: string, hash: string | undefined): Promise<boolean> => {
+    checked.push(hash);
+    return false;
+  };
+  const portal = {
+    store, limits, passwords: { verify }, assets: loadAssets(), isOpen: false, report: assert.fail,
+  } as unknown as Portal;
+  for (const name of [email, 'nobody@shop.example']) {
+    const form = new Form(new URLSearchParams({ email: name, password }));
+    assert.equal((await signInByForm(visit, portal, form)).status, 422);
+  }
+  const { passwordHash } = await store.findCredentials(email) ?? assert.fail();
+  assert.deepEqual(checked, [passwordHash, undefined]);
 });
 
 test('slows guessing alike with and without an account, and not the browser of the owner',
