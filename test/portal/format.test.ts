@@ -34,6 +34,17 @@ test('writes amounts exactly, with the decimals of their currency', () => {
   assert.equal(write('en-GB', 'EUR', 2, 9_007_199_254_740_993n), '€90,071,992,547,409.93');
 });
 
+test('writes amounts for fields with the decimal mark alone, which people can type', () => {
+  const formats = new Formats();
+  const get = (locale: string, currency = EURO) =>
+    formats.get({ locale, timeZone: 'UTC', currency });
+  assert.equal(get('en-GB').amount(123_456), '1234.56');
+  assert.equal(get('de-DE').amount(123_456), '1234,56');
+  assert.equal(get('de-DE', { code: 'JPY', decimals: 0 }).amount(123_456), '123456');
+  const marks = ['en-GB', 'de-DE', 'de-CH', 'fr-FR', 'ar-EG'].map((name) => get(name).decimalMark);
+  assert.deepEqual(marks, ['.', ',', '.', ',', '.']);
+});
+
 test('writes times in the time zone, with it, and for machines in UTC', () => {
   const format = new Formats().get({
     locale: 'en-GB', timeZone: 'Asia/Tokyo', currency: EURO,
@@ -43,6 +54,7 @@ test('writes times in the time zone, with it, and for machines in UTC', () => {
   assert.equal(format.timeElement(AT).text,
     `<time datetime="2026-03-01T23:30:05.000Z">${shown}</time>`);
   assert.equal(format.day(AT), '2 Mar');
+  assert.equal(format.minute(AT), '2 Mar, 08:30');
 });
 
 test('keeps the formats of those who are there, and not without end', () => {

@@ -62,8 +62,7 @@ test('tells a page what others change, from where the page was made', LIMITED, a
 test('begins with the present where a page missed too much, and says so', LIMITED, async (t) => {
   const { visitor, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 0 });
-  const changes = Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 }));
-  await sync(changes);
+  await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
   const near = await follow(t, visitor, '1');
   await near.reach(1 + LIVE_CATCH_UP_LIMIT);
   assert.equal(near.events.length, LIVE_CATCH_UP_LIMIT);

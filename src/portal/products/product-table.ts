@@ -1,5 +1,6 @@
 /** The list of products: how it is searched and sorted, its rows, what to do where it is empty. */
 import { PRODUCTS } from '../../api/paths.ts';
+import { PORTAL_PAGE_PRODUCTS } from '../../config.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import { formatProductId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
@@ -18,8 +19,15 @@ export const SEARCH_LABELS: Readonly<Record<string, string>> = {
   sort: 'Order',
 };
 
-/** So that 50 of the longest fit into a page; the page of the product has all of them. */
-const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [220, 100, 80];
+/**
+ * So that 50 of the longest fit into a page; the page of the product has all of them. Where the
+ * links of the page carry long conditions, it is names and categories that make room.
+ */
+const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [200, 100, 64];
+const TEXT_MIN_BYTES = 50;
+const LINKS = 2;
+/** Of conditions, for which there is room in any case. */
+const CONDITIONS_BYTES = 200;
 export const SEARCH_FORM = 'search';
 
 const SORTS: readonly Choice[] = [
@@ -67,6 +75,9 @@ export function productTable(
   visit: Visit, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
+  const conditions = String(new URLSearchParams([...search.typed]));
+  const lessBytes =
+    Math.max(0, conditions.length - CONDITIONS_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
   return table({
     caption: 'Products',
     columns: [
@@ -74,7 +85,7 @@ export function productTable(
       { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), { label: 'Category' },
       head('updated_at', 'Changed'),
     ],
-    rows: products.map((product) => renderRow(visit, product)),
+    rows: products.map((product) => renderRow(visit, product, lessBytes)),
     productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
     empty: renderEmpty(visit, search),
   });
@@ -92,17 +103,20 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
   };
 }
 
-function renderRow(visit: Visit, product: Product): Content {
+/** Its texts are that much shorter than they may be. */
+function renderRow(visit: Visit, product: Product, lessBytes: number): Content {
   const { format, link } = visit;
   const { sellerId, id, name, sku, category, priceMinor, stock, updatedAt } = product;
   const href = link(`/products/${formatProductId(sellerId, id)}`);
+  const cut = (text: string, limitBytes: number): string =>
+    shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [
-    headCell(html`<a href="${href}" data-live="name">${shorten(name, NAME_BYTES)}</a>`),
+    headCell(html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`),
     numberCell(html`<span data-live="stock">${format.number(stock)}</span> ${
       stockLevel(stock, visit)}`),
     numberCell(html`<span data-live="price">${format.money(priceMinor)}</span>`),
     cell(html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`),
-    cell(html`<span data-live="category">${shorten(category, CATEGORY_BYTES)}</span>`),
+    cell(html`<span data-live="category">${cut(category, CATEGORY_BYTES)}</span>`),
     cell(html`<span data-live="updated_at">${format.time(updatedAt)}</span>`),
   ];
 }

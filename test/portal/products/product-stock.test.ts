@@ -113,7 +113,7 @@ describe('a count', () => {
     assert.match(readText((await visitor.follow()).text), /was that already/);
   });
 
-  test('is refused where the stock moved meanwhile, and taken once more all the same', async (t) => {
+  test('is refused where the stock moved meanwhile, and taken when it is sent again', async (t) => {
     const { visitor, mug, sync, stock } = await start(t, 9);
     await visitor.get(mug.path);
     await sync([{ id: mug.id, adjust: -2 }]);

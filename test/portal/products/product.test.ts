@@ -114,6 +114,24 @@ describe('an edit', () => {
     assert.deepEqual((await read(mug))?.['name'], ' Outer space ');
   });
 
+  test('begins with the price as the locale writes it, and takes it either way', async (t) => {
+    const catalogue = await openCatalogue(t, { currency: 'KWD' });
+    const { visitor, create, read, server, sellerId } = catalogue;
+    const mug = await create({ price: 1_234.5 });
+    await server.store.setAccountSettings(
+      sellerId, { locale: 'de-DE', timeZone: 'UTC', lowStock: 20 }, '',
+    );
+    await visitor.get(mug.path);
+    assert.equal(visitor.valueOf('price'), '1234,500');
+    assert.match(readText(visitor.page?.text ?? ''), /Price 1\.234,500 KWD Stock 7 low/);
+    for (const [price, kept] of [['7,125', 7.125], ['8.5', 8.5]] as const) {
+      assert.equal((await edit(catalogue, mug, { price })).status, 303);
+      assert.equal((await read(mug))?.['price'], kept);
+    }
+    const refused = await edit(catalogue, mug, { price: '1.234' });
+    assert.match(readFaults(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
+  });
+
   test('that is sent twice is made once, and is no conflict', async (t) => {
     const { visitor, create, read, sync } = await openCatalogue(t);
     const mug = await create();
