@@ -7,6 +7,7 @@ import {
   disableSecondStep, enableSecondStep, makeRecoveryCodes, showSecondStep,
 } from './pages/account-second-step.ts';
 import { showActivity } from './pages/activity.ts';
+import { showApi, showOperation, showProblems } from './pages/api.ts';
 import { readAsset } from './pages/asset.ts';
 import { showChanges } from './pages/changes.ts';
 import { exportFile } from './pages/export.ts';
@@ -79,6 +80,10 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/import/{id}/discard', handle: discardImport },
   { ...get, path: '/import/{id}/refused', handle: readRefusedRows },
   { ...get, path: '/export', handle: exportFile },
+
+  { ...get, path: '/api', handle: showApi },
+  { ...get, path: '/api/problems', handle: showProblems },
+  { ...get, path: '/api/{operation}', handle: showOperation },
 
   { ...get, path: '/changes', handle: showChanges },
 
