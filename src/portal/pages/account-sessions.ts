@@ -59,10 +59,10 @@ export async function endSessions(
 function renderSession({ visitor, format }: Visit, session: Session): Html {
   const { id, address, userAgent, createdAt, seenAt } = session;
   const browser = describeBrowser(userAgent);
+  const from = address === '' ? 'unknown' : html`<code>${address}</code>`;
   const end = id === visitor.session.id ? html`<span class="tag good">This one</span>`
     : html`<button class="small" name="session" value="${id}">End<span class="hidden">
         ${browser}</span></button>`;
-  return html`${headCell(browser)}
-    ${cell(address === '' ? 'unknown' : html`<code>${address}</code>`)}
+  return html`${headCell(browser)}${cell(from)}
     ${cell(format.timeElement(createdAt))}${cell(format.timeElement(seenAt))}${cell(end)}`;
 }

@@ -128,7 +128,7 @@ function renderFields({ isOpen }: Portal, form: Form, faults: Faults): Html {
     ${textField({
     name: 'code', label: isOpen ? 'Code (if you were given one)' : 'Code', faults,
     value: form.get('code'), isRequired: !isOpen, autocomplete: 'one-time-code',
-    hint: 'From the terminal of the server, or from your invitation: XXXX-XXXX-XXXX-XXXX',
+    hint: 'XXXX-XXXX-XXXX-XXXX, from the terminal of the server or from your invitation.',
   })}
     ${!isThere && textField({
     name: 'name', label: 'Name of the shop', value: form.get('name'), faults, isRequired: true,

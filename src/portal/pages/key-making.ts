@@ -27,8 +27,8 @@ import { findEndOfDay } from '../zoned-day.ts';
 
 const MEANINGS: Readonly<Record<Scope, string>> = {
   'products:read': 'Read products and stock',
-  'products:write': 'Create, import, change and delete products, their stock among it',
-  'stock:write': 'Change the stock of products, and nothing else of them',
+  'products:write': 'Create, import, change and delete products, and change their stock',
+  'stock:write': 'Change the stock of products, and nothing else',
   'changes:read': 'Read and follow the changes of the catalogue, and the ledger of stock',
   'webhooks:write': 'Read, make, change and delete webhooks',
 };

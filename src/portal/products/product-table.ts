@@ -112,8 +112,8 @@ function renderRow(visit: Visit, product: Product, lessBytes: number): Content {
     shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [
     headCell(html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`),
-    numberCell(html`<span data-live="stock">${format.number(stock)}</span> ${
-      stockLevel(stock, visit)}`),
+    numberCell(html`${stockLevel(stock, visit)}
+      <span data-live="stock">${format.number(stock)}</span>`),
     numberCell(html`<span data-live="price">${format.money(priceMinor)}</span>`),
     cell(html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`),
     cell(html`<span data-live="category">${cut(category, CATEGORY_BYTES)}</span>`),

@@ -25,7 +25,7 @@ const SPAN_MIN_MS = 60_000;
 
 const [WIDTH, HEIGHT] = [400, 190];
 const [TOP, RIGHT, BOTTOM] = [12, 12, 26];
-const CHARACTER_WIDTH = 6.5;
+const CHARACTER_WIDTH = 9; // on phones, where texts are the largest
 const TICKS = 4;
 
 /** Nothing where no movement is known. */
