@@ -31,7 +31,8 @@ interface Trial {
 
 /** Something to try for each scope. */
 function describeTrials(url: string, secret: ApiKeySecret): readonly Trial[] {
-  const call = (path: string): string => `curl '${url}${path}' -H 'x-api-key: ${secret}'`;
+  const call = (path: string): string => `curl '${url}${path}' \\
+  -H 'x-api-key: ${secret}'`;
   const send = (path: string, body: unknown): string => `${call(path)} \\
   -H 'content-type: application/json' \\
   -d '${JSON.stringify(body)}'`;

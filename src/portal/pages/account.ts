@@ -20,6 +20,10 @@ const DONE: Readonly<Record<string, string>> = {
   off: 'Signing in takes your password alone now.',
 };
 
+const LABELS: Readonly<Record<string, string>> = {
+  locale: 'Language and country', time_zone: 'Time zone', low_stock: 'Low stock',
+};
+
 const LOCALES = [
   'da-DK', 'de-AT', 'de-CH', 'de-DE', 'en-AU', 'en-CA', 'en-GB', 'en-IE', 'en-IN', 'en-US',
   'es-ES', 'es-MX', 'fi-FI', 'fr-CA', 'fr-CH', 'fr-FR', 'it-CH', 'it-IT', 'ja-JP', 'ko-KR',
@@ -72,7 +76,7 @@ async function renderAccount(
     title: 'Account',
     status: faults.size === 0 ? 200 : 422,
     content: html`${done !== undefined && faults.size === 0 && notice(html`<p>${done}</p>`)}
-      ${faultSummary(faults)}
+      ${faultSummary(faults, undefined, LABELS)}
       <section class="card" aria-labelledby="signing-in">
         <h2 id="signing-in">Signing in</h2>
         ${await renderSignIn(visit, portal)}

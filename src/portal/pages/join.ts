@@ -22,6 +22,10 @@ import type { OpenVisit, Portal } from '../route.ts';
 import { beginSession } from '../session.ts';
 
 const KEY_NAME = 'My first key';
+const LABELS: Readonly<Record<string, string>> = {
+  code: 'Code', name: 'Name of the shop', currency: 'Currency', email: 'E-mail',
+  password: 'Password',
+};
 const BAD_CODE = 'This code is not valid (any more): each works once, and for some days.';
 const TAKEN_EMAIL = 'This e-mail has an account here. Sign in, or take another one.';
 
@@ -113,7 +117,7 @@ function renderJoin(visit: OpenVisit, portal: Portal, form: Form, faults: Faults
   return renderOpenPage(visit, portal, {
     title: 'Open your shop',
     status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults)}
+    content: html`${faultSummary(faults, undefined, LABELS)}
       ${postForm(visit, visit.link('/join'), renderFields(portal, form, faults))}
       <p>You have an account? <a href="${visit.link('/sign-in')}">Sign in</a>.</p>`,
     scripts: ['join.js'],

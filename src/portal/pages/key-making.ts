@@ -32,6 +32,9 @@ const MEANINGS: Readonly<Record<Scope, string>> = {
   'changes:read': 'Read and follow the changes of the catalogue, and the ledger of stock',
   'webhooks:write': 'Read, make, change and delete webhooks',
 };
+const LABELS: Readonly<Record<string, string>> = {
+  name: 'Name', scopes: 'It may', day: 'Last day', allow: 'It may be used from',
+};
 const ON_DAY = 'day';
 const EXPIRIES: readonly Choice[] = [
   { value: '', label: 'Never' },
@@ -133,7 +136,7 @@ function renderForm(
   return renderPage(visit, portal, {
     title: 'New API key',
     status: refusal !== undefined ? 409 : faults.size > 0 ? 422 : 200,
-    content: html`${faultSummary(faults, refusal)}
+    content: html`${faultSummary(faults, refusal, LABELS)}
       ${postForm(visit, visit.link('/keys/new'), renderFields(form, faults), 'card stack')}
       <p><a href="${visit.link('/keys')}">All keys</a></p>`,
   });

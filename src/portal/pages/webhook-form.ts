@@ -18,6 +18,10 @@ import type { Portal, Visit } from '../route.ts';
 import { pathOf } from '../webhook-cards.ts';
 import { getWebhook } from './webhooks.ts';
 
+const LABELS: Readonly<Record<string, string>> = {
+  url: 'Address', description: 'Description', types: 'Send only',
+};
+
 /** GET /portal/webhooks/new: 200, 404 */
 export async function showWebhookForm(visit: Visit, portal: Portal): Promise<Reply> {
   getWebhooks(portal);
@@ -124,7 +128,7 @@ function renderNew(
   return renderPage(visit, portal, {
     title: 'New webhook',
     status: refusal !== undefined ? 409 : faults.size > 0 ? 422 : 200,
-    content: html`${faultSummary(faults, refusal)}
+    content: html`${faultSummary(faults, refusal, LABELS)}
       ${postForm(visit, visit.link('/webhooks/new'), html`${onceField()}
         ${renderFields(form, faults)}
         <button>Make the webhook</button>`, 'card stack')}
@@ -137,7 +141,7 @@ function renderEdit(visit: Visit, portal: Portal, form: Form, faults: Faults): R
   return renderPage(visit, portal, {
     title: 'Change the webhook',
     status: faults.size > 0 ? 422 : 200,
-    content: html`${faultSummary(faults)}
+    content: html`${faultSummary(faults, undefined, LABELS)}
       ${postForm(visit, `${path}/edit`, html`${renderFields(form, faults)}
         <button>Save</button>`, 'card stack')}
       <p><a href="${path}">Back to the webhook</a></p>`,

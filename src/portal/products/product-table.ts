@@ -132,10 +132,12 @@ function renderEmpty({ link, site }: Visit, { isFiltered, place }: ProductSearch
     name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40,
   });
   return html`<h2>No products yet</h2>
-    <p><a class="button main" href="${link('/products/new')}">Create a product</a>
+    <p class="row middle centre">
+      <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
     <p>Or let a program do it, with an <a href="${link('/keys')}">API key</a>:</p>
-    ${copyable('create', `curl '${site.url}${PRODUCTS}' -H 'x-api-key: YOUR_KEY' \\
+    ${copyable('create', `curl '${site.url}${PRODUCTS}' \\
+  -H 'x-api-key: YOUR_KEY' \\
   -H 'content-type: application/json' \\
   -d '${body}'`)}`;
 }
