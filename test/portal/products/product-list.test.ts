@@ -30,7 +30,7 @@ test('shows each product with its numbers as the seller writes them', async (t) 
   const rows = readRows(answer);
   const changed = '2 Jan 2026, 04:04:05 CET';
   assert.deepEqual(rows[0], ['Mug', '6', 'CHF 1,234.50', 'M', 'Kitchen', changed]);
-  assert.deepEqual(rows[1]?.slice(0, 3), ['Lamp', '5 low', 'CHF 0.00']);
+  assert.deepEqual(rows[1]?.slice(0, 3), ['Lamp', 'low 5', 'CHF 0.00']);
   assert.deepEqual(rows[2]?.slice(0, 2), ['Jar', 'sold out 0']);
 });
 
