@@ -8,6 +8,9 @@ import { onceField } from './once.ts';
 import { OVERLAPS } from './overlap.ts';
 import type { Visit } from './route.ts';
 
+/** Of the fields that may be at fault. */
+export const CARD_LABELS = { position: 'Everything after position' };
+
 /** The path of the page of a webhook. */
 export function pathOf(webhook: Webhook): string {
   return `/webhooks/${formatWebhookId(webhook)}`;
@@ -30,7 +33,7 @@ export function renderCards(
       <h2 id="replay">Send again</h2>
       ${postForm(visit, action('replay'), html`${onceField()}
         ${textField({
-    name: 'position', label: 'Everything after position', value: typed, inputMode: 'numeric',
+    name: 'position', label: CARD_LABELS.position, value: typed, inputMode: 'numeric',
     faults, hint: `0 sends all of the history. The catalogue stands at ${format.number(position)}.`,
   })}
         <button>Send again</button>`)}

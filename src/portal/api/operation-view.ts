@@ -66,7 +66,7 @@ function renderParameters(parameters: readonly Parameter[]): Html {
       return [
         headCell(html`<code>${name}</code>${required && html`
           <span class="quiet small">required</span>`}`),
-        cell(place),
+        cell(html`<span class="nowrap">${place}</span>`),
         cell(describeType(schema)),
         cell(fallback !== undefined && html`<code>${String(fallback)}</code>`),
         cell(html`${renderMeaning(rest, description)}

@@ -102,7 +102,7 @@ function renderMembers(name: string, schema: Schema): Html {
     rows: listMembers(schema, '').map(({ path, isRequired, member }) => [
       headCell(html`<code>${path}</code>${!isRequired && html`
         <span class="quiet small">optional</span>`}`),
-      cell(describeType(member)),
+      cell(html`<span class="nowrap">${describeType(member)}</span>`),
       cell(renderMeaning(member)),
     ]),
     empty: html`<p>It has no members.</p>`,

@@ -37,7 +37,7 @@ export async function showApi(visit: Visit, portal: Portal): Promise<Reply> {
         + `curl '${site.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
       <p><a class="button" href="${portal.prefix}${pathOf(document, 'readOpenApi')}">OpenAPI
         document</a> <a class="button" href="${link('/api/problems')}">Refusals</a></p>
-      ${[...groups].map(([name, group]) => renderGroup(visit, name ?? '', group))}`,
+      ${GROUPS.map(([, name]) => renderGroup(visit, name, groups.get(name) ?? []))}`,
   });
 }
 
@@ -67,7 +67,8 @@ export async function showProblems(visit: Visit, portal: Portal): Promise<Reply>
   const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
   return renderPage(visit, portal, {
     title: 'Refusals of the API',
-    content: html`${schema && renderShapes(document, [schema.schema], new Set())}
+    content: html`<h2>What they are</h2>
+      ${schema && renderShapes(document, [schema.schema], new Set())}
       ${answers.map(([status, { description, content }]) => html`
         <h2 id="status-${status}">${status}</h2>
         <p>${description}</p>

@@ -32,8 +32,9 @@ const MEANINGS: Readonly<Record<Scope, string>> = {
   'changes:read': 'Read and follow the changes of the catalogue, and the ledger of stock',
   'webhooks:write': 'Read, make, change and delete webhooks',
 };
-const LABELS: Readonly<Record<string, string>> = {
-  name: 'Name', scopes: 'It may', day: 'Last day', allow: 'It may be used from',
+const LABELS = {
+  name: 'Name', scopes: 'It may', expires: 'It expires', day: 'Last day',
+  allow: 'It may be used from',
 };
 const ON_DAY = 'day';
 const EXPIRIES: readonly Choice[] = [
@@ -96,7 +97,6 @@ function readKey(
   const expiry = parseExpiry(form, account, now);
   const faults = new Map<string, string>();
   const scopes = form.getAll('scopes');
-  if (scopes.length === 0) faults.set('scopes', 'Tick at least one thing that the key may do.');
   try {
     const key = parseNewApiKey({
       name: form.getTrimmed('name'),
@@ -104,11 +104,12 @@ function readKey(
       addressRanges: form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean),
       expiresAt: 'value' in expiry ? expiry.value : undefined,
     });
-    if (faults.size === 0 && 'value' in expiry) return { key };
+    if (scopes.length > 0 && 'value' in expiry) return { key };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     for (const [name, fault] of readFaults(error.issues)) faults.set(name, fault);
   }
+  if (scopes.length === 0) faults.set('scopes', 'Tick at least one thing that the key may do.');
   if ('fault' in expiry) faults.set('day', expiry.fault.detail);
   return { faults };
 }
@@ -145,22 +146,22 @@ function renderForm(
 function renderFields(form: Form, faults: Faults): Html {
   return html`${onceField()}
     ${textField({
-    name: 'name', label: 'Name', value: form.get('name'), faults, isRequired: true,
+    name: 'name', label: LABELS.name, value: form.get('name'), faults, isRequired: true,
     maxLength: KEY_NAME_LIMIT_CODE_POINTS, hint: 'What the key is for, such as: cash desk',
   })}
     ${checkboxes({
-    name: 'scopes', label: 'It may', faults, values: form.getAll('scopes'),
+    name: 'scopes', label: LABELS.scopes, faults, values: form.getAll('scopes'),
     choices: SCOPES.map((scope) => ({ value: scope, label: `${MEANINGS[scope]} (${scope})` })),
   })}
     ${selectField({
-    name: 'expires', label: 'It expires', value: form.get('expires'), choices: EXPIRIES,
+    name: 'expires', label: LABELS.expires, value: form.get('expires'), choices: EXPIRIES,
   })}
     ${textField({
-    name: 'day', label: 'Last day', type: 'date', value: form.get('day'), faults,
+    name: 'day', label: LABELS.day, type: 'date', value: form.get('day'), faults,
     hint: 'Only for a key that expires at the end of a day: in your time zone.',
   })}
     ${textArea({
-    name: 'allow', label: 'It may be used from', value: form.get('allow'), faults, rows: 3,
+    name: 'allow', label: LABELS.allow, value: form.get('allow'), faults, rows: 3,
     hint: `Addresses or CIDR ranges, each on a line of its own, up to ${KEY_ADDRESS_RANGES_LIMIT}: `
       + '192.0.2.7, 192.0.2.0/24, 2001:db8::/32. Empty: from anywhere.',
   })}

@@ -135,7 +135,7 @@ function renderScopes({ scopes }: ApiKey): Html {
 }
 
 function renderRanges({ addressRanges }: ApiKey): Content {
-  if (addressRanges.length === 0) return 'anywhere';
+  if (addressRanges.length === 0) return html`<span class="nowrap">anywhere</span>`;
   const more = addressRanges.length - RANGES_SHOWN;
   return html`${addressRanges.slice(0, RANGES_SHOWN).map((range) => html`
     <code>${shorten(range)}</code>`)}${more > 0 && html` and ${more} more`}`;

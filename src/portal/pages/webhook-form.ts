@@ -150,15 +150,15 @@ function renderEdit(visit: Visit, portal: Portal, form: Form, faults: Faults): R
 
 function renderFields(form: Form, faults: Faults): Html {
   return html`${textField({
-    name: 'url', label: 'Address', type: 'url', value: form.get('url'), faults, isRequired: true,
+    name: 'url', label: LABELS.url, type: 'url', value: form.get('url'), faults, isRequired: true,
     hint: 'Of your own server, such as https://shop.example/changes. Each message is a POST.',
   })}
     ${textField({
-    name: 'description', label: 'Description', value: form.get('description'), faults,
+    name: 'description', label: LABELS.description, value: form.get('description'), faults,
     maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, hint: 'For yourself; it may be empty.',
   })}
     ${checkboxes({
-    name: 'types', label: 'Send only', faults, values: form.getAll('types'),
+    name: 'types', label: LABELS.types, faults, values: form.getAll('types'),
     choices: CHANGE_TYPE_CHOICES, hint: 'Tick none for all changes.',
   })}`;
 }

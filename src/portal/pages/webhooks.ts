@@ -13,7 +13,7 @@ import { cell, facts, headCell, numberCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
-import { pathOf, renderCards } from '../webhook-cards.ts';
+import { CARD_LABELS, pathOf, renderCards } from '../webhook-cards.ts';
 
 /** Of an address, a description or an outcome in a list. */
 const TEXT_BYTES = 150;
@@ -96,7 +96,8 @@ export async function renderWebhook(
   return renderPage(visit, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
     status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults)}${renderDone(visit, attempts)}
+    content: html`${faultSummary(faults, undefined, CARD_LABELS)}
+      ${renderDone(visit, attempts)}
       <div class="card">${renderFacts(visit, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Change</a>
           <a class="button" href="${path}/delete">Delete …</a></p></div>
