@@ -67,7 +67,7 @@ function renderParameters(parameters: readonly Parameter[]): Html {
         headCell(html`<code>${name}</code>${required && html`
           <span class="quiet small">required</span>`}`),
         cell(html`<span class="nowrap">${place}</span>`),
-        cell(describeType(schema)),
+        cell(html`${describeType(schema)}${schema.items && ', with commas between'}`),
         cell(fallback !== undefined && html`<code>${String(fallback)}</code>`),
         cell(html`${renderMeaning(rest, description)}
           <p class="quiet small">Such as <code>${String(example)}</code></p>`),

@@ -26,19 +26,18 @@ export function describeType(schema: Schema): Content {
 }
 
 /** What values may be, in words. */
-function describeLimits(schema: Schema): Content {
+function listLimits(schema: Schema): readonly Content[] {
   const { minimum, maximum, exclusiveMaximum, minLength, maxLength, minItems, maxItems } = schema;
   const { pattern, default: fallback, const: only } = schema;
-  const parts = [
-    formatRange(minimum, maximum, ''),
+  return [
+    formatRange(minimum, maximum),
     exclusiveMaximum !== undefined && `below ${NUMBERS.format(exclusiveMaximum)}`,
-    formatRange(minLength, maxLength, ' characters'),
-    formatRange(minItems, maxItems, ' items'),
+    formatCount(minLength, maxLength, 'characters'),
+    formatCount(minItems, maxItems, 'items'),
     pattern !== undefined && html`like <code>${pattern}</code>`,
     only !== undefined && html`always <code>${String(only)}</code>`,
     fallback !== undefined && html`default <code>${String(fallback)}</code>`,
   ].filter((part) => part !== false && part !== undefined);
-  return parts.map((part, index) => html`${index > 0 && ', '}${part}`);
 }
 
 /** The tables of all that is named in these; `shown` are those that were, and grows. */
@@ -59,15 +58,18 @@ function join(parts: readonly Content[]): Html {
   return html`${parts.map((part, index) => html`${index > 0 && ' or '}${part}`)}`;
 }
 
-function formatRange(
-  least: number | undefined, most: number | undefined, unit: string,
-): string | undefined {
+function formatRange(least: number | undefined, most: number | undefined): string | undefined {
   // Whatever a number in JSON can be is no limit worth a word.
   const end = most === Number.MAX_SAFE_INTEGER ? undefined : most;
-  if (end !== undefined) {
-    return `${least === undefined ? 'up' : NUMBERS.format(least)} to ${NUMBERS.format(end)}${unit}`;
-  }
-  return least === undefined ? undefined : `from ${NUMBERS.format(least)}${unit}`;
+  if (end === undefined) return least === undefined ? undefined : `from ${NUMBERS.format(least)}`;
+  return `${least === undefined ? 'up' : NUMBERS.format(least)} to ${NUMBERS.format(end)}`;
+}
+
+function formatCount(
+  least: number | undefined, most: number | undefined, unit: string,
+): string | undefined {
+  if (most === undefined) return least === undefined ? undefined : 'not empty';
+  return `${formatRange(least, most)} ${unit}`;
 }
 
 /** In the order in which they are met. */
@@ -111,8 +113,9 @@ function renderMembers(name: string, schema: Schema): Html {
 
 /** What it means, and its limits. */
 export function renderMeaning(schema: Schema, description = schema.description): Html {
-  return html`${description !== undefined && renderProse(description)}
-    <p class="quiet small">${describeLimits(schema)}</p>`;
+  const limits = listLimits(schema).map((limit, index) => html`${index > 0 && ', '}${limit}`);
+  return html`${description !== undefined && renderProse(description)}${limits.length > 0 && html`
+    <p class="quiet small">${limits}</p>`}`;
 }
 
 interface Member {
