@@ -18,9 +18,7 @@ import type { Portal, Visit } from '../route.ts';
 import { pathOf } from '../webhook-cards.ts';
 import { getWebhook } from './webhooks.ts';
 
-const LABELS: Readonly<Record<string, string>> = {
-  url: 'Address', description: 'Description', types: 'Send only',
-};
+const LABELS = { url: 'Address', description: 'Description', types: 'Send only' };
 
 /** GET /portal/webhooks/new: 200, 404 */
 export async function showWebhookForm(visit: Visit, portal: Portal): Promise<Reply> {
