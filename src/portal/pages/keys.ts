@@ -106,7 +106,8 @@ function renderRow(
 ): Content {
   const { format, link } = visit;
   return [
-    headCell(html`<a href="${link(pathOf(key))}">${key.name}</a>`),
+    headCell(html`<a href="${link(pathOf(key))}">${key.name}</a><br>
+      <code class="quiet">${formatId(key)}</code>`),
     cell(renderState(key, now)),
     cell(renderScopes(key)),
     cell(renderRanges(key)),
