@@ -10,7 +10,7 @@ export function formatCurl(
   values: ReadonlyMap<string, string>,
 ): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encode(values.get(name) ?? exampleOf(parameters, name)));
+    encodeURIComponent(values.get(name) ?? exampleOf(parameters, name)));
   const [mediaType, content] = Object.entries(body?.content ?? {})[0] ?? [];
   const isPlain = method === 'GET' || (method === 'POST' && content !== undefined);
   const lines = [
@@ -29,11 +29,6 @@ export function formatExample(example: unknown, indent?: number): string {
 
 function exampleOf(parameters: readonly Parameter[], name: string): string {
   return String(parameters.find((parameter) => parameter.name === name)?.example);
-}
-
-/** RFC 3986, section 2.1; an apostrophe would end the quotes of the shell. */
-function encode(segment: string): string {
-  return encodeURIComponent(segment).replaceAll("'", '%27');
 }
 
 function quote(text: string): string {
