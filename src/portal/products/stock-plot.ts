@@ -85,10 +85,13 @@ function renderTimes(
   start: number, end: number, format: Format,
 ): readonly (readonly [at: number, text: string, anchor: string])[] {
   const write = end - start < 3 * DAY_MS ? format.minute : format.day;
+  const middle = (start + end) / 2;
+  const [first, between, last] = [write(start), write(middle), write(end)];
+  const isOwn = between !== first && between !== last;
   return [
-    [start, write(start), 'start'],
-    [(start + end) / 2, write((start + end) / 2), 'middle'],
-    [end, write(end), 'end'],
+    [start, first, 'start'],
+    ...isOwn ? [[middle, between, 'middle'] as const] : [],
+    [end, last, 'end'],
   ];
 }
 

@@ -34,7 +34,7 @@ test('draws nothing of a stock that never moved', () => {
 
 test('goes up and down in steps, from the first movement to now', () => {
   const { path, labels, text } = draw([[10, 100], [5, 50], [0, 75]]);
-  // 100 is at the top, 12 below the edge, and 0 at 164; the numbers on the left take 27.5.
+  // 100 is at the top, 12 below the edge, and 0 at 164; the numbers on the left take 35.
   assert.equal(path, 'M35 12H211.5V88H388V50H388');
   assert.deepEqual(labels, ['0', '25', '50', '75', '100', '19 Feb', '24 Feb', '1 Mar']);
   assert.match(text, /<title id="plot-title">.*at least 50,\s+at\s+most 100,\s+75 at the end/s);

@@ -1,0 +1,63 @@
+/** API keys: one is made, used, rotated and revoked, and is worth nothing after that. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestServer } from '../support/server.ts';
+import {
+  assertQuiet, fillIn, follow, inspect, openPortal, press, readMain,
+} from './portal.ts';
+
+test('a key is made, works, and is refused once it is revoked', async (t) => {
+  const { browser, server } = await openPortal(t, { path: '/keys' });
+  await follow(browser, 'New key');
+  await press(browser, 'Make the key');
+  assert.equal((await (await browser.findByRole('alert')).findAll('a')).length, 2);
+  await inspect(browser, 'key-refused');
+  await fillIn(browser, { Name: 'Cash desk' });
+  await (await browser.findByLabel(/^Read products/)).click();
+  await press(browser, 'Make the key');
+  await inspect(browser, 'key-made');
+  const key = await (await browser.find('#copy-key')).text();
+  assert.equal(await call(server, key), 200);
+
+  await follow(browser, 'All keys');
+  assert.doesNotMatch(await browser.run(() => document.documentElement.outerHTML),
+    new RegExp(key)); // shown once
+  await follow(browser, 'Cash desk');
+  await follow(browser, 'Revoke …');
+  await follow(browser, 'Keep it');
+  assert.equal(await call(server, key), 200);
+  await follow(browser, 'Revoke …');
+  await press(browser, 'Revoke this key');
+  assert.match(await readMain(browser), /The key is revoked/);
+  assert.equal(await call(server, key), 401);
+  await inspect(browser, 'keys-revoked');
+});
+
+test('a key is rotated, and the old one ends at once where that is asked for', async (t) => {
+  const { browser, server, shop } = await openPortal(t, { path: '/keys' });
+  await follow(browser, 'My first key');
+  await (await browser.findByLabel('This key goes on for')).choose('not at all: it ends now');
+  await press(browser, 'Rotate');
+  const key = await (await browser.find('#copy-key')).text();
+  assert.equal(await call(server, key), 200);
+  assert.equal(await call(server, shop.key), 401);
+  await assertQuiet(browser);
+});
+
+test('a key that was made is not made again by a double click', async (t) => {
+  const { browser, server, shop } = await openPortal(t, { path: '/keys/new' });
+  await fillIn(browser, { Name: 'Twice' });
+  await (await browser.findByLabel(/^Read products/)).click();
+  const button = await browser.findByRole('button', 'Make the key');
+  await browser.run((element) => {
+    if (element instanceof HTMLElement) for (let click = 0; click < 2; click += 1) element.click();
+  }, button);
+  await browser.find('#copy-key');
+  const keys = await server.store.listKeys(shop.sellerId, { after: undefined, limit: 10 });
+  assert.deepEqual(keys.map(({ name }) => name).sort(), ['My first key', 'Twice']);
+});
+
+/** The status of a call of the API. */
+async function call({ send }: TestServer, key: string): Promise<number> {
+  return (await send({ path: '/api/v1/products', headers: { 'x-api-key': key } })).status;
+}

@@ -1,0 +1,176 @@
+/** Products: making, changing and deleting one, what is typed wrong, and two who change the same. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Shop } from '../portal/visitor.ts';
+import type { Browser } from './browser.ts';
+import {
+  assertQuiet, fillIn, follow, inspect, openPortal, press, readMain,
+} from './portal.ts';
+
+const BOWL = { name: 'Salad bowl', category: 'Kitchen', sku: 'BOWL-1', price: 48, stock: 22 };
+
+test('a product that is typed wrong is kept as it was typed, until it is right', async (t) => {
+  const { browser, shop } = await openPortal(t, { path: '/products' });
+  await create(shop, BOWL);
+  await browser.reload();
+  await follow(browser, 'New product');
+  await fillIn(browser, {
+    Name: 'Butter dish', Category: 'Kitchen', SKU: 'BOWL-1', 'Price in EUR': '1.234', Stock: '-4',
+  });
+  await press(browser, 'Create the product');
+  await inspect(browser, 'product-refused');
+  const faults = await (await browser.findByRole('alert')).findAll('a');
+  assert.equal(faults.length, 2);
+  await faults[0]?.click(); // to the field
+  assert.equal(await browser.run(() => document.activeElement?.id), 'field-price');
+  assert.deepEqual(await readFields(browser), ['Butter dish', 'Kitchen', 'BOWL-1', '1.234', '-4']);
+  assert.match(await describe(browser, 'Price in EUR'), /Could mean 1234 or 1\.234/);
+
+  await fillIn(browser, { 'Price in EUR': '32,50', Stock: '24' });
+  await press(browser, 'Create the product');
+  assert.match(await describe(browser, 'SKU'), /You already have a product with the SKU "BOWL-1"/);
+  assert.deepEqual(await readFields(browser), ['Butter dish', 'Kitchen', 'BOWL-1', '32,50', '24']);
+  await fillIn(browser, { SKU: 'BUTTER-1' });
+  await press(browser, 'Create the product');
+  assert.match(await readMain(browser), /The product was created\..*BUTTER-1.*€32\.50.*24/s);
+  await assertQuiet(browser);
+});
+
+test('a product is edited on its page', async (t) => {
+  const { browser, shop, url } = await openPortal(t);
+  const id = await create(shop, BOWL);
+  await browser.open(`${url}/products/${id}`);
+  await fillIn(browser, { Name: 'Serving bowl', 'Price in EUR': '' });
+  await press(browser, 'Save');
+  assert.match(await readMain(browser), /Nothing was saved yet/);
+  assert.equal(await (await browser.findByLabel('Name')).value(), 'Serving bowl');
+  await inspect(browser, 'product-edit-refused');
+  await fillIn(browser, { 'Price in EUR': '45' });
+  await press(browser, 'Save');
+  assert.match(await readMain(browser), /What you changed was saved\..*€45\.00/s);
+  assert.equal(await (await browser.find('h1')).text(), 'Serving bowl');
+});
+
+test('two who change the same product see both versions, and one decides', async (t) => {
+  const { browser, shop, url } = await openPortal(t);
+  const id = await create(shop, BOWL);
+  const meet = async (mine: string, theirs: string) => {
+    await browser.open(`${url}/products/${id}`);
+    await fillIn(browser, { Name: mine });
+    await change(shop, id, { name: theirs, price: 50 });
+    await browser.findByText(/^This product was changed meanwhile\./);
+    assert.equal(await (await browser.findByLabel('Name')).value(), mine);
+    await press(browser, 'Save');
+    assert.match(await readMain(browser), new RegExp(`Name\\s+${theirs}\\s+${mine}\\s+different`));
+  };
+  await meet('Mine', 'Theirs');
+  await inspect(browser, 'product-conflict');
+  await press(browser, 'Save mine over it');
+  assert.equal((await read(shop, id)).name, 'Mine');
+
+  await meet('Mine again', 'Theirs again');
+  await follow(browser, 'Keep the other one');
+  assert.equal(await (await browser.findByLabel('Name')).value(), 'Theirs again');
+  assert.equal((await read(shop, id)).name, 'Theirs again');
+});
+
+test('stock that is moved or counted is in the ledger with its reason', async (t) => {
+  const { browser, shop, url } = await openPortal(t);
+  const id = await create(shop, BOWL);
+  await browser.open(`${url}/products/${id}`);
+  const movements = async () => (await browser.find('#movements')).text();
+  await (await browser.find('#field-amount')).fill('5');
+  await (await browser.find('#field-amount_reason')).fill('two broke, and three were a gift');
+  await press(browser, 'Take away');
+  assert.match(await movements(), /-5\s+22 → 17\s+two broke, and three were a gift/);
+
+  await (await browser.find('#field-amount')).fill('100');
+  await press(browser, 'Take away');
+  assert.match(await describe(browser, 'How many'), /Only 17 are in stock/);
+  assert.equal(await (await browser.find('#field-amount')).value(), '100');
+  await inspect(browser, 'product-stock-refused');
+
+  await (await browser.find('#field-set')).fill('20');
+  await change(shop, id, { stock: 19 }); // while somebody counts
+  await browser.findByText(/^The stock has moved meanwhile\./);
+  await press(browser, 'Set the stock');
+  assert.match(await (await browser.findByRole('alert')).text(), /it was 17, and it is 19 now/);
+  await press(browser, 'Set the stock');
+  assert.match(await movements(), /\+1\s+19 → 20/);
+  await inspect(browser, 'product-stock');
+});
+
+test('a product is deleted once that was confirmed', async (t) => {
+  const { browser, shop, url } = await openPortal(t);
+  const id = await create(shop, BOWL);
+  await browser.open(`${url}/products/${id}`);
+  await follow(browser, 'Delete');
+  await follow(browser, 'Keep it');
+  assert.equal((await read(shop, id)).sku, 'BOWL-1');
+  await follow(browser, 'Delete');
+  await press(browser, 'Delete the product');
+  assert.match(await readMain(browser), /The product was deleted\..*No products yet/s);
+  assert.equal((await shop.send({ path: `/api/v1/products/${id}` })).status, 404);
+  await browser.open(`${url}/products/${id}`);
+  assert.match(await readMain(browser), /There is no such page/);
+  await assertQuiet(browser);
+});
+
+test('the list is searched, sorted and left by a click', async (t) => {
+  const { browser, shop, url } = await openPortal(t);
+  for (const [n, name] of ['Blue mug', 'Green mug', 'Vase'].entries()) {
+    await create(shop, { ...BOWL, name, sku: `S-${n}`, price: 30 - n, stock: n });
+  }
+  const names = async () => Promise.all(
+    (await browser.findAll('tbody th')).map((cell) => cell.text()));
+  await browser.open(`${url}/products`);
+  await fillIn(browser, { Search: 'mug' });
+  await press(browser, 'Show');
+  assert.deepEqual(await names(), ['Blue mug', 'Green mug']);
+  await press(browser, 'Price');
+  assert.deepEqual(await names(), ['Green mug', 'Blue mug']);
+  await press(browser, /^Price/);
+  assert.deepEqual(await names(), ['Blue mug', 'Green mug']);
+  await follow(browser, 'Clear');
+  assert.deepEqual(await names(), ['Blue mug', 'Green mug', 'Vase']);
+  await follow(browser, 'Vase');
+  assert.equal(await (await browser.find('h1')).text(), 'Vase');
+  await browser.back();
+  assert.deepEqual(await names(), ['Blue mug', 'Green mug', 'Vase']);
+});
+
+async function create(shop: Shop, product: object): Promise<string> {
+  const answer = await shop.send({
+    method: 'POST', path: '/api/v1/products', body: JSON.stringify(product),
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json().id;
+}
+
+async function change(shop: Shop, id: string, members: object): Promise<void> {
+  const answer = await shop.send({
+    method: 'PATCH', path: `/api/v1/products/${id}`, body: JSON.stringify(members),
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  assert.equal(answer.status, 200, answer.text);
+}
+
+async function read(shop: Shop, id: string) {
+  return (await shop.send({ path: `/api/v1/products/${id}` })).json();
+}
+
+/** What stands in the form of a new product. */
+async function readFields(browser: Browser): Promise<string[]> {
+  const labels = ['Name', 'Category', 'SKU', 'Price in EUR', 'Stock'];
+  return Promise.all(labels.map(async (label) => (await browser.findByLabel(label)).value()));
+}
+
+/** What is said of a field to those who do not see where it stands. */
+async function describe(browser: Browser, label: string): Promise<string> {
+  const field = await browser.findByLabel(label);
+  assert.equal(await field.attribute('aria-invalid'), 'true');
+  const ids = (await field.attribute('aria-describedby') ?? '').split(' ');
+  const texts = ids.map(async (id) => (await browser.find(`#${id}`)).text());
+  return (await Promise.all(texts)).join('\n');
+}
