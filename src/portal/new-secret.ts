@@ -16,10 +16,10 @@ export function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
     <ol>
       <li>Join <code>webhook-id</code>, <code>webhook-timestamp</code> (both are header fields) and
         the body as it came, with full stops between.</li>
-      <li>Make the HMAC-SHA256 of that. Its key are the bytes that the base64 after
-        <code>whsec_</code> stands for.</li>
-      <li>In base64 and after <code>v1,</code> it must be one of the signatures in
-        <code>webhook-signature</code>, between which there are spaces.</li>
+      <li>Make the HMAC-SHA256 of that. The key is what stands after <code>whsec_</code>, decoded
+        from base64.</li>
+      <li>Written in base64, with <code>v1,</code> before it, it must be one of the signatures in
+        <code>webhook-signature</code>, which has spaces between them.</li>
       <li>Refuse a <code>webhook-timestamp</code> that is more than five minutes off, and what is
         for another webhook than <code>${formatWebhookId(webhook)}</code>.</li>
     </ol>
