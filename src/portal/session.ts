@@ -39,9 +39,13 @@ export function makeSessionToken(): { readonly hash: string; readonly cookie: st
 /** For a browser that is signed out. */
 export const FORGET_SESSION = `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
 
-/** The value of a cookie; undefined where it was not sent, or several times. */
+/**
+ * The value of a cookie; undefined where it was not sent, or several times. Nothing but spaces and
+ * tabs may stand before it: with other white space there a name has no prefix for browsers, and any
+ * host beside this one could set it.
+ */
 export function readCookie(header: string | undefined, name: string): string | undefined {
-  const values = (header ?? '').split(';').map((pair) => pair.trim())
+  const values = (header ?? '').split(';').map((pair) => pair.replace(/^[ \t]+/, '').trimEnd())
     .filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
   return values.length === 1 ? values[0] : undefined;
 }

@@ -36,7 +36,7 @@ test('reads a token only from its cookie, whole and once', () => {
   for (const header of [
     undefined, '', `session=${token}`, `x__Host-session=${token}`, `__Host-session="${token}"`,
     `__Host-session=${token}A`, `__Host-session=${token.slice(1)}`, `${pair}; ${pair}`,
-    FORGET_SESSION,
+    FORGET_SESSION, `\u00a0${pair}`, `a=1;\u0085${pair}`, `a=1; \u00a0${pair}`, `\ufeff${pair}`,
   ]) {
     assert.equal(readSessionToken(header), undefined, String(header));
   }
