@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { routes } from '../../src/portal/routes.ts';
 import { send } from '../support/http.ts';
-import { startServer } from '../support/server.ts';
+import { makeProduct, startServer } from '../support/server.ts';
 import { openShop, readText, Visitor } from './visitor.ts';
 
 const POLICY = [
@@ -116,6 +116,24 @@ test('answers what is not there with a page, and nothing of what was asked', asy
     assert.match(readText(answer.text), /There is no such page/);
     assert.doesNotMatch(answer.text, /no-such-page|<script>/);
     assert.equal(answer.headers['content-security-policy'], POLICY);
+  }
+  assert.deepEqual(server.reports, []);
+});
+
+test('takes no word of an address for more than it is', async (t) => {
+  const { server, shop: { visitor, send: call } } = await prepare(t);
+  const made = await call({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(makeProduct()),
+  });
+  const paths = [...listPages(), `/portal/products/${made.json().id}`, '/portal/sign-in'];
+  const names = ['done', 'type', 'sort', 'stock', 'up_to', 'before', 'since', 'until', 'key', 'to'];
+  for (const word of ['constructor', '__proto__', 'toString']) {
+    const query = new URLSearchParams(names.map((name) => [name, word]));
+    for (const path of paths) {
+      const { status } = await visitor.get(`${path}?${query}`);
+      assert.ok([200, 303, 400].includes(status), `${status} ${path} ${word}`);
+    }
   }
   assert.deepEqual(server.reports, []);
 });

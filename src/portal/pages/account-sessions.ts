@@ -12,17 +12,17 @@ import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { FORGET_SESSION, isAlive } from '../session.ts';
 
-const DONE: Readonly<Record<string, string>> = {
-  one: 'That browser is signed out.',
-  others: 'All other browsers are signed out.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['one', 'That browser is signed out.'],
+  ['others', 'All other browsers are signed out.'],
+]);
 
 /** GET /portal/account/sessions: 200 */
 export async function showSessions(visit: Visit, portal: Portal): Promise<Reply> {
   const { sellerId } = visit.account;
   const sessions = (await portal.store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT))
     .filter((session) => isAlive(session, portal.clock()));
-  const done = DONE[visit.query.get('done') ?? ''];
+  const done = DONE.get(visit.query.get('done') ?? '');
   const columns = ['Browser', 'Address', 'Signed in', 'Last seen', 'End'];
   return renderPage(visit, portal, {
     title: 'Where you are signed in',

@@ -13,12 +13,12 @@ import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { isAlive } from '../session.ts';
 
-const DONE: Readonly<Record<string, string>> = {
-  settings: 'Your settings are saved.',
-  email: 'Your e-mail is changed: sign in with the new one from now on.',
-  password: 'Your password is changed, and all other browsers are signed out.',
-  off: 'Signing in takes your password alone now.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['settings', 'Your settings are saved.'],
+  ['email', 'Your e-mail is changed: sign in with the new one from now on.'],
+  ['password', 'Your password is changed, and all other browsers are signed out.'],
+  ['off', 'Signing in takes your password alone now.'],
+]);
 
 const LABELS: Readonly<Record<string, string>> = {
   locale: 'Language and country', time_zone: 'Time zone', low_stock: 'Low stock',
@@ -71,7 +71,7 @@ function readSettings(form: Form): ReadSettings {
 async function renderAccount(
   visit: Visit, portal: Portal, form: Form, faults: Faults,
 ): Promise<Reply> {
-  const done = DONE[visit.query.get('done') ?? ''];
+  const done = DONE.get(visit.query.get('done') ?? '');
   return renderPage(visit, portal, {
     title: 'Account',
     status: faults.size === 0 ? 200 : 422,

@@ -30,20 +30,20 @@ export interface Refused {
   readonly stock?: StockTexts;
 }
 
-const DONE: Readonly<Record<string, string>> = {
-  created: 'The product was created.',
-  saved: 'What you changed was saved.',
-  stock: 'The stock was changed.',
-  same: 'The stock was that already: nothing was changed.',
-  repeated: 'This was done before. It was not done twice.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['created', 'The product was created.'],
+  ['saved', 'What you changed was saved.'],
+  ['stock', 'The stock was changed.'],
+  ['same', 'The stock was that already: nothing was changed.'],
+  ['repeated', 'This was done before. It was not done twice.'],
+]);
 
 export async function renderProduct(
   visit: Visit, portal: Portal, product: Product, refused?: Refused,
 ): Promise<Reply> {
   const { faults = NO_FAULTS, detail } = refused ?? {};
   const ledger = await readLedger(visit, portal, product);
-  const done = DONE[visit.query.get('done') ?? ''];
+  const done = DONE.get(visit.query.get('done') ?? '');
   const id = formatProductId(product.sellerId, product.id);
   return renderPage(visit, portal, {
     title: product.name,
