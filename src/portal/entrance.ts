@@ -9,9 +9,12 @@ import { beginSession } from './session.ts';
 
 type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
-/** Begins a session, in the place of one that this browser had, and goes on to a page. */
+/**
+ * Begins a session, in the place of one that this browser had, and goes on to a page; to that of
+ * the sign-in where the account has changed since it was asked for.
+ */
 export async function enter(
-  visit: OpenVisit, portal: Portal, known: Known, to: string,
+  visit: OpenVisit, portal: Portal, known: Credentials, to: string,
 ): Promise<Reply> {
   const { visitor, address, headers } = visit;
   const { store } = portal;
@@ -20,7 +23,8 @@ export async function enter(
     await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
   }
   const { session, cookie } = beginSession(address, headers['user-agent']);
-  await store.createSession(known.sellerId, session);
+  const isIn = await store.createSession(known.sellerId, session, known);
+  if (!isIn) return redirect(visit.link('/sign-in?late'), [FORGET_SECOND_STEP]);
   const device = await rememberDevice(visit, portal, known);
   return redirect(visit.link(to), [cookie, FORGET_SECOND_STEP, ...device]);
 }

@@ -65,6 +65,9 @@ export interface Credentials {
   readonly hasTotp: boolean;
 }
 
+/** What a sign-in was checked against, and found right. */
+export type Shown = Pick<Credentials, 'passwordHash' | 'hasTotp'>;
+
 /** What the second step of a sign-in is checked against. */
 interface Totp {
   /** Undefined where the key of the server is missing, or is another one. */
@@ -125,7 +128,11 @@ export interface PortalStore {
   /** Whether there was such a code: there is none after this. */
   takeRecoveryCode(sellerId: SellerId, hash: string, address: string): Promise<boolean>;
 
-  createSession(sellerId: SellerId, session: NewSession): Promise<void>;
+  /**
+   * False where the account has another password by now than the one that was shown, or asks for a
+   * second step that was not made: then there is no session.
+   */
+  createSession(sellerId: SellerId, session: NewSession, shown: Shown): Promise<boolean>;
   /** Undefined where there is none: whether it is too old, its reader decides. */
   findVisitor(sessionHash: string): Promise<Visitor | undefined>;
   noteSessionSeen(sellerId: SellerId, id: number): Promise<void>;

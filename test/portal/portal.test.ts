@@ -132,7 +132,7 @@ test('takes no word of an address for more than it is', async (t) => {
     const query = new URLSearchParams(names.map((name) => [name, word]));
     for (const path of paths) {
       const { status } = await visitor.get(`${path}?${query}`);
-      assert.ok([200, 303, 400].includes(status), `${status} ${path} ${word}`);
+      assert.ok(status < 500, `${status} ${path} ${word}`);
     }
   }
   assert.deepEqual(server.reports, []);

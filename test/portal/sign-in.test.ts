@@ -171,6 +171,23 @@ test('makes a new session at each sign-in, and ends the one that the browser had
   assert.equal((await visitor.get('/portal')).status, 303);
 });
 
+test('begins no session by a password that is changed while it is checked', async (t) => {
+  const { server: { port, store }, shop } = await prepare(t);
+  const { createSession } = store;
+  t.mock.method(store, 'createSession', async (...asked: Parameters<typeof createSession>) => {
+    await shop.visitor.get('/portal/account/password');
+    await shop.visitor.submit({
+      current_password: shop.password, new_password: 'eight purple boats',
+    });
+    return createSession(...asked);
+  }, { times: 1 });
+  const { visitor, answer } = await signIn(port, ownOf(shop));
+  assert.equal(answer.headers.location, '/portal/sign-in?late');
+  assert.equal(visitor.cookies.has('__Host-session'), false);
+  assert.equal((await store.listSessions(shop.sellerId, 10)).length, 1);
+  assert.equal((await shop.visitor.get('/portal')).status, 200);
+});
+
 test('takes no token of a session that a browser brings along', async (t) => {
   const { server, shop } = await prepare(t);
   const visitor = new Visitor(server.port);

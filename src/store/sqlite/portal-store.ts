@@ -33,7 +33,8 @@ export function portalStore({ folder, writer, reader, clock }: Parts): PortalSto
       writer.run('setEmail', { sellerId, email, address }),
     setPassword: (sellerId, passwordHash, kept, address) =>
       writer.run('setPassword', { sellerId, passwordHash, kept, address }),
-    createSession: (sellerId, session) => writer.run('createSession', { sellerId, session }),
+    createSession: (sellerId, session, { passwordHash, hasTotp }) =>
+      writer.run('createSession', { sellerId, session, shown: { passwordHash, hasTotp } }),
     findVisitor: async (sessionHash) => reader.snapshot().findVisitor(sessionHash),
     noteSessionSeen: (sellerId, id) => writer.run('noteSessionSeen', { sellerId, id }),
     listSessions: async (sellerId, limit) => reader.snapshot().listSessions(sellerId, limit),

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
 import type { NewAuditEvent } from '../../domain/audit.ts';
 import { firstIdAt, type SellerId } from '../../domain/id.ts';
-import type { NewSession, Session, Visitor } from '../portal-store.ts';
+import type { NewSession, Session, Shown, Visitor } from '../portal-store.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 import type { AuditLog } from './audit.ts';
 import { readInteger, readText, type Row } from './row.ts';
@@ -12,6 +12,10 @@ const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
 
 export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
   const addSession = prepareAddSession(db);
+  // A password takes long to check: meanwhile somebody may have changed it, to shut others out.
+  const isGood = db.prepare(`
+    SELECT 1 FROM account WHERE seller_id = :sellerId AND password = :passwordHash
+      AND (totp_secret IS NULL OR :hasTotp = 1)`);
   const noteSeen = db.prepare('UPDATE session SET seen_at = ? WHERE seller_id = ? AND id = ?');
   const end = db.prepare(`
     DELETE FROM session WHERE seller_id = ? AND id = ? RETURNING user_agent`);
@@ -19,11 +23,15 @@ export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
 
   return {
     createSession(
-      { sellerId, session }: { sellerId: SellerId; session: NewSession }, at: number,
-    ): void {
+      { sellerId, session, shown: { passwordHash, hasTotp } }: {
+        sellerId: SellerId; session: NewSession; shown: Shown;
+      }, at: number,
+    ): boolean {
+      if (!isGood.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
       addSession(sellerId, session, at);
       const { address, userAgent } = session;
       audit.add({ sellerId, type: 'signed_in', address, subject: userAgent }, at);
+      return true;
     },
     noteSessionSeen({ sellerId, id }: { sellerId: SellerId; id: number }, at: number): void {
       noteSeen.run(at, sellerId, id);

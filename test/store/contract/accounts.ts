@@ -5,7 +5,7 @@ import { generateTotpSecret } from '../../../src/domain/totp.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, type PrepareStore } from './fixture.ts';
 import {
-  join, listEvents, listTypes, makeJoining, makeNewSession, makeSecretHash,
+  join, listEvents, listTypes, makeJoining, makeNewSession, makeSecretHash, SHOWN,
 } from './portal-fixture.ts';
 
 const ADDRESS = '192.0.2.9';
@@ -84,7 +84,7 @@ function testPassword(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [{ sellerId, joining }, other] = [await join(store), await join(store)];
     const [session, hash] = [makeNewSession(), makeSecretHash()];
-    await store.createSession(sellerId, session);
+    await store.createSession(sellerId, session, SHOWN);
     const id = (await store.findVisitor(session.hash))?.session.id ?? 0;
     await store.setPassword(sellerId, '$argon2id$two', { id, hash }, ADDRESS);
     const credentials = await store.findCredentials(joining.account.email);

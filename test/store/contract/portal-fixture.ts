@@ -3,7 +3,7 @@ import { hash, randomUUID } from 'node:crypto';
 import type { AuditEvent } from '../../../src/domain/audit.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/seller.ts';
-import type { Joining, NewSession } from '../../../src/store/portal-store.ts';
+import type { Joining, NewSession, Shown } from '../../../src/store/portal-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeHash, makeNewKey } from './fixture.ts';
 
@@ -16,6 +16,9 @@ export function makeNewSession(members: Partial<NewSession> = {}): NewSession {
   return { hash: makeSecretHash(), address: '192.0.2.7', userAgent: 'Firefox/140', ...members };
 }
 
+/** What the accounts of `makeJoining` are signed in to with. */
+export const SHOWN: Shown = { passwordHash: '$argon2id$one', hasTotp: false };
+
 let emails = 0;
 
 export function makeJoining(members: Partial<Joining> = {}, email?: string): Joining {
@@ -24,7 +27,7 @@ export function makeJoining(members: Partial<Joining> = {}, email?: string): Joi
     codeHash: undefined,
     seller: parseNewSeller('A shop', 'EUR'),
     account: {
-      email: email ?? `anna${emails}@shop.example`, passwordHash: '$argon2id$one',
+      email: email ?? `anna${emails}@shop.example`, passwordHash: SHOWN.passwordHash,
       locale: 'de-CH', timeZone: 'Europe/Zurich',
     },
     key: { ...makeNewKey(), hash: makeHash() },

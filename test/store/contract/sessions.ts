@@ -5,17 +5,43 @@ import {
   SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT,
 } from '../../../src/config.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../src/domain/id.ts';
+import { generateTotpSecret } from '../../../src/domain/totp.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';
-import { join, listEvents, makeNewSession } from './portal-fixture.ts';
+import { join, listEvents, makeNewSession, makeSecretHash, SHOWN } from './portal-fixture.ts';
 
 const ENDED = { type: 'session_ended', address: '192.0.2.9' } as const;
 
 export function testSessions(prepare: PrepareStore): void {
+  testBeginning(prepare);
   testLookUp(prepare);
   testEnding(prepare);
   testLimits(prepare);
+}
+
+function testBeginning(prepare: PrepareStore): void {
+  test('begins no session by what an account was signed in to with before', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId, joining } = await join(store);
+    const begin = (passwordHash: string, hasTotp: boolean) =>
+      store.createSession(sellerId, makeNewSession(), { passwordHash, hasTotp });
+    const kept = (await store.findVisitor(joining.session.hash))?.session.id ?? 0;
+    const [old, fresh] = [SHOWN.passwordHash, '$argon2id$two'];
+    await store.setPassword(sellerId, fresh, { id: kept, hash: makeSecretHash() }, '');
+    assert.deepEqual([await begin(old, false), await begin(old, true)], [false, false]);
+    const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
+    await store.enableTotp(sellerId, totp, '');
+    assert.deepEqual([await begin(fresh, false), await begin(old, true)], [false, false]);
+    assert.equal((await store.listSessions(sellerId, 10)).length, 1);
+    assert.equal(await begin(fresh, true), true);
+    await store.disableTotp(sellerId, '');
+    assert.deepEqual([await begin(fresh, true), await begin(fresh, false)], [true, true]);
+    await store.removeAccount(sellerId);
+    assert.equal(await begin(fresh, false), false);
+    const types = (await listEvents(store, sellerId)).map(({ type }) => type);
+    assert.equal(types.filter((type) => type === 'signed_in').length, 3);
+  });
 }
 
 function testLookUp(prepare: PrepareStore): void {
@@ -26,7 +52,7 @@ function testLookUp(prepare: PrepareStore): void {
     const other = await join(store);
     clock.now += 5_000;
     const session = makeNewSession({ address: '2001:db8::7', userAgent: 'Safari/26' });
-    await store.createSession(sellerId, session);
+    await store.createSession(sellerId, session, SHOWN);
     await store.createProduct({ sellerId, keyId: PORTAL_KEY_ID }, makeNewProduct());
     const visitor = await store.findVisitor(session.hash);
     const { id, ...rest } = visitor?.session ?? { id: 0 };
@@ -51,7 +77,7 @@ function testLookUp(prepare: PrepareStore): void {
     await join(store);
     for (const userAgent of ['one', 'two']) {
       clock.now -= 1_000; // a clock may step backwards
-      await store.createSession(sellerId, makeNewSession({ userAgent }));
+      await store.createSession(sellerId, makeNewSession({ userAgent }), SHOWN);
     }
     assert.deepEqual(await listBrowsers(store, sellerId), ['two', 'one', 'Firefox/140']);
     assert.equal((await store.listSessions(sellerId, 2)).length, 2);
@@ -111,7 +137,7 @@ function testEnding(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { sellerId, joining } = await join(store);
     for (const userAgent of ['one', 'two']) {
-      await store.createSession(sellerId, makeNewSession({ userAgent }));
+      await store.createSession(sellerId, makeNewSession({ userAgent }), SHOWN);
     }
     const kept = (await store.findVisitor(joining.session.hash))?.session.id ?? 0;
     for (let n = 0; n < 2; n += 1) await store.endSessions(sellerId, { allBut: kept }, ENDED);
@@ -128,7 +154,7 @@ function testLimits(prepare: PrepareStore): void {
     const { sellerId } = await join(store);
     const other = await join(store);
     for (const n of countTo(SESSIONS_PER_SELLER_LIMIT + 1)) {
-      await store.createSession(sellerId, makeNewSession({ userAgent: String(n) }));
+      await store.createSession(sellerId, makeNewSession({ userAgent: String(n) }), SHOWN);
     }
     const browsers = await listBrowsers(store, sellerId);
     assert.equal(browsers.length, SESSIONS_PER_SELLER_LIMIT);
@@ -142,7 +168,7 @@ function testLimits(prepare: PrepareStore): void {
     const { sellerId } = await join(store);
     const begun = clock.now;
     const add = (userAgent: string) =>
-      store.createSession(sellerId, makeNewSession({ userAgent }));
+      store.createSession(sellerId, makeNewSession({ userAgent }), SHOWN);
     const [first] = await store.listSessions(sellerId, 1);
     clock.now += SESSION_IDLE_MS - 1;
     await store.noteSessionSeen(sellerId, first?.id ?? 0);
