@@ -28,12 +28,12 @@ describe('a change', () => {
     const page = await shop.visitor.get('/portal/changes');
     assertPage(page);
     const rows = readRows(page);
-    assert.match(rows[0] ?? '', /^3 .* MUG-1 Stock: 39 → 37 \(-2\) Reason: sold Source: erp My fi/);
+    assert.match(rows[0] ?? '', /^Stock: 39 → 37 \(-2\) Reason: sold Source: erp MUG-1 .* 3$/);
     assert.match(rows[1] ?? '', new RegExp(
-      '^2 2 Jan 2026, 04:05:05 CET MUG-1 Name: Blue mug → Blue cup Price: €12\\.00 → €14\\.50'
-      + ' Stock: 40 → 39 \\(-1\\) My first key$',
+      '^Name: Blue mug → Blue cup Price: €12\\.00 → €14\\.50 Stock: 40 → 39 \\(-1\\)'
+      + ' MUG-1 2 Jan 2026, 04:05:05 CET My first key 2$',
     ));
-    assert.match(rows[2] ?? '', /^1 .* Created: Blue mug , Kitchen , €12\.00, stock 40 My first/);
+    assert.match(rows[2] ?? '', /^Created: Blue mug , Kitchen , €12\.00, stock 40 MUG-1 .* 1$/);
     assert.ok(page.text.includes(`<a href="/portal/products/${id}">`));
   });
 
@@ -41,7 +41,7 @@ describe('a change', () => {
     const { shop } = await start(t);
     await shop.visitor.get('/portal/products/new');
     await shop.visitor.submit({ ...MUG, price: '12', stock: '40' });
-    assert.match(readRows(await shop.visitor.get('/portal/changes'))[0] ?? '', / Portal$/);
+    assert.match(readRows(await shop.visitor.get('/portal/changes'))[0] ?? '', / Portal 1$/);
   });
 
   test('of a product that is gone leads nowhere', async (t) => {
@@ -60,7 +60,7 @@ describe('a change', () => {
       for (let n = 0; n < 5; n += 1) await adjust(shop, { id, adjust: 1 });
       await call(shop, 'PATCH', `/products/${id}`, { category: 'Cups', sku: 'CUP-1' });
       const [row] = readRows(await shop.visitor.get('/portal/changes'));
-      assert.match(row ?? '', / CUP-1 Category: Kitchen → Cups SKU: MUG-1 → CUP-1 My first key$/);
+      assert.match(row ?? '', /^Category: Kitchen → Cups SKU: MUG-1 → CUP-1 CUP-1 .* 7$/);
     });
 
   test('stays small and harmless whatever is in it', async (t) => {
@@ -197,5 +197,5 @@ function readRows(page: Answer): string[] {
 }
 
 function readPositions(page: Answer): number[] {
-  return readRows(page).map((row) => Number.parseInt(row, 10));
+  return readRows(page).map((row) => Number(row.split(' ').at(-1)));
 }

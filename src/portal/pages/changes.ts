@@ -11,7 +11,7 @@ import { faultSummary, selectField, textField } from '../fields.ts';
 import type { Faults } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { readKeyNames } from '../key-names.ts';
-import { cell, headCell, pager, table } from '../list.ts';
+import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
@@ -46,7 +46,10 @@ export async function showChanges(visit: Visit, portal: Portal): Promise<Reply> 
       ${renderFilter(visit, asked)}
       ${table({
     caption: 'Changes, the newest first',
-    columns: ['Position', 'When', 'Product', 'What happened', 'By'].map((label) => ({ label })),
+    columns: [
+      { label: 'What happened' }, { label: 'Product' }, { label: 'When' }, { label: 'By' },
+      { label: 'Position', isNumber: true },
+    ],
     rows: movements.map((change) => renderRow(visit, change, shown)),
     empty: renderEmpty(visit, asked, page),
   })}
@@ -139,11 +142,11 @@ function renderRow(visit: Visit, change: Change, { names, before, there }: Shown
   const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
   const href = link(`/products/${formatProductId(sellerId, productId)}`);
   return [
-    headCell(format.number(position)),
-    cell(format.timeElement(at)),
+    headCell(describeChange({ format, currency }, change, before.get(position))),
     cell(there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown),
-    cell(describeChange({ format, currency }, change, before.get(position))),
+    cell(format.timeElement(at)),
     cell(html`<bdi>${shorten(names.get(keyId) ?? '', KEY_BYTES)}</bdi>`),
+    numberCell(format.number(position)),
   ];
 }
 
