@@ -176,7 +176,7 @@ describe('the list of keys', () => {
       sellerId: shop.sellerId, keyId: key.id, hour: hour - hours, requests, refusals,
     });
     await server.store.noteUsage([count(24, 7, 7)]);
-    assert.match(readText((await shop.visitor.get('/portal/keys')).text), /not used/);
+    assert.match(readText((await shop.visitor.get('/portal/keys')).text), /no requests/);
     await server.store.noteUsage([count(23, 1_200, 0), count(0, 34, 2)]);
     for (const path of ['/portal/keys', pathOf(key)]) {
       assert.match(readText((await shop.visitor.get(path)).text), /1,234 requests, 2 refused/);

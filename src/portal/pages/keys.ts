@@ -16,7 +16,7 @@ import type { Portal, Visit } from '../route.ts';
 /** Ranges that the list names; the page of the key names them all. */
 const RANGES_SHOWN = 2;
 const COLUMNS = [
-  'Key', 'State', 'May do', 'From', 'Created', 'Expires', 'Last use', 'Last 24 hours',
+  'Key', 'State', 'Last 24 hours', 'Last use', 'May do', 'Expires', 'From', 'Created',
 ];
 
 /** GET /portal/keys: 200 */
@@ -107,19 +107,19 @@ function renderRow(
   const { format, link } = visit;
   return [
     headCell(html`<a href="${link(pathOf(key))}">${key.name}</a><br>
-      <code class="quiet">${formatId(key)}</code>`),
+      <span class="quiet small">${formatId(key)}</span>`),
     cell(renderState(key, now)),
+    cell(renderUsage(visit, usage)),
+    cell(renderUse(visit, key)),
     cell(renderScopes(key)),
+    cell(key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)),
     cell(renderRanges(key)),
     cell(format.timeElement(key.createdAt)),
-    cell(key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)),
-    cell(renderUse(visit, key)),
-    cell(renderUsage(visit, usage)),
   ];
 }
 
 function renderUsage({ format }: Visit, usage: Usage | undefined): Content {
-  if (!usage) return 'not used';
+  if (!usage) return 'no requests';
   const { requests, refusals } = usage;
   return html`${format.number(requests)} ${requests === 1 ? 'request' : 'requests'},
     ${refusals === 0 ? 'none' : format.number(refusals)} refused`;
