@@ -118,8 +118,11 @@ export class PageElement extends Scope {
   }
 
   /** Clicks the middle of the element; what comes of it may take a moment. */
-  click(): Promise<void> {
-    return this.#act('click');
+  async click(): Promise<void> {
+    // WebDriver takes for in view what lies under a header that stays at the top.
+    await this.session.run((element: Element) =>
+      element.scrollIntoView({ block: 'nearest', behavior: 'instant' }), [this]);
+    await this.#act('click');
   }
 
   /** Clicks a link or a button, and waits until the page that it leads to is loaded. */

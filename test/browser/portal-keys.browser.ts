@@ -7,12 +7,12 @@ import {
 } from './portal.ts';
 
 test('a key is made, works, and is refused once it is revoked', async (t) => {
-  const { browser, server } = await openPortal(t, { path: '/keys' });
+  const { browser, server } = await openPortal(t, { path: '/keys', scripts: false });
   await follow(browser, 'New key');
   await press(browser, 'Make the key');
   assert.equal((await (await browser.findByRole('alert')).findAll('a')).length, 2);
   await inspect(browser, 'key-refused');
-  await fillIn(browser, { Name: 'Cash desk' });
+  await fillIn(browser, { Name: 'Cash desk', 'It may be used from': '127.0.0.0/8' });
   await (await browser.findByLabel(/^Read products/)).click();
   await press(browser, 'Make the key');
   await inspect(browser, 'key-made');

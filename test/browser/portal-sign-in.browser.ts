@@ -74,7 +74,7 @@ test('one-time codes are not switched on by a wrong code or a wrong password', a
 /** Leaves the page with the recovery codes. */
 async function switchOn(t: TestContext) {
   const clock = makeClock();
-  const { browser, shop } = await openPortal(t, { clock, path: '/account' });
+  const { browser, shop } = await openPortal(t, { clock, path: '/account', scripts: false });
   await follow(browser, 'Switch on');
   const secret = await (await browser.find('#copy-secret')).text();
   await fillIn(browser, {

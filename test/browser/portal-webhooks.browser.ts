@@ -17,10 +17,7 @@ test('a webhook is made, and shows its secret once', async (t) => {
     const page = await browser.run(() => document.documentElement.outerHTML);
     assert.ok(!page.includes(secret));
   }
-  await shop.send({
-    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Vase', category: 'Living', sku: 'VASE', price: 89, stock: 2 }),
-  });
+  await shop.create();
   await receiver.until((received) => received.length > 0);
   const [message] = receiver.received;
   assert.ok(message);
@@ -49,6 +46,9 @@ test('a webhook is disabled, enabled, and deleted once that was confirmed', asyn
   await follow(browser, 'To the webhook');
   await press(browser, 'Disable');
   assert.match(await readMain(browser), /The webhook is disabled/);
+  await fillIn(browser, { 'Everything after position': 'x' });
+  await press(browser, 'Send again');
+  assert.match(await (await browser.findByRole('alert')).text(), /Everything after position: /);
   await inspect(browser, 'webhook-disabled');
   await press(browser, 'Enable');
   assert.match(await readMain(browser), /The webhook is active/);
@@ -72,7 +72,9 @@ test('an address that cannot be one is refused at its field', async (t) => {
 /** Leaves the page with the secret. */
 async function make(t: TestContext) {
   const receiver = await startReceiver(t);
-  const { browser, shop } = await openPortal(t, { webhooks: LOCAL, path: '/webhooks' });
+  const { browser, shop } = await openPortal(t, {
+    webhooks: LOCAL, path: '/webhooks', scripts: false,
+  });
   await follow(browser, 'New webhook');
   await fillIn(browser, { Address: receiver.url, Description: 'Stock on the web page' });
   await press(browser, 'Make the webhook');

@@ -1,6 +1,7 @@
 /** The portal in a real browser: a server, a shop, and a browser that is signed in to it. */
 import assert from 'node:assert/strict';
-import { openShop, type Shop } from '../portal/visitor.ts';
+import { openOther } from '../portal/products/catalogue.ts';
+import type { Shop } from '../portal/visitor.ts';
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts';
 import { type AccessibilityOptions, findFaultsInAllViews } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
@@ -17,7 +18,8 @@ export interface PortalOptions extends TestOptions {
 
 export interface OpenPortal {
   readonly server: TestServer;
-  readonly shop: Shop;
+  /** With what its programs do by the API. */
+  readonly shop: Awaited<ReturnType<typeof openOther>>;
   readonly browser: Browser;
   /** Of the overview; what follows it is the path of a page. */
   readonly url: string;
@@ -28,7 +30,7 @@ export async function openPortal(
   t: Lifetime, { scripts = true, path = '/', ...options }: PortalOptions = {},
 ): Promise<OpenPortal> {
   const server = await startServer(t, { portal: true, ...options });
-  const shop = await openShop(server);
+  const shop = await openOther(server);
   const browser = await openBrowser(t);
   await browser.setScripts(scripts);
   const url = `http://127.0.0.1:${server.port}/portal`;

@@ -16,7 +16,7 @@ import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 
-const LABELS = { type: 'Show', product: 'Product', up_to: 'Up to position' };
+const LABELS = { type: 'What happened', product: 'Product', up_to: 'Up to position' };
 const LEFT_OUT = 'This could not be understood, and was left out:';
 const [SKU_BYTES, KEY_BYTES] = [100, 120];
 const POSITION = /^[1-9]\d{0,14}$/;

@@ -14,7 +14,7 @@ export interface Catalogue
   readonly clock: Clock;
   /** By the API. */
   create(members?: object): Promise<Created>;
-  patch(product: Created, members: object): Promise<void>;
+  patch(product: Pick<Created, 'id'>, members: object): Promise<void>;
   sync(changes: readonly object[], members?: object): Promise<void>;
   /** As the API answers it now; undefined where there is none. */
   read(product: Pick<Created, 'id'>): Promise<Record<string, unknown> | undefined>;
@@ -42,20 +42,21 @@ export async function openCatalogue(t: TestContext, fields: Fields = {}): Promis
 
 /** Another shop on the server. */
 export async function openOther(server: TestServer, fields: Fields = {}) {
-  const { visitor, sellerId, send, email, password } = await openShop(server, fields);
+  const shop = await openShop(server, fields);
+  const { send } = shop;
   const call = async (method: string, path: string, body: object, status: number) => {
     const answer = await send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body) });
     assert.equal(answer.status, status, answer.text);
     return answer.json();
   };
   return {
-    visitor, sellerId, send, email, password,
+    ...shop,
     async create(members: object = {}): Promise<Created> {
       const product = { ...makeProduct(), ...members };
       const { id, sku } = await call('POST', '/api/v1/products', product, 201);
       return { id, sku, path: `/portal/products/${id}` };
     },
-    async patch({ id }: Created, members: object): Promise<void> {
+    async patch({ id }: Pick<Created, 'id'>, members: object): Promise<void> {
       await call('PATCH', `/api/v1/products/${id}`, members, 200);
     },
     async sync(changes: readonly object[], members: object = {}): Promise<void> {
