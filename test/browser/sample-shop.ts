@@ -1,9 +1,14 @@
-/** A shop that has been going for a while: products, a month of sales, keys, requests, an import. */
+/**
+ * A shop that has been going for a while: products, a month of sales, keys and their requests, an
+ * import that waits, and a webhook.
+ */
 import assert from 'node:assert/strict';
 import { formatKeyId } from '../../src/domain/id.ts';
+import { LOCAL } from '../api/webhooks.ts';
 import { openShop, type Shop } from '../portal/visitor.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { answerWith, OK, startReceiver } from '../webhooks/receiver.ts';
 import type { Lifetime } from './browser.ts';
 
 export interface SampleShop {
@@ -11,7 +16,10 @@ export interface SampleShop {
   readonly shop: Shop;
   readonly clock: Clock;
   /** What stands in the paths of its pages. */
-  readonly ids: { readonly product: string; readonly key: string; readonly import: string };
+  readonly ids: {
+    readonly product: string; readonly key: string; readonly import: string;
+    readonly webhook: string;
+  };
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -38,7 +46,7 @@ const SALES = [4, 3, 7, 1, 1, 2, 1, 1, 2, 1, 1, 5];
 /** Starts a server with such a shop. Its clock stands where the last thing has happened. */
 export async function openSampleShop(t: Lifetime): Promise<SampleShop> {
   const clock = makeClock(Date.parse('2026-02-02T08:15:00Z'));
-  const server = await startServer(t, { clock, portal: true });
+  const server = await startServer(t, { clock, portal: true, webhooks: LOCAL });
   const shop = await openShop(server, {
     name: 'Nordlicht Ceramics', email: 'anna@nordlicht.example',
   });
@@ -48,16 +56,18 @@ export async function openSampleShop(t: Lifetime): Promise<SampleShop> {
   for (let day = 0; day < DAYS; day += 1) await trade(shop, clock, day);
   const key = await noteRequests({ server, shop, clock });
   const product = (await list(shop, '?sku=MUG-350-BLUE')).products[0].id;
-  return { server, shop, clock, ids: { product, key, import: await importFile(shop) } };
+  const ids = { product, key, import: await importFile(shop), webhook: await hook(t, shop) };
+  return { server, shop, clock, ids };
 }
 
 /** Calls the API, which takes it. */
-async function call(shop: Shop, path: string, body: unknown): Promise<void> {
+async function call(shop: Shop, path: string, body: unknown) {
   const answer = await shop.send({
     method: 'POST', path: `/api/v1${path}`, body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   });
   assert.match(String(answer.status), /^20/, answer.text);
+  return answer.json();
 }
 
 async function list(shop: Shop, query: string) {
@@ -109,6 +119,21 @@ async function importFile({ visitor }: Shop): Promise<string> {
   const answer = await visitor.submit({ file });
   assert.equal(answer.status, 303, answer.text);
   return String(answer.headers.location).split('/').at(-1) ?? '';
+}
+
+/** Returns the id of a webhook whose messages arrived, but for one. */
+async function hook(t: Lifetime, shop: Shop): Promise<string> {
+  const receiver = await startReceiver(t);
+  const { id } = await call(shop, '/webhooks', {
+    url: receiver.url, description: 'Stock on the web page', types: ['stock', 'deleted'],
+  });
+  for (const answer of [OK, answerWith(503), OK]) {
+    receiver.answer = answer;
+    await call(shop, `/webhooks/${id}/test`, {});
+  }
+  await call(shop, '/stock', { changes: [{ sku: 'GIFT-50', adjust: -1, reason: 'sold' }] });
+  await receiver.until((received) => received.length > 3);
+  return id;
 }
 
 /** Anew: no session lasts as long as it took to come here. */

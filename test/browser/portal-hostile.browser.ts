@@ -1,0 +1,191 @@
+/**
+ * Names that try to be more than text, at every place that shows them: nothing of them runs, asks
+ * for anything or becomes an element, and they are shown as they are.
+ */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { formatKeyId } from '../../src/domain/id.ts';
+import { LOCAL } from '../api/webhooks.ts';
+import { openOther } from '../portal/products/catalogue.ts';
+import { startServer } from '../support/server.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { type Lifetime, openBrowser } from './browser.ts';
+import { assertQuiet, fillIn, follow, press, signIn } from './portal.ts';
+
+declare global {
+  interface Window {
+    /** What the names try to set. */
+    canary?: unknown;
+  }
+}
+
+const ESCAPING = '</title></textarea></style><script>canary=1</script>';
+const NAMES = [
+  '<script>canary=1</script>',
+  '"><img src=x onerror=canary=1>',
+  "' autofocus onfocus='canary=1",
+  'javascript:canary=1',
+  '{{7*7}} ${7*7} <%= 7*7 %>',
+  '<svg onload=canary=1><a href="javascript:canary=1">x</a></svg>',
+  '\u202Edekcah\u2066 &lt;b&gt; &#39;',
+  '<base href="https://evil.example/"><link rel=stylesheet href="//evil.example/a.css">',
+  ESCAPING,
+] as const;
+
+const lifetime: Lifetime = { after };
+const receiver = await startReceiver(lifetime);
+const server = await startServer(lifetime, { portal: true, webhooks: LOCAL });
+const shop = await openOther(server, { name: ESCAPING });
+const browser = await openBrowser(lifetime);
+const url = `http://127.0.0.1:${server.port}/portal`;
+await browser.open(`${url}/sign-in`);
+await signIn(browser, shop);
+
+const products = await Promise.all(NAMES.map(async (name, n) => {
+  // A SKU has nothing in it that is not seen.
+  const sku = `${n} ${name}`.replace(/\p{Cf}/gu, '').slice(0, 64).trim();
+  const { id } = await shop.create({ name, category: name, sku, stock: 9 });
+  await shop.sync([{ id, adjust: -7, reason: name }], { source: name.slice(0, 64) });
+  await shop.patch({ id }, { category: `${name} ` });
+  return { name, sku, path: `/products/${id}` };
+}));
+const deleted = await shop.create({ name: NAMES[0], sku: '<b>gone</b>' });
+await shop.send({ method: 'DELETE', path: `/api/v1/products/${deleted.id}` });
+
+/** Opens a page, on which all of these texts stand as they are, and nothing else came of them. */
+async function assertHarmless(path: string, texts: readonly string[]): Promise<void> {
+  await browser.open(url + path);
+  await assertShown(texts, path);
+}
+
+async function assertShown(texts: readonly string[], where: string): Promise<void> {
+  const found = await browser.run(() => ({
+    title: document.title,
+    text: [document.body.innerText, ...[...document.querySelectorAll('input, textarea, option')]
+      .map((field) => 'value' in field ? String(field.value) : '')].join('\n'),
+    canary: typeof window.canary,
+    foreign: [...document.querySelectorAll(
+      'script:not([src^="/portal/assets/"]), img, base, iframe, svg:not(.plot), [autofocus], '
+      + 'link:not([href^="/portal/assets/"]), [href^="javascript:"], [action*=":"]',
+    )].map(({ outerHTML }) => outerHTML),
+    handlers: [...document.querySelectorAll('*')].flatMap(({ attributes }) =>
+      [...attributes].map(({ name }) => name).filter((name) => /^on|^style$/.test(name))),
+  }));
+  const plain = (text: string) => text.replace(/\s+/g, ' ').trim();
+  for (const text of texts) {
+    assert.ok(plain(found.text).includes(plain(text)), `${where} does not show ${text}`);
+  }
+  assert.ok(plain(found.title).endsWith(ESCAPING), `${where} is titled ${found.title}`);
+  assert.equal(found.canary, 'undefined', where);
+  assert.deepEqual(found.foreign, [], where);
+  assert.deepEqual(found.handlers, [], where);
+}
+
+test('names of products are harmless in lists', async () => {
+  await assertHarmless('/', [ESCAPING, ...NAMES]);
+  await assertHarmless('/products', products.flatMap(({ name, sku }) => [name, sku.slice(0, 30)]));
+  await assertHarmless('/changes', [...products.map(({ sku }) => sku), '<b>gone</b>', ...NAMES]);
+});
+
+for (const { name, sku, path } of products) {
+  test(`the product ${JSON.stringify(name)} is harmless on its own pages`, async () => {
+    await assertHarmless(path, [name, sku]);
+    assert.equal(await (await browser.find('h1')).text(), name);
+    assert.equal(await (await browser.findByLabel('Name')).value(), name);
+    const movements = await (await browser.find('#movements')).text();
+    assert.ok(movements.includes(name), movements);
+    await fillIn(browser, { 'Price in EUR': name.replace(/\p{Cf}/gu, '') });
+    await press(browser, 'Save');
+    await assertShown([name, sku], 'a refused edit');
+    await assertHarmless(`${path}/delete`, [name, sku]);
+    await assertHarmless(`/products?${new URLSearchParams({ q: name, price_min: name })}`, [name]);
+    await assertHarmless(`/changes?${new URLSearchParams({ product: sku })}`, [sku]);
+  });
+}
+
+test('names of keys are harmless, and so are those of webhooks', async () => {
+  for (const name of NAMES) {
+    await browser.open(`${url}/keys/new`);
+    await fillIn(browser, { Name: name.slice(0, 60) });
+    await (await browser.findByLabel(/^Read products/)).click();
+    await press(browser, 'Make the key');
+    await assertShown([name.slice(0, 60)], 'a new key');
+  }
+  const names = NAMES.map((name) => name.slice(0, 60));
+  await assertHarmless('/keys', names);
+  await assertHarmless('/activity', names);
+  const keys = await server.store.listKeys(shop.sellerId, { after: undefined, limit: 20 });
+  for (const key of keys) {
+    const path = `/keys/${formatKeyId({ sellerId: key.sellerId, keyId: key.id })}`;
+    await assertHarmless(path, [key.name]);
+    await assertHarmless(`${path}/revoke`, [key.name]);
+  }
+  for (const description of NAMES) {
+    await browser.open(`${url}/webhooks/new`);
+    await fillIn(browser, { Address: `${receiver.url}?<b>`, Description: description });
+    await press(browser, 'Make the webhook');
+    await follow(browser, 'To the webhook');
+    await assertShown([description], 'a webhook');
+    await follow(browser, 'Change');
+    await assertShown([description], 'the form of a webhook');
+  }
+  await assertHarmless('/webhooks', NAMES);
+});
+
+test('a file of names is harmless while it is read and when it is imported', async () => {
+  const { visitor } = shop;
+  await visitor.get('/portal/import');
+  const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  const rows = NAMES.flatMap((name, n) => [
+    [name, name, `IMPORT-${n}`, '1', '1'], [name, name, `REFUSED-${n} ${name}`, name, '1'],
+  ]);
+  const table = [['name', 'category', 'sku', 'price', 'stock', ...NAMES], ...rows];
+  const text = table.map((row) => row.map(quote).join(',')).join('\r\n');
+  await visitor.submit({ file: new File([text], `${NAMES[1]}.csv`) });
+  const path = String(visitor.page?.headers.location).replace('/portal', '');
+  await assertHarmless(path, [`${NAMES[1]}.csv`, NAMES[0]]);
+  await press(browser, 'Import now');
+  await assertShown([`${NAMES[1]}.csv`], 'an import');
+  await assertHarmless('/import', [`${NAMES[1]}.csv`]);
+});
+
+test('what an address says is harmless', async () => {
+  for (const name of NAMES) {
+    const query = (...fields: string[]) =>
+      `?${new URLSearchParams(fields.map((field) => [field, name]))}`;
+    await assertHarmless(`/activity${query('type', 'before', 'done')}`, []);
+    await assertHarmless(`/account${query('done')}`, []);
+    await assertHarmless(`/products${query('category', 'stock', 'sort', 'cursor')}`, [name]);
+    await assertHarmless(`/changes${query('type', 'up_to')}`, []);
+    await browser.open(`${url}/${encodeURIComponent(name)}`);
+    assert.equal(await browser.run(() => typeof window.canary), 'undefined');
+  }
+});
+
+test('nobody is led elsewhere by signing in', async () => {
+  for (const to of ['javascript:canary=1', '//evil.example', 'https://evil.example', '/\\evil']) {
+    await browser.open(`${url}/account`);
+    await press(browser, 'Sign out');
+    await browser.open(`${url}/sign-in?${new URLSearchParams({ to })}`);
+    await signIn(browser, shop);
+    assert.match(await browser.url(), new RegExp(`^${url}`), to);
+  }
+});
+
+test('names are harmless where they come while the page is open', async () => {
+  await browser.open(`${url}/products?sort=-id`);
+  const [{ path }] = [products[0] ?? assert.fail()];
+  const id = path.replace('/products/', '');
+  for (const [n, name] of NAMES.entries()) {
+    await shop.patch({ id }, { name: `${name} ${n}`, category: `${name} ${n}` });
+    await browser.waitFor(name, () => browser.run((selector, text) =>
+      document.querySelector(selector)?.textContent === text,
+    `[data-product="${id}"] [data-live="name"]`, `${name} ${n}`));
+  }
+  await assertShown([NAMES.at(-1) ?? ''], 'a live page');
+  await browser.screenshot('products-hostile');
+});
+
+test('nothing was refused by the policy of the pages, or asked of another host', async () => {
+  await assertQuiet(browser);
+});
