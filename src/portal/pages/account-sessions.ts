@@ -4,7 +4,8 @@ import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Session } from '../../store/portal-store.ts';
 import { describeBrowser } from '../browser-name.ts';
-import { notice, postForm } from '../fields.ts';
+import { doneNotice } from '../done.ts';
+import { postForm } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { html, type Html } from '../html.ts';
 import { cell, headCell, table } from '../list.ts';
@@ -12,7 +13,7 @@ import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { FORGET_SESSION, isAlive } from '../session.ts';
 
-const DONE: ReadonlyMap<string, string> = new Map([
+const DONE = new Map([
   ['one', 'That browser is signed out.'],
   ['others', 'All other browsers are signed out.'],
 ]);
@@ -22,11 +23,10 @@ export async function showSessions(visit: Visit, portal: Portal): Promise<Reply>
   const { sellerId } = visit.account;
   const sessions = (await portal.store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT))
     .filter((session) => isAlive(session, portal.clock()));
-  const done = DONE.get(visit.query.get('done') ?? '');
   const columns = ['Browser', 'Address', 'Signed in', 'Last seen', 'End'];
   return renderPage(visit, portal, {
     title: 'Where you are signed in',
-    content: html`${done !== undefined && notice(html`<p>${done}</p>`)}
+    content: html`${doneNotice(visit, DONE)}
       <p>Is there one that you do not know? End it, and
         <a href="${visit.link('/account/password')}">change your password</a>.</p>
       ${postForm(visit, visit.link('/account/sessions'), html`

@@ -5,7 +5,8 @@ import {
 import { SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
 import type { Parsed } from '../../domain/parsed.ts';
 import type { Reply } from '../../http/reply.ts';
-import { faultSummary, notice, postForm, textField } from '../fields.ts';
+import { doneNotice } from '../done.ts';
+import { faultSummary, postForm, textField } from '../fields.ts';
 import { type Faults, Form, NO_FAULTS } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { facts } from '../list.ts';
@@ -13,7 +14,7 @@ import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { isAlive } from '../session.ts';
 
-const DONE: ReadonlyMap<string, string> = new Map([
+const DONE = new Map([
   ['settings', 'Your settings are saved.'],
   ['email', 'Your e-mail is changed: sign in with the new one from now on.'],
   ['password', 'Your password is changed, and all other browsers are signed out.'],
@@ -71,11 +72,10 @@ function readSettings(form: Form): ReadSettings {
 async function renderAccount(
   visit: Visit, portal: Portal, form: Form, faults: Faults,
 ): Promise<Reply> {
-  const done = DONE.get(visit.query.get('done') ?? '');
   return renderPage(visit, portal, {
     title: 'Account',
     status: faults.size === 0 ? 200 : 422,
-    content: html`${done !== undefined && faults.size === 0 && notice(html`<p>${done}</p>`)}
+    content: html`${faults.size === 0 && doneNotice(visit, DONE)}
       ${faultSummary(faults, undefined, LABELS)}
       <section class="card" aria-labelledby="signing-in">
         <h2 id="signing-in">Signing in</h2>

@@ -5,7 +5,8 @@ import { AppError } from '../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../domain/id.ts';
 import type { Reply } from '../../http/reply.ts';
 import { readDayUsage, type Usage } from '../day-usage.ts';
-import { notice, postForm, selectField } from '../fields.ts';
+import { doneNotice } from '../done.ts';
+import { postForm, selectField } from '../fields.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { cell, facts, headCell, pager, table } from '../list.ts';
 import { onceField } from '../once.ts';
@@ -13,6 +14,9 @@ import { OVERLAPS } from '../overlap.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 
+const DONE = new Map([
+  ['revoked', 'The key is revoked: whatever is sent with it is refused.'],
+]);
 /** Ranges that the list names; the page of the key names them all. */
 const RANGES_SHOWN = 2;
 const COLUMNS = [
@@ -31,8 +35,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
   const make = html`<a class="button main" href="${visit.link('/keys/new')}">New key</a>`;
   return renderPage(visit, portal, {
     title: 'API keys',
-    content: html`${visit.query.get('done') === 'revoked'
-      && notice('The key is revoked: whatever is sent with it is refused.')}
+    content: html`${doneNotice(visit, DONE)}
       <p>Each program that calls the API should have a key of its own: then you see what it does,
         and can end it alone.</p>
       <p>${make}</p>

@@ -1,7 +1,8 @@
 /** The list of products. */
 import { formatNextCursor, readProductPage } from '../../api/product-pages.ts';
 import type { Reply } from '../../http/reply.ts';
-import { faultSummary, notice } from '../fields.ts';
+import { doneNotice } from '../done.ts';
+import { faultSummary } from '../fields.ts';
 import { html } from '../html.ts';
 import { pager } from '../list.ts';
 import { followChanges, showOnChange } from '../live.ts';
@@ -11,11 +12,12 @@ import { productTable, SEARCH_FORM, SEARCH_LABELS, searchForm } from '../product
 import type { Portal, Visit } from '../route.ts';
 import { renderExportButtons } from './export.ts';
 
+const DONE = new Map([['deleted', 'The product was deleted.']]);
 const LEFT_OUT = 'This could not be understood, and was left out:';
 
 /** GET /portal/products: 200, 400, 503 */
 export async function showProducts(visit: Visit, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, position, link, query } = visit;
+  const { account: { sellerId }, position, link } = visit;
   const search = readSearch(visit, portal);
   const { list, name, place, typed, faults } = search;
   const page = await readProductPage(portal.store, { sellerId, position }, list, place);
@@ -29,7 +31,7 @@ export async function showProducts(visit: Visit, portal: Portal): Promise<Reply>
     title: 'Products',
     status: faults.size === 0 ? 200 : 400,
     content: followChanges(visit, page.position, html`
-      ${query.get('done') === 'deleted' && notice(html`<p>The product was deleted.</p>`)}
+      ${doneNotice(visit, DONE)}
       ${faults.size > 0 && faultSummary(faults, LEFT_OUT, SEARCH_LABELS)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}

@@ -6,6 +6,7 @@ import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { findNextAttempt, type Webhook, type WebhookAttempt } from '../../domain/webhook.ts';
 import type { Reply } from '../../http/reply.ts';
 import { CHANGE_TYPE_CHOICES } from '../change-types.ts';
+import { doneNotice } from '../done.ts';
 import { faultSummary, notice } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
@@ -19,8 +20,7 @@ import { CARD_LABELS, pathOf, renderCards } from '../webhook-cards.ts';
 const TEXT_BYTES = 150;
 const DELIVERED = 'delivered';
 
-/** What was just done, by the word in the address. */
-const DONE: ReadonlyMap<string, string> = new Map([
+const DONE = new Map([
   ['changed', 'The webhook is changed.'],
   ['disabled', 'The webhook is disabled: nothing is sent to it until you enable it.'],
   ['enabled', 'The webhook is active: it goes on where it stopped.'],
@@ -129,10 +129,8 @@ function renderSwitchedOff(visit: Visit, portal: Portal): Reply {
 }
 
 function renderDone(visit: Visit, attempts: readonly WebhookAttempt[] = []): Content {
-  const done = visit.query.get('done') ?? '';
-  if (done === 'tested') return renderTested(visit, attempts.find(({ kind }) => kind === 'test'));
-  const text = DONE.get(done);
-  return text !== undefined && notice(text);
+  if (visit.query.get('done') !== 'tested') return doneNotice(visit, DONE);
+  return renderTested(visit, attempts.find(({ kind }) => kind === 'test'));
 }
 
 function renderTested({ format }: Visit, test: WebhookAttempt | undefined): Content {

@@ -6,7 +6,8 @@ import type { ChangeType } from '../../domain/change.ts';
 import { formatProductId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
-import { faultSummary, notice, postForm } from '../fields.ts';
+import { doneNotice } from '../done.ts';
+import { faultSummary, postForm } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { facts } from '../list.ts';
@@ -30,7 +31,7 @@ export interface Refused {
   readonly stock?: StockTexts;
 }
 
-const DONE: ReadonlyMap<string, string> = new Map([
+const DONE = new Map([
   ['created', 'The product was created.'],
   ['saved', 'What you changed was saved.'],
   ['stock', 'The stock was changed.'],
@@ -43,14 +44,13 @@ export async function renderProduct(
 ): Promise<Reply> {
   const { faults = NO_FAULTS, detail } = refused ?? {};
   const ledger = await readLedger(visit, portal, product);
-  const done = DONE.get(visit.query.get('done') ?? '');
   const id = formatProductId(product.sellerId, product.id);
   return renderPage(visit, portal, {
     title: product.name,
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
     ...(refused && { status: refused.status }),
     content: followChanges(visit, Math.max(visit.position, product.position), html`
-      ${!refused && done !== undefined && notice(html`<p>${done}</p>`)}
+      ${!refused && doneNotice(visit, DONE)}
       ${faultSummary(faults, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>This product was deleted meanwhile.
