@@ -14,7 +14,7 @@ export const NO_FAULTS: Faults = new Map();
 export class Form {
   readonly #fields: URLSearchParams;
 
-  constructor(fields: URLSearchParams) {
+  constructor(fields = new URLSearchParams()) {
     this.#fields = fields;
   }
 

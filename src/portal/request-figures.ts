@@ -4,6 +4,7 @@ import { HOUR_MS } from '../domain/time.ts';
 import { barPlot } from './bar-plot.ts';
 import { DAY_HOURS, readDayUsage, type Usage } from './day-usage.ts';
 import { html, type Html } from './html.ts';
+import { readKeyNames } from './key-names.ts';
 import { headCell, numberCell, table } from './list.ts';
 import type { Portal, Visit } from './route.ts';
 
@@ -35,20 +36,20 @@ async function renderKeys(
 ): Promise<Html> {
   const busiest = [...byKey].sort(([, one], [, other]) => other.requests - one.requests)
     .slice(0, KEYS_SHOWN);
-  const rows = await Promise.all(busiest.map(async ([keyId, { requests, refusals }]) => {
-    const id = formatKeyId({ sellerId, keyId });
-    const key = await store.findKey({ sellerId, keyId });
-    return [
-      headCell(html`<a href="${link(`/keys/${id}`)}">${key?.name ?? id}</a>`),
-      numberCell(format.number(requests)),
-      numberCell(format.number(refusals)),
-    ];
-  }));
+  const names = await readKeyNames(store, sellerId, busiest.map(([keyId]) => keyId));
   return table({
     caption: 'Requests by key',
     columns: [
       { label: 'Key' }, { label: 'Requests', isNumber: true }, { label: 'Refused', isNumber: true },
     ],
-    rows, empty: undefined,
+    rows: busiest.map(([keyId, { requests, refusals }]) => {
+      const href = link(`/keys/${formatKeyId({ sellerId, keyId })}`);
+      return [
+        headCell(html`<a href="${href}">${names.get(keyId)}</a>`),
+        numberCell(format.number(requests)),
+        numberCell(format.number(refusals)),
+      ];
+    }),
+    empty: undefined,
   });
 }

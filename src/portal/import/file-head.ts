@@ -39,7 +39,7 @@ export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<F
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
   return {
     format: 'csv', header: header.cells.map(copyText),
-    examples: rows.map(({ cells }) => cells.map(shorten)),
+    examples: rows.map(({ cells }) => cells.map(cut)),
   };
 }
 
@@ -57,6 +57,6 @@ async function readRecords(chunks: AsyncIterable<Buffer>, count: number): Promis
   return first;
 }
 
-function shorten(cell: string): string {
+function cut(cell: string): string {
   return copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
 }

@@ -46,7 +46,7 @@ export async function previewRows(
   for await (const outcomes of progress.take(rows, target)) {
     for (const { line, sku, status, errors, content } of outcomes) {
       if (errors && refused.length < PREVIEW_ROWS_SHOWN) {
-        refused.push({ line, sku: shorten(sku), reason: explainIssues(errors) });
+        refused.push({ line, sku: cut(sku), reason: explainIssues(errors) });
       }
       const after = status === 'updated' ? content?.product : undefined;
       // A product that comes again is changed from what an earlier row made of it.
@@ -69,6 +69,6 @@ function copy(product: NewProduct): NewProduct {
   return { ...product, name: copyText(product.name), category: copyText(product.category) };
 }
 
-function shorten(sku: string | null): string | undefined {
+function cut(sku: string | null): string | undefined {
   return sku === null ? undefined : copyText(sku.slice(0, SKU_LIMIT_CODE_POINTS));
 }

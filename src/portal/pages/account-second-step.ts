@@ -19,7 +19,6 @@ import type { Portal, Visit } from '../route.ts';
 
 const PAGE = '/account/second-step';
 const WRONG_CODE = 'This is not what the app should show now. Is the clock of your phone right?';
-const EMPTY = new Form(new URLSearchParams());
 
 /** GET /portal/account/second-step: 200 */
 export async function showSecondStep(visit: Visit, portal: Portal): Promise<Reply> {
@@ -96,7 +95,7 @@ function contextOf({ account, visitor }: Visit): string {
 }
 
 async function renderOff(
-  visit: Visit, portal: Portal, secret: TotpSecret, form = EMPTY, faults = NO_FAULTS,
+  visit: Visit, portal: Portal, secret: TotpSecret, form = new Form(), faults = NO_FAULTS,
 ): Promise<Reply> {
   const { account, link, query } = visit;
   const fresh: NewSecret = { secret, endsAt: portal.clock() + NEW_TOTP_LIFE_MS };

@@ -21,7 +21,7 @@ const DONE = new Map([
   ['off', 'Signing in takes your password alone now.'],
 ]);
 
-const LABELS: Readonly<Record<string, string>> = {
+const LABELS = {
   locale: 'Language and country', time_zone: 'Time zone', low_stock: 'Low stock',
 };
 
@@ -113,17 +113,17 @@ function renderSettings(
 ): Html {
   return html`
     ${textField({
-    name: 'locale', label: 'Language and country', value: form.get('locale'), faults,
+    name: 'locale', label: LABELS.locale, value: form.get('locale'), faults,
     suggestions: LOCALES, isRequired: true, maxLength: 35,
     hint: html`How numbers and times are written. Now: ${format.money(1_234_567)},
       ${format.time(clock())}`,
   })}
     ${textField({
-    name: 'time_zone', label: 'Time zone', value: form.get('time_zone'), faults,
+    name: 'time_zone', label: LABELS.time_zone, value: form.get('time_zone'), faults,
     suggestions: listTimeZones(), isRequired: true, maxLength: 64,
   })}
     ${textField({
-    name: 'low_stock', label: 'Low stock', value: form.get('low_stock'), faults,
+    name: 'low_stock', label: LABELS.low_stock, value: form.get('low_stock'), faults,
     inputMode: 'numeric', isRequired: true, maxLength: 10,
     hint: 'Products with this many pieces or fewer are shown as low.',
   })}

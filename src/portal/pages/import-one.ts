@@ -70,14 +70,14 @@ export async function readRefusedRows(visit: Visit, portal: Portal): Promise<Rep
   };
 }
 
-function find({ account, parameters }: Visit, { productImports }: Portal): ProductImport {
-  return productImports.get(account.sellerId, parameters['id'] ?? '');
-}
-
 /** To the page of the import, which most have come to the end of by then. */
-async function settle({ link }: Visit, one: ProductImport): Promise<Reply> {
+export async function settle({ link }: Visit, one: ProductImport): Promise<Reply> {
   await one.settle(IMPORT_SETTLE_MS);
   return redirect(link(`/import/${one.id}`));
+}
+
+function find({ account, parameters }: Visit, { productImports }: Portal): ProductImport {
+  return productImports.get(account.sellerId, parameters['id'] ?? '');
 }
 
 const TITLES: Readonly<Record<ProductImport['phase'], string>> = {

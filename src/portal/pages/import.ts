@@ -7,14 +7,13 @@ import { assertCsrfToken, CSRF_FIELD } from '../csrf.ts';
 import { faultSummary } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
-import {
-  FILE_NAME_LIMIT_CHARACTERS, IMPORT_SETTLE_MS, UPLOAD_LIMIT_BYTES,
-} from '../import/limits.ts';
+import { FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES } from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
-import { redirect, renderPage } from '../page.ts';
+import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { renderExport } from './export.ts';
+import { settle } from './import-one.ts';
 import { formatSize } from './import-progress.ts';
 
 const TOKEN_LIMIT_BYTES = 100;
@@ -29,9 +28,7 @@ export async function showImports(visit: Visit, portal: Portal): Promise<Reply> 
 /** POST /portal/import: 303, 403, 415, 422, 503, 507 */
 export async function uploadFile(visit: Visit, portal: Portal, secret: string): Promise<Reply> {
   try {
-    const one = await receive(visit, portal, secret);
-    await one.settle(IMPORT_SETTLE_MS);
-    return redirect(visit.link(`/import/${one.id}`));
+    return await settle(visit, await receive(visit, portal, secret));
   } catch (error) {
     if (!(error instanceof AppError && FAULTS_OF_FILE.includes(error.code))) throw error;
     return renderImports(visit, portal, new Map([['file', error.publicDetail]]));

@@ -22,7 +22,7 @@ import type { OpenVisit, Portal } from '../route.ts';
 import { beginSession } from '../session.ts';
 
 const KEY_NAME = 'My first key';
-const LABELS: Readonly<Record<string, string>> = {
+const LABELS = {
   code: 'Code', name: 'Name of the shop', currency: 'Currency', email: 'E-mail',
   password: 'Password',
 };
@@ -130,25 +130,25 @@ function renderFields({ isOpen }: Portal, form: Form, faults: Faults): Html {
     <input type="hidden" name="time_zone" value="">
     <input type="hidden" name="shop" value="${form.get('shop')}">
     ${textField({
-    name: 'code', label: isOpen ? 'Code (if you were given one)' : 'Code', faults,
+    name: 'code', label: isOpen ? `${LABELS.code} (if you were given one)` : LABELS.code, faults,
     value: form.get('code'), isRequired: !isOpen, autocomplete: 'one-time-code',
     hint: 'XXXX-XXXX-XXXX-XXXX, from the terminal of the server or from your invitation.',
   })}
     ${!isThere && textField({
-    name: 'name', label: 'Name of the shop', value: form.get('name'), faults, isRequired: true,
+    name: 'name', label: LABELS.name, value: form.get('name'), faults, isRequired: true,
     autocomplete: 'organization', maxLength: NAME_LIMIT_CODE_POINTS,
   })}
     ${!isThere && selectField({
-    name: 'currency', label: 'Currency', value: form.get('currency'), faults,
+    name: 'currency', label: LABELS.currency, value: form.get('currency'), faults,
     hint: 'Of all prices. It cannot be changed later.', choices: listCurrencies(),
   })}
     ${textField({
-    name: 'email', label: 'E-mail', type: 'email', value: form.get('email'), faults,
+    name: 'email', label: LABELS.email, type: 'email', value: form.get('email'), faults,
     autocomplete: 'username', isRequired: true,
     hint: 'You sign in with it. Nothing is sent to it.',
   })}
     ${textField({
-    name: 'password', label: 'Password', type: 'password', faults,
+    name: 'password', label: LABELS.password, type: 'password', faults,
     autocomplete: 'new-password', isRequired: true,
     hint: 'At least 12 characters. A sentence of a few words is good.',
   })}

@@ -47,7 +47,7 @@ const EXPIRIES: readonly Choice[] = [
 
 /** GET /portal/keys/new: 200 */
 export async function showKeyForm(visit: Visit, portal: Portal): Promise<Reply> {
-  return renderForm(visit, portal, new Form(new URLSearchParams()), NO_FAULTS);
+  return renderForm(visit, portal, new Form(), NO_FAULTS);
 }
 
 /** POST /portal/keys/new: 200, 409, 422 */

@@ -65,7 +65,7 @@ export async function showKey(visit: Visit, portal: Portal): Promise<Reply> {
       ['State', renderState(key, now)],
       ['May do', renderScopes(key)],
       ['May be used from', key.addressRanges.length === 0 ? 'anywhere'
-        : html`${key.addressRanges.map((range) => html`<code>${shorten(range)}</code><br>`)}`],
+        : html`${key.addressRanges.map((range) => html`<code>${formatRange(range)}</code><br>`)}`],
       ['Created', format.timeElement(key.createdAt)],
       ['Expires', key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)],
       ...key.revokedAt === undefined ? [] : [
@@ -142,11 +142,11 @@ function renderRanges({ addressRanges }: ApiKey): Content {
   if (addressRanges.length === 0) return html`<span class="nowrap">anywhere</span>`;
   const more = addressRanges.length - RANGES_SHOWN;
   return html`${addressRanges.slice(0, RANGES_SHOWN).map((range) => html`
-    <code>${shorten(range)}</code>`)}${more > 0 && html` and ${more} more`}`;
+    <code>${formatRange(range)}</code>`)}${more > 0 && html` and ${more} more`}`;
 }
 
 /** A range of one address is that address. */
-function shorten(range: string): string {
+function formatRange(range: string): string {
   return range.replace(range.includes(':') ? /\/128$/ : /\/32$/, '');
 }
 

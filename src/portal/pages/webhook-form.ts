@@ -23,7 +23,7 @@ const LABELS = { url: 'Address', description: 'Description', types: 'Send only' 
 /** GET /portal/webhooks/new: 200, 404 */
 export async function showWebhookForm(visit: Visit, portal: Portal): Promise<Reply> {
   getWebhooks(portal);
-  return renderNew(visit, portal, new Form(new URLSearchParams()), NO_FAULTS);
+  return renderNew(visit, portal, new Form(), NO_FAULTS);
 }
 
 /** POST /portal/webhooks/new: 200, 404, 409, 422 */
