@@ -3,6 +3,7 @@
 /** Of UTC, which has days of one length. */
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const HOUR_MS = 60 * 60 * 1000;
+export const MINUTE_MS = 60 * 1000;
 
 let lastTime = 0;
 let lastText = new Date(0).toISOString();

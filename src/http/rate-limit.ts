@@ -5,6 +5,7 @@
  * bucket has left is told in the fields of draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { AppError } from '../domain/error.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 
 /** What a bucket answers. `resetSeconds` is how long until it is full again, rounded up. */
 interface RateDecision {
@@ -25,8 +26,6 @@ interface Bucket {
   readonly tokens: number;
   readonly at: number;
 }
-
-const MINUTE_MS = 60_000;
 
 export class RateLimiter<Name> {
   readonly #limit: number;

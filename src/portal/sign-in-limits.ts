@@ -13,6 +13,7 @@ import {
 } from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import type { SellerId } from '../domain/id.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { RateLimiter } from '../http/rate-limit.ts';
 
 interface Origin {
@@ -20,9 +21,6 @@ interface Origin {
   /** Of a browser that the account is known to have used. */
   readonly device: string | undefined;
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 export class SignInLimits {
   readonly #addresses: RateLimiter<string>;

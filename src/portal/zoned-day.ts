@@ -1,7 +1,5 @@
 /** Days of the calendar (ISO 8601), as date fields send them, in a time zone of IANA. */
-import { parseTime } from '../domain/time.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { DAY_MS, parseTime } from '../domain/time.ts';
 
 /** When a day such as `2026-01-31` is over, milliseconds since 1970; undefined for no such day. */
 export function findEndOfDay(day: string, timeZone: string): number | undefined {

@@ -12,6 +12,7 @@ import { cell, headCell, table } from '../list.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { FORGET_SESSION, isAlive } from '../session.ts';
+import { findWholeNumber } from '../whole-number.ts';
 
 const DONE = new Map([
   ['one', 'That browser is signed out.'],
@@ -50,9 +51,10 @@ export async function endSessions(
     await store.endSessions(sellerId, { allBut: visitor.session.id }, event);
     return redirect(link('/account/sessions?done=others'));
   }
-  if (!/^\d{1,16}$/.test(ended)) throw new AppError('not_found', 'There is no such session.');
-  await store.endSessions(sellerId, { id: Number(ended) }, event);
-  return Number(ended) === visitor.session.id
+  const id = findWholeNumber(ended);
+  if (id === undefined) throw new AppError('not_found', 'There is no such session.');
+  await store.endSessions(sellerId, { id }, event);
+  return id === visitor.session.id
     ? redirect(link('/sign-in'), [FORGET_SESSION]) : redirect(link('/account/sessions?done=one'));
 }
 

@@ -8,6 +8,7 @@ import { html, type Html } from '../html.ts';
 import { cell, headCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
+import { findWholeNumber } from '../whole-number.ts';
 
 const WORDS: Readonly<Record<AuditType, string>> = {
   account_created: 'The account was opened',
@@ -36,9 +37,9 @@ const OF_BROWSERS: readonly AuditType[] = ['signed_in', 'signed_out', 'session_e
 export async function showActivity(visit: Visit, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId } } = visit;
   const type = AUDIT_TYPES.find((known) => known === query.get('type'));
-  const before = /^\d{1,15}$/.exec(query.get('before') ?? '')?.[0];
+  const before = findWholeNumber(query.get('before') ?? '');
   const found = await portal.store.listAuditEvents(sellerId, {
-    type, before: before === undefined ? undefined : Number(before), limit: ACTIVITY_PAGE_SIZE + 1,
+    type, before, limit: ACTIVITY_PAGE_SIZE + 1,
   });
   const events = found.slice(0, ACTIVITY_PAGE_SIZE);
   const last = found.length > events.length ? events.at(-1)?.n : undefined;

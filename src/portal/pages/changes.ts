@@ -15,11 +15,11 @@ import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
+import { findWholeNumber } from '../whole-number.ts';
 
 const LABELS = { type: 'What happened', product: 'Product', up_to: 'Up to position' };
 const LEFT_OUT = 'This could not be understood, and was left out:';
 const [SKU_BYTES, KEY_BYTES] = [100, 120];
-const POSITION = /^[1-9]\d{0,14}$/;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(visit: Visit, portal: Portal): Promise<Reply> {
@@ -80,7 +80,8 @@ function readFeed({ query, account: { sellerId } }: Visit): Feed {
   if (product !== '' && productId === undefined && sku === undefined) {
     faults.set('product', 'Cannot be a SKU, nor the id of a product.');
   }
-  if (position !== '' && !POSITION.test(position)) {
+  const upTo = findWholeNumber(position) || undefined;
+  if (position !== '' && upTo === undefined) {
     faults.set('up_to', 'Must be a whole number from 1.');
   }
   const typed = Object.entries({ type, product, up_to: position })
@@ -88,7 +89,7 @@ function readFeed({ query, account: { sellerId } }: Visit): Feed {
   return {
     typed: new Map(typed),
     filter: { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku },
-    upTo: POSITION.test(position) ? Number(position) : undefined,
+    upTo,
     faults,
   };
 }

@@ -7,15 +7,14 @@ import { LIVE_CATCH_UP_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Portal, Visit } from '../route.ts';
-
-const POSITION = /^\d{1,15}$/;
+import { findWholeNumber } from '../whole-number.ts';
 
 /** GET /portal/live: 200, 503 */
 export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, visitor, position } = visit;
   const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));
-  const after = POSITION.test(asked) ? Number(asked) : -1;
-  const isNear = after >= 0 && after <= position && position - after <= LIVE_CATCH_UP_LIMIT;
+  const after = findWholeNumber(asked) ?? Infinity;
+  const isNear = after <= position && position - after <= LIVE_CATCH_UP_LIMIT;
   return openChangeStream({
     sellerId, types: undefined,
     after: isNear ? after : position,

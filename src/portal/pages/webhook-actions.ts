@@ -13,6 +13,7 @@ import { readOverlap } from '../overlap.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { pathOf } from '../webhook-cards.ts';
+import { findWholeNumber } from '../whole-number.ts';
 import { renderMadeSecret } from './webhook-form.ts';
 import { getWebhook, nameOf, readWebhookId, renderWebhook } from './webhooks.ts';
 
@@ -38,7 +39,7 @@ export async function replayWebhook(visit: Visit, portal: Portal, form: Form): P
   const webhook = await getWebhook(visit, portal);
   const typed = form.getTrimmed('position');
   try {
-    const position = parseReplay({ position: readNumber(typed) }, visit.position);
+    const position = parseReplay({ position: findWholeNumber(typed) ?? NaN }, visit.position);
     await portal.store.replayWebhook(writeOf(visit, form), webhook.id, position);
     return redirect(visit.link(`${pathOf(webhook)}?done=replayed`));
   } catch (error) {
@@ -80,11 +81,6 @@ export async function deleteWebhook(visit: Visit, portal: Portal, form: Form): P
 
 function writeOf({ account: { sellerId } }: Visit, form: Form): Write {
   return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
-}
-
-/** No number for anything but digits. */
-function readNumber(text: string): number {
-  return /^\d{1,16}$/.test(text) ? Number(text) : NaN;
 }
 
 /** What is wrong with the position; anything else is thrown on. */

@@ -15,6 +15,7 @@ import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 import { CARD_LABELS, pathOf, renderCards } from '../webhook-cards.ts';
+import { findWholeNumber } from '../whole-number.ts';
 
 /** Of an address, a description or an outcome in a list. */
 const TEXT_BYTES = 150;
@@ -86,9 +87,9 @@ export function nameOf({ description, url }: Webhook): string {
 export async function renderWebhook(
   visit: Visit, portal: Portal, webhook: Webhook, faults: Faults, typed = '',
 ): Promise<Reply> {
-  const before = /^\d{1,15}$/.exec(visit.query.get('before') ?? '')?.[0];
+  const before = findWholeNumber(visit.query.get('before') ?? '');
   const found = await portal.store.listWebhookAttempts(webhook, {
-    before: before === undefined ? undefined : Number(before), limit: PORTAL_PAGE_ROWS + 1,
+    before, limit: PORTAL_PAGE_ROWS + 1,
   });
   const attempts = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > attempts.length ? attempts.at(-1)?.n : undefined;

@@ -8,6 +8,7 @@ import { readKeyNames } from '../key-names.ts';
 import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
+import { findWholeNumber } from '../whole-number.ts';
 
 export interface StockLedger {
   /** The newest, for the plot. */
@@ -20,15 +21,13 @@ export interface StockLedger {
   readonly keyNames: ReadonlyMap<KeyId, string>;
 }
 
-const POSITION = /^[1-9]\d{0,14}$/;
 const [REASON_BYTES, SOURCE_BYTES, NAME_BYTES] = [250, 100, 120];
 
 /** The page is that which the address asks for; the first one where it asks for none. */
 export async function readLedger(
   visit: Visit, { store }: Portal, { sellerId, id }: Product,
 ): Promise<StockLedger> {
-  const asked = visit.query.get('up_to') ?? '';
-  const upTo = POSITION.test(asked) ? Number(asked) : undefined;
+  const upTo = findWholeNumber(visit.query.get('up_to') ?? '') || undefined;
   const read = (from: number, limit: number) => store.listMovements(sellerId, {
     filter: { productId: id }, after: 0, upTo: from, isDescending: true, limit,
   });

@@ -1,6 +1,7 @@
 /** The stock of a product over time as a line of steps; the ledger beside it says the same. */
 import type { Change } from '../../domain/change.ts';
 import type { Product } from '../../domain/product.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Format } from '../format.ts';
 import { html, type Html } from '../html.ts';
 
@@ -17,11 +18,10 @@ interface Traced {
   readonly now: number;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const RECENT_MS = 30 * DAY_MS;
 /** Fewer recent movements than this make no picture: then all that are known do. */
 const RECENT_MIN = 3;
-const SPAN_MIN_MS = 60_000;
+const SPAN_MIN_MS = MINUTE_MS;
 
 const [WIDTH, HEIGHT] = [400, 190];
 const [TOP, RIGHT, BOTTOM] = [12, 12, 26];

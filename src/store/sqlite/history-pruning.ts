@@ -6,8 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../domain/id.ts';
-import { DAY_MS } from '../../domain/time.ts';
-import { MINUTE_MS } from './positions.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import { readInteger, readOptional } from './row.ts';
 
 interface PruneStep {

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../domain/id.ts';
-import { MINUTE_MS } from './positions.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import { readInteger } from './row.ts';
 
 export function timeQueries(db: DatabaseSync) {

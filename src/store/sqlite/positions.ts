@@ -9,11 +9,9 @@ import type { Change } from '../../domain/change.ts';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import { firstIdAt, type ProductId, type SellerId } from '../../domain/id.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
 import { readCurrency, readInteger, readOptional } from './row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
-
-/** What the table of minutes counts in. */
-export const MINUTE_MS = 60_000;
 
 interface Counters extends Moved {
   position: number;

@@ -1,0 +1,7 @@
+/** Whole numbers as the addresses and the hidden fields of the portal carry them. */
+
+/** Undefined for any other text, and for what a double does not hold. */
+export function findWholeNumber(text: string): number | undefined {
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
