@@ -1,10 +1,10 @@
 /** A new password: it signs out all other browsers, and gives this one a new session token. */
-import { parseNewPassword } from '../../domain/account.ts';
 import type { Reply } from '../../http/reply.ts';
 import { rememberDevice } from '../entrance.ts';
-import { faultSummary, postForm, textField } from '../fields.ts';
+import { faultSummary, postForm } from '../fields.ts';
 import { type Faults, type Form, NO_FAULTS } from '../form.ts';
 import { html } from '../html.ts';
+import { newPasswordField, readNewPassword } from '../new-password.ts';
 import { checkOwnPassword, ownPasswordField } from '../own-password.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
@@ -20,8 +20,7 @@ export async function changePassword(visit: Visit, portal: Portal, form: Form): 
   const { account, visitor, address } = visit;
   const { sellerId, sellerName, email } = account;
   const faults = new Map<string, string>();
-  const names = [sellerName, email, email.split('@')[0] ?? ''];
-  const parsed = parseNewPassword(form.get('new_password'), names);
+  const parsed = readNewPassword(form, 'new_password', { shop: sellerName, email });
   if ('fault' in parsed) faults.set('new_password', parsed.fault.detail);
   await checkOwnPassword(visit, portal, form, faults);
   if (faults.size > 0 || 'fault' in parsed) return renderPassword(visit, portal, faults);
@@ -44,11 +43,7 @@ function renderPassword(visit: Visit, portal: Portal, faults: Faults): Reply {
         <input type="text" name="username" value="${visit.account.email}" autocomplete="username"
           hidden>
         ${ownPasswordField(faults)}
-        ${textField({
-    name: 'new_password', label: 'New password', type: 'password', faults,
-    autocomplete: 'new-password', isRequired: true,
-    hint: 'At least 12 characters. A sentence of a few words is good.',
-  })}
+        ${newPasswordField('new_password', 'New password', faults)}
         <div class="actions"><button>Change the password</button>
           <a class="button" href="${visit.link('/account')}">Leave it</a></div>`)}</div>`,
   });

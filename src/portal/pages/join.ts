@@ -3,7 +3,7 @@
  * code and makes, as one unit, the shop, its account, a first key, and a session; and it shows that
  * key, this once, in a line that works.
  */
-import { parseEmail, parseNewPassword, parseTimeZone } from '../../domain/account.ts';
+import { parseEmail, parseTimeZone } from '../../domain/account.ts';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../domain/api-key.ts';
 import { hashCode } from '../../domain/code.ts';
 import { findCurrency } from '../../domain/currency.ts';
@@ -15,8 +15,9 @@ import { rememberDevice } from '../entrance.ts';
 import { type Choice, faultSummary, postForm, selectField, textField } from '../fields.ts';
 import { type Faults, Form, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
-import { renderNewKey } from '../new-key.ts';
 import { readLocale } from '../locale.ts';
+import { renderNewKey } from '../new-key.ts';
+import { newPasswordField, readNewPassword } from '../new-password.ts';
 import { redirect, renderOpenPage } from '../page.ts';
 import type { OpenVisit, Portal } from '../route.ts';
 import { beginSession } from '../session.ts';
@@ -102,8 +103,7 @@ function readFields(form: Form, isThere: boolean): ReadFields {
   const name = isThere
     ? '' : read('name', parseLine(form.getTrimmed('name'), NAME_LIMIT_CODE_POINTS));
   const email = read('email', parseEmail(form.get('email')));
-  const names = [name, email, email.split('@')[0] ?? ''];
-  const password = read('password', parseNewPassword(form.get('password'), names));
+  const password = read('password', readNewPassword(form, 'password', { shop: name, email }));
   return { seller: { name, currency }, email, password, faults };
 }
 
@@ -147,11 +147,7 @@ function renderFields({ isOpen }: Portal, form: Form, faults: Faults): Html {
     autocomplete: 'username', isRequired: true,
     hint: 'You sign in with it. Nothing is sent to it.',
   })}
-    ${textField({
-    name: 'password', label: LABELS.password, type: 'password', faults,
-    autocomplete: 'new-password', isRequired: true,
-    hint: 'At least 12 characters. A sentence of a few words is good.',
-  })}
+    ${newPasswordField('password', LABELS.password, faults)}
     <button>Open the shop</button>`;
 }
 
