@@ -9,7 +9,7 @@ import { facts } from '../list.ts';
 import { onceField, readOnce } from '../once.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
-import { getProduct } from './product.ts';
+import { getProduct, noProduct } from './product.ts';
 
 /** GET /portal/products/{id}/delete: 200, 404 */
 export async function showDeletion(visit: Visit, portal: Portal): Promise<Reply> {
@@ -20,7 +20,7 @@ export async function showDeletion(visit: Visit, portal: Portal): Promise<Reply>
 export async function deleteProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId } = visit.account;
   const id = parseProductId(sellerId, visit.parameters['id'] ?? '');
-  if (id === undefined) throw new AppError('not_found', 'You have no product with this id.');
+  if (id === undefined) throw noProduct();
   const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
   try {
     await portal.store.deleteProduct(write, { id }, { ifMatch: [Number(form.get('position'))] });

@@ -12,7 +12,7 @@ import { type Refused, renderProduct } from '../products/product-view.ts';
 import type { StockTexts } from '../products/stock-forms.ts';
 import type { Portal, Visit } from '../route.ts';
 import { parseTypedWhole } from '../typed-number.ts';
-import { getProduct } from './product.ts';
+import { getProduct, noProduct } from './product.ts';
 
 /** One of the two forms, by the name of the field of its number; the reason is named after it. */
 type StockField = 'set' | 'amount';
@@ -82,7 +82,7 @@ function explainResult(
     ({ status: 422, faults: new Map([['amount', detail]]) });
   switch (status) {
     case 'ok': case 'unchanged': return undefined;
-    case 'not_found': throw new AppError('not_found', 'You have no product with this id.');
+    case 'not_found': throw noProduct();
     case 'insufficient': return refuse(`Only ${format.number(previous)} are in stock.`);
     case 'invalid': return refuse(TOO_MUCH.detail);
     case 'conflict': case 'stale': {

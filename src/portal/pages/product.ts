@@ -35,7 +35,11 @@ export async function editProduct(visit: Visit, portal: Portal, form: Form): Pro
 export async function getProduct(visit: Visit, portal: Portal): Promise<Product> {
   const product = await findProduct(visit, portal);
   if (product) return product;
-  throw new AppError('not_found', 'You have no product with this id.');
+  throw noProduct();
+}
+
+export function noProduct(): AppError {
+  return new AppError('not_found', 'You have no product with this id.');
 }
 
 async function findProduct(

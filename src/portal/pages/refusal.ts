@@ -6,7 +6,7 @@ import { createProblem, describeProblem } from '../../http/problem.ts';
 import type { Reply } from '../../http/reply.ts';
 import { html } from '../html.ts';
 import { renderOpenPage } from '../page.ts';
-import type { Portal } from '../route.ts';
+import type { OpenVisit, Portal } from '../route.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This could not be understood',
@@ -20,11 +20,12 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'The disk of the server is full',
 };
 
-export function renderRefusal(error: unknown, portal: Portal): Reply {
+export function renderRefusal(
+  error: unknown, portal: Portal, link: OpenVisit['link'],
+): Reply {
   // One of the two is told of what is no fault of the client: it is one event.
   const problem = describeProblem(error, portal.report);
   const { status, headers } = createProblem(error, () => {});
-  const link = (path: string): string => `${portal.prefix}/portal${path === '/' ? '' : path}`;
   const page = renderOpenPage({ link, site: { origin: '', url: '' } }, portal, {
     title: TITLES[status] ?? problem.title,
     status,
