@@ -13,7 +13,7 @@ import { loadAssets } from './assets.ts';
 import {
   assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeVisitSecret, readVisitSecret,
 } from './csrf.ts';
-import { readForm } from './form.ts';
+import { type Form, readForm } from './form.ts';
 import { Formats } from './format.ts';
 import { Imports } from './import/imports.ts';
 import { redirect } from './page.ts';
@@ -76,11 +76,11 @@ export function createPortal(options: PortalOptions = {}): PortalService {
       const { store, imports: slots, report } = services;
       productImports ??= new Imports({ store, slots, folder: uploadFolder, report, clock });
       const portal: Portal = { ...services, ...own, productImports };
-      if (page.path === '/') return redirect(`${services.prefix}${ROOT}`);
+      if (page.path === '/') return redirect(linkTo(services.prefix, '/'));
       try {
         return await visit(page, portal, findSite(page.request.headers.host, baseUrl));
       } catch (error) {
-        return renderRefusal(error, portal);
+        return renderRefusal(error, portal, (path) => linkTo(services.prefix, path));
       }
     },
     close: async () => productImports?.close(),
@@ -104,7 +104,7 @@ function describeVisit(
     query: new URLSearchParams(query),
     address: readClientAddress(request),
     csrfToken: makeCsrfToken(secret),
-    link: (path) => `${prefix}${ROOT}${path === '/' ? '' : path}`,
+    link: (path) => linkTo(prefix, path),
   };
 }
 
@@ -114,18 +114,21 @@ async function answerPage(
 ): Promise<Reply> {
   if (route.access === 'open') {
     if (route.method === 'GET') return route.handle(visit, portal);
-    const form = await readForm(visit.request);
-    assertCsrfToken(secret, form.get(CSRF_FIELD));
-    return route.handle(visit, portal, form);
+    return route.handle(visit, portal, await readOwnForm(visit, secret));
   }
   const { visitor } = visit;
   if (!visitor) return redirect(visit.link(`/sign-in${describeReturn(visit, route)}`));
   const own = describeOwn(visit, visitor, portal);
   if (route.method === 'GET') return route.handle(own, portal);
   if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
-  const form = await readForm(visit.request);
+  return route.handle(own, portal, await readOwnForm(visit, secret));
+}
+
+/** @throws AppError `browser_refused` for a form that was not shown to this browser */
+async function readOwnForm({ request }: OpenVisit, secret: string | undefined): Promise<Form> {
+  const form = await readForm(request);
   assertCsrfToken(secret, form.get(CSRF_FIELD));
-  return route.handle(own, portal, form);
+  return form;
 }
 
 function describeOwn(visit: OpenVisit, visitor: Visitor, portal: Portal): Visit {
@@ -137,6 +140,11 @@ function describeOwn(visit: OpenVisit, visitor: Visitor, portal: Portal): Visit 
     isSignedIn: () =>
       isSignedIn(store, readSessionToken(visit.headers.cookie) ?? '', clock()),
   };
+}
+
+/** The path of a page as a browser knows it. */
+function linkTo(prefix: string, path: string): string {
+  return `${prefix}${ROOT}${path === '/' ? '' : path}`;
 }
 
 /** Where to go on after signing in: the page that was asked for. */
