@@ -1,4 +1,8 @@
-/** All pages of the portal on one screen; paths are below `/portal`. */
+/**
+ * All pages of the portal on one screen; paths are below `/portal`. Each handler names the statuses
+ * that it answers; before it is asked, `portal.ts` may lead to the sign-in (303) or refuse (403,
+ * 404, 405, 429; of a form also 400, 408, 413, 415).
+ */
 import { changeSettings, showAccount } from './pages/account.ts';
 import { changeEmail, showEmail } from './pages/account-email.ts';
 import { changePassword, showPassword } from './pages/account-password.ts';

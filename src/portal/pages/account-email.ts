@@ -14,7 +14,7 @@ export async function showEmail(visit: Visit, portal: Portal): Promise<Reply> {
   return renderEmail(visit, portal, '', NO_FAULTS);
 }
 
-/** POST /portal/account/email: 303, 403, 422, 429, 503 */
+/** POST /portal/account/email: 303, 422, 429, 503 */
 export async function changeEmail(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const faults = new Map<string, string>();
   const parsed = parseEmail(form.get('email'));

@@ -15,7 +15,7 @@ export async function showPassword(visit: Visit, portal: Portal): Promise<Reply>
   return renderPassword(visit, portal, NO_FAULTS);
 }
 
-/** POST /portal/account/password: 303, 403, 422, 429, 503 */
+/** POST /portal/account/password: 303, 422, 429, 503 */
 export async function changePassword(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { account, visitor, address } = visit;
   const { sellerId, sellerName, email } = account;

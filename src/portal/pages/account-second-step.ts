@@ -26,7 +26,7 @@ export async function showSecondStep(visit: Visit, portal: Portal): Promise<Repl
     ? renderOn(visit, portal, NO_FAULTS) : renderOff(visit, portal, generateTotpSecret());
 }
 
-/** POST /portal/account/second-step: 200, 303, 403, 422, 429, 503 */
+/** POST /portal/account/second-step: 200, 303, 422, 429, 503 */
 export async function enableSecondStep(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { account: { sellerId }, address } = visit;
   const { store, clock } = portal;
@@ -46,7 +46,7 @@ export async function enableSecondStep(visit: Visit, portal: Portal, form: Form)
   return renderCodes(visit, portal, codes);
 }
 
-/** POST /portal/account/second-step/codes: 200, 303, 403, 422, 429, 503 */
+/** POST /portal/account/second-step/codes: 200, 303, 422, 429, 503 */
 export async function makeRecoveryCodes(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { account: { sellerId, hasTotp }, address } = visit;
   if (!hasTotp) return redirect(visit.link(PAGE));
@@ -58,7 +58,7 @@ export async function makeRecoveryCodes(visit: Visit, portal: Portal, form: Form
   return renderCodes(visit, portal, codes);
 }
 
-/** POST /portal/account/second-step/off: 303, 403, 422, 429, 503 */
+/** POST /portal/account/second-step/off: 303, 422, 429, 503 */
 export async function disableSecondStep(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const faults = new Map<string, string>();
   await checkOwnPassword(visit, portal, form, faults);

@@ -40,7 +40,7 @@ export async function showSessions(visit: Visit, portal: Portal): Promise<Reply>
   });
 }
 
-/** POST /portal/account/sessions: 303, 403, 404 */
+/** POST /portal/account/sessions: 303, 404 */
 export async function endSessions(
   { account, visitor, address, link }: Visit, { store }: Portal, form: Form,
 ): Promise<Reply> {

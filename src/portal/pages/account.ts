@@ -40,7 +40,7 @@ export async function showAccount(visit: Visit, portal: Portal): Promise<Reply> 
   return renderAccount(visit, portal, saved, NO_FAULTS);
 }
 
-/** POST /portal/account: 303, 403, 422 */
+/** POST /portal/account: 303, 422 */
 export async function changeSettings(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { settings, faults } = readSettings(form);
   if (faults.size > 0) return renderAccount(visit, portal, form, faults);

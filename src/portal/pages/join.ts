@@ -38,7 +38,7 @@ export async function showJoin(visit: OpenVisit, portal: Portal): Promise<Reply>
   return renderJoin(visit, portal, empty, NO_FAULTS);
 }
 
-/** POST /portal/join: 200, 403, 422, 429, 503 */
+/** POST /portal/join: 200, 422, 429, 503 */
 export async function join(visit: OpenVisit, portal: Portal, form: Form): Promise<Reply> {
   const { store, passwords, limits } = portal;
   const codeHash = hashCode(form.get('code'));

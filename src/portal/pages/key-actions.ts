@@ -11,7 +11,7 @@ import type { Portal, Visit } from '../route.ts';
 import { renderMadeKey } from './key-making.ts';
 import { getKey, pathOf, renderUse } from './keys.ts';
 
-/** POST /portal/keys/{key_id}/rotate: 200, 404, 409 */
+/** POST /portal/keys/{key_id}/rotate: 200, 400, 404, 409 */
 export async function rotateKey(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId, id, scopes } = await getKey(visit, portal);
   const overlapMs = readOverlap(form);

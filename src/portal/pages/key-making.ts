@@ -50,7 +50,7 @@ export async function showKeyForm(visit: Visit, portal: Portal): Promise<Reply> 
   return renderForm(visit, portal, new Form(), NO_FAULTS);
 }
 
-/** POST /portal/keys/new: 200, 409, 422 */
+/** POST /portal/keys/new: 200, 400, 409, 422 */
 export async function makeKey(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const read = readKey(form, visit.account, portal.clock());
   if ('faults' in read) return renderForm(visit, portal, form, read.faults);

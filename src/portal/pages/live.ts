@@ -9,7 +9,7 @@ import type { Reply } from '../../http/reply.ts';
 import type { Portal, Visit } from '../route.ts';
 import { findWholeNumber } from '../whole-number.ts';
 
-/** GET /portal/live: 200, 503 */
+/** GET /portal/live: 200, 410, 503 */
 export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, visitor, position } = visit;
   const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));

@@ -17,7 +17,7 @@ export async function showNewProduct(visit: Visit, portal: Portal): Promise<Repl
   return renderNewProduct(visit, portal, NO_TEXTS);
 }
 
-/** POST /portal/products/new: 303, 409, 422 */
+/** POST /portal/products/new: 303, 400, 409, 422 */
 export async function createProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const texts = { ...readTexts(form), stock: form.getTrimmed('stock') };
   const read = parseTexts(texts, visit, parseNewProduct);

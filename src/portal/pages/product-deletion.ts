@@ -16,7 +16,7 @@ export async function showDeletion(visit: Visit, portal: Portal): Promise<Reply>
   return renderDeletion(visit, portal, false);
 }
 
-/** POST /portal/products/{id}/delete: 303, 404, 409 */
+/** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
 export async function deleteProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId } = visit.account;
   const id = parseProductId(sellerId, visit.parameters['id'] ?? '');

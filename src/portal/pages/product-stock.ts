@@ -17,13 +17,13 @@ import { getProduct, noProduct } from './product.ts';
 /** One of the two forms, by the name of the field of its number; the reason is named after it. */
 type StockField = 'set' | 'amount';
 
-/** POST /portal/products/{id}/stock: 303, 404, 409, 422 */
+/** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
 export async function setStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const expect = Number(form.get('expect'));
   return changeStock(visit, portal, form, 'set', (set) => ({ set, expect }));
 }
 
-/** POST /portal/products/{id}/adjust: 303, 404, 409, 422 */
+/** POST /portal/products/{id}/adjust: 303, 400, 404, 409, 422 */
 export async function adjustStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const sign = form.get('way') === 'take' ? -1 : 1;
   return changeStock(visit, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));

@@ -23,7 +23,7 @@ export async function showSignInCode(visit: OpenVisit, portal: Portal): Promise<
   return renderCode(visit, portal, NO_FAULTS);
 }
 
-/** POST /portal/sign-in/code: 303, 403, 422, 429, 503 */
+/** POST /portal/sign-in/code: 303, 422, 429, 503 */
 export async function signInWithCode(
   visit: OpenVisit, portal: Portal, form: Form,
 ): Promise<Reply> {

@@ -20,7 +20,7 @@ export async function showSignIn(visit: OpenVisit, portal: Portal): Promise<Repl
   return renderSignIn(visit, portal, { email: '', to, isLate: visit.query.has('late') });
 }
 
-/** POST /portal/sign-in: 303, 403, 422, 429, 503 */
+/** POST /portal/sign-in: 303, 422, 429, 503 */
 export async function signIn(visit: OpenVisit, portal: Portal, form: Form): Promise<Reply> {
   const { store, passwords, limits } = portal;
   const { address } = visit;

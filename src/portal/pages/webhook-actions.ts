@@ -34,7 +34,7 @@ export async function switchWebhook(visit: Visit, portal: Portal, form: Form): P
   return redirect(visit.link(`${pathOf(webhook)}?done=${done}`));
 }
 
-/** POST /portal/webhooks/{webhook_id}/replay: 303, 404, 422 */
+/** POST /portal/webhooks/{webhook_id}/replay: 303, 400, 404, 422 */
 export async function replayWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const webhook = await getWebhook(visit, portal);
   const typed = form.getTrimmed('position');
@@ -47,7 +47,7 @@ export async function replayWebhook(visit: Visit, portal: Portal, form: Form): P
   }
 }
 
-/** POST /portal/webhooks/{webhook_id}/rotate: 200, 404, 409 */
+/** POST /portal/webhooks/{webhook_id}/rotate: 200, 400, 404, 409 */
 export async function rotateSecret(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const { id } = await getWebhook(visit, portal);
   const overlapMs = readOverlap(form);
@@ -72,7 +72,7 @@ export async function showWebhookDeletion(visit: Visit, portal: Portal): Promise
   });
 }
 
-/** POST /portal/webhooks/{webhook_id}/delete: 303, 404 */
+/** POST /portal/webhooks/{webhook_id}/delete: 303, 400, 404, 422 */
 export async function deleteWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   // Sent twice, it is not there the second time, and the store knows that this was done.
   await portal.store.deleteWebhook(writeOf(visit, form), readWebhookId(visit, portal));

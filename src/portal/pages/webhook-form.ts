@@ -26,7 +26,7 @@ export async function showWebhookForm(visit: Visit, portal: Portal): Promise<Rep
   return renderNew(visit, portal, new Form(), NO_FAULTS);
 }
 
-/** POST /portal/webhooks/new: 200, 404, 409, 422 */
+/** POST /portal/webhooks/new: 200, 400, 404, 409, 422 */
 export async function makeWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const webhooks = getWebhooks(portal);
   const { sellerId } = visit.account;
