@@ -1,7 +1,10 @@
 /** All public exports, and nothing else. */
 export { type App, type AppOptions, createApp } from './app.ts';
+export type { Account, AccountSettings, NewAccount } from './domain/account.ts';
 export { type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey } from './domain/api-key.ts';
+export type { AuditEvent, AuditType, NewAuditEvent } from './domain/audit.ts';
 export { CHANGE_TYPES, type Change, type ChangeType, formatChange } from './domain/change.ts';
+export { generateCode, hashCode } from './domain/code.ts';
 export { AppError, type ErrorCode, type Issue } from './domain/error.ts';
 export {
   formatKeyId, formatProductId, formatSellerId, formatWebhookId, parseKeyId, parseProductId,
@@ -18,16 +21,23 @@ export {
 export { parseNewSeller } from './domain/seller.ts';
 export type { StockChange, StockResult } from './domain/stock-change.ts';
 export type { StockSync } from './domain/stock-sync.ts';
+export type { TotpSecret } from './domain/totp.ts';
 export type { NewWebhook, Webhook, WebhookAttempt, WebhookPatch } from './domain/webhook.ts';
 export { type Listener, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
 export { createPortal, type PortalOptions } from './portal/portal.ts';
+export type {
+  AuditQuery, Credentials, Invitation, Joined, Joining, NewSession, NewTotp, Session, Totp, Visitor,
+} from './store/portal-store.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type {
-  ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store, WrittenProduct,
+  CatalogueTotals, ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store,
+  WrittenProduct,
 } from './store/store.ts';
 export type {
-  ChangePage, ChangeQuery, MovementPage, MovementQuery, StockLevelPage, StockTrial, SyncedStock,
+  ChangePage, ChangeQuery, MovementPage, MovementQuery, StockDay, StockDayQuery, StockLevelPage,
+  StockTrial, SyncedStock,
 } from './store/stock-store.ts';
+export type { CountedUsage, KeyUsage, UsageQuery } from './store/usage-store.ts';
 export type { Author, Write } from './store/write.ts';
 export { startWebhooks, type Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts';

@@ -69,7 +69,7 @@ export interface Credentials {
 export type Shown = Pick<Credentials, 'passwordHash' | 'hasTotp'>;
 
 /** What the second step of a sign-in is checked against. */
-interface Totp {
+export interface Totp {
   /** Undefined where the key of the server is missing, or is another one. */
   readonly secret: TotpSecret | undefined;
   /** The last step of which a one-time password was taken. */
@@ -79,7 +79,7 @@ interface Totp {
 }
 
 /** Its first one-time password was right; recovery codes come as their hashes. */
-interface NewTotp {
+export interface NewTotp {
   readonly secret: TotpSecret;
   readonly step: number;
   readonly recoveryHashes: readonly string[];
