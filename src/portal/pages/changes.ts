@@ -1,7 +1,7 @@
 /** What happened to the catalogue: every change in words, the newest first, page by page. */
 import { PORTAL_PAGE_ROWS } from '../../config.ts';
 import { type Change, CHANGE_TYPES } from '../../domain/change.ts';
-import { formatProductId, parseProductId, type ProductId } from '../../domain/id.ts';
+import { parseProductId, type ProductId } from '../../domain/id.ts';
 import { findSku } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { MovementFilter, MovementPage } from '../../store/stock-store.ts';
@@ -13,6 +13,7 @@ import { type Content, html, type Html } from '../html.ts';
 import { readKeyNames } from '../key-names.ts';
 import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
+import { pathOf } from '../products/product-path.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 import { findWholeNumber } from '../whole-number.ts';
@@ -141,7 +142,7 @@ function renderRow(visit: Visit, change: Change, { names, before, there }: Shown
   const { account: { currency }, format, link } = visit;
   const { sellerId, position, at, productId, sku, keyId } = change;
   const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
-  const href = link(`/products/${formatProductId(sellerId, productId)}`);
+  const href = link(pathOf({ sellerId, id: productId }));
   return [
     headCell(describeChange({ format, currency }, change, before.get(position))),
     cell(there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown),

@@ -1,6 +1,6 @@
 /** Making a product. */
 import { AppError } from '../../domain/error.ts';
-import { formatProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
+import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { parseNewProduct } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Form } from '../form.ts';
@@ -10,6 +10,7 @@ import { renderNewProduct } from '../products/new-product.ts';
 import {
   NO_TEXTS, parseTexts, readTaken, readTexts, SENT_BEFORE,
 } from '../products/product-form.ts';
+import { pathOf } from '../products/product-path.ts';
 import type { Portal, Visit } from '../route.ts';
 
 /** GET /portal/products/new: 200 */
@@ -28,7 +29,7 @@ export async function createProduct(visit: Visit, portal: Portal, form: Form): P
   const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
   try {
     const { id } = await portal.store.createProduct(write, read.value);
-    return redirect(visit.link(`/products/${formatProductId(sellerId, id)}?done=created`));
+    return redirect(visit.link(`${pathOf({ sellerId, id })}?done=created`));
   } catch (error) {
     if (error instanceof AppError && error.code === 'idempotency_mismatch') {
       return renderNewProduct(visit, portal, texts, { status: 409, detail: SENT_BEFORE });

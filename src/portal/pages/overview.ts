@@ -5,7 +5,6 @@
  */
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
-import { formatProductId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Reply } from '../../http/reply.ts';
@@ -15,6 +14,7 @@ import { barPlot } from '../bar-plot.ts';
 import { html, type Html } from '../html.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { renderPage } from '../page.ts';
+import { pathOf } from '../products/product-path.ts';
 import { renderRequests } from '../request-figures.ts';
 import type { Portal, Visit } from '../route.ts';
 
@@ -119,11 +119,11 @@ function renderLowStock(visit: Visit, { low, lowCount }: Figures): Html {
     ${table({
     caption: 'Products with the least stock',
     columns: [{ label: 'Product' }, { label: 'Stock', isNumber: true }, { label: 'SKU' }],
-    rows: low.map(({ sellerId, id, name, sku, stock }) => [
-      headCell(html`<a href="${link(`/products/${formatProductId(sellerId, id)}`)}">${name}</a>`),
-      numberCell(html`<span class="tag ${stock === 0 ? 'bad' : 'low'}">${
-        format.number(stock)}</span>`),
-      cell(html`<code>${sku}</code>`),
+    rows: low.map((product) => [
+      headCell(html`<a href="${link(pathOf(product))}">${product.name}</a>`),
+      numberCell(html`<span class="tag ${product.stock === 0 ? 'bad' : 'low'}">${
+        format.number(product.stock)}</span>`),
+      cell(html`<code>${product.sku}</code>`),
     ]),
     empty: html`<p>No product has ${format.number(account.lowStock)} pieces or fewer. What counts
       as low is a <a href="${link('/account')}">setting of your account</a>.</p>`,

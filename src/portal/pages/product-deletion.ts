@@ -1,6 +1,6 @@
 /** Deleting a product: a page that asks, and the deletion of what that page showed. */
 import { AppError } from '../../domain/error.ts';
-import { formatProductId, parseProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
+import { parseProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Reply } from '../../http/reply.ts';
 import { postForm } from '../fields.ts';
 import type { Form } from '../form.ts';
@@ -8,6 +8,7 @@ import { html } from '../html.ts';
 import { facts } from '../list.ts';
 import { onceField, readOnce } from '../once.ts';
 import { redirect, renderPage } from '../page.ts';
+import { pathOf } from '../products/product-path.ts';
 import type { Portal, Visit } from '../route.ts';
 import { getProduct, noProduct } from './product.ts';
 
@@ -37,8 +38,8 @@ async function renderDeletion(
 ): Promise<Reply> {
   const { format, link } = visit;
   const product = await getProduct(visit, portal);
-  const { sellerId, name, sku, category, priceMinor, stock, position, updatedAt } = product;
-  const here = link(`/products/${formatProductId(sellerId, product.id)}`);
+  const { name, sku, category, priceMinor, stock, position, updatedAt } = product;
+  const here = link(pathOf(product));
   return renderPage(visit, portal, {
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,

@@ -1,7 +1,7 @@
 /** One product: its page, and what is edited there. */
 import { EDIT_TRIES_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
-import { formatProductId, parseProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
+import { parseProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
 import { parseProductPatch, type Product } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Form } from '../form.ts';
@@ -11,6 +11,7 @@ import { renderConflict } from '../products/product-conflict.ts';
 import {
   describeTexts, formatVersion, parseTexts, type ProductTexts, readTaken, readTexts,
 } from '../products/product-form.ts';
+import { pathOf } from '../products/product-path.ts';
 import { renderProduct } from '../products/product-view.ts';
 import type { Portal, Visit } from '../route.ts';
 
@@ -69,7 +70,7 @@ async function tryEdit(
     return renderProduct(visit, portal, product, { status: 422, faults: read.faults, edit });
   }
   const version = formatVersion(product);
-  const saved = redirect(visit.link(`/products/${formatProductId(sellerId, id)}?done=saved`));
+  const saved = redirect(visit.link(`${pathOf(product)}?done=saved`));
   // As it is after a double click, too.
   if (formatVersion({ ...product, ...read.value }) === version) return saved;
   if (edit.version !== version) {

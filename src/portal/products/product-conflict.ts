@@ -2,7 +2,6 @@
  * An edit of what somebody else has changed meanwhile: both versions side by side, and the choice
  * between them. Nothing is saved before that.
  */
-import { formatProductId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import { NO_FAULTS } from '../form.ts';
@@ -13,6 +12,7 @@ import type { Portal, Visit } from '../route.ts';
 import {
   describeTexts, formatVersion, PRODUCT_LABELS, type ProductTexts,
 } from './product-form.ts';
+import { pathOf } from './product-path.ts';
 import { editForm } from './product-view.ts';
 
 const MEMBERS = ['name', 'category', 'sku', 'price'] as const;
@@ -22,7 +22,6 @@ export function renderConflict(
   visit: Visit, portal: Portal, product: Product, texts: ProductTexts,
 ): Reply {
   const { link } = visit;
-  const id = formatProductId(product.sellerId, product.id);
   const stands = describeTexts(product, visit.format);
   return renderPage(visit, portal, {
     title: 'This product was changed meanwhile',
@@ -39,9 +38,9 @@ export function renderConflict(
   })}</div>
     <section class="card" aria-labelledby="yours">
       <h2 id="yours">Your version</h2>
-      ${editForm(visit, id, { texts, version: formatVersion(product) }, NO_FAULTS, html`
+      ${editForm(visit, product, { texts, version: formatVersion(product) }, NO_FAULTS, html`
         <button>Save mine over it</button>
-        <a class="button" href="${link(`/products/${id}`)}">Keep the other one</a>`)}
+        <a class="button" href="${link(pathOf(product))}">Keep the other one</a>`)}
     </section>`,
   });
 }

@@ -12,6 +12,7 @@ import { stockLevel } from '../live.ts';
 import { copyable } from '../new-key.ts';
 import type { Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
+import { pathOf } from './product-path.ts';
 import { type ProductSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
 
 export const SEARCH_LABELS: Readonly<Record<string, string>> = {
@@ -106,8 +107,8 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
 /** Its texts are that much shorter than they may be. */
 function renderRow(visit: Visit, product: Product, lessBytes: number): Content {
   const { format, link } = visit;
-  const { sellerId, id, name, sku, category, priceMinor, stock, updatedAt } = product;
-  const href = link(`/products/${formatProductId(sellerId, id)}`);
+  const { name, sku, category, priceMinor, stock, updatedAt } = product;
+  const href = link(pathOf(product));
   const cut = (text: string, limitBytes: number): string =>
     shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [

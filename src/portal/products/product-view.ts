@@ -17,6 +17,7 @@ import type { Portal, Visit } from '../route.ts';
 import {
   describeTexts, formatVersion, PRODUCT_LABELS, productFields, type ProductTexts,
 } from './product-form.ts';
+import { pathOf } from './product-path.ts';
 import { STOCK_LABELS, stockForms, type StockTexts } from './stock-forms.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
@@ -56,7 +57,7 @@ export async function renderProduct(
         ${showOnChange(['deleted'], html`<p>This product was deleted meanwhile.
           <a href="${visit.link('/products')}">See the others</a></p>`)}
         ${renderFacts(visit, product, id)}
-        ${renderCards(visit, portal, product, { id, ledger, refused })}
+        ${renderCards(visit, portal, product, { ledger, refused })}
         <section id="movements" aria-labelledby="movements-title">
           <h2 id="movements-title">Movements of the stock</h2>
           ${renderLedger(visit, product, ledger)}
@@ -68,10 +69,10 @@ export async function renderProduct(
 
 /** The form for all but the stock; `version` is what it was made from. */
 export function editForm(
-  visit: Visit, id: string, edit: { readonly texts: ProductTexts; readonly version: string },
+  visit: Visit, product: Product, edit: { readonly texts: ProductTexts; readonly version: string },
   faults: Faults, buttons: Content,
 ): Html {
-  return postForm(visit, visit.link(`/products/${id}`), html`
+  return postForm(visit, visit.link(pathOf(product)), html`
     <input type="hidden" name="version" value="${edit.version}">
     ${productFields(visit, edit.texts, faults)}
     <div class="actions">${buttons}</div>`);
@@ -91,18 +92,17 @@ function renderFacts(visit: Visit, product: Product, id: string): Html {
     ['Changed', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
     ['Id', html`<code>${id}</code>`],
   ])}
-    <p class="actions"><a class="button" href="${link(`/products/${id}/delete`)}">Delete</a></p>
+    <p class="actions"><a class="button" href="${link(`${pathOf(product)}/delete`)}">Delete</a></p>
   </section>`;
 }
 
 interface Shown {
-  readonly id: string;
   readonly ledger: StockLedger;
   readonly refused: Refused | undefined;
 }
 
 function renderCards(
-  visit: Visit, { clock }: Portal, product: Product, { id, ledger, refused }: Shown,
+  visit: Visit, { clock }: Portal, product: Product, { ledger, refused }: Shown,
 ): Html {
   const { format } = visit;
   const faults = refused?.faults ?? NO_FAULTS;
@@ -117,21 +117,21 @@ function renderCards(
       </section>
       <section class="card" aria-labelledby="stock-heading">
         <h2 id="stock-heading">Change the stock</h2>
-        ${changedMeanwhile(visit, id, ['stock'], 'The stock has moved meanwhile.')}
+        ${changedMeanwhile(visit, product, ['stock'], 'The stock has moved meanwhile.')}
         ${stockForms(visit, product, refused?.stock ?? {}, faults)}
       </section>
     </div>
     <section class="card" aria-labelledby="edit-heading">
       <h2 id="edit-heading">Edit</h2>
-      ${changedMeanwhile(visit, id, ['updated'], 'This product was changed meanwhile.')}
-      ${editForm(visit, id, edit, faults, html`<button>Save</button>`)}
+      ${changedMeanwhile(visit, product, ['updated'], 'This product was changed meanwhile.')}
+      ${editForm(visit, product, edit, faults, html`<button>Save</button>`)}
     </section>
   </div>`;
 }
 
 function changedMeanwhile(
-  { link }: Visit, id: string, types: readonly ChangeType[], what: string,
+  { link }: Visit, product: Product, types: readonly ChangeType[], what: string,
 ): Html {
   return showOnChange(types, html`<p>${what}
-    <a href="${link(`/products/${id}`)}">Load it anew</a></p>`);
+    <a href="${link(pathOf(product))}">Load it anew</a></p>`);
 }

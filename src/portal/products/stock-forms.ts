@@ -1,12 +1,12 @@
 /** The two ways to change the stock of a product by hand: to say what it is, or what moves. */
 import { REASON_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
-import { formatProductId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import { postForm, textField } from '../fields.ts';
 import type { Faults } from '../form.ts';
 import { html, type Html } from '../html.ts';
 import { onceField } from '../once.ts';
 import type { Visit } from '../route.ts';
+import { pathOf } from './product-path.ts';
 
 /** What was typed, by the names of the fields. */
 export type StockTexts = Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export const STOCK_LABELS: Readonly<Record<string, string>> = {
 export function stockForms(
   visit: Visit, product: Product, texts: StockTexts, faults: Faults,
 ): Html {
-  const here = visit.link(`/products/${formatProductId(product.sellerId, product.id)}`);
+  const here = visit.link(pathOf(product));
   const number = (name: string): Html => textField({
     name, label: STOCK_LABELS[name] ?? '', value: texts[name] ?? '', faults, isRequired: true,
     inputMode: 'numeric',

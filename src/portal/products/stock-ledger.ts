@@ -1,7 +1,7 @@
 /** The movements of a product's stock, the newest first, page by page. */
 import { LEDGER_PAGE_ROWS, PLOT_MOVEMENTS_LIMIT } from '../../config.ts';
 import type { Change } from '../../domain/change.ts';
-import { formatProductId, type KeyId } from '../../domain/id.ts';
+import type { KeyId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import { html, type Html } from '../html.ts';
 import { readKeyNames } from '../key-names.ts';
@@ -9,6 +9,7 @@ import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 import { findWholeNumber } from '../whole-number.ts';
+import { pathOf } from './product-path.ts';
 
 export interface StockLedger {
   /** The newest, for the plot. */
@@ -45,7 +46,7 @@ export function renderLedger(
   { link, format }: Visit, product: Product, ledger: StockLedger,
 ): Html {
   const { page, next, isFirst, keyNames } = ledger;
-  const here = link(`/products/${formatProductId(product.sellerId, product.id)}`);
+  const here = link(pathOf(product));
   return html`${table({
     caption: 'Movements of the stock',
     columns: [
