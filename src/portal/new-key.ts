@@ -2,11 +2,13 @@
 import { CHANGES, PRODUCTS, STOCK, WEBHOOKS } from '../api/paths.ts';
 import type { ApiKeySecret } from '../domain/api-key.ts';
 import { type Scope, SCOPES } from '../domain/scope.ts';
+import { copyable } from './copyable.ts';
 import { html, type Html } from './html.ts';
 import type { OpenVisit } from './route.ts';
 
 /** Of what the key may do, two lines. */
 const LINES_SHOWN = 2;
+const SAMPLE = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
 
 export function renderNewKey(
   { site }: Pick<OpenVisit, 'site'>, secret: ApiKeySecret, scopes: readonly Scope[] = SCOPES,
@@ -22,6 +24,11 @@ export function renderNewKey(
   </section>`;
 }
 
+/** A line that creates a product; `key` is a secret, or what stands for one. */
+export function formatCreation(url: string, key: string): string {
+  return formatCall(url, PRODUCTS, key, SAMPLE);
+}
+
 interface Trial {
   readonly scope: Scope;
   readonly id: string;
@@ -31,22 +38,17 @@ interface Trial {
 
 /** Something to try for each scope. */
 function describeTrials(url: string, secret: ApiKeySecret): readonly Trial[] {
-  const call = (path: string): string => `curl '${url}${path}' \\
-  -H 'x-api-key: ${secret}'`;
-  const send = (path: string, body: unknown): string => `${call(path)} \\
-  -H 'content-type: application/json' \\
-  -d '${JSON.stringify(body)}'`;
-  const product = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
-  const stock = { changes: [{ sku: 'MUG-1', adjust: -2, reason: 'sold' }] };
+  const call = (path: string): string => formatCall(url, path, secret);
+  const stock = { changes: [{ sku: SAMPLE.sku, adjust: -2, reason: 'sold' }] };
   return [
     {
       scope: 'products:write', id: 'create', title: 'Create a product with it',
-      line: send(PRODUCTS, product),
+      line: formatCreation(url, secret),
     },
     { scope: 'products:read', id: 'list', title: 'List your products', line: call(PRODUCTS) },
     {
       scope: 'stock:write', id: 'stock', title: 'Take two of a product from stock',
-      line: send(STOCK, stock),
+      line: formatCall(url, STOCK, secret, stock),
     },
     {
       scope: 'changes:read', id: 'changes', title: 'Read what has changed', line: call(CHANGES),
@@ -55,8 +57,8 @@ function describeTrials(url: string, secret: ApiKeySecret): readonly Trial[] {
   ];
 }
 
-/** Lines to copy; the button that does so is there with scripts. */
-export function copyable(id: string, text: string): Html {
-  return html`<div class="copyable"><pre id="copy-${id}" tabindex="0">${text}</pre>
-    <button type="button" class="small" data-copy="copy-${id}" hidden>Copy</button></div>`;
+function formatCall(url: string, path: string, key: string, body?: object): string {
+  const fields = [`x-api-key: ${key}`, ...body ? ['content-type: application/json'] : []];
+  const lines = [`curl '${url}${path}'`, ...fields.map((field) => `-H '${field}'`)];
+  return [...lines, ...body ? [`-d '${JSON.stringify(body)}'`] : []].join(' \\\n  ');
 }

@@ -1,8 +1,8 @@
 /** The secret of a webhook that was just made: shown this once, with what it is for. */
 import { formatWebhookId } from '../domain/id.ts';
 import type { WebhookWithSecret } from '../store/webhook-store.ts';
+import { copyable } from './copyable.ts';
 import { html, type Html } from './html.ts';
-import { copyable } from './new-key.ts';
 
 export function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
   return html`<section class="card" aria-labelledby="new-secret">

@@ -1,7 +1,7 @@
 /** One operation of the API for people: what it takes, what it answers, and a line to try it. */
+import { copyable } from '../copyable.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { cell, headCell, table } from '../list.ts';
-import { copyable } from '../new-key.ts';
 import type { Visit } from '../route.ts';
 import { formatCurl, formatExample, KEY_VARIABLE } from './curl.ts';
 import {

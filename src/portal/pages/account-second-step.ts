@@ -9,10 +9,10 @@ import {
   findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
 } from '../../domain/totp.ts';
 import type { Reply } from '../../http/reply.ts';
+import { copyable } from '../copyable.ts';
 import { faultSummary, notice, postForm, textField } from '../fields.ts';
 import { type Faults, Form, NO_FAULTS } from '../form.ts';
 import { html } from '../html.ts';
-import { copyable } from '../new-key.ts';
 import { checkOwnPassword, ownPasswordField } from '../own-password.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';

@@ -1,8 +1,8 @@
 /** The account: how the portal is read, and the ways to what guards the sign-in. */
+import { SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
 import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../domain/account.ts';
-import { SESSIONS_PER_SELLER_LIMIT } from '../../config.ts';
 import type { Parsed } from '../../domain/parsed.ts';
 import type { Reply } from '../../http/reply.ts';
 import { doneNotice } from '../done.ts';

@@ -3,14 +3,14 @@ import { CHANGES, PRODUCTS, STOCK, WEBHOOKS } from '../../api/paths.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatProductId, formatWebhookId } from '../../domain/id.ts';
 import type { Reply } from '../../http/reply.ts';
+import { KEY_VARIABLE } from '../api/curl.ts';
 import { type ApiDocument, type Operation, readDocument } from '../api/document.ts';
 import { renderContents, renderOperation } from '../api/operation-view.ts';
 import { renderProse } from '../api/prose.ts';
 import { renderShapes } from '../api/schema-view.ts';
-import { KEY_VARIABLE } from '../api/curl.ts';
+import { copyable } from '../copyable.ts';
 import { html, type Html } from '../html.ts';
 import { cell, headCell, table } from '../list.ts';
-import { copyable } from '../new-key.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 

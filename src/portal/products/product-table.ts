@@ -1,15 +1,15 @@
 /** The list of products: how it is searched and sorted, its rows, what to do where it is empty. */
-import { PRODUCTS } from '../../api/paths.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../../config.ts';
-import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import { formatProductId } from '../../domain/id.ts';
-import type { Product } from '../../domain/product.ts';
+import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { SortKey } from '../../domain/product-query.ts';
+import type { Product } from '../../domain/product.ts';
+import { copyable } from '../copyable.ts';
 import { type Choice, selectField, textField } from '../fields.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { stockLevel } from '../live.ts';
-import { copyable } from '../new-key.ts';
+import { formatCreation } from '../new-key.ts';
 import type { Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 import { pathOf } from './product-path.ts';
@@ -129,16 +129,10 @@ function renderEmpty({ link, site }: Visit, { isFiltered, place }: ProductSearch
   if (isFiltered) {
     return html`<p>Nothing was found. <a href="${link('/products')}">Show all products</a></p>`;
   }
-  const body = JSON.stringify({
-    name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40,
-  });
   return html`<h2>No products yet</h2>
     <p class="row middle centre">
       <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
     <p>Or let a program do it, with an <a href="${link('/keys')}">API key</a>:</p>
-    ${copyable('create', `curl '${site.url}${PRODUCTS}' \\
-  -H 'x-api-key: YOUR_KEY' \\
-  -H 'content-type: application/json' \\
-  -d '${body}'`)}`;
+    ${copyable('create', formatCreation(site.url, 'YOUR_KEY'))}`;
 }
