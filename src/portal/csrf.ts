@@ -7,12 +7,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../domain/error.ts';
-import { readCookie } from './session.ts';
+import { formatCookie, readCookie } from './cookie.ts';
 
 /** The name of the field that carries the token. */
 export const CSRF_FIELD = 'csrf';
 
-const COOKIE = '__Host-visit';
+const COOKIE = 'visit';
 const SECRET_BYTES = 32;
 const SECRET = /^[\w-]{43}$/;
 
@@ -24,7 +24,7 @@ export function readVisitSecret(header: string | undefined): string | undefined 
 
 export function makeVisitSecret(): { readonly secret: string; readonly cookie: string } {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
-  return { secret, cookie: `${COOKIE}=${secret}; Path=/; Secure; HttpOnly; SameSite=Lax` };
+  return { secret, cookie: formatCookie(COOKIE, secret) };
 }
 
 /** The token of all forms that a browser is shown under one secret: that of its cookie. */

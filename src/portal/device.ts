@@ -8,11 +8,10 @@ import { DEVICE_LIFE_MS } from '../config.ts';
 import type { SellerId } from '../domain/id.ts';
 import type { Credentials } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
-import { readCookie } from './session.ts';
+import { formatCookie, readCookie } from './cookie.ts';
 
-const COOKIE = '__Host-device';
+const COOKIE = 'device';
 const CONTEXT = 'device';
-const ATTRIBUTES = `Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${DEVICE_LIFE_MS / 1000}`;
 const ID_BYTES = 16;
 const LENGTH_LIMIT_CHARACTERS = 400;
 
@@ -51,7 +50,7 @@ export async function makeDeviceCookie(
 ): Promise<string> {
   const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
   const device: Device = { id, sellerId, stamp: makeStamp(passwordHash) };
-  return `${COOKIE}=${await store.seal(JSON.stringify(device), CONTEXT)}; ${ATTRIBUTES}`;
+  return formatCookie(COOKIE, await store.seal(JSON.stringify(device), CONTEXT), DEVICE_LIFE_MS);
 }
 
 /** Tells one password from the next, and nothing else: it is made of a salted hash. */

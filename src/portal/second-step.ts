@@ -5,11 +5,10 @@
 import { hash } from 'node:crypto';
 import { SECOND_STEP_LIFE_MS } from '../config.ts';
 import type { Credentials } from '../store/portal-store.ts';
+import { formatCookie, readCookie } from './cookie.ts';
 import type { OpenVisit, Portal } from './route.ts';
-import { readCookie } from './session.ts';
 
-const COOKIE = '__Host-second-step';
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+const COOKIE = 'second-step';
 const LENGTH_LIMIT_CHARACTERS = 4_000;
 
 interface Pending {
@@ -36,11 +35,11 @@ export async function beginSecondStep(
     email, to, stamp: makeStamp(credentials), endsAt: clock() + SECOND_STEP_LIFE_MS,
   };
   const sealed = await store.seal(JSON.stringify(pending), contextOf(visit));
-  return `${COOKIE}=${sealed}; ${ATTRIBUTES}; Max-Age=${SECOND_STEP_LIFE_MS / 1000}`;
+  return formatCookie(COOKIE, sealed, SECOND_STEP_LIFE_MS);
 }
 
 /** For a browser that has made the second step, too. */
-export const FORGET_SECOND_STEP = `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
+export const FORGET_SECOND_STEP = formatCookie(COOKIE, '', 0);
 
 /** Undefined where there was no first step, or too long ago, or the account has changed since. */
 export async function findSecondStep(

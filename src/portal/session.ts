@@ -1,16 +1,14 @@
 /**
- * Sessions: a random token in a cookie, of which only the SHA-256 is stored. The prefix `__Host-`
- * (RFC 6265bis, section 4.1.3.2) makes browsers keep it to this host, to TLS, and to cookies that
- * no other host could have set; they take it from a loopback address without TLS, too. A token is
- * made anew at each sign-in and never taken from what a browser sends.
+ * Sessions: a random token in a cookie, of which only the SHA-256 is stored. A token is made anew
+ * at each sign-in and never taken from what a browser sends.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS } from '../config.ts';
 import type { NewSession, Session, Visitor } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
+import { formatCookie, readCookie } from './cookie.ts';
 
-const COOKIE = '__Host-session';
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
+const COOKIE = 'session';
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 const USER_AGENT_LIMIT_CHARACTERS = 200;
@@ -32,23 +30,12 @@ export function makeSessionToken(): { readonly hash: string; readonly cookie: st
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return {
     hash: hash('sha256', token, 'hex'),
-    cookie: `${COOKIE}=${token}; ${ATTRIBUTES}; Max-Age=${SESSION_LIFE_MS / 1000}`,
+    cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS),
   };
 }
 
 /** For a browser that is signed out. */
-export const FORGET_SESSION = `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
-
-/**
- * The value of a cookie; undefined where it was not sent, or several times. Nothing but spaces and
- * tabs may stand before it: with other white space there a name has no prefix for browsers, and any
- * host beside this one could set it.
- */
-export function readCookie(header: string | undefined, name: string): string | undefined {
-  const values = (header ?? '').split(';').map((pair) => pair.replace(/^[ \t]+/, '').trimEnd())
-    .filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
-  return values.length === 1 ? values[0] : undefined;
-}
+export const FORGET_SESSION = formatCookie(COOKIE, '', 0);
 
 /** The token that a browser sent; undefined for anything that cannot be one. */
 export function readSessionToken(header: string | undefined): string | undefined {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../src/config.ts';
 import {
-  beginSession, FORGET_SESSION, isAlive, makeSessionToken, readCookie, readSessionToken,
+  beginSession, FORGET_SESSION, isAlive, makeSessionToken, readSessionToken,
 } from '../../src/portal/session.ts';
 
 test('gives the token to the browser alone, and its hash to the store', () => {
@@ -40,11 +40,6 @@ test('reads a token only from its cookie, whole and once', () => {
   ]) {
     assert.equal(readSessionToken(header), undefined, String(header));
   }
-});
-
-test('reads the value of a cookie up to its end, equals signs and all', () => {
-  assert.equal(readCookie('one=a=b==; other=c', 'one'), 'a=b==');
-  assert.equal(readCookie('one=a', 'on'), undefined);
 });
 
 test('ends a session that was idle for too long, or that is too old', () => {
