@@ -1,4 +1,7 @@
-/** Every setting of the server and every limit that is not one of the data (`domain/limits.ts`). */
+/**
+ * Every setting of the server, and every limit that is not one of the data (`domain/limits.ts`) or
+ * of the portal alone (`portal/limits.ts`).
+ */
 
 /** Settings of `serve`: each is a flag (`--base-url`) and a variable (`SELLER_API_BASE_URL`). */
 export const DEFAULT_HOST = '127.0.0.1';
@@ -250,49 +253,3 @@ export const SESSIONS_PER_SELLER_LIMIT = 50;
 /** How long a code to join holds: of an invitation, and the one that an empty server prints. */
 export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
-/** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
-export const PASSWORD_HASHES_AT_ONCE_LIMIT = 2;
-export const PASSWORD_HASHES_QUEUE_LIMIT = 32;
-/** Refused sign-ins a minute from one address, and of one account from wherever, ... */
-export const SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
-/** ... or from a browser that the account has used before, which has a count of its own. */
-export const SIGN_INS_REFUSED_LIMIT = 10;
-export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000;
-/** Wrong one-time passwords: with three good ones in a million, a hundredth to guess in a year. */
-export const TOTP_REFUSED_LIMIT = 10;
-export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
-/** From the password of a sign-in to its code; from a new secret to the code that confirms it. */
-export const SECOND_STEP_LIFE_MS = 5 * 60 * 1000;
-export const NEW_TOTP_LIFE_MS = 30 * 60 * 1000;
-export const RECOVERY_CODES = 10;
-/** How often the log takes down that a sign-in to an account was refused. */
-export const REFUSALS_NOTED_PER_MINUTE = 1;
-/** How long a browser is known to an account after it signed in. */
-export const DEVICE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
-/** Shops opened from one address without an invitation, where anybody may open one. */
-export const JOINS_PER_ADDRESS_PER_HOUR = 10;
-/** Requests a minute: of one session, and of one address that is not signed in. */
-export const PORTAL_REQUESTS_PER_MINUTE = 600;
-export const PORTAL_OPEN_REQUESTS_PER_MINUTE = 120;
-/** Events on a page of the activity. */
-export const ACTIVITY_PAGE_SIZE = 50;
-/** Rows of a list on one page of the portal, which stays below 50 KiB whatever is in them. */
-export const PORTAL_PAGE_ROWS = 25;
-/** A form of the portal. */
-export const FORM_LIMIT_BYTES = 64 * 1024;
-export const FORM_FIELDS_LIMIT = 200;
-/** Ways to write numbers and times that are kept: one for each locale, time zone and currency. */
-export const PORTAL_FORMATS_LIMIT = 100;
-/** Of the overview: days of stock that moved, products that are low, how far those are counted. */
-export const OVERVIEW_DAYS = 30;
-export const LOW_STOCK_SHOWN = 10;
-export const LOW_STOCK_COUNT_LIMIT = 10_000;
-/** Products on a page of the portal. */
-export const PORTAL_PAGE_PRODUCTS = 50;
-/** Movements on a page of a product, and in its plot. */
-export const LEDGER_PAGE_ROWS = 25;
-export const PLOT_MOVEMENTS_LIMIT = 200;
-/** Tries to save a product whose stock moves at the same time. */
-export const EDIT_TRIES_LIMIT = 10;
-/** Changes that a page catches up with; with more it is told that it missed some. */
-export const LIVE_CATCH_UP_LIMIT = 1_000;

@@ -3,11 +3,11 @@ import type { Change } from '../domain/change.ts';
 import { type Currency, toMinorUnits } from '../domain/currency.ts';
 import type { Format } from './format.ts';
 import { type Content, html, type Html } from './html.ts';
+import { REASON_BYTES, SOURCE_BYTES } from './limits.ts';
 import { shorten } from './shorten.ts';
 
 /** So that a page of the longest texts has its bound. */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [120, 80, 80];
-const [REASON_BYTES, SOURCE_BYTES] = [250, 100];
 
 interface Taste {
   readonly format: Format;

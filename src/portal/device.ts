@@ -4,16 +4,15 @@
  * what is refused. A new password ends what it says.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { DEVICE_LIFE_MS } from '../config.ts';
 import type { SellerId } from '../domain/id.ts';
 import type { Credentials } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
+import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from './limits.ts';
 
 const COOKIE = 'device';
 const CONTEXT = 'device';
 const ID_BYTES = 16;
-const LENGTH_LIMIT_CHARACTERS = 400;
 
 interface Device {
   readonly id: string;
@@ -29,7 +28,7 @@ export async function readDevice(
   store: Store, header: string | undefined,
 ): Promise<Device | undefined> {
   const sealed = readCookie(header, COOKIE);
-  if (sealed === undefined || sealed.length > LENGTH_LIMIT_CHARACTERS) return undefined;
+  if (sealed === undefined || sealed.length > DEVICE_COOKIE_LIMIT_CHARACTERS) return undefined;
   const text = await store.open(sealed, CONTEXT);
   // The cast: only devices are sealed for this.
   return text === undefined ? undefined : JSON.parse(text) as Device;

@@ -1,8 +1,8 @@
 /** A form as a browser sends it: `application/x-www-form-urlencoded` (WHATWG URL, section 5). */
 import type { IncomingMessage } from 'node:http';
-import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../config.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { readBody, readMediaType } from '../http/body.ts';
+import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from './limits.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 

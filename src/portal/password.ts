@@ -6,9 +6,9 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { PASSWORD_HASHES_AT_ONCE_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT } from '../config.ts';
 import { normalisePassword } from '../domain/account.ts';
 import { AppError } from '../domain/error.ts';
+import { PASSWORD_HASHES_AT_ONCE_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT } from './limits.ts';
 
 const MEMORY_KIB = 64 * 1024;
 const PASSES = 3;

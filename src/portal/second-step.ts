@@ -3,13 +3,12 @@
  * for a few minutes and for one browser. It is no session: all it opens is the page of the code.
  */
 import { hash } from 'node:crypto';
-import { SECOND_STEP_LIFE_MS } from '../config.ts';
 import type { Credentials } from '../store/portal-store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
+import { SECOND_STEP_COOKIE_LIMIT_CHARACTERS, SECOND_STEP_LIFE_MS } from './limits.ts';
 import type { OpenVisit, Portal } from './route.ts';
 
 const COOKIE = 'second-step';
-const LENGTH_LIMIT_CHARACTERS = 4_000;
 
 interface Pending {
   readonly email: string;
@@ -46,7 +45,7 @@ export async function findSecondStep(
   visit: OpenVisit, { store, clock }: Portal,
 ): Promise<SecondStep | undefined> {
   const sealed = readCookie(visit.headers.cookie, COOKIE);
-  if (sealed === undefined || sealed.length > LENGTH_LIMIT_CHARACTERS) return undefined;
+  if (sealed === undefined || sealed.length > SECOND_STEP_COOKIE_LIMIT_CHARACTERS) return undefined;
   const text = await store.open(sealed, contextOf(visit));
   if (text === undefined) return undefined;
   // The cast: nothing else is sealed for this.

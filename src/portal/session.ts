@@ -7,11 +7,11 @@ import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS } from '../c
 import type { NewSession, Session, Visitor } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
+import { USER_AGENT_LIMIT_CHARACTERS } from './limits.ts';
 
 const COOKIE = 'session';
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
-const USER_AGENT_LIMIT_CHARACTERS = 200;
 
 /** A session that begins, and the cookie for its browser. */
 interface Begun {

@@ -6,15 +6,15 @@
  * not, so that none of this tells which accounts there are.
  */
 import { hash } from 'node:crypto';
-import {
-  JOINS_PER_ADDRESS_PER_HOUR, RATE_LIMIT_ENTRIES_LIMIT, REFUSALS_NOTED_PER_MINUTE,
-  SIGN_IN_WINDOW_MS, SIGN_INS_PER_ADDRESS_PER_MINUTE, SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT,
-  TOTP_WINDOW_MS,
-} from '../config.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import type { SellerId } from '../domain/id.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { RateLimiter } from '../http/rate-limit.ts';
+import {
+  JOINS_PER_ADDRESS_PER_HOUR, REFUSALS_NOTED_PER_MINUTE, SIGN_IN_WINDOW_MS,
+  SIGN_INS_PER_ADDRESS_PER_MINUTE, SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+} from './limits.ts';
 
 interface Origin {
   readonly address: string;

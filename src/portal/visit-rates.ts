@@ -4,14 +4,13 @@
  * server before this one, where there is one) keeps it from its sign-in.
  */
 import type { IncomingMessage } from 'node:http';
-import {
-  PORTAL_OPEN_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT,
-} from '../config.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
 import { readClientAddress } from '../http/client-address.ts';
 import { RateLimiter, rateLimited } from '../http/rate-limit.ts';
 import type { Visitor } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
 import { readDevice } from './device.ts';
+import { PORTAL_OPEN_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE } from './limits.ts';
 
 export class VisitRates {
   readonly #own: RateLimiter<string>;

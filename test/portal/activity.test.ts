@@ -1,8 +1,8 @@
 /** The activity: what happened to the account and its keys, the newest first. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { ACTIVITY_PAGE_SIZE } from '../../src/config.ts';
 import { AUDIT_TYPES } from '../../src/domain/audit.ts';
+import { ACTIVITY_PAGE_SIZE } from '../../src/portal/limits.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { openShop, readText } from './visitor.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../../src/config.ts';
 import { Form, readFaults, readForm } from '../../src/portal/form.ts';
+import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../../src/portal/limits.ts';
 
 function makeRequest(
   body: string, type = 'application/x-www-form-urlencoded',

@@ -1,8 +1,8 @@
 /** Numbers, money and times in a seller's locale and time zone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PORTAL_FORMATS_LIMIT } from '../../src/config.ts';
 import { Formats } from '../../src/portal/format.ts';
+import { PORTAL_FORMATS_LIMIT } from '../../src/portal/limits.ts';
 
 const EURO = { code: 'EUR', decimals: 2 };
 const AT = Date.parse('2026-03-01T23:30:05Z');

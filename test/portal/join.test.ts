@@ -1,8 +1,9 @@
 /** Joining: a code makes a shop, an account, a key and a session, and shows the key once. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { FIRST_CODE_LIFE_MS, JOINS_PER_ADDRESS_PER_HOUR } from '../../src/config.ts';
+import { FIRST_CODE_LIFE_MS } from '../../src/config.ts';
 import { generateCode, hashCode } from '../../src/domain/code.ts';
+import { JOINS_PER_ADDRESS_PER_HOUR } from '../../src/portal/limits.ts';
 import type { PortalOptions } from '../../src/portal/portal.ts';
 import type { Invitation } from '../../src/store/portal-store.ts';
 import { makeClock } from '../support/clock.ts';

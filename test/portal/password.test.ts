@@ -4,7 +4,7 @@ import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import {
   PASSWORD_HASHES_AT_ONCE_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
-} from '../../src/config.ts';
+} from '../../src/portal/limits.ts';
 import { Passwords } from '../../src/portal/password.ts';
 
 const PASSWORD = 'seven green boats';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
   NEW_TOTP_LIFE_MS, RECOVERY_CODES, SECOND_STEP_LIFE_MS, TOTP_REFUSED_LIMIT,
-} from '../../src/config.ts';
+} from '../../src/portal/limits.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { showCode } from './authenticator.ts';

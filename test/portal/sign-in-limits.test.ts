@@ -1,12 +1,12 @@
 /** What slows guessing, and whom it does not slow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AppError } from '../../src/domain/error.ts';
+import type { SellerId } from '../../src/domain/id.ts';
 import {
   JOINS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS, SIGN_INS_PER_ADDRESS_PER_MINUTE,
   SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
-} from '../../src/config.ts';
-import type { AppError } from '../../src/domain/error.ts';
-import type { SellerId } from '../../src/domain/id.ts';
+} from '../../src/portal/limits.ts';
 import { SignInLimits } from '../../src/portal/sign-in-limits.ts';
 import { makeClock } from '../support/clock.ts';
 

@@ -1,11 +1,10 @@
 /** Signing in and out, as a browser does it. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import {
-  SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS, SIGN_INS_REFUSED_LIMIT,
-} from '../../src/config.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS } from '../../src/config.ts';
 import { loadAssets } from '../../src/portal/assets.ts';
 import { Form } from '../../src/portal/form.ts';
+import { SIGN_INS_REFUSED_LIMIT } from '../../src/portal/limits.ts';
 import { signIn as signInByForm } from '../../src/portal/pages/sign-in.ts';
 import type { OpenVisit, Portal } from '../../src/portal/route.ts';
 import { SignInLimits } from '../../src/portal/sign-in-limits.ts';

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { UPLOADS_PER_SELLER_LIMIT } from '../../src/portal/import/limits.ts';
+import { UPLOADS_PER_SELLER_LIMIT } from '../../src/portal/limits.ts';
 import { countTo } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startServer } from '../support/server.ts';

@@ -6,7 +6,7 @@
 import { AppError } from '../../domain/error.ts';
 import { copyText } from '../../domain/text.ts';
 import { CsvReader, type CsvRecord } from '../../transfer/csv-reader.ts';
-import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from './limits.ts';
+import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from '../limits.ts';
 
 export type FileHead =
   | { readonly format: 'ndjson' }

@@ -6,11 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { AtOnce } from '../../http/at-once.ts';
-import { readFileHead } from './file-head.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_LIMIT_BYTES, UPLOADS_AT_ONCE_LIMIT, UPLOADS_PER_SELLER_LIMIT,
-} from './limits.ts';
+} from '../limits.ts';
+import { readFileHead } from './file-head.ts';
 import { type Importer, type ImportMeans, ProductImport } from './product-import.ts';
 import { TemporaryFile } from './temporary-file.ts';
 

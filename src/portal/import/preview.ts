@@ -5,7 +5,7 @@ import { SKU_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { NewProduct } from '../../domain/product.ts';
 import { copyText } from '../../domain/text.ts';
 import type { Store } from '../../store/store.ts';
-import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from './limits.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../limits.ts';
 import { explainIssues } from './refused-rows.ts';
 import type { RowFile, RowProgress } from './row-reading.ts';
 

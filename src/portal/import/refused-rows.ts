@@ -4,7 +4,7 @@
  */
 import { AppError, type Issue } from '../../domain/error.ts';
 import { FailedRows, type RowSource } from '../../transfer/failed-rows.ts';
-import { REFUSED_ROWS_LIMIT_BYTES } from './limits.ts';
+import { REFUSED_ROWS_LIMIT_BYTES } from '../limits.ts';
 import { TemporaryFile } from './temporary-file.ts';
 
 const PIECE_BYTES = 64 * 1024;

@@ -3,7 +3,6 @@
  * nobody shuts themselves out; recovery codes are shown when they are made, and never again. Until
  * then a new secret is kept nowhere: the page carries it, sealed for its session.
  */
-import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../../config.ts';
 import { generateCode, hashCode } from '../../domain/code.ts';
 import {
   findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
@@ -13,6 +12,7 @@ import { copyable } from '../copyable.ts';
 import { faultSummary, notice, postForm, textField } from '../fields.ts';
 import { type Faults, Form, NO_FAULTS } from '../form.ts';
 import { html } from '../html.ts';
+import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
 import { checkOwnPassword, ownPasswordField } from '../own-password.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';

@@ -1,10 +1,10 @@
 /** The activity: what happened to the account and its keys, the newest first. */
-import { ACTIVITY_PAGE_SIZE } from '../../config.ts';
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../domain/audit.ts';
 import type { Reply } from '../../http/reply.ts';
 import { describeBrowser } from '../browser-name.ts';
 import { selectField } from '../fields.ts';
 import { html, type Html } from '../html.ts';
+import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
 import { cell, headCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';

@@ -1,5 +1,4 @@
 /** What happened to the catalogue: every change in words, the newest first, page by page. */
-import { PORTAL_PAGE_ROWS } from '../../config.ts';
 import { type Change, CHANGE_TYPES } from '../../domain/change.ts';
 import { parseProductId, type ProductId } from '../../domain/id.ts';
 import { findSku } from '../../domain/product.ts';
@@ -11,6 +10,7 @@ import { faultSummary, selectField, textField } from '../fields.ts';
 import type { Faults } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { readKeyNames } from '../key-names.ts';
+import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import { pathOf } from '../products/product-path.ts';
@@ -20,7 +20,7 @@ import { findWholeNumber } from '../whole-number.ts';
 
 const LABELS = { type: 'What happened', product: 'Product', up_to: 'Up to position' };
 const LEFT_OUT = 'This could not be understood, and was left out:';
-const [SKU_BYTES, KEY_BYTES] = [100, 120];
+const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(visit: Visit, portal: Portal): Promise<Reply> {
@@ -147,7 +147,7 @@ function renderRow(visit: Visit, change: Change, { names, before, there }: Shown
     headCell(describeChange({ format, currency }, change, before.get(position))),
     cell(there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown),
     cell(format.timeElement(at)),
-    cell(html`<bdi>${shorten(names.get(keyId) ?? '', KEY_BYTES)}</bdi>`),
+    cell(html`<bdi>${shorten(names.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
     numberCell(format.number(position)),
   ];
 }

@@ -3,11 +3,9 @@ import type { NewProduct } from '../../domain/product.ts';
 import { postForm } from '../fields.ts';
 import type { Format } from '../format.ts';
 import { type Content, html, type Html } from '../html.ts';
-import {
-  DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES,
-} from '../import/limits.ts';
 import type { Difference, Preview } from '../import/preview.ts';
 import type { ProductImport } from '../import/product-import.ts';
+import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import type { Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';

@@ -3,11 +3,9 @@ import { DEFAULTABLE, type Member, MEMBERS } from '../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
-import {
-  COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN,
-} from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import type { ImportSettings } from '../import/row-reading.ts';
+import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import { cell, headCell, table } from '../list.ts';
 import type { Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';

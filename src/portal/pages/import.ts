@@ -7,8 +7,10 @@ import { assertCsrfToken, CSRF_FIELD } from '../csrf.ts';
 import { faultSummary } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
-import { FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES } from '../import/limits.ts';
 import type { ProductImport } from '../import/product-import.ts';
+import {
+  CSRF_TOKEN_LIMIT_BYTES, FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES,
+} from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
@@ -16,7 +18,6 @@ import { renderExport } from './export.ts';
 import { settle } from './import-one.ts';
 import { formatSize } from './import-progress.ts';
 
-const TOKEN_LIMIT_BYTES = 100;
 /** Said beside the file, and not on a page of their own. */
 const FAULTS_OF_FILE: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
@@ -41,7 +42,7 @@ async function receive(
 ): Promise<ProductImport> {
   let token = '';
   for await (const part of openForm(request)) {
-    if (part.name === CSRF_FIELD) token = await readField(part, TOKEN_LIMIT_BYTES);
+    if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
     const { sellerId, currency } = account;

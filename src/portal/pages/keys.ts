@@ -1,5 +1,4 @@
 /** The API keys of a shop, and the page of one, from which it is rotated or revoked. */
-import { PORTAL_PAGE_ROWS } from '../../config.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { AppError } from '../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../domain/id.ts';
@@ -8,6 +7,7 @@ import { readDayUsage, type Usage } from '../day-usage.ts';
 import { doneNotice } from '../done.ts';
 import { postForm, selectField } from '../fields.ts';
 import { type Content, html, type Html } from '../html.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, facts, headCell, pager, table } from '../list.ts';
 import { onceField } from '../once.ts';
 import { OVERLAPS } from '../overlap.ts';

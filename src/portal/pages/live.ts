@@ -3,9 +3,9 @@
  * API, for those who are signed in, for as long as they are.
  */
 import { openChangeStream } from '../../api/change-stream.ts';
-import { LIVE_CATCH_UP_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/reply.ts';
+import { LIVE_CATCH_UP_LIMIT } from '../limits.ts';
 import type { Portal, Visit } from '../route.ts';
 import { findWholeNumber } from '../whole-number.ts';
 

@@ -3,7 +3,6 @@
  * in the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so
  * one that has to be counted first keeps none of the others back.
  */
-import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Product } from '../../domain/product.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -12,6 +11,7 @@ import type { StockDay } from '../../store/stock-store.ts';
 import type { CatalogueTotals } from '../../store/store.ts';
 import { barPlot } from '../bar-plot.ts';
 import { html, type Html } from '../html.ts';
+import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import { pathOf } from '../products/product-path.ts';

@@ -1,10 +1,10 @@
 /** One product: its page, and what is edited there. */
-import { EDIT_TRIES_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { parseProductId, PORTAL_KEY_ID } from '../../domain/id.ts';
 import { parseProductPatch, type Product } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Form } from '../form.ts';
+import { EDIT_TRIES_LIMIT } from '../limits.ts';
 import { redirect } from '../page.ts';
 import { renderGoneProduct } from '../products/new-product.ts';
 import { renderConflict } from '../products/product-conflict.ts';

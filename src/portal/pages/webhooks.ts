@@ -1,6 +1,5 @@
 /** The webhooks of a shop: all of them, and the page of one with what was sent to it. */
 import { getWebhooks, notFound } from '../../api/webhooks.ts';
-import { PORTAL_PAGE_ROWS } from '../../config.ts';
 import { formatWebhookId, parseWebhookId, type WebhookId } from '../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { findNextAttempt, type Webhook, type WebhookAttempt } from '../../domain/webhook.ts';
@@ -10,6 +9,7 @@ import { doneNotice } from '../done.ts';
 import { faultSummary, notice } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, facts, headCell, numberCell, pager, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';

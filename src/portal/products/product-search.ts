@@ -4,10 +4,10 @@
  */
 import { nameList, parsePlace } from '../../api/product-pages.ts';
 import { type ListQuery, parseListQuery } from '../../api/product-query.ts';
-import { PORTAL_PAGE_PRODUCTS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Place } from '../../domain/product-query.ts';
 import type { Faults } from '../form.ts';
+import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, Visit } from '../route.ts';
 import { parseTypedPrice } from '../typed-number.ts';
 

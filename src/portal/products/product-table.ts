@@ -1,5 +1,4 @@
 /** The list of products: how it is searched and sorted, its rows, what to do where it is empty. */
-import { PORTAL_PAGE_PRODUCTS } from '../../config.ts';
 import { formatProductId } from '../../domain/id.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
 import type { SortKey } from '../../domain/product-query.ts';
@@ -7,6 +6,7 @@ import type { Product } from '../../domain/product.ts';
 import { copyable } from '../copyable.ts';
 import { type Choice, selectField, textField } from '../fields.ts';
 import { type Content, html, type Html } from '../html.ts';
+import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { stockLevel } from '../live.ts';
 import { formatCreation } from '../new-key.ts';

@@ -1,10 +1,12 @@
 /** The movements of a product's stock, the newest first, page by page. */
-import { LEDGER_PAGE_ROWS, PLOT_MOVEMENTS_LIMIT } from '../../config.ts';
 import type { Change } from '../../domain/change.ts';
 import type { KeyId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import { html, type Html } from '../html.ts';
 import { readKeyNames } from '../key-names.ts';
+import {
+  KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, PORTAL_PAGE_ROWS, REASON_BYTES, SOURCE_BYTES,
+} from '../limits.ts';
 import { cell, headCell, numberCell, pager, table } from '../list.ts';
 import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
@@ -22,7 +24,6 @@ export interface StockLedger {
   readonly keyNames: ReadonlyMap<KeyId, string>;
 }
 
-const [REASON_BYTES, SOURCE_BYTES, NAME_BYTES] = [250, 100, 120];
 
 /** The page is that which the address asks for; the first one where it asks for none. */
 export async function readLedger(
@@ -34,7 +35,7 @@ export async function readLedger(
   });
   const { movements: newest, next } = await read(Number.MAX_SAFE_INTEGER, PLOT_MOVEMENTS_LIMIT);
   const found = upTo === undefined
-    ? cutPage(newest, next) : await read(upTo, LEDGER_PAGE_ROWS);
+    ? cutPage(newest, next) : await read(upTo, PORTAL_PAGE_ROWS);
   const keyIds = found.movements.map(({ keyId }) => keyId);
   return {
     newest, page: found.movements, next: found.next, isFirst: upTo === undefined,
@@ -61,7 +62,7 @@ export function renderLedger(
         numberCell(`${format.number(before)} → ${format.number(after)}`),
         cell(reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, REASON_BYTES)}</bdi>`),
         cell(source !== undefined && html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`),
-        cell(html`<bdi>${shorten(keyNames.get(keyId) ?? '', NAME_BYTES)}</bdi>`),
+        cell(html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
       ];
     }),
     empty: html`<p>${isFirst ? 'The stock has not moved yet.' : 'There is nothing older.'}</p>`,
@@ -78,7 +79,7 @@ const WHY: Readonly<Record<Change['type'], string>> = {
 
 /** The first page of what was read for the plot. */
 function cutPage(newest: readonly Change[], next: number | undefined) {
-  const movements = newest.slice(0, LEDGER_PAGE_ROWS);
-  const last = newest.length > LEDGER_PAGE_ROWS ? movements.at(-1) : undefined;
+  const movements = newest.slice(0, PORTAL_PAGE_ROWS);
+  const last = newest.length > PORTAL_PAGE_ROWS ? movements.at(-1) : undefined;
   return { movements, next: last ? last.position - 1 : next };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { readFileHead } from '../../../src/portal/import/file-head.ts';
-import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from '../../../src/portal/import/limits.ts';
+import { EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS } from '../../../src/portal/limits.ts';
 import { chunksOf } from './setup.ts';
 
 const read = (text: string | Buffer) => readFileHead(() => chunksOf(text));

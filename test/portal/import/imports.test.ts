@@ -6,7 +6,7 @@ import { AppError } from '../../../src/domain/error.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_LIMIT_BYTES, UPLOADS_PER_SELLER_LIMIT,
-} from '../../../src/portal/import/limits.ts';
+} from '../../../src/portal/limits.ts';
 import { countTo } from '../../store/contract/fixture.ts';
 import { commit, HEADER, makeRows, openBench, upload } from './setup.ts';
 

@@ -8,9 +8,9 @@ import { AppError } from '../../../src/domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../src/domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../src/domain/limits.ts';
 import { findSku } from '../../../src/domain/product.ts';
-import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../src/portal/import/limits.ts';
 import type { ProductImport } from '../../../src/portal/import/product-import.ts';
 import { TemporaryFile } from '../../../src/portal/import/temporary-file.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../src/portal/limits.ts';
 import { countTo, makeNewProduct, readAll } from '../../store/contract/fixture.ts';
 import {
   type Bench, commit, HEADER, makeRows, openBench, readRefused, retry, upload,
