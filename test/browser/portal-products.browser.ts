@@ -1,4 +1,4 @@
-/** Products: making, changing and deleting one, what is typed wrong, and two who change the same. */
+/** Products: made, changed and deleted, what is typed wrong, and two who change the same one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Browser } from './browser.ts';

@@ -1,4 +1,4 @@
-/** The whole way of a shop with scripts switched off, as some browsers and some people have them. */
+/** The whole way of a shop with scripts switched off, as some people have them. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -83,7 +83,10 @@ async function trade(shop: Shop, clock: Clock, day: number): Promise<void> {
     return count === 0 ? [] : [{ sku: product.sku, adjust: -count, reason: 'sold' }];
   });
   const made = day % 9 === 8
-    ? [{ sku: 'MUG-350-BLUE', adjust: 48, reason: 'a kiln of mugs' }, { sku: 'CUP-080', adjust: 96 }]
+    ? [
+      { sku: 'MUG-350-BLUE', adjust: 48, reason: 'a kiln of mugs' },
+      { sku: 'CUP-080', adjust: 96 },
+    ]
     : [];
   await call(shop, '/stock', { changes: [...sold, ...made], source: 'cash desk' });
 }
@@ -113,8 +116,10 @@ async function noteRequests(
 /** Returns the id of the import, which waits for what becomes of it. */
 async function importFile({ visitor }: Shop): Promise<string> {
   await visitor.get('/portal/import');
-  const rows = ['name,category,sku,price,stock', 'Bread crock with an oak lid,Kitchen,CROCK-OAK,135,6',
-    'Butter dish,Kitchen,BUTTER-1,32.5,24', 'Salt pig,Kitchen,SALT-1,free,10'];
+  const rows = [
+    'name,category,sku,price,stock', 'Bread crock with an oak lid,Kitchen,CROCK-OAK,135,6',
+    'Butter dish,Kitchen,BUTTER-1,32.5,24', 'Salt pig,Kitchen,SALT-1,free,10',
+  ];
   const file = new File([rows.join('\n')], 'spring-catalogue.csv', { type: 'text/csv' });
   const answer = await visitor.submit({ file });
   assert.equal(answer.status, 303, answer.text);
