@@ -1,0 +1,150 @@
+/** The portal by key presses alone, without a mouse; the focus is seen at each step. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openOther } from '../portal/products/catalogue.ts';
+import { startServer } from '../support/server.ts';
+import { type Browser, type Lifetime, openBrowser } from './browser.ts';
+import { assertQuiet, readMain } from './portal.ts';
+
+/** More than are on any way of these tests. */
+const STOPS_LIMIT = 60;
+
+test('somebody signs in, makes a product, moves its stock and deletes it', async (t) => {
+  const { browser } = await signInByKeys(t);
+  await tabTo(browser, 'Products');
+  await go(browser, 'Enter');
+  assert.match(await browser.title(), /^Products/);
+
+  await tabTo(browser, 'Skip to content');
+  await browser.press('Enter');
+  assert.equal(await tabTo(browser, 'Create a product'), 1); // past the navigation
+  await go(browser, 'Enter');
+  for (const [label, text] of [
+    ['Name', 'Salad bowl'], ['Category', 'Kitchen'], ['SKU', 'BOWL-1'], ['Price in EUR', '48'],
+  ] as const) {
+    await tabTo(browser, label);
+    await type(browser, text);
+  }
+  await go(browser, 'Enter'); // out of the last field
+  assert.match(await browser.title(), /^Salad bowl/);
+
+  await tabTo(browser, 'How many');
+  await type(browser, '12');
+  await tabTo(browser, 'Reason (optional)');
+  await type(browser, 'first kiln');
+  await tabTo(browser, 'Add');
+  await go(browser, 'Space');
+  assert.match(await readMain(browser), /\+12\s+0 → 12\s+first kiln/);
+
+  await tabTo(browser, 'How many');
+  await type(browser, 'none');
+  await tabTo(browser, 'Take away');
+  await go(browser, 'Enter');
+  await tabTo(browser, /^How many: /); // in the list of what is wrong
+  await browser.press('Enter');
+  assert.deepEqual(await readFocus(browser), { name: 'How many', isSeen: true });
+
+  await tabTo(browser, 'Delete');
+  await go(browser, 'Enter');
+  await tabTo(browser, 'Delete the product');
+  await go(browser, 'Enter');
+  assert.match(await readMain(browser), /The product was deleted/);
+  await tabTo(browser, 'Sign out');
+  await go(browser, 'Enter');
+  assert.match(await browser.title(), /^Sign in/);
+  await assertQuiet(browser);
+});
+
+test('the menu of a phone is opened and closed by keys', async (t) => {
+  const { browser } = await signInByKeys(t);
+  await browser.setViewport(320, 640);
+  const isOpen = () => browser.has('#menu:popover-open');
+  await tabTo(browser, 'Menu');
+  assert.equal(await isOpen(), false);
+  await browser.press('Enter');
+  assert.equal(await isOpen(), true);
+  await browser.press('Tab');
+  assert.equal((await readFocus(browser)).name, 'Overview');
+  await browser.press('Escape');
+  assert.equal(await isOpen(), false);
+  assert.deepEqual(await readFocus(browser), { name: 'Menu', isSeen: true }); // where it came from
+  await browser.press('Space');
+  assert.equal(await tabTo(browser, 'Products'), 2);
+  await browser.screenshot('menu-keys');
+  await go(browser, 'Enter');
+  assert.match(await browser.title(), /^Products/);
+  assert.equal(await isOpen(), false);
+});
+
+test('a table that is wider than a phone is scrolled by keys', async (t) => {
+  const { browser, shop, url } = await signInByKeys(t);
+  await shop.create();
+  await browser.setViewport(320, 640);
+  await browser.open(`${url}/products`);
+  await tabTo(browser, 'Products'); // the region, behind the menu that is closed
+  const scrolled = () => browser.run(() => document.querySelector('.scroll')?.scrollLeft ?? 0);
+  assert.equal(await scrolled(), 0);
+  await browser.press('ArrowRight');
+  await browser.waitFor('the table to scroll', async () => await scrolled() > 0);
+});
+
+/** A desk that shows the overview. */
+async function signInByKeys(t: Lifetime) {
+  const server = await startServer(t, { portal: true });
+  const shop = await openOther(server);
+  const browser = await openBrowser(t);
+  const url = `http://127.0.0.1:${server.port}/portal`;
+  await browser.open(url);
+  await tabTo(browser, 'E-mail');
+  await type(browser, shop.email);
+  await tabTo(browser, 'Password');
+  await type(browser, shop.password);
+  await go(browser, 'Enter');
+  assert.match(await browser.title(), /^Overview/);
+  return { browser, shop, url };
+}
+
+/** Presses Tab until something of this name has the focus; returns how often that was. */
+async function tabTo(browser: Browser, name: string | RegExp): Promise<number> {
+  const passed: string[] = [];
+  while (passed.length < STOPS_LIMIT) {
+    await browser.press('Tab');
+    const focus = await readFocus(browser);
+    passed.push(focus.name);
+    assert.ok(focus.isSeen, `The focus is not seen on ${focus.name}`);
+    if (typeof name === 'string' ? focus.name === name : name.test(focus.name)) {
+      return passed.length;
+    }
+  }
+  throw new Error(`Tab does not come to ${name}, but to ${passed.join(', ')}`);
+}
+
+/** What has the focus, and whether that can be seen. */
+function readFocus(browser: Browser): Promise<{ name: string; isSeen: boolean }> {
+  return browser.run(() => {
+    const element = document.activeElement;
+    // Behind the last stop comes the browser itself, and then the first one.
+    if (!element || element === document.body) return { name: '', isSeen: true };
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    const isMarked = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2;
+    const above = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 20));
+    return { name: element.computedName, isSeen: isMarked && element.contains(above) };
+  });
+}
+
+async function type(browser: Browser, text: string): Promise<void> {
+  for (const character of text) await browser.press(character === ' ' ? 'Space' : character);
+}
+
+/** Presses a key that leads to another page, and waits for that. */
+async function go(browser: Browser, key: string): Promise<void> {
+  const look = () => browser.run(() =>
+    ({ openedAt: performance.timeOrigin, isLoaded: document.readyState === 'complete' }));
+  const before = await look();
+  await browser.press(key);
+  await browser.waitFor('the next page', async () => {
+    const now = await look();
+    return now.isLoaded && now.openedAt !== before.openedAt;
+  });
+}
