@@ -30,8 +30,8 @@ export function describeChange(taste: Taste, change: Change, before: string | un
     source !== undefined && html`Source: <bdi>${shorten(source, SOURCE_BYTES)}</bdi>`,
   ].filter((part) => part !== false);
   return html`<ul class="lines">${describeEffects(taste, change, before).map((effect) => html`
-    <li>${effect}</li>`)}${why.map((part) => html`
-    <li class="quiet">${part}</li>`)}
+    <li>${effect}</li>`)}${why.length > 0 && html`
+    <li class="quiet why">${why.map((part) => html`<span>${part}</span> `)}</li>`}
   </ul>`;
 }
 

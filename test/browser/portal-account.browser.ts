@@ -57,11 +57,11 @@ test('another browser is signed out, and the activity tells of it', async (t) =>
   assert.match(await readMain(browser), /All other browsers are signed out\./);
   assert.equal((await shop.visitor.get('/portal')).status, 303);
   await browser.open(`${url}/activity`);
-  await (await browser.findByLabel('What happened'))
+  await (await browser.findByLabel('Kind'))
     .choose('A browser was signed out from elsewhere');
   await press(browser, 'Show');
   assert.equal((await browser.findAll('tbody tr')).length, 2);
-  await (await browser.findByLabel('What happened')).choose('An API key was rotated');
+  await (await browser.findByLabel('Kind')).choose('An API key was rotated');
   await press(browser, 'Show');
   assert.match(await readMain(browser), /Nothing of this kind happened/);
   await inspect(browser, 'activity-none');

@@ -11,7 +11,7 @@ test('changes are read and filtered without scripts', async (t) => {
   assert.equal((await browser.findAll('tbody tr')).length, 25);
   await follow(browser, 'Next page');
   assert.equal((await browser.findAll('tbody tr')).length, 5);
-  await (await browser.findByLabel('What happened')).choose('Products deleted');
+  await (await browser.findByLabel('Kind')).choose('Products deleted');
   await press(browser, 'Show');
   await browser.findByText(/^Nothing was found/);
   await follow(browser, 'Show all changes');

@@ -71,7 +71,7 @@ function renderFilter({ link }: Visit, type: AuditType | undefined): Html {
   const choices = AUDIT_TYPES.map((value) => ({ value, label: WORDS[value] }));
   return html`<form method="get" action="${link('/activity')}" class="row">
     ${selectField({
-    name: 'type', label: 'What happened', value: type ?? '',
+    name: 'type', label: 'Kind', value: type ?? '',
     choices: [{ value: '', label: 'Everything' }, ...choices],
   })}
     <button>Show</button>

@@ -18,7 +18,7 @@ import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 import { findWholeNumber } from '../whole-number.ts';
 
-const LABELS = { type: 'What happened', product: 'Product', up_to: 'Up to position' };
+const LABELS = { type: 'Kind', product: 'Product', up_to: 'Up to position' };
 const LEFT_OUT = 'This could not be understood, and was left out:';
 const SKU_BYTES = 100;
 
