@@ -117,11 +117,14 @@ async function answerPage(
     return route.handle(visit, portal, await readOwnForm(visit, secret));
   }
   const { visitor } = visit;
-  if (!visitor) return redirect(visit.link(`/sign-in${describeReturn(visit, route)}`));
+  const leave = (): Reply => redirect(visit.link(`/sign-in${describeReturn(visit, route)}`));
+  if (!visitor) return leave();
   const own = describeOwn(visit, visitor, portal);
   if (route.method === 'GET') return route.handle(own, portal);
   if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
-  return route.handle(own, portal, await readOwnForm(visit, secret));
+  const form = await readOwnForm(visit, secret);
+  // A form may be long in coming: what ends a session ends those that are on their way, too.
+  return await own.isSignedIn() ? route.handle(own, portal, form) : leave();
 }
 
 /** @throws AppError `browser_refused` for a form that was not shown to this browser */

@@ -1,10 +1,14 @@
 /** Requests that other sites make a browser send: refused, and nothing is changed by them. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
+import { SESSION_SEEN_INTERVAL_MS } from '../../src/config.ts';
 import { routes } from '../../src/portal/routes.ts';
+import { makeClock } from '../support/clock.ts';
 import { send } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
-import { openShop, readText, Visitor } from './visitor.ts';
+import { openShop, readText, Visitor, waitUntilSeen } from './visitor.ts';
 
 const SETTINGS = { locale: 'fr-CH', time_zone: 'UTC', low_stock: '9' };
 
@@ -43,6 +47,40 @@ test('refuses the token of a session that has ended', async (t) => {
   await visitor.submit({ email, password });
   visitor.page = old;
   assert.equal((await visitor.submit(SETTINGS)).status, 403);
+});
+
+test('heeds no form whose session has ended while it came', async (t) => {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock });
+  const { store } = server;
+  const { visitor, sellerId } = await openShop(server);
+  await visitor.get('/portal/keys/new');
+  const fields = [...['csrf', 'once'].map((name) => [name, visitor.valueOf(name) ?? '']),
+    ['name', 'Late'], ['scopes', 'products:read']];
+  const body = new URLSearchParams(fields).toString();
+  clock.now += SESSION_SEEN_INTERVAL_MS;
+  const slow = request({
+    host: '127.0.0.1', port: server.port, method: 'POST', path: '/portal/keys/new', agent: false,
+    headers: {
+      cookie: [...visitor.cookies].map((pair) => pair.join('=')).join('; '),
+      'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length,
+      'sec-fetch-site': 'same-origin',
+    },
+  });
+  slow.write(body.slice(0, 10));
+  await waitUntilSeen(server, sellerId, clock.now); // its session was found
+  await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
+  const answered = once(slow, 'response');
+  slow.end(body.slice(10));
+  // The array is what `response` is told with.
+  const [answer] = await answered as [IncomingMessage];
+  answer.resume();
+  assert.equal(answer.statusCode, 303);
+  assert.equal(answer.headers.location, '/portal/sign-in');
+  const made = await store.listAuditEvents(sellerId, {
+    type: 'key_created', before: undefined, limit: 10,
+  });
+  assert.equal(made.length, 1); // when the shop was opened
 });
 
 test('refuses a form from another site, or of which nobody says where it comes from', async (t) => {
