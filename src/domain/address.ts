@@ -45,6 +45,19 @@ export function normaliseAddress(address: string): string {
   return isIP(mapped) === 4 ? mapped : address;
 }
 
+/**
+ * What stands for all addresses of one client: of IPv6 the network of 64 bits, which is the least
+ * that anybody is given (RFC 6177), and in which they take any address that they like.
+ */
+export function findNetwork(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [plain = ''] = address.split('%');
+  const [front = [], back = []] = plain.split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
+  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`;
+}
+
 function splitRange(range: string): { address: string; prefix: number } {
   const [address = '', prefix, ...rest] = range.split('/');
   const whole = isIP(address) === 6 ? 128 : 32;

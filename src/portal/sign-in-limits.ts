@@ -7,6 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
+import { findNetwork } from '../domain/address.ts';
 import { AppError } from '../domain/error.ts';
 import type { SellerId } from '../domain/id.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
@@ -49,7 +50,7 @@ export class SignInLimits {
     if (device !== undefined) return attempt([[this.#passwords, `device ${device}`]], check);
     // Of one length, whatever was typed.
     const name = hash('sha256', email, 'base64');
-    return attempt([[this.#addresses, address], [this.#passwords, `email ${name}`]], check);
+    return attempt([[this.#addresses, findNetwork(address)], [this.#passwords, `email ${name}`]], check);
   }
 
   /** The same for a one-time password. @throws AppError `rate_limited` */
@@ -67,7 +68,7 @@ export class SignInLimits {
 
   /** Opening a shop without an invitation. @throws AppError `rate_limited` */
   takeJoin(address: string): void {
-    take(this.#joins, address);
+    take(this.#joins, findNetwork(address));
   }
 
   /** Whether the log takes down one more refusal of this account. */

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
+import { findNetwork } from '../domain/address.ts';
 import { readClientAddress } from '../http/client-address.ts';
 import { RateLimiter, rateLimited } from '../http/rate-limit.ts';
 import type { Visitor } from '../store/portal-store.ts';
@@ -32,5 +33,5 @@ export class VisitRates {
 
 async function nameOf(store: Store, request: IncomingMessage): Promise<string> {
   const device = await readDevice(store, request.headers.cookie);
-  return device ? `device ${device.id}` : readClientAddress(request);
+  return device ? `device ${device.id}` : findNetwork(readClientAddress(request));
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  isAddressInRanges, normaliseAddress, parseAddressRanges,
+  findNetwork, isAddressInRanges, normaliseAddress, parseAddressRanges,
 } from '../../src/domain/address.ts';
 import { forRandom, type Random } from './random.ts';
 
@@ -119,3 +119,15 @@ function spellV6(bits: bigint): string {
   const groups = Array.from({ length: 8 }, (_, n) => (bits >> BigInt(112 - 16 * n)) & 0xffffn);
   return groups.map((group) => group.toString(16)).join(':');
 }
+
+test('a network has all that a client of IPv6 may call itself, and one address of IPv4', () => {
+  for (const [address, network] of [
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'], ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::6', '2001:db8:1:2::/64'], ['2001:db8::6', '2001:db8:0:0::/64'],
+    ['2001:db8::2:3:4:5:6', '2001:db8:0:2::/64'], ['::1', '0:0:0:0::/64'], ['::', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['192.0.2.7', '192.0.2.7'], ['', ''],
+  ] as const) {
+    assert.equal(findNetwork(address), network, address);
+  }
+});

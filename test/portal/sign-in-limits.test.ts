@@ -71,6 +71,19 @@ test('slows guessing from an address at whatever e-mails', async () => {
   assert.equal(await limits.tryPassword('x@shop.example', origin, yes), true);
 });
 
+test('knows a client of IPv6 by its network, whichever address of it it takes', async () => {
+  const { limits } = prepare();
+  const from = (address: string) => ({ address, device: undefined });
+  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+    await limits.tryPassword(`${n}@shop.example`, from(`2001:db8:0:1::${n}`), no);
+  }
+  const next = limits.tryPassword('x@shop.example', from('2001:db8:0:1:a:b:c:d'), yes);
+  await assert.rejects(next, SLOWED);
+  assert.equal(await limits.tryPassword('x@shop.example', from('2001:db8:0:2::1'), yes), true);
+  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin(`2001:db8:0:1::${n}`);
+  assert.throws(() => limits.takeJoin('2001:db8:0:1::ffff'), SLOWED);
+});
+
 test('lets a known browser in while strangers use up account and address', async () => {
   const { limits } = prepare();
   await guess(limits, 'anna@shop.example');
