@@ -108,7 +108,10 @@ export interface PortalStore {
   ): Promise<void>;
   /** False for an e-mail that is taken: then nothing was changed. */
   setEmail(sellerId: SellerId, email: string, address: string): Promise<boolean>;
-  /** Ends all sessions but `kept`, which gets a new token, of which this is the hash. */
+  /**
+   * Ends all sessions but `kept`, which gets a new token, of which this is the hash.
+   * @throws AppError `browser_refused` where that one has ended: then nothing was changed
+   */
   setPassword(
     sellerId: SellerId, passwordHash: string,
     kept: { readonly id: number; readonly hash: string }, address: string,

@@ -165,6 +165,40 @@ test('slows guessing at the password by whoever finds the portal open', async (t
   await signIn(server.port, shop); // signing in is another thing
 });
 
+test('changes the password where its form is sent twice', async (t) => {
+  const { server, shop } = await prepare(t);
+  const { visitor, password } = shop;
+  await visitor.get('/portal/account/password');
+  const fields = { current_password: password, new_password: 'eight purple boats' };
+  const answers = await Promise.all([visitor.submit(fields), visitor.submit(fields)]);
+  assert.deepEqual(answers.map(({ status }) => status), [303, 303]);
+  await signIn(server.port, { ...shop, password: fields.new_password });
+});
+
+test('changes nothing for a session that ends while its password is checked', async (t) => {
+  const { server, shop } = await prepare(t);
+  const { store } = server;
+  const before = await store.findAccount(shop.sellerId);
+  const { findCredentials } = store;
+  for (const [path, fields] of [
+    ['email', { email: 'new@shop.example' }], ['password', { new_password: 'eight purple boats' }],
+  ] as const) {
+    const late = await signIn(server.port, shop);
+    await late.get(`/portal/account/${path}`);
+    t.mock.method(store, 'findCredentials', async (email: string) => {
+      await store.endSessions(
+        shop.sellerId, { allBut: 0 }, { type: 'session_ended', address: '' },
+      );
+      return findCredentials(email);
+    }, { times: 1 });
+    const answer = await late.submit({ ...fields, current_password: shop.password });
+    assert.equal(answer.status, 403, path);
+    assert.match(readText(answer.text), /not signed in any more\. Nothing was changed/);
+    assert.deepEqual(await store.findAccount(shop.sellerId), before);
+    await signIn(server.port, shop); // with the password as it was
+  }
+});
+
 test('shows where somebody is signed in, and marks the browser that asks', async (t) => {
   const { clock, server, shop } = await prepare(t);
   clock.now += 60_000;

@@ -65,9 +65,12 @@ export function accountUnits(db: DatabaseSync, audit: AuditLog) {
         kept: { readonly id: number; readonly hash: string };
       }, at: number,
     ): void {
+      if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) {
+        const what = 'You are not signed in any more. Nothing was changed.';
+        throw new AppError('browser_refused', what);
+      }
       assertOne(setPassword.run(passwordHash, sellerId));
       endOthers.run(sellerId, kept.id);
-      renew.run(kept.hash, sellerId, kept.id);
       audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
     },
   };

@@ -14,6 +14,7 @@ export function testAccounts(prepare: PrepareStore): void {
   testSettings(prepare);
   testRemoval(prepare);
   testPassword(prepare);
+  testLatePassword(prepare);
   testTotp(prepare);
   testRecoveryCodes(prepare);
   testSeals(prepare);
@@ -98,6 +99,21 @@ function testPassword(prepare: PrepareStore): void {
     const [event] = (await listEvents(store, sellerId)).slice(-1);
     assert.deepEqual([event?.type, event?.address, event?.subject],
       ['password_changed', ADDRESS, '']);
+  });
+}
+
+function testLatePassword(prepare: PrepareStore): void {
+  test('takes no new password from a session that has ended', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [{ sellerId, joining }, other] = [await join(store), await join(store)];
+    const id = (await store.findVisitor(joining.session.hash))?.session.id ?? 0;
+    await store.endSessions(sellerId, { id }, { type: 'session_ended', address: '' });
+    const late = store.setPassword(sellerId, '$argon2id$two', { id, hash: makeSecretHash() }, '');
+    await assert.rejects(late, { code: 'browser_refused' });
+    const credentials = await store.findCredentials(joining.account.email);
+    assert.equal(credentials?.passwordHash, SHOWN.passwordHash);
+    assert.ok(await store.findVisitor(other.joining.session.hash));
+    assert.ok(!(await listTypes(store, sellerId)).includes('password_changed'));
   });
 }
 
