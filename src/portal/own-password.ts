@@ -21,8 +21,8 @@ export function ownPasswordField(faults: Faults, id = `field-${FIELD}`): Html {
 
 /**
  * Notes where it is wrong.
- * @throws AppError `rate_limited`, `unavailable`; `browser_refused` where the session ended while it
- * was checked, which takes long
+ * @throws AppError `rate_limited`, `unavailable`; `browser_refused` where the session ended while
+ * it was checked, which takes long
  */
 export async function checkOwnPassword(
   { account, visitor }: Visit, { store, passwords, limits }: Portal, form: Form,

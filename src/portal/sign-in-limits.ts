@@ -49,8 +49,8 @@ export class SignInLimits {
   ): Promise<boolean> {
     if (device !== undefined) return attempt([[this.#passwords, `device ${device}`]], check);
     // Of one length, whatever was typed.
-    const name = hash('sha256', email, 'base64');
-    return attempt([[this.#addresses, findNetwork(address)], [this.#passwords, `email ${name}`]], check);
+    const name = `email ${hash('sha256', email, 'base64')}`;
+    return attempt([[this.#addresses, findNetwork(address)], [this.#passwords, name]], check);
   }
 
   /** The same for a one-time password. @throws AppError `rate_limited` */

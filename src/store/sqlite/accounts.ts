@@ -65,10 +65,7 @@ export function accountUnits(db: DatabaseSync, audit: AuditLog) {
         kept: { readonly id: number; readonly hash: string };
       }, at: number,
     ): void {
-      if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) {
-        const what = 'You are not signed in any more. Nothing was changed.';
-        throw new AppError('browser_refused', what);
-      }
+      if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) throw sessionEnded();
       assertOne(setPassword.run(passwordHash, sellerId));
       endOthers.run(sellerId, kept.id);
       audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
@@ -124,6 +121,10 @@ export function mapAccount(row: Row): Account {
     lowStock: readInteger(row, 'low_stock'),
     createdAt: readInteger(row, 'account_created_at'),
   };
+}
+
+function sessionEnded(): AppError {
+  return new AppError('browser_refused', 'You are not signed in any more. Nothing was changed.');
 }
 
 function assertOne({ changes }: { readonly changes: number | bigint }): void {
