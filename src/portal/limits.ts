@@ -3,6 +3,8 @@
 /** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
 export const PASSWORD_HASHES_AT_ONCE_LIMIT = 2;
 export const PASSWORD_HASHES_QUEUE_LIMIT = 32;
+/** Those of one account whose owner is signed in, and is asked again. */
+export const PASSWORD_CHECKS_PER_ACCOUNT_LIMIT = 2;
 /** Refused sign-ins a minute from one address, and of one account from wherever, ... */
 export const SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
 /** ... or from a browser that the account has used before, which has a count of its own. */
@@ -56,8 +58,11 @@ export const EDIT_TRIES_LIMIT = 10;
 /** Changes that a page catches up with; with more it is told that it missed some. */
 export const LIVE_CATCH_UP_LIMIT = 1_000;
 
-/** A file that is uploaded to the portal; uploads under way, in all and of one seller. */
+/** A file that is uploaded to the portal, and how fast it has to come, after a time of grace. */
 export const UPLOAD_LIMIT_BYTES = 256 * 1024 * 1024;
+export const UPLOAD_PACE_BYTES_PER_SECOND = 16 * 1024;
+export const UPLOAD_GRACE_MS = 30_000;
+/** Uploads under way, in all and of one seller. */
 export const UPLOADS_AT_ONCE_LIMIT = 8;
 export const UPLOADS_PER_SELLER_LIMIT = 2;
 /**
@@ -66,6 +71,8 @@ export const UPLOADS_PER_SELLER_LIMIT = 2;
  */
 export const IMPORTS_KEPT_LIMIT = 40;
 export const IMPORTS_KEPT_PER_SELLER_LIMIT = 5;
+/** Of all their files together; those that are longest untouched are forgotten first. */
+export const UPLOADS_KEPT_LIMIT_BYTES = 4 * 1024 * 1024 * 1024;
 /** How long one is kept that nobody goes on with, and how often such ones are looked for. */
 export const IMPORT_LIFE_MS = 24 * 60 * 60 * 1000;
 export const IMPORT_SWEEP_INTERVAL_MS = 60 * 60 * 1000;

@@ -16,6 +16,7 @@ import {
 import { type Form, readForm } from './form.ts';
 import { Formats } from './format.ts';
 import { Imports } from './import/imports.ts';
+import { UPLOADS_KEPT_LIMIT_BYTES } from './limits.ts';
 import { redirect } from './page.ts';
 import { renderRefusal } from './pages/refusal.ts';
 import { Passwords } from './password.ts';
@@ -74,7 +75,9 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
     async answer(page, services) {
       const { store, imports: slots, report } = services;
-      productImports ??= new Imports({ store, slots, folder: uploadFolder, report, clock });
+      productImports ??= new Imports({
+        store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
+      });
       const portal: Portal = { ...services, ...own, productImports };
       if (page.path === '/') return redirect(linkTo(services.prefix, '/'));
       try {

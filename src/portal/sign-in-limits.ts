@@ -11,10 +11,12 @@ import { findNetwork } from '../domain/address.ts';
 import { AppError } from '../domain/error.ts';
 import type { SellerId } from '../domain/id.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { AtOnce } from '../http/at-once.ts';
 import { RateLimiter } from '../http/rate-limit.ts';
 import {
-  JOINS_PER_ADDRESS_PER_HOUR, REFUSALS_NOTED_PER_MINUTE, SIGN_IN_WINDOW_MS,
-  SIGN_INS_PER_ADDRESS_PER_MINUTE, SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+  JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
+  REFUSALS_NOTED_PER_MINUTE, SIGN_IN_WINDOW_MS, SIGN_INS_PER_ADDRESS_PER_MINUTE,
+  SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
 } from './limits.ts';
 
 interface Origin {
@@ -29,6 +31,9 @@ export class SignInLimits {
   readonly #totp: RateLimiter<string>;
   readonly #joins: RateLimiter<string>;
   readonly #notes: RateLimiter<SellerId>;
+  readonly #checks = new AtOnce<SellerId>('checks of the password', {
+    all: PASSWORD_HASHES_QUEUE_LIMIT, perOwner: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+  });
 
   constructor(clock: () => number) {
     const make = <Name = string>(limit: number, windowMs: number): RateLimiter<Name> =>
@@ -61,9 +66,18 @@ export class SignInLimits {
     return attempt([[this.#totp, name]], check);
   }
 
-  /** The same for the password of somebody who is signed in. @throws AppError `rate_limited` */
+  /**
+   * The same for the password of somebody who is signed in; few at once, for each takes long, and
+   * others wait for theirs.
+   * @throws AppError `rate_limited`, `unavailable`
+   */
   async tryAgain(sellerId: SellerId, check: () => Promise<boolean>): Promise<boolean> {
-    return attempt([[this.#passwords, `seller ${sellerId}`]], check);
+    const end = this.#checks.begin(sellerId);
+    try {
+      return await attempt([[this.#passwords, `seller ${sellerId}`]], check);
+    } finally {
+      end();
+    }
   }
 
   /** Opening a shop without an invitation. @throws AppError `rate_limited` */

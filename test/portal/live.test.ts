@@ -121,7 +121,7 @@ test('keeps no session alive that nobody uses', LIMITED, async (t) => {
   assert.equal((await visitor.get('/portal/products')).status, 303);
 });
 
-test('follows for one session on 50 pages at once, and for another one on more', LIMITED,
+test('follows for one shop on 50 pages at once, and for another one on more', LIMITED,
   async (t) => {
     const { visitor, server } = await openCatalogue(t);
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, visitor, '0')));

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { AppError } from '../../src/domain/error.ts';
 import type { SellerId } from '../../src/domain/id.ts';
 import {
-  JOINS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS, SIGN_INS_PER_ADDRESS_PER_MINUTE,
-  SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+  JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, SIGN_IN_WINDOW_MS,
+  SIGN_INS_PER_ADDRESS_PER_MINUTE, SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
 } from '../../src/portal/limits.ts';
 import { SignInLimits } from '../../src/portal/sign-in-limits.ts';
 import { makeClock } from '../support/clock.ts';
@@ -144,6 +144,18 @@ test('slows guessing by somebody who is signed in, apart from the sign-in', asyn
   for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) await limits.tryAgain(SELLER, no);
   await assert.rejects(limits.tryAgain(SELLER, yes), SLOWED);
   assert.equal(await limits.tryAgain(OTHER, yes), true);
+});
+
+test('checks few passwords of one account at once, however right they are', async () => {
+  const { limits } = prepare();
+  const checks = Array.from({ length: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
+    Promise.withResolvers<boolean>());
+  const underWay = checks.map(({ promise }) => limits.tryAgain(SELLER, () => promise));
+  await assert.rejects(limits.tryAgain(SELLER, yes), { code: 'unavailable' });
+  assert.equal(await limits.tryAgain(OTHER, yes), true);
+  for (const { resolve } of checks) resolve(true);
+  await Promise.all(underWay);
+  assert.equal(await limits.tryAgain(SELLER, yes), true);
 });
 
 test('lets an address open a few shops an hour', () => {

@@ -91,15 +91,28 @@ export class Imports {
     const all = [...this.#imports.values()];
     if (own.length >= IMPORTS_KEPT_PER_SELLER_LIMIT) this.#forgetOldest(own);
     else if (all.length >= IMPORTS_KEPT_LIMIT) this.#forgetOldest(all);
+    this.#makeRoom(one.heldBytes);
     this.#imports.set(one.id, one);
     one.try(one.settings);
     return one;
   }
 
-  #forgetOldest(imports: readonly ProductImport[]): void {
+  /** So that the files of all are not more than there is a limit for, but for those that go on. */
+  #makeRoom(neededBytes: number): void {
+    for (;;) {
+      const all = [...this.#imports.values()];
+      const heldBytes = all.reduce((sum, one) => sum + one.heldBytes, 0);
+      if (heldBytes + neededBytes <= this.#means.keptLimitBytes) return;
+      if (!this.#forgetOldest(all.filter((one) => one.heldBytes > 0))) return;
+    }
+  }
+
+  /** Whether there was one that can be forgotten. */
+  #forgetOldest(imports: readonly ProductImport[]): boolean {
     const [oldest] = imports.filter(({ isBusy }) => !isBusy)
       .sort((one, other) => one.touchedAt - other.touchedAt);
     if (oldest) void this.#forget(oldest);
+    return oldest !== undefined;
   }
 
   #sweep(): void {

@@ -28,8 +28,9 @@ export interface ImportMeans {
   readonly store: Store;
   /** Imports under way, those of the API among them. */
   readonly slots: AtOnce<SellerId>;
-  /** Where files are made. */
+  /** Where files are made, and how much they may take of it. */
   readonly folder: string;
+  readonly keptLimitBytes: number;
   readonly report: (entry: ErrorReport) => void;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -81,6 +82,11 @@ export class ProductImport {
 
   get isBusy(): boolean {
     return this.#phase === 'trying' || this.#phase === 'importing';
+  }
+
+  /** What its file takes of the disk: it is given back once the import has come to an end. */
+  get heldBytes(): number {
+    return this.isBusy || this.#phase === 'ready' ? this.upload.file.sizeBytes : 0;
   }
 
   get settings(): ImportSettings {

@@ -8,6 +8,7 @@ import { faultSummary } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
 import type { ProductImport } from '../import/product-import.ts';
+import { watchUpload } from '../import/watched-upload.ts';
 import {
   CSRF_TOKEN_LIMIT_BYTES, FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES,
 } from '../limits.ts';
@@ -26,7 +27,7 @@ export async function showImports(visit: Visit, portal: Portal): Promise<Reply> 
   return renderImports(visit, portal, NO_FAULTS);
 }
 
-/** POST /portal/import: 303, 403, 415, 422, 503, 507 */
+/** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
 export async function uploadFile(visit: Visit, portal: Portal, secret: string): Promise<Reply> {
   try {
     return await settle(visit, await receive(visit, portal, secret));
@@ -38,7 +39,7 @@ export async function uploadFile(visit: Visit, portal: Portal, secret: string): 
 
 /** Takes the file once the token before it was checked. */
 async function receive(
-  { request, account }: Visit, { productImports }: Portal, secret: string,
+  { request, account, isSignedIn }: Visit, { productImports }: Portal, secret: string,
 ): Promise<ProductImport> {
   let token = '';
   for await (const part of openForm(request)) {
@@ -47,7 +48,8 @@ async function receive(
     assertCsrfToken(secret, token);
     const { sellerId, currency } = account;
     const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
-    return await productImports.receive(importer, readName(part), part.content);
+    const content = watchUpload(part.content, isSignedIn);
+    return await productImports.receive(importer, readName(part), content);
   }
   throw new AppError('invalid_data', 'Choose a file.');
 }

@@ -11,7 +11,7 @@ import { findWholeNumber } from '../whole-number.ts';
 
 /** GET /portal/live: 200, 410, 503 */
 export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, visitor, position } = visit;
+  const { account: { sellerId }, position } = visit;
   const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));
   const after = findWholeNumber(asked) ?? Infinity;
   const isNear = after <= position && position - after <= LIVE_CATCH_UP_LIMIT;
@@ -20,7 +20,7 @@ export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
     after: isNear ? after : position,
     // A page that is behind by more than it can show is told so, rather than all of that.
     ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
-    owner: `portal ${sellerId} ${visitor.session.id}`,
+    owner: `portal ${sellerId}`,
     watchClient: visit.watchClient,
     async assertAllowed() {
       if (await visit.isSignedIn()) return;

@@ -35,12 +35,13 @@ export function renderRefusal(
       </ul>`}
       <p><a class="button" href="${link('/')}">To the portal</a></p>`,
   });
-  const { allow, 'retry-after': retryAfter } = headers;
+  const { allow, connection, 'retry-after': retryAfter } = headers;
   return {
     ...page,
     headers: {
       ...page.headers,
       ...(allow !== undefined && { allow }),
+      ...(connection !== undefined && { connection }),
       ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
     },
   };

@@ -7,6 +7,7 @@ import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_LIMIT_BYTES, UPLOADS_PER_SELLER_LIMIT,
 } from '../../../src/portal/limits.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { countTo } from '../../store/contract/fixture.ts';
 import { commit, HEADER, makeRows, openBench, upload } from './setup.ts';
 
@@ -124,6 +125,21 @@ describe('imports are forgotten', () => {
     assert.throws(() => bench.imports.get(bench.importer.sellerId, mine.id), GONE);
     assert.equal(bench.imports.list(importer.sellerId).length, 1);
   });
+
+  test('where their files take too much room together, the one first that waits longest',
+    async (t) => {
+      const keep = (store: Store): Store => store;
+      const bench = await openBench(t, keep, 2 * FILE.length);
+      const made = [];
+      for (const _ of countTo(3)) {
+        bench.clock.now += 1;
+        made.push(await upload({ imports: bench.imports, importer: await bench.makeImporter() },
+          FILE));
+      }
+      const isThere = made.map(({ id, importer }) =>
+        bench.imports.list(importer.sellerId).some((one) => one.id === id));
+      assert.deepEqual(isThere, [false, true, true]);
+    });
 
   test('when nobody went on with them for a day, asked for or not', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });

@@ -7,6 +7,7 @@ import { AtOnce } from '../../../src/http/at-once.ts';
 import type { ErrorReport } from '../../../src/http/problem.ts';
 import { Imports } from '../../../src/portal/import/imports.ts';
 import type { Importer, ProductImport } from '../../../src/portal/import/product-import.ts';
+import { UPLOADS_KEPT_LIMIT_BYTES } from '../../../src/portal/limits.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeAuthor } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
@@ -28,7 +29,10 @@ export interface Bench {
   makeImporter(): Promise<Importer>;
 }
 
-export async function openBench(t: TestContext, change = (store: Store): Store => store) {
+export async function openBench(
+  t: TestContext, change = (store: Store): Store => store,
+  keptLimitBytes = UPLOADS_KEPT_LIMIT_BYTES,
+) {
   const home = makeFolder(t);
   const folder = join(home, 'uploads');
   const store = change(await openStore(t, { folder: join(home, 'data') }));
@@ -38,7 +42,7 @@ export async function openBench(t: TestContext, change = (store: Store): Store =
     all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
   });
   const imports = new Imports({
-    store, slots, folder, clock, report: (entry) => reports.push(entry),
+    store, slots, folder, keptLimitBytes, clock, report: (entry) => reports.push(entry),
   });
   t.after(() => imports.close());
   const makeImporter = async (): Promise<Importer> => {
