@@ -18,7 +18,7 @@ import type { Portal, Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
 import { findWholeNumber } from '../whole-number.ts';
 
-const LABELS = { type: 'Kind', product: 'Product', up_to: 'Up to position' };
+const LABELS = { type: 'Kind', product: 'Product', up_to: 'Position' };
 const LEFT_OUT = 'This could not be understood, and was left out:';
 const SKU_BYTES = 100;
 
@@ -131,7 +131,7 @@ function renderFilter({ link }: Visit, { typed, faults }: Feed): Html {
   })}
     ${textField({
     name: 'up_to', label: LABELS.up_to, value: value('up_to'), faults, inputMode: 'numeric',
-    hint: 'Empty: the newest',
+    hint: 'Up to this one',
   })}
     <div class="actions"><button>Show</button>
       ${typed.size > 0 && html`<a href="${link('/changes')}">Clear</a>`}</div>
@@ -163,7 +163,8 @@ function renderEmpty(visit: Visit, asked: Feed, page: MovementPage): Html {
   }
   if (end) return end;
   return html`<h2>Nothing has happened yet</h2>
-    <p><a class="button main" href="${link('/products/new')}">Create a product</a>
+    <p class="row middle centre">
+      <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>`;
 }
 

@@ -44,7 +44,7 @@ export function renderResult({ format, link }: Visit, one: ProductImport): Html 
       : html`It broke off after ${rows}: ${problem} What was written stays: mend what is wrong, and
         upload the file again to go on.`;
   return html`<div class="notice${isSmooth ? '' : ' low'}" role="status"><p>${how}</p></div>
-    ${renderCounts(format, progress.counts, false)}
+    <div class="card">${renderCounts(format, progress.counts, false)}</div>
     ${renderRefused(link(`/import/${one.id}/refused`), format, one)}`;
 }
 
