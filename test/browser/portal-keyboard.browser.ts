@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openOther } from '../portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
+import { findFaults } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
 import { assertQuiet, readMain } from './portal.ts';
 
@@ -74,6 +75,10 @@ test('the menu of a phone is opened and closed by keys', async (t) => {
   await go(browser, 'Enter');
   assert.match(await browser.title(), /^Products/);
   assert.equal(await isOpen(), false);
+  await tabTo(browser, 'Menu');
+  await browser.press('Enter');
+  assert.deepEqual(await findFaults(browser), []);
+  assert.equal(await isOpen(), true);
 });
 
 test('a table that is wider than a phone is scrolled by keys', async (t) => {

@@ -22,6 +22,11 @@ test('a webhook is made, and shows its secret once', async (t) => {
   const [message] = receiver.received;
   assert.ok(message);
   assert.deepEqual(findSigners(message, [secret]), [secret]);
+  await follow(browser, 'Back to the webhook');
+  await browser.waitFor('the change in the log', async () => {
+    await browser.reload();
+    return /Change 1\s+arrived\s+204/.test(await readMain(browser));
+  });
   await assertQuiet(browser);
 });
 
