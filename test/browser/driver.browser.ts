@@ -1,15 +1,17 @@
 /** The driver ends with everything that it started, whatever happens to the test. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../support/folder.ts';
 import { MISSING_BROWSER, startDriver } from './driver.ts';
 import { waitFor } from './wait.ts';
 
+const BROWSER = new URL('browser.ts', import.meta.url);
 const OPEN_BROWSER = `
-  const { openBrowser } = await import('${new URL('browser.ts', import.meta.url)}');
+  const { openBrowser } = await import('${BROWSER}');
   const { test } = await import('node:test');
   test('opens', async (t) => {
     await openBrowser(t);
@@ -25,14 +27,40 @@ test('ends the browser after a test that fails', async (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('ends the browser of a process that a signal ends', async (t) => {
+for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`ends the browser of a process that ${signal} ends`, async (t) => {
+    const folder = makeFolder(t);
+    const wait = 'setInterval(() => {}, 1000); await new Promise(() => {}); });';
+    const child = run(OPEN_BROWSER + wait, folder);
+    await once(child.stderr, 'data');
+    assert.ok(findProcesses(folder).length > 0);
+    child.kill(signal);
+    assert.deepEqual(await once(child, 'exit'), [null, signal]);
+    await waitForNoProcess(folder);
+  });
+}
+
+test('ends the browser of a file that fails before its tests', async (t) => {
   const folder = makeFolder(t);
-  const child = run(`${OPEN_BROWSER} setInterval(() => {}, 1000); await new Promise(() => {}); });`,
-    folder);
-  await once(child.stderr, 'data');
-  assert.ok(findProcesses(folder).length > 0);
-  child.kill('SIGTERM');
-  assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM']);
+  const child = run(`const { openBrowser } = await import('${BROWSER}');
+    const { after } = await import('node:test');
+    await openBrowser({ after });
+    throw new Error('fails');`, folder);
+  assert.notDeepEqual(await once(child, 'exit'), [0, null]);
+  await waitForNoProcess(folder);
+});
+
+test('asks again for a port where another one took it', async (t) => {
+  const folder = makeFolder(t);
+  const driver = join(folder, 'driver');
+  writeFileSync(driver, `#!/bin/sh
+    if mkdir '${folder}/tried'; then echo 'IPv4 port not available. Exiting...'; exit 1; fi
+    echo 'ChromeDriver was started successfully on port 7.'
+    read -r _ < '${folder}/forever'`, { mode: 0o700 });
+  assert.equal(spawnSync('mkfifo', [join(folder, 'forever')]).status, 0);
+  const { url, end } = await startDriver(folder, driver);
+  assert.equal(url, 'http://127.0.0.1:7');
+  await end();
   await waitForNoProcess(folder);
 });
 
