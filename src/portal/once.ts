@@ -16,6 +16,11 @@ export function onceField(): Html {
   return html`<input type="hidden" name="${FIELD}" value="${randomUUID()}">`;
 }
 
+/** Whether the store refused a form because it had been sent before. */
+export function isSentBefore(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'idempotency_mismatch';
+}
+
 /** What was sent with it. @throws AppError `invalid_data` for what no page has */
 export function readOnce(form: Form): Idempotency {
   const id = form.get(FIELD);

@@ -20,7 +20,7 @@ import {
 import { type Faults, Form, NO_FAULTS, readFaults } from '../form.ts';
 import { html, type Html } from '../html.ts';
 import { renderNewKey } from '../new-key.ts';
-import { onceField, readOnce } from '../once.ts';
+import { isSentBefore, onceField, readOnce } from '../once.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { findEndOfDay } from '../zoned-day.ts';
@@ -81,7 +81,7 @@ export async function renderMadeKey(
       title: `New key: ${name}`, content: html`${renderNewKey(visit, secret, scopes)}${back}`,
     });
   } catch (error) {
-    if (!(error instanceof AppError && error.code === 'idempotency_mismatch')) throw error;
+    if (!isSentBefore(error)) throw error;
     return renderPage(visit, portal, {
       title: 'This key was made already',
       status: 409,

@@ -1,10 +1,9 @@
 /** Making a product. */
-import { AppError } from '../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { parseNewProduct } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Form } from '../form.ts';
-import { readOnce } from '../once.ts';
+import { isSentBefore, readOnce } from '../once.ts';
 import { redirect } from '../page.ts';
 import { renderNewProduct } from '../products/new-product.ts';
 import {
@@ -31,7 +30,7 @@ export async function createProduct(visit: Visit, portal: Portal, form: Form): P
     const { id } = await portal.store.createProduct(write, read.value);
     return redirect(visit.link(`${pathOf({ sellerId, id })}?done=created`));
   } catch (error) {
-    if (error instanceof AppError && error.code === 'idempotency_mismatch') {
+    if (isSentBefore(error)) {
       return renderNewProduct(visit, portal, texts, { status: 409, detail: SENT_BEFORE });
     }
     const faults = readTaken(error);

@@ -1,11 +1,10 @@
 /** The stock of a product, changed by hand: set to what was counted, or moved by so many. */
-import { AppError } from '../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { parseStockChange, type StockChange, type StockResult } from '../../domain/stock-change.ts';
 import { TOO_MUCH } from '../../domain/stock-sync.ts';
 import type { Reply } from '../../http/reply.ts';
 import { type Faults, type Form, readFaults } from '../form.ts';
-import { readOnce } from '../once.ts';
+import { isSentBefore, readOnce } from '../once.ts';
 import { redirect } from '../page.ts';
 import { SENT_BEFORE } from '../products/product-form.ts';
 import { type Refused, renderProduct } from '../products/product-view.ts';
@@ -54,8 +53,7 @@ async function changeStock(
     const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
     return redirect(visit.link(`/products/${visit.parameters['id']}?done=${done}`));
   } catch (error) {
-    const isSentBefore = error instanceof AppError && error.code === 'idempotency_mismatch';
-    if (isSentBefore) return refuse({ status: 409, detail: SENT_BEFORE });
+    if (isSentBefore(error)) return refuse({ status: 409, detail: SENT_BEFORE });
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import { checkboxes, faultSummary, postForm, textField } from '../fields.ts';
 import { type Faults, Form, NO_FAULTS, readFaults } from '../form.ts';
 import { html, type Html } from '../html.ts';
 import { renderNewSecret } from '../new-secret.ts';
-import { onceField, readOnce } from '../once.ts';
+import { isSentBefore, onceField, readOnce } from '../once.ts';
 import { redirect, renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import { pathOf } from '../webhook-cards.ts';
@@ -94,7 +94,7 @@ async function makeOnce(
     const made = await make();
     return made.isReplay ? undefined : made;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'idempotency_mismatch') return undefined;
+    if (isSentBefore(error)) return undefined;
     throw error;
   }
 }
