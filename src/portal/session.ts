@@ -29,7 +29,7 @@ export function beginSession(address: string, userAgent: string | undefined): Be
 export function makeSessionToken(): { readonly hash: string; readonly cookie: string } {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return {
-    hash: hash('sha256', token, 'hex'),
+    hash: hashToken(token),
     cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS),
   };
 }
@@ -47,8 +47,8 @@ export function readSessionToken(header: string | undefined): string | undefined
 export async function findVisitor(
   store: Store, token: string, now: number, onUnnoted: (error: unknown) => void,
 ): Promise<Visitor | undefined> {
-  const visitor = await store.findVisitor(hash('sha256', token, 'hex'));
-  if (!visitor || !isAlive(visitor.session, now)) return undefined;
+  const visitor = await findAlive(store, token, now);
+  if (!visitor) return undefined;
   const { id, seenAt } = visitor.session;
   if (now - seenAt >= SESSION_SEEN_INTERVAL_MS) {
     store.noteSessionSeen(visitor.account.sellerId, id).catch(onUnnoted);
@@ -58,11 +58,19 @@ export async function findVisitor(
 
 /** Whether a session is still good. To look is no use of it: what goes on for hours may do so. */
 export async function isSignedIn(store: Store, token: string, now: number): Promise<boolean> {
-  const visitor = await store.findVisitor(hash('sha256', token, 'hex'));
-  return visitor !== undefined && isAlive(visitor.session, now);
+  return await findAlive(store, token, now) !== undefined;
 }
 
 /** Whether somebody may still be signed in by it. */
 export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
   return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS;
+}
+
+async function findAlive(store: Store, token: string, now: number): Promise<Visitor | undefined> {
+  const visitor = await store.findVisitor(hashToken(token));
+  return visitor && isAlive(visitor.session, now) ? visitor : undefined;
+}
+
+function hashToken(token: string): string {
+  return hash('sha256', token, 'hex');
 }
