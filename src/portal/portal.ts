@@ -43,13 +43,22 @@ const ROOT = '/portal';
 /** The pages of a server, for `createApp`. */
 export function createPortal(options: PortalOptions = {}): PortalService {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
-  let productImports: Imports | undefined;
+  let portal: Portal | undefined;
   const own = {
     assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
     isOpen: options.openRegistration ?? false, clock, formats: new Formats(),
   };
   const router = new Router<PageRoute>(routes);
   const rates = new VisitRates(clock);
+
+  /** Made with the first request: it is for one app. */
+  function makePortal(services: Services): Portal {
+    const { store, imports: slots, report } = services;
+    const productImports = new Imports({
+      store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
+    });
+    return { ...services, ...own, productImports };
+  }
 
   async function visit(page: PageRequest, portal: Portal, site: Site): Promise<Reply> {
     const { request, path } = page;
@@ -74,11 +83,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
   return {
     isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
     async answer(page, services) {
-      const { store, imports: slots, report } = services;
-      productImports ??= new Imports({
-        store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
-      });
-      const portal: Portal = { ...services, ...own, productImports };
+      portal ??= makePortal(services);
       if (page.path === '/') return redirect(linkTo(services.prefix, '/'));
       try {
         return await visit(page, portal, findSite(page.request.headers.host, baseUrl));
@@ -86,7 +91,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         return renderRefusal(error, portal, (path) => linkTo(services.prefix, path));
       }
     },
-    close: async () => productImports?.close(),
+    close: async () => portal?.productImports.close(),
   };
 }
 
