@@ -3,12 +3,13 @@
  * names the account and itself. It lets nobody in; it only gives the browser counts of its own for
  * what is refused. A new password ends what it says.
  */
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { SellerId } from '../domain/id.ts';
 import type { Credentials } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from './limits.ts';
+import { stampPassword } from './password.ts';
 
 const COOKIE = 'device';
 const CONTEXT = 'device';
@@ -39,7 +40,7 @@ export function findDeviceId(
   device: Device | undefined, credentials: Known | undefined,
 ): string | undefined {
   const isOwn = device !== undefined && credentials?.sellerId === device.sellerId
-    && makeStamp(credentials.passwordHash) === device.stamp;
+    && stampPassword(credentials.passwordHash) === device.stamp;
   return isOwn ? device.id : undefined;
 }
 
@@ -48,11 +49,6 @@ export async function makeDeviceCookie(
   store: Store, { sellerId, passwordHash }: Known, known: Device | undefined,
 ): Promise<string> {
   const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
-  const device: Device = { id, sellerId, stamp: makeStamp(passwordHash) };
+  const device: Device = { id, sellerId, stamp: stampPassword(passwordHash) };
   return formatCookie(COOKIE, await store.seal(JSON.stringify(device), CONTEXT), DEVICE_LIFE_MS);
-}
-
-/** Tells one password from the next, and nothing else: it is made of a salted hash. */
-function makeStamp(passwordHash: string): string {
-  return hash('sha256', passwordHash, 'base64url').slice(0, 16);
 }

@@ -4,7 +4,7 @@
  * once these change. Each takes 64 MiB and a tenth of a second or more on a thread of Node's pool:
  * few run at once, and more than a queue of them is refused.
  */
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { normalisePassword } from '../domain/account.ts';
 import { AppError } from '../domain/error.ts';
@@ -15,6 +15,7 @@ const PASSES = 3;
 const LANES = 4;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
+const STAMP_LENGTH = 16;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
 const derive = promisify(argon2);
@@ -90,6 +91,11 @@ export class Passwords {
     }
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** Tells one password from the next, and nothing else: it is made of a salted hash. */
+export function stampPassword(passwordHash: string): string {
+  return hash('sha256', passwordHash, 'base64url').slice(0, STAMP_LENGTH);
 }
 
 /** Base64 without padding, as the PHC string format has it. */

@@ -2,10 +2,10 @@
  * Between the two steps of a sign-in: that the password was right is carried by a sealed cookie,
  * for a few minutes and for one browser. It is no session: all it opens is the page of the code.
  */
-import { hash } from 'node:crypto';
 import type { Credentials } from '../store/portal-store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { SECOND_STEP_COOKIE_LIMIT_CHARACTERS, SECOND_STEP_LIFE_MS } from './limits.ts';
+import { stampPassword } from './password.ts';
 import type { OpenVisit, Portal } from './route.ts';
 
 const COOKIE = 'second-step';
@@ -31,7 +31,8 @@ export async function beginSecondStep(
   visit: OpenVisit, { store, clock }: Portal, email: string, { credentials, to }: SecondStep,
 ): Promise<string> {
   const pending: Pending = {
-    email, to, stamp: makeStamp(credentials), endsAt: clock() + SECOND_STEP_LIFE_MS,
+    email, to, stamp: stampPassword(credentials.passwordHash),
+    endsAt: clock() + SECOND_STEP_LIFE_MS,
   };
   const sealed = await store.seal(JSON.stringify(pending), contextOf(visit));
   return formatCookie(COOKIE, sealed, SECOND_STEP_LIFE_MS);
@@ -51,14 +52,11 @@ export async function findSecondStep(
   // The cast: nothing else is sealed for this.
   const { email, stamp, to, endsAt } = JSON.parse(text) as Pending;
   const credentials = clock() < endsAt ? await store.findCredentials(email) : undefined;
-  return credentials && makeStamp(credentials) === stamp ? { credentials, to } : undefined;
+  if (!credentials || stampPassword(credentials.passwordHash) !== stamp) return undefined;
+  return { credentials, to };
 }
 
 /** The token of its forms says which browser it is, as long as nobody is signed in there. */
 function contextOf({ csrfToken }: OpenVisit): string {
   return `second step ${csrfToken}`;
-}
-
-function makeStamp({ sellerId, passwordHash }: Credentials): string {
-  return hash('sha256', `${sellerId} ${passwordHash}`, 'base64url');
 }
