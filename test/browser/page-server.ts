@@ -1,8 +1,7 @@
 /** Serves small pages to the browser, for the tests of what the browser tests stand on. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { listenUntilEnd } from '../support/listening.ts';
 import type { Lifetime } from './browser.ts';
 
 export interface SmallPage {
@@ -17,8 +16,8 @@ export type SmallPages = Readonly<Record<
 >>;
 
 /** Serves pages until the test is over, and resolves with `http://127.0.0.1:{port}`. */
-export async function servePages(t: Lifetime, pages: SmallPages): Promise<string> {
-  const server = createServer(async (request, response) => {
+export function servePages(t: Lifetime, pages: SmallPages): Promise<string> {
+  return listenUntilEnd(t, async (request, response) => {
     const entry = pages[`${request.method} ${request.url}`] ?? { status: 404 };
     const page = typeof entry === 'function' ? entry(await text(request), request) : entry;
     const { status = 200, headers = {}, body = '' } = typeof page === 'string'
@@ -27,12 +26,4 @@ export async function servePages(t: Lifetime, pages: SmallPages): Promise<string
     response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', ...headers });
     response.end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // A server that listens on a port has an address of this kind.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,0 +1,20 @@
+/** A plain HTTP server for one test, on a port of its own. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** Serves until the test is over, and resolves with `http://127.0.0.1:{port}`. */
+export async function listenUntilEnd(
+  t: Pick<TestContext, 'after'>, handle: RequestListener,
+): Promise<string> {
+  const server = createServer(handle);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this type.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
