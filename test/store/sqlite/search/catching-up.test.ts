@@ -129,8 +129,8 @@ test('catches up unasked after many commits, once there are no more', LIMIT, asy
   const store = await openStore(t, { folder });
   const author = await makeAuthor(store);
   for (const _ of countTo(SEARCH_IDLE_COMMITS)) await store.createProduct(author, makeNewProduct());
-  const standing = await waitFor(() => readStanding(folder));
-  assert.equal(standing.rows, SEARCH_IDLE_COMMITS);
+  // A disk that is slow for a moment is a time without commits too: the first look may be early.
+  await waitFor(() => readStanding(folder)?.rows === SEARCH_IDLE_COMMITS);
 });
 
 test('begins nothing unasked after few commits, or while there are more', async (t) => {

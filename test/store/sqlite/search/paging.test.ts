@@ -34,6 +34,7 @@ async function pageWhileChanging(
   const before = await readAll(store, author.sellerId);
   const changed = new Set<ProductId>();
   const seen: Product[] = [];
+  let created = 0;
   let after: Place | undefined;
   for (let hasMore = true; hasMore;) {
     const position = (await store.findSeller(author.sellerId))?.position ?? NaN;
@@ -48,7 +49,7 @@ async function pageWhileChanging(
     for (let n = random.below(4); n > 0; n -= 1) {
       const all = await readAll(store, author.sellerId);
       await changeOne(store, author, random.pick(all), changed, random);
-      await store.createProduct(author, makeRandomProduct(random, `new-${seen.length}-${n}`));
+      await store.createProduct(author, makeRandomProduct(random, `new-${created += 1}`));
     }
   }
   const kept = before.filter(({ id }) => !changed.has(id));
