@@ -1,6 +1,6 @@
 /**
- * Every setting of the server, and every limit that is not one of the data (`domain/limits.ts`) or
- * of the portal alone (`portal/limits.ts`).
+ * Every setting of the server, and every limit that is not one of the data (`domain/limits.ts`), of
+ * HTTP itself (`http/limits.ts`) or of the portal alone (`portal/limits.ts`).
  */
 
 /** Settings of `serve`: each is a flag (`--base-url`) and a variable (`SELLER_API_BASE_URL`). */
@@ -22,17 +22,6 @@ export const KEY_USAGE_INTERVAL_MS = 10_000;
 export const KEY_USAGE_ENTRIES_LIMIT = 10_000;
 /** How long they are kept: 8 days. */
 export const KEY_USAGE_KEPT_HOURS = 8 * 24;
-
-/** A product of the largest legal members takes under 5 KiB of JSON, however it is escaped. */
-export const BODY_LIMIT_BYTES = 64 * 1024;
-/** What is still read, to be thrown away, of a body that was refused before its end. */
-export const DISCARD_LIMIT_BYTES = 1024 * 1024;
-/** How long the client of a body that is longer has to read its answer. */
-export const DISCARD_LINGER_MS = 1_000;
-export const JSON_DEPTH_LIMIT = 8;
-/** Fields and files of one form, and what describes one of them. */
-export const FORM_PARTS_LIMIT = 100;
-export const FORM_PART_HEAD_LIMIT_BYTES = 4 * 1024;
 
 /** A record of a CSV file, or a line of NDJSON: shops put whole descriptions, in HTML, into one. */
 export const IMPORT_RECORD_LIMIT_BYTES = 256 * 1024;
@@ -57,31 +46,6 @@ export const PAGE_SIZE_LIMIT = 1_000;
 /** Bytes of rendered pages that are kept in memory; their compressed forms are kept beside. */
 export const PAGE_CACHE_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** Shorter answers are not worth compressing, and neither are those that shrink by less. */
-export const COMPRESSION_MIN_BYTES = 1_024;
-export const COMPRESSION_WORTH_RATIO = 0.9;
-/** From 0 to 11, which makes pages a seventh smaller than 4 in a hundred times the time. */
-export const BROTLI_QUALITY = 4;
-
-/** Headers of a request, in bytes and in number. */
-export const HEADER_LIMIT_BYTES = 16 * 1024;
-export const HEADER_COUNT_LIMIT = 100;
-/** How long a client may take to send the headers, and then a body that is read as a whole. */
-export const HEADERS_TIMEOUT_MS = 5_000;
-export const REQUEST_TIMEOUT_MS = 30_000;
-/**
- * How long a connection with a request under way may stand still: nothing read, nothing sent.
- * Longer than a request may wait for changes.
- */
-export const STALL_TIMEOUT_MS = 45_000;
-/** How often the headers that have not come are looked for. */
-export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
-/** How long a connection may wait for its next request. */
-export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
-export const CONNECTIONS_LIMIT = 10_000;
-
-/** After this a stopping server ends the connections that are still under way. */
-export const STOP_TIMEOUT_MS = 8_000;
 /** After this a stopping server ends, whatever it waits for; what was answered is on the disk. */
 export const STOP_DEADLINE_MS = 9_500;
 

@@ -3,8 +3,9 @@
  * change has a result of its own, so one that fails does not stop the others, unless all or nothing
  * was asked for.
  */
-import { BODY_LIMIT_BYTES, STOCK_BODY_LIMIT_BYTES } from '../config.ts';
+import { STOCK_BODY_LIMIT_BYTES } from '../config.ts';
 import { parseStockSync, type SentSync, sortOut, syncRefused } from '../domain/stock-sync.ts';
+import { BODY_LIMIT_BYTES } from '../http/limits.ts';
 import { negotiate } from '../http/negotiate.ts';
 import { invalidQuery } from '../http/query.ts';
 import type { Reply } from '../http/reply.ts';

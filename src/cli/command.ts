@@ -10,6 +10,8 @@ interface Flag {
   readonly isSetting?: boolean;
 }
 
+export type Flags = Readonly<Record<string, Flag>>;
+
 export interface Input {
   /** The flags that were given, and the settings of the environment. */
   readonly flags: Readonly<Record<string, string | undefined>>;
@@ -27,7 +29,7 @@ export interface Command {
   readonly summary: string;
   /** Names of the operands; the last may be left out where it is named like `[FILE]`. */
   readonly operands: readonly string[];
-  readonly flags: Readonly<Record<string, Flag>>;
+  readonly flags: Flags;
   /** Whether it works without a database of its own: it has no `--data` then. */
   readonly isRemote?: boolean;
   run(input: Input): Promise<void>;
@@ -46,7 +48,7 @@ export class CommandFailure extends Error {
 const DATA_FLAG: Flag = {
   value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
 };
-const COMMON_FLAGS: Readonly<Record<string, Flag>> = {
+const COMMON_FLAGS: Flags = {
   json: { help: 'print one JSON document on standard output' },
   help: { help: 'print this' },
 };
@@ -113,7 +115,7 @@ export function formatHelp(name: string, command: Command): string {
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
 }
 
-function listFlags({ flags, isRemote }: Command): Readonly<Record<string, Flag>> {
+function listFlags({ flags, isRemote }: Command): Flags {
   return { ...flags, ...(isRemote ? {} : { data: DATA_FLAG }), ...COMMON_FLAGS };
 }
 
@@ -121,7 +123,7 @@ function variableOf(flag: string): string {
   return `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
 }
 
-function parse(flags: Readonly<Record<string, Flag>>, args: readonly string[]) {
+function parse(flags: Flags, args: readonly string[]) {
   const options = Object.fromEntries(Object.entries(flags).map(([name, { value }]) =>
     [name, { type: value === undefined ? 'boolean' as const : 'string' as const }]));
   try {

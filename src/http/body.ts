@@ -5,12 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import {
-  BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, REQUEST_TIMEOUT_MS,
-} from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import { recode } from './coding.ts';
 import { parseJson } from './json.ts';
+import {
+  BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, REQUEST_TIMEOUT_MS,
+} from './limits.ts';
 
 /** A body of any length: read once, and no faster than its reader takes it. */
 export interface BodyStream {

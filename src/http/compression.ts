@@ -6,9 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createGzip, gzip } from 'node:zlib';
-import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_WORTH_RATIO } from '../config.ts';
 import { recode } from './coding.ts';
 import { findNoneMatch, formatCodedTag } from './conditional.ts';
+import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_WORTH_RATIO } from './limits.ts';
 import { type ContentCoding, negotiateCoding } from './negotiate.ts';
 import { isStream, type Reply, withFields } from './reply.ts';
 

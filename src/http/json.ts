@@ -4,9 +4,9 @@
  * scan of the text, which counts the members: JSON.parse keeps one of several with the same name.
  */
 import { isUtf8 } from 'node:buffer';
-import { JSON_DEPTH_LIMIT } from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import { escapePointer } from '../domain/parsed.ts';
+import { JSON_DEPTH_LIMIT } from './limits.ts';
 
 /** Strings, with the colon that makes one a name, and the punctuation that tells where they are. */
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;

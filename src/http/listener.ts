@@ -5,15 +5,9 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import {
-  CONNECTIONS_CHECK_INTERVAL_MS,
-  CONNECTIONS_LIMIT,
-  HEADER_COUNT_LIMIT,
-  HEADER_LIMIT_BYTES,
-  HEADERS_TIMEOUT_MS,
-  KEEP_ALIVE_TIMEOUT_MS,
-  STALL_TIMEOUT_MS,
-  STOP_TIMEOUT_MS,
-} from '../config.ts';
+  CONNECTIONS_CHECK_INTERVAL_MS, CONNECTIONS_LIMIT, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
+  HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
+} from './limits.ts';
 import { formatProblemType } from './problem.ts';
 
 export interface Listener {

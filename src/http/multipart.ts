@@ -7,9 +7,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
-import { FORM_PARTS_LIMIT, FORM_PART_HEAD_LIMIT_BYTES } from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import { openBody } from './body.ts';
+import { FORM_PARTS_LIMIT, FORM_PART_HEAD_LIMIT_BYTES } from './limits.ts';
 
 const FORM_TYPE = 'multipart/form-data';
 

@@ -6,9 +6,10 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { HEADER_LIMIT_BYTES, WEBHOOK_ANSWER_LIMIT_BYTES } from '../config.ts';
+import { WEBHOOK_ANSWER_LIMIT_BYTES } from '../config.ts';
 import type { SellerId } from '../domain/id.ts';
 import type { WebhookResult } from '../domain/webhook.ts';
+import { HEADER_LIMIT_BYTES } from '../http/limits.ts';
 import type { Lookups } from './lookups.ts';
 import { describeFailure } from './outcome.ts';
 import { type Address, findTarget, hostOf, type TargetPolicy } from './target.ts';

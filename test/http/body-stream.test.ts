@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
 import { constants, gzipSync } from 'node:zlib';
-import { BODY_LIMIT_BYTES } from '../../src/config.ts';
+import { BODY_LIMIT_BYTES } from '../../src/http/limits.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { discardBody, openBody, readJson } from '../../src/http/body.ts';
 import { createProblem } from '../../src/http/problem.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
-import { BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES } from '../../src/config.ts';
+import { BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES } from '../../src/http/limits.ts';
 import { discardBody, readJson } from '../../src/http/body.ts';
 import { createProblem } from '../../src/http/problem.ts';
 import { sendReply } from '../../src/http/reply.ts';

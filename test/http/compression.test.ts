@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { COMPRESSION_MIN_BYTES } from '../../src/config.ts';
+import { COMPRESSION_MIN_BYTES } from '../../src/http/limits.ts';
 import { Compressor } from '../../src/http/compression.ts';
 import type { Reply } from '../../src/http/reply.ts';
 

@@ -5,7 +5,7 @@ import type { RequestListener } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
 import {
   HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS, STOP_TIMEOUT_MS,
-} from '../../src/config.ts';
+} from '../../src/http/limits.ts';
 import { listen, type Listener } from '../../src/http/listener.ts';
 import { send } from '../support/http.ts';
 import { exchange, open, readToEnd, readUntil } from './raw.ts';

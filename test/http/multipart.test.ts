@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
-import { FORM_PART_HEAD_LIMIT_BYTES, FORM_PARTS_LIMIT } from '../../src/config.ts';
+import { FORM_PART_HEAD_LIMIT_BYTES, FORM_PARTS_LIMIT } from '../../src/http/limits.ts';
 import { discardBody } from '../../src/http/body.ts';
 import { type FormPart, openForm, readField, readForm } from '../../src/http/multipart.ts';
 import { createProblem } from '../../src/http/problem.ts';

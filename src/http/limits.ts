@@ -1,0 +1,41 @@
+/**
+ * The limits of HTTP itself: what one connection, one request and one answer may be, and how long
+ * each may take.
+ */
+
+/** A product of the largest legal members takes under 5 KiB of JSON, however it is escaped. */
+export const BODY_LIMIT_BYTES = 64 * 1024;
+/** What is still read, to be thrown away, of a body that was refused before its end. */
+export const DISCARD_LIMIT_BYTES = 1024 * 1024;
+/** How long the client of a body that is longer has to read its answer. */
+export const DISCARD_LINGER_MS = 1_000;
+export const JSON_DEPTH_LIMIT = 8;
+/** Fields and files of one form, and what describes one of them. */
+export const FORM_PARTS_LIMIT = 100;
+export const FORM_PART_HEAD_LIMIT_BYTES = 4 * 1024;
+
+/** Shorter answers are not worth compressing, and neither are those that shrink by less. */
+export const COMPRESSION_MIN_BYTES = 1_024;
+export const COMPRESSION_WORTH_RATIO = 0.9;
+/** From 0 to 11, which makes pages a seventh smaller than 4 in a hundred times the time. */
+export const BROTLI_QUALITY = 4;
+
+/** Headers of a request, in bytes and in number. */
+export const HEADER_LIMIT_BYTES = 16 * 1024;
+export const HEADER_COUNT_LIMIT = 100;
+/** How long a client may take to send the headers, and then a body that is read as a whole. */
+export const HEADERS_TIMEOUT_MS = 5_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
+/**
+ * How long a connection with a request under way may stand still: nothing read, nothing sent.
+ * Longer than a request may wait for changes.
+ */
+export const STALL_TIMEOUT_MS = 45_000;
+/** How often the headers that have not come are looked for. */
+export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
+/** How long a connection may wait for its next request. */
+export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
+export const CONNECTIONS_LIMIT = 10_000;
+
+/** After this a stopping server ends the connections that are still under way. */
+export const STOP_TIMEOUT_MS = 8_000;
