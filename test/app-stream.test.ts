@@ -40,7 +40,7 @@ async function serveExport(
     store: { ...server.store, exportProducts }, rateLimitPerMinute: 0,
     report: (entry) => reports.push(entry),
   });
-  const listener = await listen((...both) => app.handle(...both), '127.0.0.1', 0);
+  const listener = await listen((...both) => app.handle(...both), { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   return { app, port: listener.port, seller, reports };
 }

@@ -46,7 +46,7 @@ async function mount(t: TestContext, options: AppOptions, hasNext = false): Prom
     };
     if (hasNext) app.handle(request, response, next);
     else app.handle(request, response);
-  }, '127.0.0.1', 0);
+  }, { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   return {
     app, port: listener.port, reports, passedOn,
@@ -158,7 +158,7 @@ test('shares one store with another app', async (t) => {
 test('allows 6,000 requests a minute unless told otherwise', async (t) => {
   const { store, makeSeller } = await startServer(t);
   const app = createApp({ store });
-  const listener = await listen((...both) => app.handle(...both), '127.0.0.1', 0);
+  const listener = await listen((...both) => app.handle(...both), { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   const { key } = await makeSeller();
   const { headers } = await send(listener.port, { path: PRODUCTS, headers: { 'x-api-key': key } });
@@ -380,7 +380,7 @@ test('reports to standard error unless told otherwise, one line each', async (t)
   const seller = await makeSeller();
   const fail = async (): Promise<never> => { throw new Error('line one\nline two'); };
   const app = createApp({ store: { ...store, listProducts: fail }, rateLimitPerMinute: 0 });
-  const listener = await listen((...both) => app.handle(...both), '127.0.0.1', 0);
+  const listener = await listen((...both) => app.handle(...both), { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   const log = t.mock.method(console, 'error', () => {});
   const headers = { 'x-api-key': seller.key };

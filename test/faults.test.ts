@@ -12,7 +12,7 @@ test('answers 500 although the report of it fails, and goes on', async (t) => {
   const failing = { ...store, findGrant: () => Promise.reject(new Error('broken')) };
   const report = (): never => { throw new Error('the log is broken too'); };
   const app = createApp({ store: failing, report });
-  const listener = await listen(app.handle, '127.0.0.1', 0);
+  const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   const headers = { 'x-api-key': 'spk_uBPx7imV3fuskuuAElIxxXxRxxPgI80CUdDS' };
   for (const path of ['/api/v1/products', '/api/v1/products?limit=2']) {

@@ -10,6 +10,13 @@ import {
 } from './limits.ts';
 import { formatProblemType } from './problem.ts';
 
+/** Where a server listens. */
+export interface BindAddress {
+  readonly host: string;
+  /** 0 finds a free one. */
+  readonly port: number;
+}
+
 export interface Listener {
   /** The port that was given, or the free one that was found for port 0. */
   readonly port: number;
@@ -22,7 +29,7 @@ const STOP_CHECK_INTERVAL_MS = 20;
 
 /** Resolves once the server listens; rejects with the system's error where it cannot. */
 export async function listen(
-  handle: RequestListener, host: string, port: number,
+  handle: RequestListener, address: BindAddress,
 ): Promise<Listener> {
   const server = createServer({
     insecureHTTPParser: false,
@@ -45,11 +52,11 @@ export async function listen(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => resolve());
+    server.listen(address, () => resolve());
   });
   // A server that listens on a port has an address of this type.
-  const address = server.address() as AddressInfo;
-  return { port: address.port, stop: () => stop(server, sockets) };
+  const { port } = server.address() as AddressInfo;
+  return { port, stop: () => stop(server, sockets) };
 }
 
 function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

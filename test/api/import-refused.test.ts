@@ -151,7 +151,7 @@ test('serves other requests after it has refused a large file', async (t) => {
 async function makeSmallServer(t: TestContext, pageLimit: number) {
   const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), pageLimit });
   const app = createApp({ store, report: () => {} });
-  const listener = await listen(app.handle, '127.0.0.1', 0);
+  const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 });
   t.after(async () => {
     await listener.stop();
     await app.close();

@@ -18,7 +18,7 @@ async function prepare(t: TestContext, options: { readonly rateLimitPerMinute?: 
   const open = async (of: Store) => {
     const report = (entry: ErrorReport) => reports.push(entry);
     const app = createApp({ rateLimitPerMinute: 0, ...options, clock, report, store: of });
-    const listener = await listen(app.handle, '127.0.0.1', 0);
+    const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 });
     t.after(() => listener.stop());
     const ask = async (seller: TestSeller | undefined, request: Request): Promise<number> => {
       const headers = { ...(seller && { 'x-api-key': seller.key }), ...request.headers };

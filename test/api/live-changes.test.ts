@@ -29,7 +29,7 @@ async function serveApp(t: TestContext, store: Store): Promise<Serving> {
   const listener = await listen((request, response) => {
     responses.push(response);
     app.handle(request, response);
-  }, '127.0.0.1', 0);
+  }, { host: '127.0.0.1', port: 0 });
   t.after(() => Promise.all([listener.stop(), app.close()]));
   return { app, port: listener.port, responses };
 }

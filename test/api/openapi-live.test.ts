@@ -282,7 +282,7 @@ test('fails as the document says', async (t) => {
   const app = createApp({
     store: { ...server.store, findGrant: () => Promise.reject(failure) }, report: () => {},
   });
-  const listener = await listen(app.handle, '127.0.0.1', 0);
+  const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   const key = { 'x-api-key': generateApiKey() };
   const assertAll = async (status: number, entries: readonly OperationEntry[]): Promise<void> => {

@@ -15,7 +15,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 async function start(
   t: TestContext, handle: RequestListener = (_, response) => response.end('done'),
 ): Promise<Listener> {
-  const listener = await listen(handle, '127.0.0.1', 0);
+  const listener = await listen(handle, { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   return listener;
 }
@@ -40,12 +40,12 @@ test('listens on a free port for port 0 and hands requests on', async (t) => {
 
 test('rejects where the port is in use', async (t) => {
   const { port } = await start(t);
-  await assert.rejects(listen(() => {}, '127.0.0.1', port), { code: 'EADDRINUSE' });
+  await assert.rejects(listen(() => {}, { host: '127.0.0.1', port }), { code: 'EADDRINUSE' });
   assert.equal((await send(port, { path: '/' })).text, 'done', 'the first server still listens');
 });
 
 test('rejects where the address is not of this machine', async () => {
-  await assert.rejects(listen(() => {}, '192.0.2.1', 0), { code: 'EADDRNOTAVAIL' });
+  await assert.rejects(listen(() => {}, { host: '192.0.2.1', port: 0 }), { code: 'EADDRNOTAVAIL' });
 });
 
 describe('answers 400 and ends the connection:', () => {

@@ -62,7 +62,7 @@ export async function startServer(
     rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
     ...(portal && { portal }),
   });
-  const listener = await listen(app.handle, '127.0.0.1', 0);
+  const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 });
   t.after(async () => {
     // Live streams end with the app.
     await Promise.all([listener.stop(), webhooks?.close(), app.close()]);

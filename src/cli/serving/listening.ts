@@ -39,7 +39,7 @@ export function readListening({ flags }: Input): Listening {
     baseUrl,
     warnings: isLoopback ? []
       : ['This address is not encrypted: put a server that speaks TLS before it.'],
-    listen: (handle) => listen(handle, host, port).catch(explainPort(port)),
+    listen: (handle) => listen(handle, { host, port }).catch(explainPort(port)),
     url: (listener) =>
       baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`,
   };
