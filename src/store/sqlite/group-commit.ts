@@ -9,6 +9,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { IdempotencyRecords, type Once } from './idempotency.ts';
 import { Positions } from './positions.ts';
+import { readInteger } from './row.ts';
 import { prepareUnits, type UnitName, type Units } from './units.ts';
 
 /** Units to run in one transaction. The names and inputs agree, since `Writer.run` made them. */
@@ -42,12 +43,15 @@ const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_FULL = 13;
 
+const NOT_KNOWN = 'This server cannot write to its disk. It is not known whether the change was'
+  + ' made: look once it can write again, before you try again.';
+
 /** Returns a function that runs batches on this connection: one outcome for each call, in order. */
 export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
   const positions = new Positions(db);
   const runUnit = prepareRunUnit(db, positions);
   const begin = db.prepare('BEGIN IMMEDIATE');
-  const commit = db.prepare('COMMIT');
+  const commit = prepareCommit(db);
   const savepoint = db.prepare('SAVEPOINT unit');
   const release = db.prepare('RELEASE unit');
   const undo = db.prepare('ROLLBACK TO unit');
@@ -74,7 +78,7 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
       begin.run();
       const outcomes = work();
       positions.flush(at);
-      commit.run();
+      commit();
       return outcomes;
     } catch (error) {
       positions.forget();
@@ -93,6 +97,36 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
       ? together : attempt(() => transact(at, () => calls.map((call) => runAlone(call, at))));
     return Array.isArray(apart) ? apart : calls.map(() => apart);
   };
+}
+
+/**
+ * Where the disk fails at its end, all of a commit may stand in the log and nobody sees it: only a
+ * crash would bring it back (https://www.sqlite.org/walformat.html). So it is written over before
+ * anybody is told that nothing was changed.
+ */
+function prepareCommit(db: DatabaseSync): () => void {
+  const commit = db.prepare('COMMIT');
+  return () => {
+    try {
+      commit.run();
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      if (resultCodeOf(error) !== SQLITE_IOERR || isWrittenOver(db)) throw error;
+      throw new AppError('unavailable', NOT_KNOWN, { cause: error });
+    }
+  };
+}
+
+/** Makes a commit that changes nothing: it begins in the log where the one that failed began. */
+function isWrittenOver(db: DatabaseSync): boolean {
+  try {
+    const version = readInteger(db.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
+    db.exec(`PRAGMA user_version = ${version}`);
+    return true;
+  } catch (error) {
+    if (resultCodeOf(error) === 0) throw error;
+    return false;
+  }
 }
 
 /** Runs a unit, or finds what it did once. */
@@ -129,13 +163,18 @@ function attempt(work: () => Outcome[]): Outcome[] | Failure {
 
 function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
-    return { isDone: false, code: error.code, detail: error.publicDetail };
+    const { code, publicDetail: detail, cause } = error;
+    return { isDone: false, code, detail, ...(cause instanceof Error && { cause: cause.stack }) };
   }
   const cause = error instanceof Error ? error.stack : String(error);
-  const isSqlite = error instanceof Error && 'errcode' in error;
-  const [code, what] = describeResultCode(isSqlite ? Number(error.errcode) & 0xff : 0);
+  const [code, what] = describeResultCode(resultCodeOf(error));
   const detail = `${what} Nothing was changed; try again later.`;
   return { isDone: false, code, detail, cause };
+}
+
+/** The primary result code of SQLite; 0 for what is not of SQLite. */
+function resultCodeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
 }
 
 function describeResultCode(primary: number): [code: ErrorCode, what: string] {

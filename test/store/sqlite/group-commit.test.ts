@@ -112,6 +112,37 @@ test('fails every unit of a commit that fails, and changes nothing', (t) => {
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
 });
 
+test('writes over what a failing disk may have kept of a commit, or says so', (t) => {
+  const { db } = prepare(t);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const prepareStatement = db.prepare.bind(db);
+  let isLasting = false;
+  const broken = Object.assign(new Error('disk I/O error'), { errcode: 1034 });
+  db.prepare = (sql: string) => {
+    const statement = prepareStatement(sql);
+    if (sql === 'COMMIT') {
+      statement.run = () => {
+        if (isLasting) db.exec('PRAGMA query_only = ON');
+        throw broken;
+      };
+    }
+    return statement;
+  };
+  const runBatch = prepareGroupCommit(db);
+  const refuse = () => {
+    const [outcome] = runBatch({ at, calls: [create('A'), create('B')] });
+    assert.ok(outcome && !outcome.isDone);
+    assert.equal(outcome.code, 'unavailable');
+    assert.match(outcome.cause ?? '', /disk I\/O error/);
+    return outcome.detail;
+  };
+  assert.match(refuse(), /Nothing was changed/);
+  const frames = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+  assert.equal(frames?.['log'], 1); // one page of a commit that changed nothing
+  isLasting = true;
+  assert.match(refuse(), /not known/);
+});
+
 test('remembers no stock of a commit that failed', (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db);

@@ -1,0 +1,83 @@
+/** A disk that fails at the end of a commit: what was refused does not come back after a crash. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { type Serving, startServing } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
+import { type Answer, send } from '../support/http.ts';
+import { bring, NO_STRACE } from '../support/strace.ts';
+import { createKey, createSeller } from '../cli/setup.ts';
+import { FILE_NAME } from './sqlite/read-file.ts';
+
+const PATH = '/api/v1/products';
+
+interface Shop {
+  readonly folder: string;
+  readonly key: string;
+  readonly serving: Serving;
+  readonly log: string;
+}
+
+test('brings back nothing that it said was not done, where the disk failed at the end of a commit',
+  { skip: NO_STRACE }, async (t) => {
+    const shop = await openShop(t);
+    assert.equal((await create(shop, 'before')).status, 201);
+    const tracing = await bring(t, shop.serving.child, {
+      calls: 'fsync,fdatasync', becomes: 'error=EIO:when=1+2', file: shop.log,
+    });
+    const refused = await create(shop, 'refused');
+    assert.equal(refused.status, 503);
+    assert.match(refused.json().detail, /cannot write to its disk\. Nothing was changed/);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    assert.match(tracing.read().join('\n'), /INJECTED/);
+    assert.deepEqual(await restartAndList(t, shop), ['before']);
+  });
+
+test('says that it does not know where the disk goes on to fail, and goes on when it does not',
+  { skip: NO_STRACE }, async (t) => {
+    const shop = await openShop(t);
+    const tracing = await bring(t, shop.serving.child, {
+      calls: 'fsync,fdatasync', becomes: 'error=EIO', file: shop.log,
+    });
+    for (const sku of ['A', 'B']) {
+      const refused = await create(shop, sku);
+      assert.equal(refused.status, 503);
+      assert.match(refused.json().detail, /not known whether the change was made: look once/);
+    }
+    assert.deepEqual(await list(shop.serving.port, shop.key), []); // which goes on to be answered
+    await tracing.end();
+    const made = await create(shop, 'C');
+    assert.equal(made.json().position, 1);
+    assert.deepEqual(await restartAndList(t, shop), ['C']);
+  });
+
+async function openShop(t: TestContext): Promise<Shop> {
+  const folder = join(makeFolder(t), 'data');
+  await createSeller(folder);
+  const { key } = await createKey(folder);
+  const serving = await startServing(t, ['--data', folder]);
+  // It notes that the key was used, which is a commit of its own.
+  await list(serving.port, key);
+  return { folder, key, serving, log: join(folder, `${FILE_NAME}-wal`) };
+}
+
+function create({ serving: { port }, key }: Shop, sku: string): Promise<Answer> {
+  return send(port, {
+    method: 'POST', path: PATH,
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'A', category: 'B', sku, price: 1, stock: 1 }),
+  });
+}
+
+async function list(port: number, key: string): Promise<string[]> {
+  const answer = await send(port, { path: PATH, headers: { 'x-api-key': key } });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json().products.map(({ sku }: { sku: string }) => sku);
+}
+
+/** What is there after `kill -9`. */
+async function restartAndList(t: TestContext, { folder, key, serving }: Shop): Promise<string[]> {
+  assert.equal(await serving.stop('SIGKILL'), null);
+  const { port } = await startServing(t, ['--data', folder]);
+  return list(port, key);
+}

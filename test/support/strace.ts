@@ -1,0 +1,60 @@
+/**
+ * Faults between a process and its kernel, by strace: calls that fail, take long, or are the last
+ * one. Where there is no strace, or none may be traced, `NO_STRACE` says so and tests skip.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { makeFolder } from './folder.ts';
+
+/** Why there can be no such faults here; false where there can. */
+export const NO_STRACE: string | false =
+  spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0 ? false
+    : 'NOT TESTED: there is no strace here that works. On Debian: apt-get install strace';
+
+export interface Fault {
+  /** Names of system calls, with commas between. */
+  readonly calls: string;
+  /** What becomes of them, in the words of strace: `error=EIO`, `signal=SIGKILL:when=7`. */
+  readonly becomes: string;
+  /** Calls on this file alone. */
+  readonly file?: string;
+}
+
+export interface Tracing {
+  /** Lines of what was called, as far as it is written. */
+  read(): string[];
+  /** Takes the fault away. */
+  end(): Promise<void>;
+}
+
+/** Brings a fault over a process that runs, and resolves when it is there. */
+export async function bring(
+  t: TestContext, child: ChildProcess, { calls, becomes, file }: Fault,
+): Promise<Tracing> {
+  assert.ok(child.pid !== undefined);
+  const log = join(makeFolder(t), 'trace');
+  const tracer = spawn('strace', [
+    '-f', '-p', String(child.pid), '-o', log, '-e', `trace=${calls}`,
+    '-e', `inject=${calls}:${becomes}`, ...(file === undefined ? [] : ['-P', file]),
+  ], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = once(tracer, 'close');
+  t.after(() => { tracer.kill('SIGKILL'); });
+  let notes = '';
+  for await (const text of tracer.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    notes += text;
+    if (notes.includes('attached')) break;
+  }
+  assert.match(notes, /attached/);
+  tracer.stderr.resume();
+  return {
+    read: () => readFileSync(log, 'utf8').trimEnd().split('\n'),
+    async end() {
+      tracer.kill('SIGINT'); // which lets go of the process
+      await ended;
+    },
+  };
+}
