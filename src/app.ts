@@ -24,6 +24,9 @@ import {
 import type { Caller } from './domain/caller.ts';
 import { AppError } from './domain/error.ts';
 import { formatKeyId } from './domain/id.ts';
+import {
+  type AnsweredRequest, beginPassage, followRequest, type Passage,
+} from './http/answered-request.ts';
 import { AtOnce } from './http/at-once.ts';
 import { discardBody, openBody, readJson, readMediaType } from './http/body.ts';
 import { readClientAddress } from './http/client-address.ts';
@@ -32,12 +35,13 @@ import { Cursors } from './http/cursor.ts';
 import { formatLifecycleFields } from './http/deprecation.ts';
 import { negotiate } from './http/negotiate.ts';
 import { PageCache } from './http/page-cache.ts';
-import { createProblem, type ErrorReport } from './http/problem.ts';
+import { createProblem, type ErrorReport, findCode } from './http/problem.ts';
 import { parseQuery } from './http/query.ts';
 import { rateLimited, RateLimiter } from './http/rate-limit.ts';
 import { type Reply, sendReply, withFields } from './http/reply.ts';
 import { guardReport } from './http/report.ts';
 import { Router } from './http/router.ts';
+import { Spans } from './http/trace-context.ts';
 import { UnderWay } from './http/under-way.ts';
 import type { Store } from './store/store.ts';
 
@@ -58,6 +62,8 @@ export interface AppOptions {
   readonly clock?: () => number;
   /** Told of every error that was not the client's doing. Default: a line on standard error. */
   readonly report?: (entry: ErrorReport) => void;
+  /** Told of every request once, when it is answered or its client is gone. */
+  readonly onAnswered?: (entry: AnsweredRequest) => void;
 }
 
 export interface App {
@@ -78,14 +84,19 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const parts = wire(options);
   const { prefix, portal, report, underWay, usage } = parts;
+  const { onAnswered } = options;
+  const spans = onAnswered && new Spans();
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
   ): Promise<void> {
     underWay.begin();
+    const passage = beginPassage();
+    const describe = spans && followRequest(request, response, spans);
+    let reply = UNANSWERED;
     try {
-      const reply = await answer(parts, request, response, target);
-      const streamed = sendReply(response, reply, request.method === 'HEAD');
+      reply = await answer(parts, request, response, { ...target, passage });
+      const streamed = sendReply(response, reply, request.method === 'HEAD', passage);
       if (streamed) await streamed; // it may be reading the body, so that is discarded after it
       if (!request.complete) discardBody(request);
     } catch (error) {
@@ -93,6 +104,15 @@ export function createApp(options: AppOptions): App {
       response.destroy();
     } finally {
       underWay.end();
+      if (describe) tell(describe(passage, reply));
+    }
+  }
+
+  function tell(entry: AnsweredRequest): void {
+    try {
+      onAnswered?.(entry);
+    } catch (error) {
+      report({ id: 'answered', error });
     }
   }
 
@@ -163,9 +183,11 @@ function wire(options: AppOptions): Parts {
 
 /** The way of a request. */
 async function answer(
-  parts: Parts, request: IncomingMessage, response: ServerResponse, target: Target,
+  parts: Parts, request: IncomingMessage, response: ServerResponse,
+  target: Target & { readonly passage: Passage },
 ): Promise<Reply> {
   const { router, authenticator, rates, compressor, usage, underWay, portal, report } = parts;
+  const { passage } = target;
   let fields: Record<string, string> | undefined;
   let caller: Caller | undefined;
   let reply: Reply;
@@ -176,6 +198,7 @@ async function answer(
       return await portal.answer({ ...target, request, watchClient }, parts);
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
+    passage.route = route.path;
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     if (route.scope === undefined) {
       reply = await route.handle(readWishes(request, target, route), parts);
@@ -183,6 +206,8 @@ async function answer(
       const { scope } = route;
       const address = readClientAddress(request);
       caller = await authenticator.authenticate(request, address);
+      passage.sellerId = caller.sellerId;
+      passage.keyId = caller.keyId;
       if (rates) {
         const rate = rates.take(formatKeyId(caller));
         fields = { ...fields, ...rates.formatFields(rate) };
@@ -203,6 +228,7 @@ async function answer(
     }
     reply = await compressor.compress(withFields(reply, fields), request);
   } catch (error) {
+    passage.code = findCode(error);
     reply = withFields(createProblem(error, report), fields);
   }
   if (caller) usage.note(caller, reply.status);
@@ -223,6 +249,9 @@ interface Target {
   readonly path: string;
   readonly query: string;
 }
+
+/** Of a request whose answer failed before it had one. */
+const UNANSWERED: Reply = { status: 500, headers: {} };
 
 /** A path where no route is. */
 const OUTSIDE: Target = { path: '', query: '' };

@@ -5,6 +5,7 @@ import type { SellerId, WebhookReference } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { Fault } from '../domain/text.ts';
 import type { WebhookResult } from '../domain/webhook.ts';
+import type { Passage } from '../http/answered-request.ts';
 import type { AtOnce } from '../http/at-once.ts';
 import type { BodyStream } from '../http/body.ts';
 import type { Cursors } from '../http/cursor.ts';
@@ -81,6 +82,8 @@ export interface PageRequest {
   readonly path: string;
   /** What follows the `?`. */
   readonly query: string;
+  /** Takes down what becomes known of the request. */
+  readonly passage: Passage;
   /** As `watchClient` of a call. */
   watchClient(): AbortSignal;
 }

@@ -110,6 +110,11 @@ export function describeProblem(error: unknown, report: (entry: ErrorReport) => 
   };
 }
 
+/** The code under which an error is told. */
+export function findCode(error: unknown): ErrorCode {
+  return error instanceof AppError ? error.code : 'internal';
+}
+
 function toRefusal(error: unknown): AppError {
   if (error instanceof AppError && error.code !== 'internal') return error;
   const bug = 'It was written to the log of the server. Give this id to whoever runs it.';

@@ -35,10 +35,11 @@ export function isStream(body: Reply['body']): body is Chunks {
 /**
  * Writes the answer; to HEAD the same one without its body (RFC 9110 section 9.3.2). Where the body
  * is a stream, resolves once its end is written or its client is gone. A stream that fails ends the
- * connection, so that nobody takes what was sent of it for the whole, and rejects.
+ * connection, so that nobody takes what was sent of it for the whole, and rejects. The bytes of the
+ * body are counted.
  */
 export function sendReply(
-  response: ServerResponse, reply: Reply, isHead: boolean,
+  response: ServerResponse, reply: Reply, isHead: boolean, counted: Counted = { sentBytes: 0 },
 ): Promise<void> | undefined {
   const { status, headers, cookies = [], body } = reply;
   // Names and values in turn: the form that Node writes without looking at it twice.
@@ -48,22 +49,34 @@ export function sendReply(
   if (isStream(body)) {
     response.writeHead(status, fields);
     response.flushHeaders(); // the first chunk may be long in coming
-    return stream(response, body, isHead);
+    return stream(response, body, isHead, counted);
   }
-  if (body !== undefined) fields.push('content-length', String(Buffer.byteLength(body)));
+  if (body !== undefined) {
+    const length = Buffer.byteLength(body);
+    if (!isHead) counted.sentBytes = length;
+    fields.push('content-length', String(length));
+  }
   response.writeHead(status, fields);
   response.end(isHead ? undefined : body);
   return undefined;
+}
+
+/** Bytes of a body that were given to its connection. */
+interface Counted {
+  sentBytes: number;
 }
 
 /**
  * Leaving the loop returns the iterable. It is begun in any case, for HEAD too: a generator that
  * never began would not release what it holds.
  */
-async function stream(response: ServerResponse, chunks: Chunks, isHead: boolean): Promise<void> {
+async function stream(
+  response: ServerResponse, chunks: Chunks, isHead: boolean, counted: Counted,
+): Promise<void> {
   try {
     for await (const chunk of chunks) {
       if (isHead || response.destroyed) break;
+      counted.sentBytes += Buffer.byteLength(chunk);
       // Once it is destroyed, its `close` may have come and gone.
       if (!response.write(chunk) && !response.destroyed) await waitForDrain(response);
     }

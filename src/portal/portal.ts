@@ -6,6 +6,7 @@
 import { tmpdir } from 'node:os';
 import type { PageRequest, PortalService, Services } from '../api/route.ts';
 import { readClientAddress } from '../http/client-address.ts';
+import { findCode } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { Router } from '../http/router.ts';
 import type { Visitor } from '../store/portal-store.ts';
@@ -61,13 +62,15 @@ export function createPortal(options: PortalOptions = {}): PortalService {
   }
 
   async function visit(page: PageRequest, portal: Portal, site: Site): Promise<Reply> {
-    const { request, path } = page;
+    const { request, path, passage } = page;
     const below = path.slice(ROOT.length) || '/';
     const { route, parameters } = router.find(request.method ?? '', below);
+    passage.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
     const token = readSessionToken(request.headers.cookie);
     const visitor = token === undefined
       ? undefined : await findVisitor(portal.store, token, clock(), (error) =>
         portal.report({ id: 'session-seen', error }));
+    passage.sellerId = visitor?.account.sellerId;
     // A session that has ended has no part in this any more.
     const known = visitor ? token : readVisitSecret(request.headers.cookie);
     if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, request, visitor);
@@ -84,10 +87,14 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
     async answer(page, services) {
       portal ??= makePortal(services);
-      if (page.path === '/') return redirect(linkTo(services.prefix, '/'));
+      if (page.path === '/') {
+        page.passage.route = '/';
+        return redirect(linkTo(services.prefix, '/'));
+      }
       try {
         return await visit(page, portal, findSite(page.request.headers.host, baseUrl));
       } catch (error) {
+        page.passage.code = findCode(error);
         return renderRefusal(error, portal, (path) => linkTo(services.prefix, path));
       }
     },

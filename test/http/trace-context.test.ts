@@ -1,0 +1,67 @@
+/** `traceparent`: what is continued, what is not, and the ids that are given out. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Spans } from '../../src/http/trace-context.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+
+test('continues a trace under a span of its own', () => {
+  const span = new Spans().begin(`00-${TRACE}-${PARENT}-01`);
+  assert.equal(span.traceId, TRACE);
+  assert.equal(span.parentSpanId, PARENT);
+  assert.match(span.spanId, /^[0-9a-f]{16}$/);
+  assert.notEqual(span.spanId, PARENT);
+});
+
+test('begins a trace where none is named, and gives no id twice', () => {
+  const spans = new Spans();
+  const seen = new Set<string>();
+  for (let n = 0; n < 1_000; n += 1) {
+    const { traceId, spanId, parentSpanId } = spans.begin(undefined);
+    assert.match(traceId, /^[0-9a-f]{32}$/);
+    assert.match(spanId, /^[0-9a-f]{16}$/);
+    assert.equal(parentSpanId, undefined);
+    seen.add(traceId).add(spanId);
+  }
+  assert.equal(seen.size, 2_000);
+});
+
+const continued: readonly [what: string, header: string][] = [
+  ['without the flag', `00-${TRACE}-${PARENT}-00`],
+  ['with flags that have no meaning yet', `00-${TRACE}-${PARENT}-ff`],
+  ['of a later version', `01-${TRACE}-${PARENT}-01`],
+  ['of a later version that says more', `cc-${TRACE}-${PARENT}-01-what-the-future-is`],
+];
+
+for (const [what, header] of continued) {
+  test(`reads a header ${what}`, () => {
+    const { traceId, parentSpanId } = new Spans().begin(header);
+    assert.deepEqual([traceId, parentSpanId], [TRACE, PARENT]);
+  });
+}
+
+const ignored: readonly [what: string, header: string | string[] | undefined][] = [
+  ['that is not there', undefined],
+  ['that is empty', ''],
+  ['that comes twice', `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`],
+  ['that is a list', [`00-${TRACE}-${PARENT}-01`]],
+  ['of version ff', `ff-${TRACE}-${PARENT}-01`],
+  ['of this version that says more', `00-${TRACE}-${PARENT}-01-more`],
+  ['of a later version whose flags go on', `01-${TRACE}-${PARENT}-011`],
+  ['in capitals', `00-${TRACE.toUpperCase()}-${PARENT}-01`],
+  ['whose trace is nothing', `00-${'0'.repeat(32)}-${PARENT}-01`],
+  ['whose span is nothing', `00-${TRACE}-${'0'.repeat(16)}-01`],
+  ['that is too short', `00-${TRACE.slice(1)}-${PARENT}-01`],
+  ['without flags', `00-${TRACE}-${PARENT}`],
+  ['with a space before it', ` 00-${TRACE}-${PARENT}-01`],
+  ['with a line break after it', `00-${TRACE}-${PARENT}-01\n`],
+];
+
+for (const [what, header] of ignored) {
+  test(`does not heed a header ${what}`, () => {
+    const { traceId, parentSpanId } = new Spans().begin(header);
+    assert.equal(parentSpanId, undefined);
+    assert.notEqual(traceId, TRACE);
+  });
+}

@@ -1,0 +1,24 @@
+/** Collects what an app tells of its requests. */
+import type { AnsweredRequest } from '../../src/index.ts';
+
+export interface Witness {
+  readonly entries: AnsweredRequest[];
+  readonly onAnswered: (entry: AnsweredRequest) => void;
+  /** Resolves once so many requests were told of. */
+  wait(count: number): Promise<void>;
+}
+
+export function makeWitness(): Witness {
+  const entries: AnsweredRequest[] = [];
+  let wake = (): void => {};
+  return {
+    entries,
+    onAnswered(entry) {
+      entries.push(entry);
+      wake();
+    },
+    async wait(count) {
+      while (entries.length < count) await new Promise<void>((resolve) => { wake = resolve; });
+    },
+  };
+}
