@@ -92,6 +92,10 @@ export const responseFields = {
     schema: { type: 'string', enum: ['br', 'gzip'] }, example: 'gzip',
     description: 'Where the request accepts it and it makes the answer smaller.',
   },
+  AccelBuffering: {
+    field: 'X-Accel-Buffering', required: false, schema: { type: 'string', const: 'no' },
+    example: 'no', description: 'On streams: no server on the way is to keep events back.',
+  },
   Vary: {
     field: 'Vary', required: false, schema: text, example: 'accept-encoding',
     description: 'Fields of the request that decided on the form of the answer.',

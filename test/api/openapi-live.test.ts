@@ -82,6 +82,8 @@ test('lists, finds and exports products as the document says', async (t) => {
 test('answers in the form that is asked for as the document says', async (t) => {
   const { seller, ask } = await start(t);
   for (let n = 0; n < 9; n += 1) await seller.create();
+  const events = { accept: 'text/event-stream' };
+  await ask(200, { method: 'HEAD', path: '/api/v1/changes', headers: events });
   for (const accept of ['application/x-ndjson', 'text/csv', 'application/json']) {
     const answer = await ask(200, { method: 'GET', path: PRODUCTS, headers: { accept } });
     assert.equal(answer.headers['content-type']?.split(';')[0], accept);

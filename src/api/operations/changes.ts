@@ -15,6 +15,7 @@ export const listChangesOperation: Operation = {
   answers: {
     200: {
       description: 'A page, or a stream.',
+      headers: ['AccelBuffering'],
       content: {
         [JSON_TYPE]: {
           schema: refer('ChangePage'), example: { changes: [stockChange], next: 13 },
