@@ -217,3 +217,11 @@ export const SESSIONS_PER_SELLER_LIMIT = 50;
 /** How long a code to join holds: of an invitation, and the one that an empty server prints. */
 export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
+
+/** What `doctor` says of one check, at most. */
+export const DOCTOR_FINDINGS_LIMIT = 20;
+/** A write-ahead log that is larger is worth a look; and a disk with less room than this. */
+export const DOCTOR_LOG_LIMIT_BYTES = 256 * 1024 * 1024;
+export const DOCTOR_FREE_LIMIT_BYTES = 256 * 1024 * 1024;
+/** Unfinished files that are older are left over. */
+export const DOCTOR_LEFTOVER_AGE_MS = 10 * 60 * 1000;

@@ -18,6 +18,7 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   'key revoke': async () => (await import('./cli/key.ts')).revokeKey,
   import: async () => (await import('./cli/import.ts')).importProducts,
   export: async () => (await import('./cli/export.ts')).exportProducts,
+  doctor: async () => (await import('./cli/doctor.ts')).doctor,
   demo: async () => (await import('./cli/demo.ts')).demo,
 }));
 

@@ -27,7 +27,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
 test('lists every command with --help', async () => {
   const { status, out, notes } = await run(['--help']);
   assert.deepEqual([status, notes], [0, '']);
-  for (const name of [...COMMANDS, 'import', 'export', 'demo']) {
+  for (const name of [...COMMANDS, 'import', 'export', 'doctor', 'demo']) {
     assert.match(out, new RegExp(`^  ${name} +\\S.*\\.$`, 'm'));
   }
 });

@@ -13,6 +13,7 @@ import type { Author } from '../../src/store/write.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
+import { assertHealthy } from '../support/health.ts';
 import { DAY_MS, makeAuthor, makeHash, makeNewKey } from './contract/fixture.ts';
 import { CatalogueModel, Refused } from './stock-model.ts';
 import { type Operation, OperationMaker } from './stock-operations.ts';
@@ -21,6 +22,8 @@ import { assertTold, readFeed } from './stock-reads.ts';
 const RUNS = Number(process.env['STOCK_RUNS'] ?? 6);
 const STEPS = Number(process.env['STOCK_STEPS'] ?? 70);
 const CALLS_AT_ONCE = 4;
+/** Steps after which doctor looks. */
+const LOOK_EVERY = 10;
 /** Most runs go on beyond midnight. */
 const EVENING = Date.parse('2026-01-02T23:50:00.000Z');
 const EUR = { code: 'EUR', decimals: 2 };
@@ -33,6 +36,7 @@ for (let run = 1; run <= RUNS; run += 1) {
     for (let step = 1; step <= STEPS; step += 1) {
       try {
         await takeStep(world);
+        if (step % LOOK_EVERY === 0) assertHealthy(world.folder);
       } catch (cause) {
         throw new Error(`Failed with STOCK_SEED=${seed} at step ${step}: ${cause}`, { cause });
       }
@@ -49,6 +53,7 @@ interface Shop {
 }
 
 interface World {
+  readonly folder: string;
   /** Opens one more store on the folder; it is closed after the test in any case. */
   readonly open: () => Promise<Store>;
   readonly clock: Clock;
@@ -84,7 +89,7 @@ async function prepareWorld(t: TestContext, random: Random): Promise<World> {
     const model = new CatalogueModel(sellerId, EUR);
     return { model, maker: new OperationMaker(random, keys, foreign), author };
   }));
-  return { open, clock, random, stores, shops, calls: 0 };
+  return { folder, open, clock, random, stores, shops, calls: 0 };
 }
 
 async function takeStep(world: World): Promise<void> {

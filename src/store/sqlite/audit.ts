@@ -57,23 +57,33 @@ export function auditQueries(db: DatabaseSync) {
   };
 }
 
+/** An event as it is sealed: of whatever type it says it is. */
+interface SealedEvent extends Omit<AuditEvent, 'type'> {
+  readonly type: string;
+}
+
 /** What an event is sealed with; `before` is the hash of the event before it, or 32 zeros. */
-function chainHash(before: Uint8Array, event: AuditEvent): Uint8Array {
+export function chainHash(before: Uint8Array, event: SealedEvent): Buffer {
   const { n, sellerId, at, type, address, subject } = event;
   const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject]);
   return createHash('sha256').update(before).update(text).digest();
 }
 
 function mapEvent(row: Row): AuditEvent {
-  const name = readText(row, 'type');
-  const type = AUDIT_TYPES.find((known) => known === name);
-  if (!type) throw new TypeError(`"${name}" is not a type of event.`);
+  const event = mapSealed(row);
+  const type = AUDIT_TYPES.find((known) => known === event.type);
+  if (!type) throw new TypeError(`"${event.type}" is not a type of event.`);
+  return { ...event, type };
+}
+
+/** Of all columns but the hash. */
+export function mapSealed(row: Row): SealedEvent {
   return {
     n: readInteger(row, 'n'),
     // The column holds what this brand means.
     sellerId: readOptional(row, 'seller_id', readInteger) as SellerId | undefined,
     at: readInteger(row, 'at'),
-    type,
+    type: readText(row, 'type'),
     address: readText(row, 'address'),
     subject: readText(row, 'subject'),
   };

@@ -22,7 +22,7 @@ const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
   '006-stock-days.sql', '007-key-usage.sql',
 ];
-const FILE_NAME = 'catalogue.db';
+export const FILE_NAME = 'catalogue.db';
 /** What may lie in a folder before the database: the files of `data/`, a fresh volume's own. */
 const HARMLESS = new RegExp(`^(?:${[
   '\\..*', 'README\\.md', 'sample-.*', 'lost\\+found',
@@ -71,6 +71,19 @@ function assertOwnFolder(folder: string): void {
 export function assertVersion(db: DatabaseSync, file: string): void {
   const row = db.prepare('PRAGMA user_version').get() ?? {};
   if (readInteger(row, 'user_version') !== MIGRATIONS.length) throw writtenByNewerVersion(file);
+}
+
+/** What a database says of itself, and the newest version that is known here. */
+export function describeVersion(
+  db: DatabaseSync,
+): { readonly isOurs: boolean; readonly version: number; readonly newest: number } {
+  const read = (name: string): number =>
+    readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
+  return {
+    isOurs: read('application_id') === APPLICATION_ID,
+    version: read('user_version'),
+    newest: MIGRATIONS.length,
+  };
 }
 
 /** The key that signs cursors: 32 bytes, made with the database. */
@@ -122,8 +135,11 @@ function createFile(folder: string, file: string): number {
   return MIGRATIONS.length;
 }
 
-/** Applies what is missing, one transaction each, and moves it from the WAL into the file. */
-function migrate(db: DatabaseSync): void {
+/**
+ * Applies what is missing up to a version, one transaction each, and moves it from the WAL into the
+ * file.
+ */
+export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
   db.exec('PRAGMA temp_store = FILE'); // a long history is sorted on the disk, not in memory
   for (;;) {
     db.exec('BEGIN IMMEDIATE');
@@ -132,7 +148,7 @@ function migrate(db: DatabaseSync): void {
       const row = db.prepare('PRAGMA user_version').get() ?? {};
       const version = readInteger(row, 'user_version');
       const name = MIGRATIONS[version];
-      if (name === undefined) break;
+      if (name === undefined || version >= to) break;
       db.exec(readFileSync(new URL(`migrations/${name}`, import.meta.url), 'utf8'));
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1};`);
       db.exec('COMMIT');

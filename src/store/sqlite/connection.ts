@@ -3,6 +3,7 @@
  * out, even where it is the default (https://www.sqlite.org/pragma.html, /limits.html).
  */
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import {
   EXPORT_CACHE_KIB, READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS,
   SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
@@ -55,6 +56,23 @@ export function openReader(file: string): DatabaseSync {
   return open(file, how, `PRAGMA cache_size = -${READER_CACHE_KIB}`);
 }
 
+/**
+ * One snapshot for `doctor`, which reads all of it: what it sorts goes to a temporary file where it
+ * does not fit into the cache. A file that `isAtRest` is one that nobody writes to: it is read as
+ * it is, and nothing is made beside it, even where its folder cannot be written to.
+ */
+export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
+  const how = { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS };
+  const url = pathToFileURL(file);
+  if (isAtRest) url.searchParams.set('immutable', '1');
+  return open(url, how, `
+    PRAGMA cache_size = -${READER_CACHE_KIB};
+    PRAGMA temp_store = FILE;
+    BEGIN;
+    SELECT count(*) FROM sqlite_schema;
+  `);
+}
+
 /** A database of one connection: in memory while it is small, in a temporary file when it grows. */
 export function openTemporary(): DatabaseSync {
   return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${TRIAL_CACHE_KIB}`);
@@ -90,7 +108,7 @@ export function openLock(file: string, timeoutMs: number): DatabaseSync {
 }
 
 function open(
-  file: string, how: { readOnly: boolean; timeout: number }, begin: string,
+  file: string | URL, how: { readOnly: boolean; timeout: number }, begin: string,
 ): DatabaseSync {
   const db = new DatabaseSync(file, {
     ...how,

@@ -58,11 +58,11 @@ function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<Porta
       if (!found) return undefined;
       const { sealed, step, recoveryCodes } = found;
       // The cast: only secrets are sealed for this.
-      const secret = key.open(sealed, contextOf(sellerId)) as TotpSecret | undefined;
+      const secret = key.open(sealed, contextOfTotp(sellerId)) as TotpSecret | undefined;
       return { secret, step, recoveryCodes };
     },
     enableTotp: async (sellerId, { secret, step, recoveryHashes }, address) => {
-      const sealed = key.seal(secret, contextOf(sellerId)).toString('base64');
+      const sealed = key.seal(secret, contextOfTotp(sellerId)).toString('base64');
       await writer.run('enableTotp', { sellerId, sealed, step, recoveryHashes, address });
     },
     disableTotp: (sellerId, address) => writer.run('disableTotp', { sellerId, address }),
@@ -75,6 +75,6 @@ function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<Porta
 }
 
 /** What the sealed secret of an account is bound to. */
-function contextOf(sellerId: SellerId): string {
+export function contextOfTotp(sellerId: SellerId): string {
   return `totp secret ${formatSellerId(sellerId)}`;
 }

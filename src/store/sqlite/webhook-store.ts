@@ -88,12 +88,13 @@ function secretMethods(
   }
 
   function makeSecret(webhook: WebhookReference): { readonly secret: string } {
-    return { secret: key.seal(generateWebhookSecret(), contextOf(webhook)).toString('base64') };
+    const sealed = key.seal(generateWebhookSecret(), contextOfWebhook(webhook));
+    return { secret: sealed.toString('base64') };
   }
 
   function open(webhook: WebhookReference, sealed: Uint8Array): WebhookSecret | undefined {
     // The cast: only secrets are sealed for an endpoint.
-    return key.open(sealed, contextOf(webhook)) as WebhookSecret | undefined;
+    return key.open(sealed, contextOfWebhook(webhook)) as WebhookSecret | undefined;
   }
 
   function reveal({ webhook, secret, isReplay }: WrittenSecret): WebhookWithSecret {
@@ -128,7 +129,7 @@ function secretMethods(
 }
 
 /** What a sealed secret is bound to. */
-function contextOf(webhook: WebhookReference): string {
+export function contextOfWebhook(webhook: WebhookReference): string {
   return `webhook secret ${formatWebhookId(webhook)}`;
 }
 

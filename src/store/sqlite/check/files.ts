@@ -1,0 +1,88 @@
+/** The files of a data folder: who may read them, and what lies there that should not. */
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../../../config.ts';
+import { fault, type Finding, warning } from './finding.ts';
+
+const DATABASE = /^(?:catalogue|search)\.db(?:-wal|-shm)?$/;
+const BESIDE = /^(?:search\.db\.lock|webhooks\.lock|server\.key)$/;
+/** What is made under another name first; a process that was killed leaves it. */
+const UNFINISHED = /^(?:catalogue\.db|server\.key)\.\d+\.new(?:-wal|-shm)?$/;
+const UPLOADS = 'uploads';
+/** Those of the project's own `data/`, and of a fresh volume. */
+const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
+const KEY_BYTES = 32;
+
+export function* checkFiles(folder: string, now: number): Generator<Finding, void, void> {
+  const { uid, mode } = statSync(folder);
+  yield* checkMode(folder, mode, 0o700);
+  for (const name of readdirSync(folder).sort()) {
+    const path = join(folder, name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (!found || HARMLESS.test(name)) continue; // gone meanwhile, or none of the server's
+    if (name === UPLOADS) yield* checkUploads(path, found, now);
+    else if (UNFINISHED.test(name)) yield* checkLeftover(path, found, now);
+    else if (DATABASE.test(name) || BESIDE.test(name)) {
+      yield* checkOwn(path, name, found, uid);
+    } else {
+      yield warning(`${path} is not of this server.`,
+        'Keep nothing else in the data folder: move it away.');
+    }
+  }
+}
+
+function* checkOwn(
+  path: string, name: string, found: Stats, uid: number,
+): Generator<Finding, void, void> {
+  if (found.isSymbolicLink()) {
+    yield fault(`${path} is a symbolic link.`, 'Put the file itself there: SQLite keeps its log '
+      + 'beside the file, and another way to the file would miss it.');
+    return;
+  }
+  if (!found.isFile()) {
+    yield fault(`${path} is not a file.`, 'Move it away; the server makes its own.');
+    return;
+  }
+  yield* checkMode(path, found.mode, 0o600);
+  if (found.uid !== uid) {
+    yield fault(`${path} belongs to user ${found.uid}, and the folder to user ${uid}.`,
+      `Give it to the user who runs the server: chown ${uid} ${path}`);
+  }
+  if (name === 'server.key' && found.size !== KEY_BYTES) {
+    yield fault(`${path} is no key: it has ${found.size} bytes, not ${KEY_BYTES}.`,
+      'Put back the one that belongs to the database.');
+  }
+  if (name.endsWith('-wal') && found.size > DOCTOR_LOG_LIMIT_BYTES) {
+    const size = Math.round(found.size / 2 ** 20);
+    yield warning(`${path} has grown to ${size} MiB.`, 'Something has read for very long, such as '
+      + 'an export or a copy: let it end. If the file stays as large, restart the server.');
+  }
+}
+
+function* checkUploads(folder: string, found: Stats, now: number): Generator<Finding, void, void> {
+  if (!found.isDirectory()) {
+    yield fault(`${folder} is not a folder.`, 'Move it away; the server makes its own.');
+    return;
+  }
+  yield* checkMode(folder, found.mode, 0o700);
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const file = lstatSync(path, { throwIfNoEntry: false });
+    if (file) yield* checkLeftover(path, file, now);
+  }
+}
+
+function* checkLeftover(path: string, found: Stats, now: number): Generator<Finding, void, void> {
+  if (now - found.mtimeMs < DOCTOR_LEFTOVER_AGE_MS) return; // it may be at work
+  yield warning(`${path} was left over when a process ended.`, 'Delete it.');
+}
+
+/** The group, and all others, may do nothing. */
+function* checkMode(
+  path: string, mode: number, expected: number,
+): Generator<Finding, void, void> {
+  if ((mode & 0o777) === expected) return;
+  const [is, should] = [mode & 0o777, expected].map((bits) => bits.toString(8).padStart(3, '0'));
+  yield fault(`${path} has the mode ${is}, not ${should}.`,
+    `Close it to other users: chmod ${should} ${path}`);
+}

@@ -1,0 +1,53 @@
+/**
+ * Whether the tables, indexes and triggers are exactly those that the migrations make: what an
+ * empty database of the same version has is the measure.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { describeVersion, migrate } from '../catalogue-file.ts';
+import { openTemporary } from '../connection.ts';
+import { readOptional, readText } from '../row.ts';
+import { fault, type Finding, RESTORE, warning } from './finding.ts';
+
+/** Whether it is a database of this server, and whether this version can work with it. */
+export function* checkVersion(db: DatabaseSync): Generator<Finding, void, void> {
+  const { isOurs, version, newest } = describeVersion(db);
+  if (!isOurs) {
+    const hint = 'Look for the right file: this one belongs to something else.';
+    yield fault('It is not a database of this server.', hint);
+  } else if (version > newest) {
+    const hint = 'Run that version of the server, or a newer one, and its doctor.';
+    yield fault(`It was written by a newer version: its schema is ${version}, and this one knows `
+      + `${newest}.`, hint);
+  } else if (version < newest) {
+    yield warning(`Its schema is ${version}, and this version works with ${newest}: only what `
+      + 'SQLite can tell was checked.', 'The next start of the server brings it up to date.');
+  }
+}
+
+export function* checkSchema(db: DatabaseSync): Generator<Finding, void, void> {
+  const { isOurs, version, newest } = describeVersion(db);
+  if (!isOurs || version > newest) return; // nobody here knows what it should have
+  const measure = openTemporary();
+  try {
+    migrate(measure, version);
+    const expected = readSchema(measure);
+    for (const [name, sql] of readSchema(db)) {
+      const should = expected.get(name);
+      expected.delete(name);
+      if (should === sql) continue;
+      const what = should === undefined ? 'does not belong here' : 'is not as it should be';
+      yield fault(`The ${name} ${what}.`, RESTORE);
+    }
+    for (const name of expected.keys()) yield fault(`The ${name} is missing.`, RESTORE);
+  } finally {
+    measure.close();
+  }
+}
+
+/** The SQL of each table, index, trigger and view, by what it is; empty for those SQLite makes. */
+function readSchema(db: DatabaseSync): Map<string, string> {
+  const rows = db.prepare(`
+    SELECT type || ' ' || name AS name, sql FROM sqlite_schema ORDER BY type, name`).all();
+  return new Map(rows.map((row) =>
+    [readText(row, 'name'), readOptional(row, 'sql', readText) ?? '']));
+}

@@ -1,0 +1,178 @@
+/** Each kind of damage to a catalogue is named by the check that is for it. */
+import assert from 'node:assert/strict';
+import { copyFileSync, openSync, closeSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { listFileFindings, listFindings } from '../../../support/health.ts';
+import { FILE_NAME, readRows } from '../read-file.ts';
+import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
+
+let sample = '';
+const cleanups: (() => void)[] = [];
+before(async () => {
+  sample = await makeSampleFolder({ after: (remove) => void cleanups.push(remove as () => void) });
+});
+after(() => cleanups.forEach((remove) => remove()));
+
+const ONE = '(SELECT min(id) FROM seller)';
+const KEPT = `seller_id = ${ONE} AND position > (SELECT pruned_to FROM seller WHERE id = ${ONE})`;
+const LAST = '(SELECT max(position) FROM change AS x WHERE x.seller_id = change.seller_id)';
+/** The first kept change of stock that is not the last of its product, nor the first. */
+const MIDDLE = `${KEPT} AND type = 'stock' AND position = (
+  SELECT min(c.prior) FROM change AS c JOIN change AS b
+  ON b.seller_id = c.seller_id AND b.position = c.prior AND b.type = 'stock'
+  WHERE c.seller_id = ${ONE} AND c.type = 'stock'
+  AND c.prior > (SELECT pruned_to FROM seller WHERE id = ${ONE}))`;
+
+const damages: readonly [what: string, sql: string, says: RegExp][] = [
+  ['a change that is gone', `DELETE FROM change WHERE ${MIDDLE}`,
+    /^positions fault: The history of seller sel_\w+ has no change at position \d+\./],
+  ['several changes that are gone',
+    `DELETE FROM change WHERE ${KEPT} AND position BETWEEN ${LAST} - 4 AND ${LAST} - 2`,
+    /^positions fault: .* has no change at positions \d+ to \d+\./],
+  ['the last change gone', `DELETE FROM change WHERE position = ${LAST}`,
+    /^positions fault: seller sel_\w+ stands at position \d+, and its history ends at \d+\./],
+  ['a seller before its history', `UPDATE seller SET position = position - 1 WHERE id = ${ONE}`,
+    /^positions fault: .* stands at position \d+, and its history ends at \d+\./],
+  ['a product after its seller', `UPDATE product SET position = 1000 WHERE seller_id = ${ONE}`,
+    /^positions fault: .* has a product of position 1000\./],
+  ['a history that begins after its end', `UPDATE seller SET pruned_to = 999 WHERE id = ${ONE}`,
+    /^positions fault: .* its history begins after 999\./],
+  ['times that are gone', `DELETE FROM change_minute WHERE seller_id = ${ONE}`,
+    /^positions fault: .* the times of its history end at 0\./],
+  ['an id that was not given', 'UPDATE seller SET last_product_id = 1',
+    /^positions fault: .* an id that was not given yet\./],
+  ['another stock', `UPDATE product SET stock = stock + 1 WHERE seller_id = ${ONE}`,
+    /^ledger fault: The stock of product prd_\w+ is \d+, and its movements come to \d+\./],
+  ['another movement', `UPDATE change SET stock_after = stock_after + 1 WHERE ${MIDDLE}`,
+    /^ledger fault: .* begins with a stock of \d+, and the one before it ended with \d+\./],
+  ['a change of another product', `UPDATE change SET product_id = product_id + 1 WHERE ${MIDDLE}`,
+    /^ledger fault: The change of product prd_\w+ at position \d+ does not follow/],
+  ['another change before', `UPDATE change SET prior = prior - 1 WHERE ${MIDDLE}`,
+    /^ledger fault: .* does not follow the one before it, at \d+\./],
+  ['a product that is gone', `DELETE FROM product WHERE sku = 'MUG-1'`,
+    /^ledger fault: .* is its last, and the product is not there\./],
+  ['a product that came back', `UPDATE change SET type = 'deleted', product = '{}'
+    WHERE (seller_id, position) = (SELECT seller_id, position FROM product WHERE sku = 'MUG-2')`,
+  /^ledger fault: .* deleted it, and the product is there\./],
+  ['another SKU', `UPDATE product SET sku = 'OTHER' WHERE sku = 'MUG-2'`,
+    /^ledger fault: .* or has another SKU\./],
+  ['a product without its change', `UPDATE product SET position = 1 WHERE sku = 'MUG-2'`,
+    /^ledger fault: The history does not have the last change of product prd_\w+\./],
+  ['a description that is no JSON', `UPDATE change SET product = '{' WHERE product IS NOT NULL`,
+    /^ledger fault: .* describes it in what is no JSON\./],
+  ['another name', `UPDATE product SET name = 'Another' WHERE sku = 'MUG-2'`,
+    /^descriptions fault: The history describes product prd_\w+ otherwise than it is\./],
+  ['another price', `UPDATE product SET price_minor = price_minor + 1 WHERE sku = 'MUG-2'`,
+    /^descriptions fault: .* otherwise than it is\./],
+  ['a description that is gone', `UPDATE product SET snapshot_position = 1 WHERE sku = 'MUG-2'`,
+    /^descriptions fault: The history does not describe product prd_\w+\./],
+  ['a day of less', 'UPDATE stock_day SET units_in = units_in - 1 WHERE units_in > 0',
+    /^stock-days fault: .* moved on 2026-01-0\d do not agree .* 1 less came in, and 0 more/],
+  ['a day that is gone', 'DELETE FROM stock_day WHERE units_out > 0',
+    /^stock-days fault: .* less went out\./],
+  ['a day of more, of a seller whose history is whole',
+    `UPDATE stock_day SET units_out = 5 WHERE seller_id <> ${ONE}`,
+    /^stock-days fault: .* 0 more came in, and 5 more went out\./],
+  ['a day of more, of a seller whose history is pruned',
+    `UPDATE stock_day SET units_out = units_out + 5 WHERE seller_id = ${ONE}`,
+    /^stock-days warning: .* 5 more went out\./],
+  ['a webhook ahead of its seller', 'UPDATE webhook SET position = 1000',
+    /^webhooks fault: Webhook whk_\w+ has come to position 1000, and its seller stands at \d+\./],
+  ['a message ahead of its seller', `UPDATE webhook SET message_id = 'm', message_first = 1,
+    message_last = 2000, message_at = 0`, /^webhooks fault: .* has come to position 2000,/],
+  ['an event that was changed', "UPDATE audit_event SET subject = 'forged' WHERE n = 2",
+    /^audit-chain fault: The audit log is broken at event 2\.$/],
+  ['an event that was taken out', 'DELETE FROM audit_event WHERE n = 2',
+    /^audit-chain fault: Of the audit log 2 is missing\.$/],
+  ['several events that were taken out', 'DELETE FROM audit_event WHERE n IN (1, 2)',
+    /^audit-chain fault: Of the audit log 1 to 2 are missing\.$/],
+  ['an index that is gone', 'DROP INDEX change_deleted',
+    /^schema fault: The index change_deleted is missing\.$/],
+  ['a table that is gone', 'DROP TABLE idempotency',
+    /^schema fault: The table idempotency is missing\.$/],
+  ['an index that does not belong there', 'CREATE INDEX mine ON product (name)',
+    /^schema fault: The index mine does not belong here\.$/],
+  ['a trigger that does not belong there',
+    'CREATE TRIGGER mine AFTER DELETE ON change BEGIN SELECT 1; END',
+    /^schema fault: The trigger mine does not belong here\.$/],
+  ['an index that is another one',
+    'DROP INDEX product_sku; CREATE INDEX product_sku ON product (seller_id, name)',
+    /^schema fault: The index product_sku is not as it should be\.$/],
+  ['a record of a seller who is not there', `INSERT INTO idempotency
+    VALUES (7, 'k', 0, zeroblob(32), 0, '{}')`,
+  /^references fault: 1 of the rows of idempotency name no seller that is there\.$/],
+  ['a newer version', 'PRAGMA user_version = 99',
+    /^version fault: It was written by a newer version: its schema is 99, and this one knows \d+/],
+  ['a file of something else', 'PRAGMA application_id = 7',
+    /^version fault: It is not a database of this server\.$/],
+];
+
+test('finds nothing in a catalogue that is sound', () => {
+  assert.deepEqual(listFindings(sample), []);
+  assert.deepEqual(listFileFindings(join(sample, FILE_NAME)), []);
+});
+
+for (const [what, sql, says] of damages) {
+  test(`names ${what}`, (t) => {
+    const folder = copyFolder(t, sample);
+    damage(folder, sql);
+    const findings = listFindings(folder);
+    assert.ok(findings.some((text) => says.test(text)), `${findings.join('\n')}`);
+  });
+}
+
+test('names the pages that were overwritten', (t) => {
+  const folder = copyFolder(t, sample);
+  const file = join(folder, FILE_NAME);
+  const [{ rootpage = 0 } = {}] = readRows(folder,
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'product_sku'");
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(64, 0xff), 0, 64, (Number(rootpage) - 1) * 4096 + 2000);
+  writeSync(handle, Buffer.alloc(8, 0xff), 0, 8, (Number(rootpage) - 1) * 4096);
+  closeSync(handle);
+  assert.match(listFindings(folder).join('\n'), /^integrity fault: /m);
+});
+
+test('names rows that an index does not have', (t) => {
+  const folder = copyFolder(t, sample);
+  const name = "'change_deleted_sku'";
+  const [{ sql, rootpage } = {}] = readRows(folder,
+    `SELECT sql, rootpage FROM sqlite_schema WHERE name = ${name}`);
+  const unlock = 'PRAGMA writable_schema = ON';
+  damage(folder, `${unlock}; DELETE FROM sqlite_schema WHERE name = ${name}`);
+  damage(folder, `UPDATE change SET sku = 'OTHER' WHERE type = 'deleted'; ${unlock};
+    INSERT INTO sqlite_schema VALUES
+      ('index', ${name}, 'change', ${Number(rootpage)}, '${String(sql).replaceAll("'", "''")}')`);
+  const findings = listFindings(folder).join('\n');
+  assert.match(findings, /^integrity fault: SQLite finds damage: .*change_deleted_sku\.$/m);
+});
+
+test('names a file of which the end is gone, and one that is no database', (t) => {
+  const folder = copyFolder(t, sample);
+  const file = join(folder, FILE_NAME);
+  const bytes = readFileSync(file);
+  for (const rest of [bytes.subarray(0, bytes.length >> 1), Buffer.alloc(9_000, 'x')]) {
+    const cut = join(folder, 'cut.db');
+    const handle = openSync(cut, 'w');
+    writeSync(handle, rest);
+    closeSync(handle);
+    assert.match(listFileFindings(cut).join('\n'), /^integrity fault: /m);
+  }
+});
+
+test('checks what it can of an older version, and says that it will be brought up to date', (t) => {
+  const folder = copyFolder(t, sample);
+  damage(folder, 'DROP TABLE key_usage; PRAGMA user_version = 6');
+  const findings = listFindings(folder);
+  assert.equal(findings.length, 1);
+  assert.match(findings[0] ?? '', /^version warning: Its schema is 6, and this version works with/);
+});
+
+test('reads a file at rest without making anything beside it', (t) => {
+  const folder = copyFolder(t, sample);
+  const file = join(folder, 'a backup #1?.db');
+  copyFileSync(join(folder, FILE_NAME), file);
+  assert.deepEqual(listFileFindings(file), []);
+  assert.throws(() => readFileSync(`${file}-wal`), { code: 'ENOENT' });
+});

@@ -1,0 +1,158 @@
+/** What doctor says of the files of a data folder, of their modes, and of the key of the server. */
+import assert from 'node:assert/strict';
+import {
+  chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync,
+  truncateSync, utimesSync, writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, test } from 'node:test';
+import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
+import { assertHealthy, listFindings } from '../../../support/health.ts';
+import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { FILE_NAME, readFolder, readRows } from '../read-file.ts';
+import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
+
+let sample = '';
+const cleanups: (() => void)[] = [];
+before(async () => {
+  sample = await makeSampleFolder({ after: (remove) => void cleanups.push(remove as () => void) });
+});
+after(() => cleanups.forEach((remove) => remove()));
+
+function leaveOver(path: string): void {
+  writeFileSync(path, '', { mode: 0o600 });
+  utimesSync(path, new Date(0), new Date(0));
+}
+
+const states: readonly [what: string, spoil: (folder: string) => void, says: RegExp][] = [
+  ['a folder that others can read', (folder) => chmodSync(folder, 0o755),
+    /^files fault: \/.* has the mode 755, not 700\.$/],
+  ['a database that others can read', (folder) => chmodSync(join(folder, FILE_NAME), 0o644),
+    /^files fault: .*catalogue\.db has the mode 644, not 600\.$/],
+  ['a key that others can read', (folder) => chmodSync(join(folder, 'server.key'), 0o640),
+    /^files fault: .*server\.key has the mode 640, not 600\.$/],
+  ['uploads that others can read', (folder) => mkdirSync(join(folder, 'uploads'), { mode: 0o755 }),
+    /^files fault: .*uploads has the mode 755, not 700\.$/],
+  ['a database that is somewhere else', (folder) => {
+    renameSync(join(folder, FILE_NAME), join(folder, '..', 'moved.db'));
+    symlinkSync('../moved.db', join(folder, FILE_NAME));
+  }, /^files fault: .*catalogue\.db is a symbolic link\.$/],
+  ['a folder in the place of a file', (folder) => mkdirSync(join(folder, 'webhooks.lock')),
+    /^files fault: .*webhooks\.lock is not a file\.$/],
+  ['a file in the place of a folder', (folder) => writeFileSync(join(folder, 'uploads'), ''),
+    /^files fault: .*uploads is not a folder\.$/],
+  ['a key that is too short', (folder) => truncateSync(join(folder, 'server.key'), 31),
+    /^files fault: .*server\.key is no key: it has 31 bytes, not 32\.$/],
+  ['a key that is gone', (folder) => rmSync(join(folder, 'server.key')),
+    /^secrets fault: .* of 1 secrets of webhooks it does not open 1\.$/],
+  ['another key', (folder) => writeFileSync(join(folder, 'server.key'), Buffer.alloc(32)),
+    /^secrets fault: .* of 1 secrets of one-time codes it does not open 1\.$/],
+  ['a file of somebody else', (folder) => writeFileSync(join(folder, 'notes.txt'), ''),
+    /^files warning: .*notes\.txt is not of this server\.$/],
+  ['a database that was never finished', (folder) =>
+    leaveOver(join(folder, 'catalogue.db.4711.new-wal')),
+  /^files warning: .*catalogue\.db\.4711\.new-wal was left over when a process ended\.$/],
+  ['an upload that was left over', (folder) => {
+    mkdirSync(join(folder, 'uploads'), { mode: 0o700 });
+    leaveOver(join(folder, 'uploads', 'one'));
+  }, /^files warning: .*uploads\/one was left over when a process ended\.$/],
+  ['a log that has grown', (folder) => {
+    writeFileSync(join(folder, 'search.db-wal'), '', { mode: 0o600 });
+    truncateSync(join(folder, 'search.db-wal'), 300 * 2 ** 20); // of holes
+  }, /^files warning: .*search\.db-wal has grown to 300 MiB\.$/],
+  ['a file of searches that is damaged', (folder) =>
+    writeFileSync(join(folder, 'search.db'), 'x'.repeat(9_000)),
+  /^search warning: The file of searches cannot be read: /],
+  ['a file of searches that misses products', (folder) => {
+    const db = new DatabaseSync(join(folder, 'search.db'));
+    db.exec('UPDATE seller SET products = products - 1');
+    db.close();
+  }, /^search warning: Searches of seller sel_\w+ miss some products\.$/],
+];
+
+for (const [what, spoil, says] of states) {
+  test(`names ${what}`, (t) => {
+    const folder = copyFolder(t, sample);
+    spoil(folder);
+    const findings = listFindings(folder);
+    assert.ok(findings.some((text) => says.test(text)), findings.join('\n'));
+    if (says.source.includes(' fault')) assert.throws(() => assertHealthy(folder));
+    else assertHealthy(folder);
+  });
+}
+
+test('names a file of another user', { skip: process.getuid?.() !== 0 }, (t) => {
+  const folder = copyFolder(t, sample);
+  chownSync(join(folder, FILE_NAME), 4711, 4711);
+  const findings = listFindings(folder).join('\n');
+  assert.match(findings, /^files fault: .*catalogue\.db belongs to user 4711, and the folder to/m);
+});
+
+test('leaves what is at work alone', (t) => {
+  const folder = copyFolder(t, sample);
+  mkdirSync(join(folder, 'uploads'), { mode: 0o700 });
+  const names = [join('uploads', 'one'), 'catalogue.db.4711.new', 'README.md', '.gitkeep'];
+  for (const name of names) writeFileSync(join(folder, name), '');
+  assert.deepEqual(listFindings(folder), []);
+});
+
+test('counts what a crash has left in the log, and leaves the files as they are', async (t) => {
+  const folder = copyFolder(t, sample);
+  const live = copyFolder(t, sample);
+  const store = await openSqliteStore({ folder: live });
+  try {
+    await store.createProduct(await makeAuthor(store), makeNewProduct());
+    for (const suffix of ['', '-wal']) {
+      copyFileSync(join(live, FILE_NAME + suffix), join(folder, FILE_NAME + suffix));
+    }
+  } finally {
+    await store.close();
+  }
+  // Searches have a file of their own, which gets an empty log when it is read.
+  const read = () => readFolder(folder).filter(([name]) => /^catalogue\.db(?:-wal)?$/.test(name));
+  const before = read();
+  assert.deepEqual(listFindings(folder), []);
+  assert.ok(before.every((file, index) => file.join() === read()[index]?.join()));
+  assert.equal(readRows(folder, 'SELECT id FROM seller').length, 3, 'the log counts');
+});
+
+test('finds nothing while two stores write, and holds up neither', async (t) => {
+  const folder = copyFolder(t, sample);
+  const stores = [await openSqliteStore({ folder }), await openSqliteStore({ folder })];
+  t.after(() => Promise.all(stores.map((store) => store.close())));
+  const authors = await Promise.all(stores.map((store) => makeAuthor(store)));
+  let [written, isOver] = [0, false];
+  const writing = Promise.all(stores.map(async (store, index) => {
+    while (!isOver) {
+      await store.createProduct(authors[index] ?? assert.fail(), makeNewProduct());
+      written += 1;
+    }
+  }));
+  for (let look = 0; look < 10; look += 1) {
+    const least = written + 4;
+    while (written < least) await new Promise((resolve) => { setImmediate(resolve); });
+    assertHealthy(folder);
+  }
+  isOver = true;
+  await writing;
+  assertHealthy(folder);
+});
+
+test('says where there is no database', () => {
+  const folder = join(sample, 'nowhere');
+  const refusal = { code: 'not_found', message: /no database at .*nowhere/ };
+  assert.throws(() => listFindings(folder), refusal);
+  assert.equal(existsSync(folder), false);
+});
+
+test('shows no more of one kind than is of use', (t) => {
+  const folder = copyFolder(t, sample);
+  damage(folder, `DELETE FROM audit_event; INSERT INTO audit_event
+    SELECT value * 2, NULL, 0, 'signed_in', '', '', zeroblob(32)
+    FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 90)
+      SELECT value FROM n)`);
+  const findings = listFindings(folder);
+  assert.equal(findings.length, 21);
+  assert.equal(findings.at(-1), 'audit-chain warning: There is more of this kind.');
+});

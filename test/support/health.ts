@@ -1,0 +1,27 @@
+/** What doctor finds in a data folder: made in this process, which may have it open. */
+import assert from 'node:assert/strict';
+import { checkDatabaseFile, checkDataFolder } from '../../src/store/sqlite/check/data-folder.ts';
+import type { Check } from '../../src/store/sqlite/check/finding.ts';
+
+/** Asserts that doctor finds no fault; what is only worth a look may be. */
+export function assertHealthy(folder: string): void {
+  const findings = listFindings(folder);
+  assert.deepEqual(findings.filter((text) => text.includes(' fault: ')), []);
+}
+
+/** As `check level: what`, but for those of the machine that the tests run on. */
+export function listFindings(folder: string, now = Date.now()): string[] {
+  return describe(checkDataFolder(folder, now)).filter((text) => !text.startsWith('disk '));
+}
+
+export function listFileFindings(file: string): string[] {
+  return describe(checkDatabaseFile(file));
+}
+
+function describe(checks: Iterable<Check>): string[] {
+  const texts: string[] = [];
+  for (const { name, findings } of checks) {
+    for (const { level, what } of findings) texts.push(`${name} ${level}: ${what}`);
+  }
+  return texts;
+}
