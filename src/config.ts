@@ -137,6 +137,9 @@ export const FAILURES_FILES_LIMIT = 100;
 export const TERMINAL_PROGRESS_INTERVAL_MS = 100;
 export const PROGRESS_INTERVAL_MS = 5_000;
 
+/** Pages of 4 KiB that a backup copies before it says how far it is. */
+export const BACKUP_STEP_PAGES = 250;
+
 /** How long a search waits until the projection has come to the position of its caller. */
 export const SEARCH_WAIT_LIMIT_MS = 5_000;
 /** What a search that waited in vain, or an export too many, is told to wait. */

@@ -19,6 +19,7 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   import: async () => (await import('./cli/import.ts')).importProducts,
   export: async () => (await import('./cli/export.ts')).exportProducts,
   doctor: async () => (await import('./cli/doctor.ts')).doctor,
+  backup: async () => (await import('./cli/backup.ts')).backupCatalogue,
   demo: async () => (await import('./cli/demo.ts')).demo,
 }));
 

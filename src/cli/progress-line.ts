@@ -1,7 +1,8 @@
 /** How far a transfer is, in a line for a terminal or for a log. */
 
 export interface TransferState {
-  readonly rows: number;
+  /** Undefined where bytes are all that there is to count. */
+  readonly rows?: number | undefined;
   readonly bytes: number;
   /** Of the whole; undefined where nobody knows it. */
   readonly sizeBytes?: number | undefined;
@@ -34,13 +35,13 @@ export function formatBar(state: ProgressState, columns: number): string {
 export function formatParts(state: ProgressState): string[] {
   const { rows, bytes, failures, elapsedMs } = state;
   const share = readShare(state);
-  const perSecond = elapsedMs > 0 ? (rows / elapsedMs) * 1000 : 0;
   const leftMs = share ? (elapsedMs / share) * (1 - share) : undefined;
   return [
-    share === undefined ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${Math.floor(share * 100)} %`,
-    `${formatCount(rows)} rows`,
+    share === undefined ? formatMebibytes(bytes) : `${Math.floor(share * 100)} %`,
+    ...(rows === undefined ? [] : [`${formatCount(rows)} rows`]),
     ...(failures === undefined ? [] : [`${formatCount(failures)} failed`]),
-    `${formatCount(Math.round(perSecond))} rows/s`,
+    rows === undefined ? `${formatMebibytes(perSecond(bytes, elapsedMs))}/s`
+      : `${formatCount(Math.round(perSecond(rows, elapsedMs)))} rows/s`,
     ...(leftMs === undefined || share === 1 ? [] : [`${formatDuration(leftMs)} left`]),
   ];
 }
@@ -48,6 +49,15 @@ export function formatParts(state: ProgressState): string[] {
 /** 1,234,567 */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** 12.3 MiB */
+export function formatMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
+
+function perSecond(count: number, elapsedMs: number): number {
+  return elapsedMs > 0 ? (count / elapsedMs) * 1000 : 0;
 }
 
 /** How much of the whole is done, from 0 to 1. */

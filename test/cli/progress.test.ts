@@ -25,6 +25,11 @@ test('says neither share nor time left where nobody knows the size', () => {
   assert.deepEqual(parts, ['3.0 MiB', '5 rows', '5 rows/s']);
 });
 
+test('counts bytes where there are no rows', () => {
+  const parts = formatParts({ bytes: 3 * 2 ** 20, sizeBytes: 6 * 2 ** 20, elapsedMs: 2_000 });
+  assert.deepEqual(parts, ['50 %', '1.5 MiB/s', '0:02 left']);
+});
+
 test('says nothing of time left at the begin, at the end, and of an empty file', () => {
   const ofState = (state: Partial<typeof HALF>) => formatParts({ ...HALF, ...state }).join();
   assert.equal(ofState({ rows: 0, bytes: 0, elapsedMs: 0 }), '0 %,0 rows,12 failed,0 rows/s');

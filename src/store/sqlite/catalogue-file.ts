@@ -22,7 +22,7 @@ const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
   '006-stock-days.sql', '007-key-usage.sql',
 ];
-export const FILE_NAME = 'catalogue.db';
+export const CATALOGUE_FILE_NAME = 'catalogue.db';
 /** What may lie in a folder before the database: the files of `data/`, a fresh volume's own. */
 const HARMLESS = new RegExp(`^(?:${[
   '\\..*', 'README\\.md', 'sample-.*', 'lost\\+found',
@@ -45,8 +45,8 @@ const APPLICATION_ID_OFFSET = 68;
 export function prepareCatalogueFile(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   assertOwnFolder(folder);
-  const file = join(folder, FILE_NAME);
-  const found = readVersion(file);
+  const file = join(folder, CATALOGUE_FILE_NAME);
+  const found = findVersion(file);
   chmodSync(folder, 0o700);
   const version = found ?? createFile(folder, file);
   if (version < MIGRATIONS.length) {
@@ -61,7 +61,8 @@ export function prepareCatalogueFile(folder: string): string {
 function assertOwnFolder(folder: string): void {
   const entries = readdirSync(folder);
   const isShared = (statSync(folder).mode & STICKY) !== 0;
-  const isUsed = !entries.includes(FILE_NAME) && entries.some((name) => !HARMLESS.test(name));
+  const isUsed = !entries.includes(CATALOGUE_FILE_NAME)
+    && entries.some((name) => !HARMLESS.test(name));
   if (!isShared && !isUsed) return;
   const hint = 'Give the database a folder of its own: it is closed to other users.';
   throw new AppError('unavailable', `${folder} has other uses. ${hint}`);
@@ -92,8 +93,11 @@ export function readCursorKey(db: DatabaseSync): Uint8Array {
   return readBytes(row, 'value');
 }
 
-/** The `user_version` of our file, undefined where there is none; throws for any other file. */
-function readVersion(file: string): number | undefined {
+/**
+ * The `user_version` of our file, undefined where there is none.
+ * @throws AppError `unavailable` for a file of somebody else, or of a newer version
+ */
+export function findVersion(file: string): number | undefined {
   const header = Buffer.alloc(HEADER_BYTES);
   try {
     const handle = openSync(file, 'r');
@@ -110,8 +114,13 @@ function readVersion(file: string): number | undefined {
     throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
   }
   const version = header.readInt32BE(USER_VERSION_OFFSET);
-  if (version > MIGRATIONS.length) throw writtenByNewerVersion(file);
+  assertKnown(version, file);
   return version;
+}
+
+/** @throws AppError `unavailable` for the version of a newer program */
+export function assertKnown(version: number, file: string): void {
+  if (version > MIGRATIONS.length) throw writtenByNewerVersion(file);
 }
 
 function createFile(folder: string, file: string): number {

@@ -73,6 +73,16 @@ export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
   `);
 }
 
+/** A connection to a copy that nobody else uses: all of it is in one file, without a log. */
+export function openCopy(file: string): DatabaseSync {
+  return open(file, { readOnly: false, timeout: 0 }, `
+    PRAGMA journal_mode = DELETE;
+    PRAGMA synchronous = FULL;
+    PRAGMA secure_delete = ON;
+    PRAGMA cache_size = -${READER_CACHE_KIB};
+  `);
+}
+
 /** A database of one connection: in memory while it is small, in a temporary file when it grows. */
 export function openTemporary(): DatabaseSync {
   return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${TRIAL_CACHE_KIB}`);

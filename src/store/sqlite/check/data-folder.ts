@@ -6,7 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import { FILE_NAME } from '../catalogue-file.ts';
+import { CATALOGUE_FILE_NAME } from '../catalogue-file.ts';
 import { openForChecks } from '../connection.ts';
 import { ServerKey } from '../server-key.ts';
 import { checkCatalogue } from './catalogue-checks.ts';
@@ -18,7 +18,7 @@ import { checkSecrets } from './secrets.ts';
 
 /** Read the findings of each check before the next one. @throws AppError `not_found` */
 export function* checkDataFolder(folder: string, now: number): Generator<Check, void, void> {
-  const file = join(folder, FILE_NAME);
+  const file = join(folder, CATALOGUE_FILE_NAME);
   assertThere(file);
   yield prepare('files', 'files of the data folder, and who may read them',
     () => checkFiles(folder, now));

@@ -1,0 +1,110 @@
+/**
+ * Copies the database into a file while others write to it: SQLite's online backup, from amid a
+ * read transaction (https://www.sqlite.org/backup.html). Without one it begins anew with every
+ * commit of another connection and may never end; so it copies one moment, and holds up nobody. The
+ * write-ahead log is not cut back meanwhile. What is in `server.key` is not in the copy.
+ */
+import { existsSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { backup, type DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BACKUP_STEP_PAGES } from '../../config.ts';
+import { AppError } from '../../domain/error.ts';
+import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
+import { assertKnown, CATALOGUE_FILE_NAME, findVersion } from './catalogue-file.ts';
+import { openCopy, openReader } from './connection.ts';
+import { isThere, type NewFile } from './new-file.ts';
+import { readInteger } from './row.ts';
+
+export interface CopyState {
+  readonly bytes: number;
+  readonly sizeBytes: number;
+}
+
+export interface Backup extends CatalogueFacts {
+  readonly bytes: number;
+}
+
+// Primary result code: https://www.sqlite.org/rescode.html
+const SQLITE_FULL = 13;
+
+/**
+ * Resolves once the copy of the database in `folder` was read back and found whole, and is on the
+ * disk. Otherwise nothing of it is left.
+ * @throws AppError `unavailable`, `storage_full`
+ */
+export async function backUp(
+  folder: string, target: NewFile, onProgress: (state: CopyState) => void,
+): Promise<Backup> {
+  if (existsSync(target.path)) throw isThere(target.path);
+  const file = join(folder, CATALOGUE_FILE_NAME);
+  if (findVersion(file) === undefined) {
+    throw new AppError('unavailable', `There is no catalogue in ${folder}: see --data.`);
+  }
+  let source: DatabaseSync | undefined;
+  try {
+    source = openReader(file); // as it is, of an earlier version too
+    source.exec('BEGIN');
+    const facts = readFacts(source); // the moment that is copied begins with this
+    assertKnown(facts.version, file); // it may be in the log alone until now
+    const bytes = readSize(source);
+    assertRoom(dirname(target.path), bytes);
+    target.begin();
+    await copy(source, target.part, onProgress);
+    source.close(); // from here on the log can be cut back
+    checkSame(facts, target.part);
+    await nextTurn(); // whoever interrupted it meanwhile is heard
+    target.show();
+    return { ...facts, bytes };
+  } catch (error) {
+    target.discard();
+    throw explain(error, target.path);
+  } finally {
+    if (source?.isOpen) source.close();
+  }
+}
+
+/** Says what there is not enough of before a disk is filled that others need, too. */
+function assertRoom(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= bytes) return;
+  const [needed, free] = [bytes, bavail * bsize].map((count) => Math.ceil(count / 2 ** 20));
+  const text = `The copy needs ${needed} MiB, and ${folder} has ${free} MiB left.`;
+  throw new AppError('storage_full', `${text} Nothing was written.`);
+}
+
+function readSize(db: DatabaseSync): number {
+  const [count, size] = ['page_count', 'page_size'].map((name) =>
+    readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name));
+  return (count ?? 0) * (size ?? 0);
+}
+
+async function copy(
+  source: DatabaseSync, part: string, onProgress: (state: CopyState) => void,
+): Promise<void> {
+  const sizeBytes = readSize(source);
+  await backup(source, part, {
+    rate: BACKUP_STEP_PAGES,
+    progress: ({ totalPages, remainingPages }) =>
+      onProgress({ bytes: sizeBytes * (1 - remainingPages / totalPages), sizeBytes }),
+  });
+  onProgress({ bytes: sizeBytes, sizeBytes });
+  openCopy(part).close(); // it has been a database with a log, which a copy has not
+}
+
+function checkSame(facts: CatalogueFacts, part: string): void {
+  const copied = checkCopy(part);
+  const isSame = copied.mark === facts.mark && copied.products === facts.products
+    && copied.version === facts.version;
+  if (!isSame) throw new AppError('unavailable', 'The copy is not what was copied.');
+}
+
+function explain(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('errcode' in error)) return error;
+  if ((Number(error.errcode) & 0xff) === SQLITE_FULL) {
+    const text = `There is no room for ${file}. Nothing of it was left.`;
+    return new AppError('storage_full', text, { cause: error });
+  }
+  const text = `${file} was not written: ${error.message}. "doctor" tells more.`;
+  return new AppError('unavailable', text, { cause: error });
+}
