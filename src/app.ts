@@ -33,14 +33,16 @@ import { readClientAddress } from './http/client-address.ts';
 import { Compressor } from './http/compression.ts';
 import { Cursors } from './http/cursor.ts';
 import { formatLifecycleFields } from './http/deprecation.ts';
+import { DISCARD_LINGER_MS } from './http/limits.ts';
 import { negotiate } from './http/negotiate.ts';
 import { PageCache } from './http/page-cache.ts';
 import { createProblem, type ErrorReport, findCode } from './http/problem.ts';
 import { parseQuery } from './http/query.ts';
 import { rateLimited, RateLimiter } from './http/rate-limit.ts';
-import { type Reply, sendReply, withFields } from './http/reply.ts';
+import { isStream, type Reply, sendReply, withFields } from './http/reply.ts';
 import { guardReport } from './http/report.ts';
 import { Router } from './http/router.ts';
+import { StrictRequests } from './http/strict-request.ts';
 import { Spans } from './http/trace-context.ts';
 import { UnderWay } from './http/under-way.ts';
 import type { Store } from './store/store.ts';
@@ -83,22 +85,29 @@ export interface App {
 /** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
 export function createApp(options: AppOptions): App {
   const parts = wire(options);
-  const { prefix, portal, report, underWay, usage } = parts;
+  const { prefix, portal, report, strict, underWay, usage } = parts;
   const { onAnswered } = options;
   const spans = onAnswered && new Spans();
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
   ): Promise<void> {
+    if (strict.isAfterRefused(request)) return; // its connection ends with that answer
     underWay.begin();
     const passage = beginPassage();
     const describe = spans && followRequest(request, response, spans);
+    // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     let reply = UNANSWERED;
     try {
       reply = await answer(parts, request, response, { ...target, passage });
-      const streamed = sendReply(response, reply, request.method === 'HEAD', passage);
+      const isHead = request.method === 'HEAD';
+      const isHeld = isLast(response, reply) && isSending(request) && !isStream(reply.body);
+      const streamed = sendReply(response, reply, isHead, passage, isHeld);
       if (streamed) await streamed; // it may be reading the body, so that is discarded after it
-      if (!request.complete) discardBody(request);
+      // A connection that ends while its client sends is reset, and the answer may go with it.
+      if (isHeld) discardBody(request, DISCARD_LINGER_MS, () => response.end());
+      else if (!request.complete) discardBody(request);
     } catch (error) {
       report({ id: 'reply', error });
       response.destroy();
@@ -139,6 +148,7 @@ interface Parts extends Services {
   readonly rates: RateLimiter<string> | undefined;
   readonly compressor: Compressor;
   readonly underWay: UnderWay;
+  readonly strict: StrictRequests;
 }
 
 function wire(options: AppOptions): Parts {
@@ -169,6 +179,7 @@ function wire(options: AppOptions): Parts {
     rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
     compressor: new Compressor(),
     underWay: new UnderWay(),
+    strict: new StrictRequests(),
     authenticator: new Authenticator({
       store,
       clock,
@@ -186,12 +197,15 @@ async function answer(
   parts: Parts, request: IncomingMessage, response: ServerResponse,
   target: Target & { readonly passage: Passage },
 ): Promise<Reply> {
-  const { router, authenticator, rates, compressor, usage, underWay, portal, report } = parts;
+  const {
+    strict, router, authenticator, rates, compressor, usage, underWay, portal, report,
+  } = parts;
   const { passage } = target;
   let fields: Record<string, string> | undefined;
   let caller: Caller | undefined;
   let reply: Reply;
   try {
+    strict.assert(request); // before anything waits: Node may hand on the next request at once
     if (underWay.closing.aborted) throw new AppError('unavailable', 'This server is stopping.');
     if (portal?.isFor(target.path)) {
       const watchClient = () => underWay.watchClient(response);
@@ -233,6 +247,15 @@ async function answer(
   }
   if (caller) usage.note(caller, reply.status);
   return reply;
+}
+
+function isLast({ shouldKeepAlive }: ServerResponse, { headers }: Reply): boolean {
+  return !shouldKeepAlive || headers['connection'] === 'close';
+}
+
+/** Whether a body is on its way: one that is expected to be invited is not. */
+function isSending({ complete, headers }: IncomingMessage): boolean {
+  return !complete && headers.expect === undefined;
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

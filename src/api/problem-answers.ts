@@ -16,6 +16,7 @@ type Details = ConstructorParameters<typeof AppError>[2];
 const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
 
 const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: Details]>> = {
+  bad_request: ['Send the header "host" once.'],
   invalid_json: ['The body is not JSON: it ends before its value does.'],
   invalid_data: ['The data has 1 fault. Correct it and send it again.', {
     issues: [{ pointer: '/stock', code: 'required', detail: 'Is required.' }],
@@ -43,6 +44,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   precondition_failed: ['The product has changed: it stands at "13".'],
   body_too_large: ['The body may have at most 65536 bytes.'],
   unsupported_media_type: ['Send the header "content-type: application/json".'],
+  expectation_failed: ['Send the request without the header "expect".'],
   idempotency_mismatch: ['This Idempotency-Key came with another request. Choose a new one.'],
   rate_limited: ['Too many requests. Send the next one in 2 s.', { retryAfterSeconds: 2 }],
   internal: ['It was written to the log of the server.'],
@@ -61,6 +63,7 @@ export function listProblems(route: Route): readonly number[] {
     ...(produces.length > 0 ? [406] : []),
     ...(requestHeaders.includes('IfMatch') ? [412] : []),
     ...(consumes.length > 0 ? [415] : []),
+    417,
     ...(consumes.includes(JSON_TYPE) ? [408, 413] : []), // read whole, and not as a stream
     ...(requestHeaders.includes('IdempotencyKey') ? [422] : []),
     ...(method === 'GET' ? [] : [507]),

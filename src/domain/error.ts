@@ -6,6 +6,7 @@
 
 /** Every way in which this service refuses, in the order of the status that HTTP gives them. */
 export type ErrorCode =
+  | 'bad_request'
   | 'invalid_json'
   | 'invalid_data'
   | 'invalid_query'
@@ -27,6 +28,7 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'idempotency_mismatch'
   | 'rate_limited'
   | 'internal'

@@ -60,7 +60,9 @@ export function openBody(request: IncomingMessage, consumes: readonly string[]):
  * Reads on after an early answer, so that the client can read it and use the connection again;
  * where too much follows, or for too long, ends the connection instead.
  */
-export function discardBody(request: IncomingMessage, timeoutMs = REQUEST_TIMEOUT_MS): void {
+export function discardBody(
+  request: IncomingMessage, timeoutMs = REQUEST_TIMEOUT_MS, onEnd = (): void => {},
+): void {
   const { socket } = request;
   if (socket.destroyed) return;
   let seenBytes = 0;
@@ -76,6 +78,7 @@ export function discardBody(request: IncomingMessage, timeoutMs = REQUEST_TIMEOU
   const finish = (): void => {
     clearTimeout(deadline);
     socket.off('close', finish);
+    onEnd();
   };
   request.once('close', finish);
   socket.once('close', finish); // of which a request that was answered is not told

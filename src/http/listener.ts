@@ -8,7 +8,7 @@ import {
   CONNECTIONS_CHECK_INTERVAL_MS, CONNECTIONS_LIMIT, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from './limits.ts';
-import { formatProblemType } from './problem.ts';
+import { handleRequests } from './request-events.ts';
 
 /** Where a server listens. */
 export interface BindAddress {
@@ -40,11 +40,11 @@ export async function listen(
     connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     noDelay: true,
-  }, handle);
+  });
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
   server.maxConnections = CONNECTIONS_LIMIT;
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
-  server.on('clientError', answerUnparsable);
+  handleRequests(server, handle);
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -73,38 +73,4 @@ function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
       resolve();
     });
   });
-}
-
-/** Node's parser refused the request: there is no response object, only the socket. */
-function answerUnparsable(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const [status, title, detail] = describeUnparsable(error.code);
-  const type = formatProblemType(title.toLowerCase().replaceAll(' ', '-'));
-  const body = JSON.stringify({ type, title, status, detail });
-  socket.end([
-    `HTTP/1.1 ${status} ${title}`,
-    'Connection: close',
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
-  ].join('\r\n'));
-}
-
-function describeUnparsable(
-  code: string | undefined,
-): readonly [status: number, title: string, detail: string] {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return [431, 'Request Header Fields Too Large', 'Send fewer or shorter header fields.'];
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return [413, 'Content Too Large', 'Send the body without chunk extensions.'];
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'Request Timeout', 'The request came too slowly. Send it again at once.'];
-    default:
-      return [400, 'Bad Request', 'This is not a request of HTTP/1.1.'];
-  }
 }

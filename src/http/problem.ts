@@ -7,6 +7,7 @@ import { AppError, type ErrorCode } from '../domain/error.ts';
 import type { Reply } from './reply.ts';
 
 const STATUS: Readonly<Record<ErrorCode, number>> = {
+  bad_request: 400,
   invalid_json: 400,
   invalid_data: 400,
   invalid_query: 400,
@@ -28,6 +29,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   idempotency_mismatch: 422,
   rate_limited: 429,
   internal: 500,
@@ -36,6 +38,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 const TITLE: Readonly<Record<ErrorCode, string>> = {
+  bad_request: 'The request could be misunderstood',
   invalid_json: 'The body is not valid JSON',
   invalid_data: 'The submitted data is invalid',
   invalid_query: 'The query is invalid',
@@ -57,12 +60,18 @@ const TITLE: Readonly<Record<ErrorCode, string>> = {
   precondition_failed: 'The precondition does not hold',
   body_too_large: 'The body is too large',
   unsupported_media_type: 'The media type is not supported',
+  expectation_failed: 'The expectation cannot be met',
   idempotency_mismatch: 'The Idempotency-Key was used for something else',
   rate_limited: 'Too many requests',
   internal: 'Something went wrong in this server',
   unavailable: 'This server cannot do this now',
   storage_full: 'The disk of this server is full',
 };
+
+/** What follows on the connection is not waited for, or not trusted. */
+const LAST: ReadonlySet<ErrorCode> = new Set([
+  'bad_request', 'request_timeout', 'expectation_failed',
+]);
 
 /** When a server that cannot write now is worth asking again. */
 const RETRY_AFTER_SECONDS = 5;
@@ -85,7 +94,7 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
       ...challenge(code, status),
       ...(allow && { allow: allow.join(', ') }),
       ...retryAfter(retryAfterSeconds, status),
-      ...(status === 408 && { connection: 'close' }), // the rest of the body is not waited for
+      ...(LAST.has(code) && { connection: 'close' }),
     },
     body: JSON.stringify(describeProblem(error, report)),
   };

@@ -36,10 +36,12 @@ export function isStream(body: Reply['body']): body is Chunks {
  * Writes the answer; to HEAD the same one without its body (RFC 9110 section 9.3.2). Where the body
  * is a stream, resolves once its end is written or its client is gone. A stream that fails ends the
  * connection, so that nobody takes what was sent of it for the whole, and rejects. The bytes of the
- * body are counted.
+ * body are counted. An answer that is held is sent whole, too, and ended by the caller: its client
+ * may still be sending.
  */
 export function sendReply(
   response: ServerResponse, reply: Reply, isHead: boolean, counted: Counted = { sentBytes: 0 },
+  isHeld = false,
 ): Promise<void> | undefined {
   const { status, headers, cookies = [], body } = reply;
   // Names and values in turn: the form that Node writes without looking at it twice.
@@ -57,7 +59,12 @@ export function sendReply(
     fields.push('content-length', String(length));
   }
   response.writeHead(status, fields);
-  response.end(isHead ? undefined : body);
+  if (!isHeld) {
+    response.end(isHead ? undefined : body);
+    return undefined;
+  }
+  response.flushHeaders();
+  if (!isHead && body !== undefined) response.write(body);
   return undefined;
 }
 

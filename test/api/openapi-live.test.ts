@@ -240,6 +240,7 @@ test('refuses with each status that the document names, and as it says', async (
     412: (ask) => sendWith(ask, { 'if-match': '"999"' }),
     413: (ask) => sendWith({ ...ask, body: ' '.repeat(2_100_000) }),
     415: (ask) => sendWith(ask, { 'content-type': 'image/png' }),
+    417: (ask) => sendWith(ask, { expect: 'more' }),
     422: (ask) => sendWith(ask, used),
     429: (ask) => slow.send(toRequest(ask)),
   };

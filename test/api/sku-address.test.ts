@@ -15,7 +15,7 @@ async function startShop(t: TestContext) {
 }
 
 const skus = [
-  'A/B', '100%', '%2F', 'a b', 'Ä-ö', '中文/１', '?x=1&y', '#1', '..', '.', 'sku', 'import', '🫖',
+  'A/B', '100%', '%2F', 'a b', 'Ä-ö', '中文/１', '?x=1&y', '#1', '...', '../a', 'sku', 'import', '🫖',
   'a;b,c', "it's", '+1', '=1', '"quoted"', '\\', '{id}',
 ];
 
@@ -31,6 +31,18 @@ for (const sku of skus) {
     assert.equal(patched.json().sku, sku);
     assert.equal((await seller.send({ method: 'DELETE', path })).status, 204);
     assertProblem(await seller.send({ path }), 404, 'not-found');
+  });
+}
+
+for (const sku of ['.', '..']) {
+  test(`has the product with the SKU ${sku} at its id alone`, async (t) => {
+    const seller = await startShop(t);
+    const created = await seller.create({ sku });
+    const { id } = created.json();
+    assert.equal((await seller.send({ path: `${PRODUCTS}/${id}` })).text, created.text);
+    for (const path of [addressOf(sku), `${PRODUCTS}/sku/${sku.replaceAll('.', '%2E')}`]) {
+      assertProblem(await seller.send({ path }), 400, 'bad-request');
+    }
   });
 }
 

@@ -5,6 +5,7 @@ import { AppError, type ErrorCode } from '../../src/domain/error.ts';
 import { createProblem, type ErrorReport } from '../../src/http/problem.ts';
 
 const STATUS: Readonly<Record<ErrorCode, number>> = {
+  bad_request: 400, expectation_failed: 417,
   invalid_json: 400, invalid_data: 400, invalid_query: 400,
   key_missing: 401, key_malformed: 401, key_unknown: 401, key_expired: 401, address_refused: 401,
   browser_refused: 403, scope_missing: 403, not_found: 404, method_not_allowed: 405,
@@ -42,7 +43,8 @@ for (const code of Object.keys(STATUS) as ErrorCode[]) {
       headers['www-authenticate'],
       status === 401 ? `ApiKey realm="x-api-key", error="${code}"` : undefined,
     );
-    assert.equal(headers['connection'], status === 408 ? 'close' : undefined);
+    const isLast = ['bad_request', 'request_timeout', 'expectation_failed'].includes(code);
+    assert.equal(headers['connection'], isLast ? 'close' : undefined);
     if (code !== 'internal') assert.equal(problem['detail'], 'What is wrong.');
     // A limit that does its work is nothing for the log.
     assert.equal(reports.length, code === 'internal' ? 1 : 0);

@@ -1,0 +1,97 @@
+/**
+ * Every event by which a server of Node tells of a request, led to one handler; and answers to what
+ * is none. A body is invited (`100 Continue`, RFC 9110 section 10.1.1) only by whoever reads it, so
+ * that none is sent for a request that is refused. CONNECT, and methods that the parser does not
+ * know, are answered with 501 (RFC 9110 section 15.6.2).
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { answerRaw } from './raw-answer.ts';
+
+interface ParserError extends Error {
+  readonly code?: string;
+  /** What had come of the connection with the fault, and how much of it was understood. */
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+export function handleRequests(server: Server, handle: RequestListener): void {
+  /** The last answer that each connection waits for, or has had. */
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const failed = new WeakSet<Duplex>();
+  const lead: RequestListener = (request, response) => {
+    latest.set(request.socket, response);
+    handle(request, response);
+  };
+  server.on('request', lead);
+  server.on('checkExpectation', lead);
+  server.on('checkContinue', (request, response) => {
+    inviteOnceRead(request, response);
+    lead(request, response);
+  });
+  server.on('connect', (_, socket: Duplex) => {
+    socket.on('error', () => socket.destroy()); // Node has left it to this listener
+    answerRaw(socket.resume(), 501, 'This server is no proxy.');
+  });
+  server.on('clientError', (error: ParserError, socket: Duplex) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    if (failed.has(socket)) return; // each further packet is told of, too
+    failed.add(socket);
+    const [status, detail] = describeUnparsable(error);
+    answerAfter(latest.get(socket), socket, () => answerRaw(socket, status, detail));
+  });
+}
+
+/** A client that did not have to send its body may take what it sends next for a new request. */
+function inviteOnceRead(request: IncomingMessage, response: ServerResponse): void {
+  const { shouldKeepAlive } = response;
+  const { _read: read } = request;
+  response.shouldKeepAlive = false;
+  request._read = (sizeBytes) => {
+    request._read = read;
+    if (!response.headersSent) {
+      response.writeContinue();
+      response.shouldKeepAlive = shouldKeepAlive;
+    }
+    request._read(sizeBytes);
+  };
+}
+
+/** Lets the answers to good requests, which came before the fault, be sent first. */
+function answerAfter(
+  response: ServerResponse | undefined, socket: Duplex, answer: () => void,
+): void {
+  if (!response || response.writableFinished || socket.destroyed) {
+    answer();
+  } else if (response.req.complete) {
+    response.once('close', answer);
+  } else if (!response.socket) {
+    // The fault is in the body of the last request, and an earlier one is not answered yet.
+    response.once('socket', () => answerAfter(response, socket, answer));
+  } else if (response.headersSent) {
+    socket.destroy(); // in the middle of an answer, which so is seen not to be whole
+  } else {
+    answer();
+  }
+}
+
+function describeUnparsable(error: ParserError): readonly [status: number, detail: string] {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return [431, 'Send fewer or shorter header fields.'];
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return [413, 'Send the body without chunk extensions.'];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [408, 'The request came too slowly. Send it again at once.'];
+    case 'HPE_INVALID_METHOD':
+      if (isRequestLine(error)) return [501, 'Send a method that HTTP knows, such as GET.'];
+  }
+  return [400, 'This is not a request of HTTP/1.1.'];
+}
+
+/** Whether it is but for the method, which is a token, that the parser cannot go on. */
+function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = text.lastIndexOf('\n', Math.max(0, bytesParsed - 1)) + 1;
+  return /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?$/m.test(text.slice(start).split('\n')[0] ?? '');
+}
