@@ -27,15 +27,33 @@ export function parseAddressRanges(ranges: readonly string[]): Parsed<readonly s
   return { value };
 }
 
+/** The addresses of some ranges, which come from parseAddressRanges. */
+class AddressSet {
+  readonly #list = new BlockList();
+
+  constructor(ranges: readonly string[]) {
+    for (const range of ranges) {
+      const { address, prefix } = splitRange(range);
+      this.#list.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    }
+  }
+
+  has(address: string): boolean {
+    const family = isIP(address);
+    return family !== 0 && this.#list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  }
+}
+
 /** Whether an address lies in one of the ranges; `ranges` come from parseAddressRanges. */
 export function isAddressInRanges(address: string, ranges: readonly string[]): boolean {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const { address: network, prefix } = splitRange(range);
-    list.addSubnet(network, prefix, isIP(network) === 6 ? 'ipv6' : 'ipv4');
-  }
-  const family = isIP(address);
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  return new AddressSet(ranges).has(address);
+}
+
+const LOOPBACK = new AddressSet(['127.0.0.0/8', '::1/128']);
+
+/** Whether it is an address of this machine that no other can send from. */
+export function isLoopback(address: string): boolean {
+  return LOOPBACK.has(address);
 }
 
 /** The address as text that two notations of it share, as far as sockets report it. */

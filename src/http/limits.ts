@@ -35,7 +35,17 @@ export const STALL_TIMEOUT_MS = 45_000;
 export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
 /** How long a connection may wait for its next request. */
 export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
+/** How many requests one connection may carry, one after the other. */
+export const CONNECTION_REQUESTS_LIMIT = 100_000;
+/** Connections in all, and of one address (of IPv6: a network of 64 bits). */
 export const CONNECTIONS_LIMIT = 10_000;
+export const CONNECTIONS_PER_ADDRESS_LIMIT = 256;
+/** Those beyond that are being told so; more are ended without a word. */
+export const CONNECTIONS_REFUSED_AT_ONCE_LIMIT = 1_000;
+/** How fast a client has to take what waits for it, after a time; and how often that is judged. */
+export const READING_PACE_BYTES_PER_SECOND = 1_024;
+export const READING_GRACE_MS = 30_000;
+export const READING_CHECK_INTERVAL_MS = 5_000;
 
 /** After this a stopping server ends the connections that are still under way. */
 export const STOP_TIMEOUT_MS = 8_000;

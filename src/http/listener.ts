@@ -4,8 +4,9 @@
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { limitConnections } from './connections.ts';
 import {
-  CONNECTIONS_CHECK_INTERVAL_MS, CONNECTIONS_LIMIT, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
+  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from './limits.ts';
 import { handleRequests } from './request-events.ts';
@@ -42,7 +43,7 @@ export async function listen(
     noDelay: true,
   });
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
-  server.maxConnections = CONNECTIONS_LIMIT;
+  limitConnections(server);
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
   handleRequests(server, handle);
   const sockets = new Set<Socket>();

@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../config.ts';
-import { isAddressInRanges } from '../../domain/address.ts';
+import { isLoopback } from '../../domain/address.ts';
 import { listen, type Listener } from '../../http/listener.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
 import { readNumber } from './settings.ts';
@@ -14,8 +14,6 @@ export const listeningFlags: Flags = {
     value: 'URL', help: 'where clients find it (default: http://HOST:PORT)', isSetting: true,
   },
 };
-
-const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 /** How a server is reached, as its settings say. */
 interface Listening {
@@ -34,10 +32,10 @@ export function readListening({ flags }: Input): Listening {
   const host = flags['host'] ?? DEFAULT_HOST;
   const port = readNumber('port', flags['port'], DEFAULT_PORT, 65_535);
   const baseUrl = readBaseUrl(flags['base-url']);
-  const isLoopback = host === 'localhost' || isAddressInRanges(host, LOOPBACK);
+  const isOwn = host === 'localhost' || isLoopback(host);
   return {
     baseUrl,
-    warnings: isLoopback ? []
+    warnings: isOwn ? []
       : ['This address is not encrypted: put a server that speaks TLS before it.'],
     listen: (handle) => listen(handle, { host, port }).catch(explainPort(port)),
     url: (listener) =>
