@@ -1,11 +1,11 @@
 /** The ledger of stock: pages of movements, or all of them as one stream. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import { type Change, formatMovement } from '../domain/change.ts';
 import { formatKeyId, formatProductId, parseProductId, type ProductId } from '../domain/id.ts';
 import { parseReason } from '../domain/stock-change.ts';
 import { parseSource } from '../domain/stock-sync.ts';
 import { formatTime } from '../domain/time.ts';
+import { nextTurn } from '../domain/turn.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { MovementQuery } from '../store/stock-store.ts';

@@ -1,8 +1,8 @@
 /** The stock of all products, as it is or as it once stood. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import { formatKeyId, formatProductId, type ProductId, type SellerId } from '../domain/id.ts';
 import type { Parsed } from '../domain/parsed.ts';
+import { nextTurn } from '../domain/turn.ts';
 import type { Reply } from '../http/reply.ts';
 import type { StockLevelAt, StockLevelPage } from '../store/stock-store.ts';
 import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';

@@ -4,7 +4,9 @@
  * was asked for.
  */
 import { STOCK_BODY_LIMIT_BYTES } from '../config.ts';
+import { STOCK_TURN_CHANGES } from '../domain/limits.ts';
 import { parseStockSync, type SentSync, sortOut, syncRefused } from '../domain/stock-sync.ts';
+import { nextTurn } from '../domain/turn.ts';
 import { BODY_LIMIT_BYTES } from '../http/limits.ts';
 import { negotiate } from '../http/negotiate.ts';
 import { invalidQuery } from '../http/query.ts';
@@ -41,13 +43,15 @@ function isLarge({ headers }: Call): boolean {
 
 async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
   const isDryRun = parseDryRun(call);
-  const sent = parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
+  const sent = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
   const write = readWrite(call);
   const synced = await store.syncStock(
     isDryRun ? { ...write, idempotency: undefined } : write, sortOut(sent), isDryRun,
   );
   const judged = joinResults(sent.changes, synced.results);
-  if (synced.refusal) throw describeRefusal(call, sent, synced, judged);
+  const results = await formatResults(call, judged);
+  const counts = countAll(judged);
+  if (synced.refusal) throw describeRefusal(sent, synced, results, counts);
   return {
     status: 200,
     headers: {
@@ -55,7 +59,7 @@ async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
       'cache-control': 'no-store',
       ...formatReplay(synced.isReplay),
     },
-    body: formatAnswer(call, sent, synced, judged),
+    body: `{${formatMembers(sent, synced, results, counts)}}`,
   };
 }
 
@@ -70,24 +74,35 @@ function parseDryRun({ query }: Call): boolean {
   throw invalidQuery(others.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }
 
-function formatAnswer(
-  { caller }: Call, { completion }: SentSync, { zeroed, position }: SyncedStock,
-  judged: readonly JudgedChange[],
+/** There may be 10,000, each with its faults: others have their turns between them. */
+async function formatResults(
+  { caller }: Call, judged: readonly JudgedChange[],
+): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < judged.length; from += STOCK_TURN_CHANGES) {
+    await nextTurn();
+    const part = judged.slice(from, from + STOCK_TURN_CHANGES);
+    parts.push(part.map((one) => `{${formatResult(caller.sellerId, one)}}`).join(','));
+  }
+  return parts.join(',');
+}
+
+/** The members of the answer, as JSON. */
+function formatMembers(
+  { completion }: SentSync, { zeroed, position }: Pick<SyncedStock, 'zeroed' | 'position'>,
+  results: string, { applied, failed }: StockCounts,
 ): string {
-  const { applied, failed } = count(judged);
-  const results = judged.map((one) => `{${formatResult(caller.sellerId, one)}}`);
-  return `{"results":[${results.join(',')}],"applied":${applied},"failed":${failed}`
-    + `${completion ? `,"zeroed":${zeroed}` : ''},"position":${position}}`;
+  return `"results":[${results}],"applied":${applied},"failed":${failed}`
+    + `${completion ? `,"zeroed":${zeroed}` : ''},"position":${position}`;
 }
 
 function describeRefusal(
-  call: Call, sent: SentSync, synced: SyncedStock, judged: readonly JudgedChange[],
+  sent: SentSync, synced: SyncedStock, results: string, counts: StockCounts,
 ): Error {
-  const { failed } = count(judged);
-  const answer = JSON.parse(formatAnswer(call, sent, synced, judged)) as object;
-  const members = { ...answer, applied: 0, ...(sent.completion && { zeroed: 0 }) };
+  const members = formatMembers(sent, { ...synced, zeroed: 0 }, results, { ...counts, applied: 0 });
   if (synced.refusal === 'failures') {
-    const what = `${failed} of ${judged.length} changes failed, and all or nothing was asked for.`;
+    const all = sent.changes.length;
+    const what = `${counts.failed} of ${all} changes failed, and all or nothing was asked for.`;
     return syncRefused(what, members);
   }
   const limit = `${sent.completion?.zeroLimitPercent} % of the products in stock`;
@@ -95,7 +110,7 @@ function describeRefusal(
   return syncRefused(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
 }
 
-function count(judged: readonly JudgedChange[]): StockCounts {
+function countAll(judged: readonly JudgedChange[]): StockCounts {
   const counts = { applied: 0, unchanged: 0, failed: 0 };
   for (const one of judged) countResult(counts, one);
   return counts;

@@ -66,8 +66,8 @@ interface AppErrorDetails {
   readonly retryAfterSeconds?: number;
   /** The methods that the resource does have, for `method_not_allowed`. */
   readonly allow?: readonly string[];
-  /** What the answer tells beside what every refusal does. */
-  readonly members?: Readonly<Record<string, unknown>>;
+  /** What the answer tells beside what every refusal does: members as JSON, without braces. */
+  readonly members?: string;
   readonly cause?: unknown;
 }
 
@@ -78,7 +78,7 @@ export class AppError extends Error {
   readonly issues: readonly Issue[];
   readonly retryAfterSeconds: number | undefined;
   readonly allow: readonly string[] | undefined;
-  readonly members: Readonly<Record<string, unknown>>;
+  readonly members: string | undefined;
 
   constructor(code: ErrorCode, publicDetail: string, details: AppErrorDetails = {}) {
     super(publicDetail, { cause: details.cause });
@@ -88,6 +88,6 @@ export class AppError extends Error {
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.allow = details.allow;
-    this.members = details.members ?? {};
+    this.members = details.members;
   }
 }

@@ -12,6 +12,8 @@ export const REASON_LIMIT_CODE_POINTS = 200;
 export const SOURCE_LIMIT_CODE_POINTS = 64;
 /** Changes of one call in JSON. */
 export const STOCK_CHANGES_LIMIT = 10_000;
+/** Changes of a call that are looked at in one turn of the event loop. */
+export const STOCK_TURN_CHANGES = 1_000;
 /** Faults that the result of one change names: there are thousands of results in an answer. */
 export const ISSUES_PER_CHANGE_LIMIT = 10;
 

@@ -1,12 +1,13 @@
 /** A call that changes the stock of many products. */
 import { AppError, type Issue } from './error.ts';
 import {
-  ISSUES_PER_ANSWER_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT,
+  ISSUES_PER_ANSWER_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_TURN_CHANGES,
 } from './limits.ts';
 import { ObjectReader, type Parsed, parseBoolean, parseLine } from './parsed.ts';
 import {
   type NamedProduct, parseReason, parseStockChange, type SentChange, type StockChange,
 } from './stock-change.ts';
+import { nextTurn } from './turn.ts';
 
 /** Where the numbers come from, and why they move. */
 export interface StockOrigin {
@@ -38,7 +39,7 @@ export type SentSync = Omit<StockSync, 'changes' | 'faulty'>
 const ZERO_LIMIT_DEFAULT_PERCENT = 50;
 
 /** @throws AppError `invalid_data` naming what is wrong beside the single changes */
-export function parseStockSync(body: unknown): SentSync {
+export async function parseStockSync(body: unknown): Promise<SentSync> {
   const reader = new ObjectReader(body, {}, true);
   const changes = reader.read('changes', parseChanges);
   const isAtomic = reader.read('atomic', parseBoolean) ?? false;
@@ -50,7 +51,11 @@ export function parseStockSync(body: unknown): SentSync {
   reader.require('changes');
   const error = reader.findError();
   if (error) throw error;
-  const sent = (changes ?? []).map((change) => parseStockChange(change, source !== undefined));
+  const sent: SentChange[] = [];
+  for (const change of changes ?? []) {
+    sent.push(parseStockChange(change, source !== undefined));
+    if (sent.length % STOCK_TURN_CHANGES === 0) await nextTurn();
+  }
   if (isComplete) assertNamed(sent);
   return {
     changes: sent,
@@ -97,8 +102,8 @@ export function parseSource(value: unknown): Parsed<string> {
   return parseLine(value, SOURCE_LIMIT_CODE_POINTS);
 }
 
-/** The error for a call of all or nothing, or of too much: nothing of it was done. */
-export function syncRefused(detail: string, members: Readonly<Record<string, unknown>>): AppError {
+/** The error for a call of all or nothing, or of too much; `members` is what its answer tells. */
+export function syncRefused(detail: string, members: string): AppError {
   return new AppError('sync_refused', `${detail} Nothing was changed.`, { members });
 }
 

@@ -7,7 +7,7 @@ import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../domain/error.ts';
 import { recode } from './coding.ts';
-import { parseJson } from './json.ts';
+import { parseJson, parseLargeJson } from './json.ts';
 import {
   BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, REQUEST_TIMEOUT_MS,
 } from './limits.ts';
@@ -32,7 +32,8 @@ export async function readJson(
   if (readCoding(request) !== 'identity') {
     throw new AppError('unsupported_media_type', 'Send the body without Content-Encoding.');
   }
-  return parseJson(await readBody(request, limitBytes, timeoutMs));
+  const bytes = await readBody(request, limitBytes, timeoutMs);
+  return bytes.length <= BODY_LIMIT_BYTES ? parseJson(bytes) : parseLargeJson(bytes);
 }
 
 /** The type of the body, in UTF-8. @throws AppError `unsupported_media_type` */

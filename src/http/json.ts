@@ -1,25 +1,50 @@
 /**
  * Reads I-JSON (RFC 7493): UTF-8 that is well-formed, no member twice, no number that overflows a
- * double, and at most 8 levels. JSON.parse does the reading; what it would let pass is found by one
- * scan of the text, which counts the members: JSON.parse keeps one of several with the same name.
+ * double, and at most 8 levels and 64,000 values. JSON.parse does the reading; what it would let
+ * pass is found by one scan of the text, which counts the members: JSON.parse keeps one of several
+ * with the same name.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../domain/error.ts';
 import { escapePointer } from '../domain/parsed.ts';
-import { JSON_DEPTH_LIMIT } from './limits.ts';
+import { nextTurn } from '../domain/turn.ts';
+import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from './limits.ts';
 
 /** Strings, with the colon that makes one a name, and the punctuation that tells where they are. */
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
+/** What may stand between a name and its colon. */
+const SPACE = /\s*/y;
+/** Members whose names are looked at in one step. */
+const STEP_MEMBERS = 8_000;
 
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
+  const steps = parseInSteps(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same with other work between, for what takes many milliseconds. */
+export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
+  const steps = parseInSteps(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await nextTurn();
+  }
+}
+
+function* parseInSteps(bytes: Buffer): Generator<undefined, unknown, void> {
   if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
-  const sent = bytes.toString('utf8');
-  const text = sent.includes('\\') ? respellNames(sent) : sent;
-  const memberCount = scan(text);
+  const { text, memberCount } = yield* scan(bytes.toString('utf8'));
+  yield;
   const value = parse(text);
+  yield;
   if (countMembers(value, '') !== memberCount) {
+    yield;
     const pointer = findDuplicate(text);
     throw new AppError('invalid_json', 'A member stands twice in the same object.', {
       issues: [{ pointer, code: 'duplicate', detail: 'May be given once.' }],
@@ -38,20 +63,39 @@ function parse(text: string): unknown {
   }
 }
 
-/** Counts the members of a text, that is its colons outside strings, and checks its depth. */
-function scan(text: string): number {
-  let members = 0;
+interface Scanned {
+  /** What was sent, with names without escapes. */
+  readonly text: string;
+  readonly memberCount: number;
+}
+
+/**
+ * Counts the members of a text, that is its colons outside strings, checks its depth and how much
+ * it holds, and respells names.
+ */
+function* scan(sent: string): Generator<undefined, Scanned, void> {
+  let memberCount = 0;
   let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case 0x22: // a quote: on to the end of the string
-        at = findStringEnd(text, at);
+  let values = 0;
+  const escapes = new Escapes(sent);
+  for (let at = 0; at < sent.length; at += 1) {
+    switch (sent.charCodeAt(at)) {
+      case 0x22: { // a quote: on to the end of the string
+        const end = findStringEnd(sent, at);
+        escapes.pass(at, end);
+        at = end;
         break;
+      }
       case 0x3a: // a colon
-        members += 1;
+        memberCount += 1;
+        if (memberCount % STEP_MEMBERS === 0) yield;
+        break;
+      case 0x2c: // a comma: another value follows
+        values += 1;
         break;
       case 0x5b: case 0x7b: // an opening bracket or brace
         depth += 1;
+        values += 1;
         if (depth > JSON_DEPTH_LIMIT) {
           const detail = `The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.`;
           throw new AppError('invalid_json', detail);
@@ -63,7 +107,50 @@ function scan(text: string): number {
       default:
     }
   }
-  return members;
+  if (values > JSON_VALUES_LIMIT) {
+    const most = JSON_VALUES_LIMIT.toLocaleString('en');
+    throw new AppError('invalid_json', `The body has more than ${most} members and items.`);
+  }
+  return { text: escapes.respell(), memberCount };
+}
+
+/**
+ * Writes member names without escapes, for V8 may take an escaped name for another one that it has
+ * seen before (https://github.com/nodejs/node/issues/63785). A name that cannot be written so has
+ * quotes, backslashes or control characters in it, and is refused.
+ */
+class Escapes {
+  readonly #sent: string;
+  readonly #parts: string[] = [];
+  /** As far as it is in the parts. */
+  #done = 0;
+  /** The next backslash. */
+  #next: number;
+
+  constructor(sent: string) {
+    this.#sent = sent;
+    this.#next = sent.indexOf('\\');
+  }
+
+  /** Looks at the string between two quotes; strings come in their order. */
+  pass(start: number, end: number): void {
+    if (this.#next < 0 || this.#next > end) return;
+    this.#next = this.#sent.indexOf('\\', end);
+    SPACE.lastIndex = end + 1;
+    SPACE.test(this.#sent);
+    if (this.#sent[SPACE.lastIndex] !== ':') return;
+    const name = JSON.stringify(parse(this.#sent.slice(start, end + 1)));
+    if (name.includes('\\')) {
+      const hint = 'Use names without quotes, backslashes and control characters.';
+      throw new AppError('invalid_json', `The member name ${name} is not accepted. ${hint}`);
+    }
+    this.#parts.push(this.#sent.slice(this.#done, start), name);
+    this.#done = end + 1;
+  }
+
+  respell(): string {
+    return this.#done === 0 ? this.#sent : this.#parts.join('') + this.#sent.slice(this.#done);
+  }
 }
 
 /** The place of the closing quote of the string that opens at `start`. */
@@ -98,22 +185,6 @@ function assertFinite(value: number, pointer: string): void {
   if (Number.isFinite(value)) return;
   throw new AppError('invalid_json', 'A number is too large for a double.', {
     issues: [{ pointer, code: 'range', detail: 'Is too large for a number of I-JSON.' }],
-  });
-}
-
-/**
- * Writes member names without escapes, for V8 may take an escaped name for another one that it has
- * seen before (https://github.com/nodejs/node/issues/63785). A name that cannot be written so has
- * quotes, backslashes or control characters in it, and is refused.
- */
-function respellNames(text: string): string {
-  parse(text); // or TOKENS would search a string that does not end anew from each of its quotes
-  return text.replace(TOKENS, (token: string, colon: string | undefined) => {
-    if (colon === undefined || !token.includes('\\')) return token;
-    const name = JSON.stringify(parse(token.slice(0, -colon.length)));
-    if (!name.includes('\\')) return name + colon;
-    const hint = 'Use names without quotes, backslashes and control characters.';
-    throw new AppError('invalid_json', `The member name ${name} is not accepted. ${hint}`);
   });
 }
 

@@ -84,8 +84,9 @@ export interface ErrorReport {
 
 /** The answer to an error; `report` is told of those that are not the client's doing. */
 export function createProblem(error: unknown, report: (entry: ErrorReport) => void): Reply {
-  const { code, allow, retryAfterSeconds } = toRefusal(error);
+  const { code, allow, retryAfterSeconds, members } = toRefusal(error);
   const status = STATUS[code];
+  const body = JSON.stringify(describeProblem(error, report));
   return {
     status,
     headers: {
@@ -96,13 +97,14 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
       ...retryAfter(retryAfterSeconds, status),
       ...(LAST.has(code) && { connection: 'close' }),
     },
-    body: JSON.stringify(describeProblem(error, report)),
+    // They may be thousands, and are as they are to be sent.
+    body: members === undefined ? body : `${body.slice(0, -1)},${members}}`,
   };
 }
 
-/** The problem document of an error, for wherever it stands; `report` as above. */
+/** The problem document of an error, but for members of its own; `report` as above. */
 export function describeProblem(error: unknown, report: (entry: ErrorReport) => void) {
-  const { code, publicDetail, issues, members } = toRefusal(error);
+  const { code, publicDetail, issues } = toRefusal(error);
   const status = STATUS[code];
   // Without a cause it is a limit that does its work: nothing for the log.
   const isFault = status >= 500 && (code === 'internal' || (error as AppError).cause !== undefined);
@@ -115,7 +117,6 @@ export function describeProblem(error: unknown, report: (entry: ErrorReport) => 
     detail: publicDetail,
     ...(id && { instance: `urn:uuid:${id}` }),
     ...(issues.length > 0 && { errors: issues }),
-    ...members,
   };
 }
 

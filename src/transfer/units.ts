@@ -3,10 +3,10 @@
  * What a unit holds depends on the file alone, so the repetition of a file under its
  * Idempotency-Key has the same units, and those that were written are not written again.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   HEARTBEAT_INTERVAL_MS, IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS,
 } from '../config.ts';
+import { nextTurn } from '../domain/turn.ts';
 
 /** Where the units of a file go, one after the other. */
 export interface UnitTarget<Row, Written> {

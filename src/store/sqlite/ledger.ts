@@ -3,12 +3,12 @@
  * pass over much of it, so it goes in short steps, between which others have their turns; what was
  * written is never changed, so the steps need no common snapshot.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT,
 } from '../../config.ts';
 import type { Change } from '../../domain/change.ts';
 import type { ProductId, SellerId } from '../../domain/id.ts';
+import { nextTurn } from '../../domain/turn.ts';
 import type {
   MovementFilter, MovementPage, MovementQuery, StockLevelAt, StockLevelPage,
 } from '../stock-store.ts';
@@ -26,6 +26,8 @@ type Positions = AsyncGenerator<readonly number[], void, void>;
 
 /** What the first look back from a change reads; each one after it twice as much. */
 const FIRST_STEPS = 64;
+/** What the level of a product that has moved since costs beside its way, in steps of a way. */
+const LEVEL_STEPS = 25;
 
 export class Ledger {
   readonly #reader: Reader;
@@ -90,7 +92,7 @@ export class Ledger {
         const { level, steps } = await this.#findLevelAt(sellerId, product, position);
         if (level) levels.push(level);
         last = product.id;
-        walked += steps;
+        walked += steps === 0 ? 0 : steps + LEVEL_STEPS;
         if (walked < HISTORY_SCAN_LIMIT) continue;
         await nextTurn(); // short ways add up, too
         walked = 0;
