@@ -1,7 +1,7 @@
 /**
  * `make bench`: this server beside the floor in one run, growth from 1,000 to 1,000,000 products of
- * one seller, a whole catalogue in and out, then stock in step and webhooks. Machines differ and
- * are shared: the ratios are what to compare.
+ * one seller, a whole catalogue in and out, stock in step and webhooks, then how long heavy
+ * requests hold up others. Machines differ and are shared: the ratios are what to compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { parseNewProduct } from '../../src/domain/product.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { measureCatalogue } from './catalogue.ts';
 import { generateLoad, type Measured } from './load.ts';
+import { measureLoop } from './loop/main.ts';
 import { makeProduct } from './made-up.ts';
 import { type Running, runCommand, startFloor, startServer } from './process.ts';
 import { measureStock } from './stock.ts';
@@ -33,6 +34,7 @@ try {
   await measureCatalogue(join(folder, 'catalogue'));
   await measureStock(join(folder, 'stock'));
   await measureWebhooks(join(folder, 'webhooks'));
+  await measureLoop(join(folder, 'loop'));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

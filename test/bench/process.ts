@@ -9,6 +9,7 @@ export interface Running {
   readonly port: number;
   /** From the start of the process until it listened. */
   readonly startMs: number;
+  readonly child: ChildProcess;
   /** Resident memory, MiB; NaN where the system does not tell. */
   memory(): number;
   /** The most of it that there has been since the start. */
@@ -21,11 +22,11 @@ export async function startFloor(): Promise<Running> {
 }
 
 export async function startServer(
-  folder: string, flags: readonly string[] = [],
+  folder: string, flags: readonly string[] = [], nodeFlags: readonly string[] = [],
 ): Promise<Running> {
   const main = pathOf('../../src/main.ts');
   const args = ['serve', '--port', '0', '--data', folder, '--rate-limit', '0', '--json', ...flags];
-  return start([main, ...args], (line) => Number(new URL(JSON.parse(line).url).port));
+  return start([...nodeFlags, main, ...args], (line) => Number(new URL(JSON.parse(line).url).port));
 }
 
 /** Runs a command of the command line that answers with one JSON document. */
@@ -37,14 +38,14 @@ export function runCommand(...args: string[]): Record<string, string> {
 
 async function start(args: string[], readPort: (line: string) => number): Promise<Running> {
   const begin = performance.now();
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
   const kill = (): void => void child.kill();
   process.once('exit', kill); // where the benchmark itself fails
-  const [line] = await once(child.stdout, 'data');
+  const [line] = await once(child.stdout ?? child, 'data');
   const startMs = performance.now() - begin;
   const port = readPort(String(line));
   return {
-    port, startMs,
+    port, startMs, child,
     memory: () => readMemory(child, 'VmRSS'),
     peakMemory: () => readMemory(child, 'VmHWM'),
     stop() {

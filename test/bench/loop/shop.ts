@@ -1,0 +1,100 @@
+/** The server whose event loop is measured: a large catalogue, a key, an owner who is signed in. */
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import { openShop, type Visitor } from '../../portal/visitor.ts';
+import { makeVariedProduct } from '../made-up.ts';
+import { type Running, startServer } from '../process.ts';
+
+export const PRODUCTS = 100_000;
+const CHANGES = 100_000;
+/** The product that has moved more than any other. */
+export const BUSY = makeVariedProduct(PRODUCTS + 1);
+const READY_POLL_MS = 500;
+
+export interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+export interface MeasuredShop {
+  readonly server: Running;
+  readonly visitor: Visitor;
+  /** Sends with the key, reads the whole answer, and returns its beginning. */
+  send(sent: Sent): Promise<{ readonly status: number; readonly head: string }>;
+  /** Follows the changes live from the first one to a position. */
+  follow(path: string, position: number): Promise<void>;
+}
+
+/** 100,000 products and 300,000 entries of history. */
+export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
+  const monitor = new URL('monitor.ts', import.meta.url).href;
+  const flags = ['--webhook-allow-private', '--webhook-allow-http'];
+  const server = await startServer(folder, flags, ['--import', monitor]);
+  const store = await openSqliteStore({ folder });
+  const { visitor, key } = await openShop({ port: server.port, store });
+  await store.close();
+  const send: MeasuredShop['send'] = (sent) => sendTo(server.port, key, sent);
+  await send(importOf(makeLines(0, PRODUCTS + 2), 'application/x-ndjson'));
+  const changes = Array.from({ length: CHANGES }, (_, n) =>
+    `{"sku":"${makeVariedProduct(n).sku}","adjust":1,"reason":"counted"}\n`);
+  const busy = `{"sku":"${BUSY.sku}","adjust":1,"reason":"counted"}\n`.repeat(CHANGES);
+  for (const body of [changes.join(''), busy]) {
+    await send({
+      method: 'POST', path: '/api/v1/stock?report=failed', body,
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+  }
+  while ((await send({ path: '/api/v1/products?q=mug&limit=1' })).status !== 200) {
+    await wait(READY_POLL_MS);
+  }
+  return {
+    server, visitor, send,
+    follow: (path, position) => follow(server.port, key, path, position),
+  };
+}
+
+export function importOf(body: string | Uint8Array, type: string, coding?: 'gzip'): Sent {
+  return {
+    method: 'POST', path: '/api/v1/products/import', body,
+    headers: { 'content-type': type, ...(coding && { 'content-encoding': coding }) },
+  };
+}
+
+export function makeLines(from: number, count: number): string {
+  return Array.from({ length: count }, (_, n) =>
+    `${JSON.stringify(makeVariedProduct(from + n))}\n`).join('');
+}
+
+export function makeCsv(from: number, count: number): string {
+  const rows = Array.from({ length: count }, (_, n) => {
+    const { name, category, sku, price, stock } = makeVariedProduct(from + n);
+    return `${name},${category},${sku},${price},${stock}\n`;
+  });
+  return `name,category,sku,price,stock\n${rows.join('')}`;
+}
+
+async function sendTo(
+  port: number, key: string, { method = 'GET', path, headers = {}, body }: Sent,
+): ReturnType<MeasuredShop['send']> {
+  const all = { 'x-api-key': key, ...headers };
+  const outgoing = request({ host: '127.0.0.1', port, method, path, headers: all, agent: false });
+  outgoing.end(body);
+  const [response] = await once(outgoing, 'response');
+  let head = '';
+  for await (const chunk of response) if (head.length < 300) head += String(chunk);
+  return { status: response.statusCode, head: head.slice(0, 300) };
+}
+
+async function follow(port: number, key: string, path: string, position: number): Promise<void> {
+  const headers = { 'x-api-key': key, accept: 'text/event-stream' };
+  const outgoing = request({ host: '127.0.0.1', port, path, headers, agent: false }).end();
+  const [response] = await once(outgoing, 'response');
+  for await (const chunk of response.setEncoding('utf8')) {
+    const last = [...chunk.matchAll(/^id: (\d+)$/gm)].at(-1);
+    if (last && Number(last[1]) >= position) break;
+  }
+}
