@@ -2,10 +2,16 @@
 NODE ?= $(shell .toolchain/node)
 BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
 TESTS = 'test/**/*.test.ts'
+PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
+# In a folder of a known name, which npm writes into the document.
+SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/seller-product-api" && \
+  cp package.json package-lock.json .npmrc "$$folder/seller-product-api" && \
+  cd "$$folder/seller-product-api" && \
+  npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only
 BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test check test-browser bench print-node clean
+.PHONY: help run demo dev types test check test-browser bench sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +43,17 @@ test-browser: types ## the tests in a real browser; they need chromium and chrom
 
 bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
 	@$(NODE) test/bench/main.ts
+
+sbom: ## what runs, as a CycloneDX document: no package
+	@$(SBOM) --omit dev
+
+sbom-dev: ## the same with the packages that only development needs
+	@$(SBOM)
+
+pack: ## the sources as a .tgz: always the same bytes, whatever the modes and times of the files
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  tar -cf - package.json LICENSE $(PACKED) | tar -xf - -C "$$folder" && \
+	  chmod -R u=rwX,go=rX "$$folder" && npm pack --silent --pack-destination . "$$folder"
 
 print-node: ## the path of the Node that every target uses
 	@node=$(NODE); [ -n "$$node" ] && echo "$$node"
