@@ -14,8 +14,8 @@ import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from './limits.ts';
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
 /** What may stand between a name and its colon. */
 const SPACE = /\s*/y;
-/** Members whose names are looked at in one step. */
-const STEP_MEMBERS = 8_000;
+/** Texts and names that are passed in one step. */
+const STEP_STRINGS = 8_000;
 
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
@@ -77,6 +77,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
   let memberCount = 0;
   let depth = 0;
   let values = 0;
+  let strings = 0;
   const escapes = new Escapes(sent);
   for (let at = 0; at < sent.length; at += 1) {
     switch (sent.charCodeAt(at)) {
@@ -84,11 +85,12 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
         const end = findStringEnd(sent, at);
         escapes.pass(at, end);
         at = end;
+        strings += 1;
+        if (strings % STEP_STRINGS === 0) yield;
         break;
       }
       case 0x3a: // a colon
         memberCount += 1;
-        if (memberCount % STEP_MEMBERS === 0) yield;
         break;
       case 0x2c: // a comma: another value follows
         values += 1;
