@@ -8,10 +8,11 @@ SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/
   cp package.json package-lock.json .npmrc "$$folder/seller-product-api" && \
   cd "$$folder/seller-product-api" && \
   npm sbom --sbom-format cyclonedx --sbom-type application --package-lock-only
+FAULT_TESTS = 'test/faults/**/*.faults.ts'
 BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test check test-browser bench sbom sbom-dev pack print-node clean
+.PHONY: help run demo dev types test check test-faults test-browser bench sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +38,9 @@ test: types ## types, then every test with coverage (95 % of lines, 90 % of bran
 
 check: types ## types and tests without coverage
 	@$(NODE) --test $(TESTS)
+
+test-faults: types ## hundreds of crashes, full and failing disks, locks (4 minutes); strace and root
+	@$(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
 
 test-browser: types ## the tests in a real browser; they need chromium and chromium-driver
 	@$(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)

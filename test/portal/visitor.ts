@@ -11,6 +11,7 @@ import {
 import type { SellerId } from '../../src/domain/id.ts';
 import { parseNewSeller } from '../../src/domain/seller.ts';
 import { beginSession } from '../../src/portal/session.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import type { TestServer } from '../support/server.ts';
 
@@ -137,12 +138,30 @@ interface NewShop {
 
 /**
  * A shop with a key and an account, which signs in by the page for that. The server needs
- * `portal`. Its password is hashed so that it is checked at once: those of the page for joining
- * take a good part of a second.
+ * `portal`.
  */
 export async function openShop(
   { port, store }: Pick<TestServer, 'port' | 'store'>, options: NewShop = {},
 ): Promise<Shop> {
+  const { sellerId, key, email, password } = await makeAccount(store, options);
+  const visitor = new Visitor(port);
+  await visitor.get('/portal/sign-in');
+  const signedIn = await visitor.submit({ email, password });
+  assert.equal(signedIn.status, 303, signedIn.text);
+  return {
+    visitor, sellerId, key, email, password,
+    send: (request) =>
+      send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } }),
+  };
+}
+
+/**
+ * A seller with a key and an account that nobody is signed in with. Its password is hashed so that
+ * it is checked at once: those of the page for joining take a good part of a second.
+ */
+export async function makeAccount(
+  store: Store, options: NewShop = {},
+): Promise<Pick<Shop, 'sellerId' | 'key' | 'email' | 'password'>> {
   shops += 1;
   const { name = 'A shop', currency = 'EUR', email = `anna${shops}@shop.example` } = options;
   const { locale = 'en-GB', timeZone = 'Europe/Zurich' } = options;
@@ -160,15 +179,7 @@ export async function openShop(
   assert.ok(joined.refusal === undefined);
   const { sellerId } = joined;
   await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
-  const visitor = new Visitor(port);
-  await visitor.get('/portal/sign-in');
-  const signedIn = await visitor.submit({ email, password });
-  assert.equal(signedIn.status, 303, signedIn.text);
-  return {
-    visitor, sellerId, key, email, password,
-    send: (request) =>
-      send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } }),
-  };
+  return { sellerId, key, email, password };
 }
 
 /** In the PHC string format, with the least that argon2 takes. */

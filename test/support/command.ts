@@ -31,6 +31,8 @@ export interface Serving {
   readonly child: ChildProcess;
   /** All that it has written to standard error so far. */
   notes(): string;
+  /** The exit status, once it has ended: null where a signal ended it. */
+  readonly ended: Promise<number | null>;
   /** Sends a signal and resolves with the exit status: null where the signal ended it. */
   stop(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -54,6 +56,7 @@ export async function startServing(
   const { url } = JSON.parse(String(first[0])) as { url: string };
   return {
     url, port: Number(new URL(url).port), child, notes: () => notes,
+    ended: ended.then(([status]) => status),
     async stop(signal) {
       child.kill(signal);
       const [status] = await ended;

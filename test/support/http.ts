@@ -1,5 +1,7 @@
-/** Sends one request over a connection of its own and reads the whole answer. */
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+/** Sends one request, over a connection of its own unless it is told, and reads the answer. */
+import {
+  type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request,
+} from 'node:http';
 
 export interface Answer {
   readonly status: number;
@@ -14,13 +16,16 @@ export interface Request {
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Uint8Array;
+  /** Whose connections it may go over. */
+  readonly agent?: Agent;
 }
 
 export function send(
-  port: number, { method = 'GET', path, headers = {}, body }: Request,
+  port: number, { method = 'GET', path, headers = {}, body, agent }: Request,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, method, path, headers, agent: false });
+    const where = { host: '127.0.0.1', port, agent: agent ?? false };
+    const outgoing = request({ ...where, method, path, headers });
     outgoing.on('error', reject);
     outgoing.on('response', (response) => {
       const chunks: Buffer[] = [];

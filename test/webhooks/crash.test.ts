@@ -6,12 +6,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/domain/api-key.ts';
-import { countTo, makeNewKey, makeSeller } from '../store/contract/fixture.ts';
+import { makeNewKey, makeSeller } from '../store/contract/fixture.ts';
 import { openStore } from '../store/sqlite/open.ts';
 import { type Serving, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { makeProduct } from '../support/server.ts';
+import { assertGapless } from './gapless.ts';
 import { type Answering, OK, type Received, type Receiver, startReceiver } from './receiver.ts';
 
 const PRODUCTS = '/api/v1/products';
@@ -112,19 +113,6 @@ async function killUnderLoad(
   isKilled = true;
   assert.equal(await serving.stop('SIGKILL'), null);
   await writing;
-}
-
-/** Nothing is told before what precedes it, and in the end everything was. */
-function assertGapless(received: readonly Received[], position: number): void {
-  let seen = 0;
-  for (const { body } of received) {
-    const { first_position: first, last_position: last, changes } = body.data;
-    const positions = changes.map((change: { position: number }) => change.position);
-    assert.deepEqual(positions, countTo(last).slice(first - 1));
-    assert.ok(first <= seen + 1, `${first} came after ${seen}`);
-    seen = Math.max(seen, last);
-  }
-  assert.equal(seen, position);
 }
 
 function assertSameUnderOneId(received: readonly Received[]): void {

@@ -1,6 +1,5 @@
 /** The chain of the audit log: each event is sealed with the one before it. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -8,32 +7,8 @@ import type { Store } from '../../../src/store/store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { countTo, makeAuthor } from '../contract/fixture.ts';
 import { join as joinPortal } from '../contract/portal-fixture.ts';
+import { readChain } from './audit-chain.ts';
 import { openStore } from './open.ts';
-
-interface Row {
-  readonly n: number;
-  readonly seller_id: number | null;
-  readonly at: number;
-  readonly type: string;
-  readonly address: string;
-  readonly subject: string;
-  readonly hash: Uint8Array;
-}
-
-/** What the chain says, and what it has to say. */
-function readChain(folder: string): { readonly rows: Row[]; readonly expected: Buffer[] } {
-  const db = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
-  // The cast: these are the columns of the table.
-  const rows = db.prepare('SELECT * FROM audit_event ORDER BY n').all() as unknown as Row[];
-  db.close();
-  let before = Buffer.alloc(32);
-  const expected = rows.map((row) => {
-    const fields = [row.n, row.seller_id, row.at, row.type, row.address, row.subject];
-    before = createHash('sha256').update(before).update(JSON.stringify(fields)).digest();
-    return before;
-  });
-  return { rows, expected };
-}
 
 function note(store: Store, subject: string): Promise<void> {
   return store.noteAuditEvent({

@@ -1,0 +1,50 @@
+/** Signs in to the portal and out again, and counts what was answered. */
+import assert from 'node:assert/strict';
+import { Visitor } from '../portal/visitor.ts';
+
+/** Of one start of the server: it limits the requests of an address. */
+const ROUNDS = 20;
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export class Doorman {
+  readonly #credentials: Credentials;
+  /** Times that the password was sent. */
+  asked = 0;
+  /** Times that it let somebody in. */
+  answered = 0;
+
+  constructor({ email, password }: Credentials) {
+    this.#credentials = { email, password };
+  }
+
+  /** Until the server is gone, or has had enough of it. */
+  async work(port: number, end?: AbortSignal): Promise<void> {
+    for (let round = 0; round < ROUNDS && !end?.aborted; round += 1) {
+      try {
+        if (!await this.#signInAndOut(port)) return;
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        return; // the connection broke
+      }
+    }
+  }
+
+  async #signInAndOut(port: number): Promise<boolean> {
+    const visitor = new Visitor(port);
+    if ((await visitor.get('/portal/sign-in')).status !== 200) return false;
+    this.asked += 1;
+    const answer = await visitor.submit({ ...this.#credentials });
+    if (answer.status === 503 || answer.status === 507) return false;
+    assert.equal(answer.status, 303, answer.text);
+    this.answered += 1;
+    const page = await visitor.get('/portal');
+    if (page.status === 503) return false;
+    assert.equal(page.status, 200, page.text);
+    await visitor.submit({}, { action: '/portal/sign-out' });
+    return true;
+  }
+}

@@ -1,0 +1,57 @@
+/** Ends a server that is worked on again and again, and judges after each end what is there. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { makeRandom, type Random } from '../domain/random.ts';
+import { countTo } from '../store/contract/fixture.ts';
+import type { Serving } from '../support/command.ts';
+import type { Clerk } from './clerk.ts';
+import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
+
+/** Works until the server is gone, by whatever means; returns the number of answers. */
+export type End = (shop: Shop, serving: Serving, random: Random) => Promise<number>;
+
+/** What became of changes that were not answered. */
+type Found = Clerk['found'];
+
+/** As many times. The seed is printed, and may be given to see the same again. */
+export async function survive(t: TestContext, kills: number, end: End): Promise<Found> {
+  const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
+  t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
+  const random = makeRandom(seed);
+  const shop = await openShop(t, random);
+  let answers = 0;
+  for (const _ of countTo(kills)) {
+    const serving = await serve(t, shop);
+    await judge(shop, serving);
+    answers += await end(shop, serving, random);
+    assert.equal(await serving.stop('SIGKILL'), null);
+  }
+  const serving = await serve(t, shop);
+  await judge(shop, serving);
+  await judgeWebhook(shop);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  judgeFiles(shop);
+  const found = { done: 0, undone: 0 };
+  for (const clerk of shop.clerks) {
+    found.done += clerk.found.done;
+    found.undone += clerk.found.undone;
+  }
+  t.diagnostic(`${kills} kills, and all ${answers} answers were kept, of ${shop.seen.position} `
+    + `changes, ${shop.receiver.received.length} messages and ${shop.doorman.answered} sign-ins; `
+    + `of what was not answered ${found.done} were done, ${found.undone} not, and none half`);
+  return found;
+}
+
+/** Else the kills proved nothing. */
+export function assertBetween({ done, undone }: Found): void {
+  assert.ok(done > 0 && undone > 0, 'no kill came between the change and its answer');
+}
+
+/** A moment by chance: some answers later, and up to 10 ms. */
+export const killAtRandom: End = (shop, serving, random) => {
+  const target = 1 + random.below(300);
+  const lateMs = random.below(10);
+  return work(shop, serving, { onAnswer(count) {
+    if (count === target) setTimeout(() => serving.child.kill('SIGKILL'), lateMs);
+  } });
+};
