@@ -64,8 +64,11 @@ export interface AppOptions {
   readonly clock?: () => number;
   /** Told of every error that was not the client's doing. Default: a line on standard error. */
   readonly report?: (entry: ErrorReport) => void;
-  /** Told of every request once, when it is answered or its client is gone. */
-  readonly onAnswered?: (entry: AnsweredRequest) => void;
+  /**
+   * Told of every request once, when it is answered or its client is gone. It is looked up for each
+   * request, so it may come and go.
+   */
+  readonly onAnswered?: ((entry: AnsweredRequest) => void) | undefined;
 }
 
 export interface App {
@@ -86,8 +89,7 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const parts = wire(options);
   const { prefix, portal, report, strict, underWay, usage } = parts;
-  const { onAnswered } = options;
-  const spans = onAnswered && new Spans();
+  const spans = new Spans();
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
@@ -95,7 +97,8 @@ export function createApp(options: AppOptions): App {
     if (strict.isAfterRefused(request)) return; // its connection ends with that answer
     underWay.begin();
     const passage = beginPassage();
-    const describe = spans && followRequest(request, response, spans);
+    const { onAnswered } = options;
+    const describe = onAnswered && followRequest(request, response, spans);
     // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     let reply = UNANSWERED;
@@ -113,13 +116,13 @@ export function createApp(options: AppOptions): App {
       response.destroy();
     } finally {
       underWay.end();
-      if (describe) tell(describe(passage, reply));
+      if (describe) tell(() => onAnswered(describe(passage, reply)));
     }
   }
 
-  function tell(entry: AnsweredRequest): void {
+  function tell(work: () => void): void {
     try {
-      onAnswered?.(entry);
+      work();
     } catch (error) {
       report({ id: 'answered', error });
     }

@@ -11,6 +11,11 @@ export const DEFAULT_DATA_FOLDER = 'data';
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 6_000;
 export const RATE_LIMIT_PER_MINUTE_LIMIT = 10_000_000;
 
+/** What waits for whoever reads the log; beyond it lines are dropped. */
+export const LOG_BUFFER_LIMIT_CHARACTERS = 1024 * 1024;
+/** How long the end of a server waits for the log to be taken. */
+export const LOG_CLOSE_TIMEOUT_MS = 1_000;
+
 /** Refused keys a minute from one address; beyond it they are answered with 429. */
 export const FAILED_KEYS_PER_MINUTE = 60;
 /** Keys, and addresses, whose rate is remembered; the one seen longest ago is forgotten first. */

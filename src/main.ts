@@ -31,7 +31,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 process.stderr.on('error', () => {}); // nobody can be told
-if (args[0] === 'serve') restartForServing();
+if (args[0] === 'serve') {
+  restartForServing();
+  process.on('SIGUSR2', () => {}); // it would end a server that is still starting
+}
 try {
   await run(args);
 } catch (error) {

@@ -14,12 +14,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   store: ['config.ts', 'domain'],
   http: ['config.ts', 'domain'],
+  telemetry: ['config.ts', 'domain', 'http', 'store'],
   transfer: ['config.ts', 'domain', 'http'],
   webhooks: ['config.ts', 'domain', 'http', 'store'],
   api: ['config.ts', 'domain', 'http', 'store', 'transfer'],
   portal: ['config.ts', 'domain', 'http', 'store', 'transfer', 'api'],
   'app.ts': ['config.ts', 'domain', 'http', 'store', 'api'],
-  cli: ['config.ts', 'domain', 'http', 'store', 'transfer', 'webhooks', 'portal', 'app.ts'],
+  cli: [
+    'config.ts', 'domain', 'http', 'store', 'telemetry', 'transfer', 'webhooks', 'portal', 'app.ts',
+  ],
   'index.ts': ['app.ts', 'domain', 'http', 'store', 'webhooks', 'portal'],
   'main.ts': ['cli', 'domain'],
 };

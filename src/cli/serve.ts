@@ -12,6 +12,7 @@ import { limitHistory } from './history-age.ts';
 import { listeningFlags, readListening } from './serving/listening.ts';
 import { loadPortal, loadWebhooks, partFlags } from './serving/parts.ts';
 import { readNumber, readSwitch } from './serving/settings.ts';
+import { readTelemetry, telemetryFlags } from './serving/telemetry.ts';
 import { withStore } from './with-store.ts';
 
 export const serve: Command = {
@@ -29,9 +30,12 @@ export const serve: Command = {
     },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
     ...partFlags,
+    ...telemetryFlags,
   },
   async run(input) {
-    const { flags, dataFolder, note } = input;
+    const { flags, dataFolder } = input;
+    const telemetry = readTelemetry(input);
+    const { note, warn, report } = telemetry;
     const listening = readListening(input);
     const { baseUrl } = listening;
     const rateLimitPerMinute = readNumber(
@@ -45,18 +49,20 @@ export const serve: Command = {
     const portal = await loadPortal(input, baseUrl);
     const stopped = waitForStopSignal();
     await withStore(dataFolder, async (store) => {
-      const webhooks = startWebhooks?.(store);
+      const webhooks = startWebhooks?.(store, report);
       try {
         const app = createApp({
-          store, rateLimitPerMinute, allowBrowsers, ...(webhooks && { webhooks }),
+          store, rateLimitPerMinute, allowBrowsers, report,
+          get onAnswered() { return telemetry.onAnswered; },
+          ...(webhooks && { webhooks }),
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
         const listener = await listening.listen(app.handle);
-        const stopLimiting = limitHistory(store, historyDays, note);
+        const stopLimiting = limitHistory(store, historyDays, warn);
         try {
           const hasPortal = portal !== undefined;
           await announce(input, listening.url(listener), { store, hasPortal });
-          for (const warning of listening.warnings) note(warning);
+          for (const warning of listening.warnings) warn(warning);
           await stopped;
         } finally {
           stopLimiting();
@@ -70,6 +76,7 @@ export const serve: Command = {
       }
     });
     note('Stopped.');
+    await telemetry.close();
   },
 };
 

@@ -17,5 +17,6 @@ export function guardReport(
 }
 
 function reportToStandardError({ id, error }: ErrorReport): void {
-  console.error(JSON.stringify({ at: new Date().toISOString(), id, error: inspect(error) }));
+  const line = { time: new Date().toISOString(), level: 'error', event: 'error', id };
+  console.error(JSON.stringify({ ...line, error: inspect(error) }));
 }

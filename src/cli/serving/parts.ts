@@ -1,5 +1,6 @@
 /** The parts of the server that can be left out: then nothing of them is read from the disk. */
 import { join } from 'node:path';
+import type { ErrorReport } from '../../http/problem.ts';
 import type { Store } from '../../store/store.ts';
 import type { Flags, Input } from '../command.ts';
 import { readSwitch } from './settings.ts';
@@ -23,7 +24,8 @@ export async function loadWebhooks({ flags }: Input) {
   const allowHttp = readSwitch('webhook-allow-http', flags['webhook-allow-http']);
   if (isOff) return undefined;
   const startWebhooks = (await import('../../webhooks/webhooks.ts')).startWebhooks;
-  return (store: Store) => startWebhooks({ store, allowPrivate, allowHttp });
+  return (store: Store, report: (entry: ErrorReport) => void) =>
+    startWebhooks({ store, report, allowPrivate, allowHttp });
 }
 
 /** Undefined where it is switched off. @throws UsageError */

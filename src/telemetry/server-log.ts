@@ -1,0 +1,38 @@
+/**
+ * What a server writes to its log: a line for each request, for each error of its own, and for what
+ * its operator should know. A line of a request has no more than `AnsweredRequest` has.
+ */
+import { inspect } from 'node:util';
+import { formatKeyId, formatSellerId } from '../domain/id.ts';
+import type { AnsweredRequest } from '../http/answered-request.ts';
+import type { ErrorReport } from '../http/problem.ts';
+import type { Log } from './log.ts';
+
+/** Whether requests are worth describing now. */
+export function logsRequests(log: Log): boolean {
+  return log.has('warn');
+}
+
+export function logRequest(log: Log, request: AnsweredRequest): void {
+  const { sellerId, keyId, durationMs } = request;
+  const isKey = sellerId !== undefined && keyId !== undefined;
+  log.write(request.status >= 500 ? 'warn' : 'info', 'request', {
+    method: request.method,
+    route: request.route,
+    status: request.status,
+    code: request.code,
+    complete: request.isComplete,
+    duration_ms: Math.round(durationMs * 1_000) / 1_000,
+    bytes: request.sentBytes,
+    address: request.address,
+    seller: sellerId === undefined ? undefined : formatSellerId(sellerId),
+    key: isKey ? formatKeyId({ sellerId, keyId }) : undefined,
+    trace_id: request.traceId,
+    span_id: request.spanId,
+    parent_span_id: request.parentSpanId,
+  });
+}
+
+export function logError(log: Log, { id, error }: ErrorReport): void {
+  log.write('error', 'error', { id, error: inspect(error) });
+}
