@@ -7,6 +7,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Authenticator, authorize } from './api/authenticate.ts';
 import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
+import { HEALTH } from './api/paths.ts';
+import { Readiness } from './api/readiness.ts';
 import type { PortalService, Route, Services, WebhookService } from './api/route.ts';
 import { routes } from './api/routes.ts';
 import { UsageCounter } from './api/usage-counter.ts';
@@ -178,6 +180,7 @@ function wire(options: AppOptions): Parts {
       all: STREAMS_AT_ONCE_LIMIT, perOwner: STREAMS_PER_KEY_LIMIT,
     }),
     liveChanges: new LiveChanges(store),
+    readiness: new Readiness(store),
     router: new Router(routes),
     rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
     compressor: new Compressor(),
@@ -209,7 +212,8 @@ async function answer(
   let reply: Reply;
   try {
     strict.assert(request); // before anything waits: Node may hand on the next request at once
-    if (underWay.closing.aborted) throw new AppError('unavailable', 'This server is stopping.');
+    const isStopping = underWay.closing.aborted && target.path !== HEALTH;
+    if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
     if (portal?.isFor(target.path)) {
       const watchClient = () => underWay.watchClient(response);
       return await portal.answer({ ...target, request, watchClient }, parts);

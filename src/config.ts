@@ -16,6 +16,17 @@ export const LOG_BUFFER_LIMIT_CHARACTERS = 1024 * 1024;
 /** How long the end of a server waits for the log to be taken. */
 export const LOG_CLOSE_TIMEOUT_MS = 1_000;
 
+/** How often the server looks whether it is ready, and how long that may take. */
+export const READY_CHECK_INTERVAL_MS = 1_000;
+export const READY_CHECK_TIMEOUT_MS = 2_000;
+/** A disk that has less left counts as full. */
+export const READY_FREE_BYTES = 16 * 1024 * 1024;
+/** How long after a commit that failed no more changes are asked for. */
+export const READY_RETRY_MS = 5_000;
+/** By which the times of commits are counted. */
+export const COMMIT_BOUNDS_SECONDS: readonly number[] =
+  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 /** Refused keys a minute from one address; beyond it they are answered with 429. */
 export const FAILED_KEYS_PER_MINUTE = 60;
 /** Keys, and addresses, whose rate is remembered; the one seen longest ago is forgotten first. */

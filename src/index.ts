@@ -35,6 +35,7 @@ export type {
   CatalogueTotals, ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store,
   WrittenProduct,
 } from './store/store.ts';
+export type { StoreFigures } from './store/store-figures.ts';
 export type {
   ChangePage, ChangeQuery, MovementPage, MovementQuery, StockDay, StockDayQuery, StockLevelPage,
   StockTrial, SyncedStock,

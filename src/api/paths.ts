@@ -12,5 +12,11 @@ export const STOCK = '/api/v1/stock';
 /** The ledger of stock. */
 export const MOVEMENTS = `${STOCK}/movements`;
 
+/** Answered as long as the process does anything at all, also while it stops. */
+export const HEALTH = '/healthz';
+
+/** Answered with 200 while the server can do its work. */
+export const READINESS = '/readyz';
+
 /** All endpoints of webhooks of the caller. */
 export const WEBHOOKS = '/api/v1/webhooks';

@@ -18,6 +18,7 @@ import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveChanges } from './live-changes.ts';
 import type { Operation, Parameter } from './operation.ts';
+import type { Readiness } from './readiness.ts';
 
 /** One request: authenticated, within its rate, allowed by its scope, its query checked. */
 export interface Call {
@@ -55,6 +56,7 @@ export interface Services {
   /** The streams of changes and the requests that wait for some, by key. */
   readonly streams: AtOnce<string>;
   readonly liveChanges: LiveChanges;
+  readonly readiness: Readiness;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
   /** Is told of errors that are not the client's doing. */

@@ -1,6 +1,7 @@
 /** The whole API on one screen. HEAD is answered wherever GET is. */
 import type { Scope } from '../domain/scope.ts';
 import { listChanges } from './changes.ts';
+import { readHealth, readReadiness } from './health.ts';
 import { importProducts } from './import.ts';
 import {
   CSV_TYPE, EVENT_STREAM_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE,
@@ -8,6 +9,7 @@ import {
 import { listMovements } from './movements.ts';
 import { readOpenApi } from './openapi.ts';
 import { listChangesOperation } from './operations/changes.ts';
+import { readHealthOperation, readReadinessOperation } from './operations/health.ts';
 import { importProductsOperation } from './operations/import.ts';
 import { readOpenApiOperation } from './operations/openapi.ts';
 import { createProductOperation, listProductsOperation } from './operations/product-list.ts';
@@ -27,7 +29,7 @@ import {
   changesParameters, importParameters, listParameters, movementParameters, pageParameters,
   stockParameters, stockSyncParameters,
 } from './parameters.ts';
-import { CHANGES, MOVEMENTS, PRODUCTS, STOCK, WEBHOOKS } from './paths.ts';
+import { CHANGES, HEALTH, MOVEMENTS, PRODUCTS, READINESS, STOCK, WEBHOOKS } from './paths.ts';
 import { listProducts } from './product-list.ts';
 import { createProduct, deleteProduct, patchProduct, putProduct, readProduct } from './products.ts';
 import type { Route } from './route.ts';
@@ -100,6 +102,14 @@ export const routes: readonly Route[] = [
   {
     ...get, path: '/api/v1/openapi.json', scope: undefined,
     operation: readOpenApiOperation, handle: readOpenApi,
+  },
+
+  {
+    ...get, path: HEALTH, scope: undefined, operation: readHealthOperation, handle: readHealth,
+  },
+  {
+    ...get, path: READINESS, scope: undefined,
+    operation: readReadinessOperation, handle: readReadiness,
   },
 
   {

@@ -14,6 +14,7 @@ import type { Scope } from '../domain/scope.ts';
 import type { NewSeller, Seller } from '../domain/seller.ts';
 import type { PortalStore } from './portal-store.ts';
 import type { StockStore } from './stock-store.ts';
+import type { StoreFigures } from './store-figures.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 import type { Author, Idempotency, PageQuery, Write } from './write.ts';
@@ -163,6 +164,9 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
   exportProducts(
     sellerId: SellerId, filter: ProductFilter, sort: ProductSort, position: number,
   ): Promise<ProductExport>;
+
+  /** How this store is doing: a look at its files, and no query. */
+  readFigures(): Promise<StoreFigures>;
 
   /** Finishes what is under way, then refuses everything. */
   close(): Promise<void>;

@@ -8,6 +8,9 @@ import type { AnsweredRequest } from '../http/answered-request.ts';
 import type { ErrorReport } from '../http/problem.ts';
 import type { Log } from './log.ts';
 
+/** Routes that are asked again and again by whoever watches over the server. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 /** Whether requests are worth describing now. */
 export function logsRequests(log: Log): boolean {
   return log.has('warn');
@@ -16,7 +19,7 @@ export function logsRequests(log: Log): boolean {
 export function logRequest(log: Log, request: AnsweredRequest): void {
   const { sellerId, keyId, durationMs } = request;
   const isKey = sellerId !== undefined && keyId !== undefined;
-  log.write(request.status >= 500 ? 'warn' : 'info', 'request', {
+  log.write(findLevel(request), 'request', {
     method: request.method,
     route: request.route,
     status: request.status,
@@ -35,4 +38,9 @@ export function logRequest(log: Log, request: AnsweredRequest): void {
 
 export function logError(log: Log, { id, error }: ErrorReport): void {
   log.write('error', 'error', { id, error: inspect(error) });
+}
+
+function findLevel({ route, status }: AnsweredRequest): 'warn' | 'info' | 'debug' {
+  if (PROBES.has(route)) return 'debug';
+  return status >= 500 ? 'warn' : 'info';
 }

@@ -70,11 +70,13 @@ test('changes its level by SIGUSR2, and says which it is', async (t) => {
     serving.child.kill('SIGUSR2');
     await waitForNote(serving, `The level of this log is ${level} now.`);
     await send(serving.port, { path: `/${level}` });
+    await send(serving.port, { path: '/healthz' });
   }
   assert.equal(await serving.stop('SIGTERM'), 0);
   const lines = parseLines(serving.notes());
-  assert.deepEqual(lines.map(({ event }) => event), [
-    'log_level', 'log_level', 'request', 'log_level', 'request', 'log_level', 'log_level',
+  assert.deepEqual(lines.map(({ event, route }) => route ?? event), [
+    'log_level', 'log_level', 'unknown', 'log_level', 'unknown', '/healthz', 'log_level',
+    'log_level',
   ]);
   assert.match(serving.notes(), /^Stopping: answering what is under way\.\nStopped\.$/m);
 });

@@ -9,6 +9,7 @@ import type { Store } from '../store.ts';
 import type { Author, Write } from '../write.ts';
 import { prepareCatalogueFile } from './catalogue-file.ts';
 import { CommitWatch } from './commit-watch.ts';
+import { readDiskFigures } from './disk-figures.ts';
 import { pruneHistory } from './history-pruner.ts';
 import type { Once } from './idempotency.ts';
 import { openImportPreview } from './import-preview.ts';
@@ -49,6 +50,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       ),
       ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
       ...portalStore({ folder, writer, reader, clock }),
+      readFigures: async () => ({ ...writer.readFigures(), ...await readDiskFigures(file) }),
     };
   } catch (error) {
     await writer.close(Promise.resolve());
@@ -58,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 function createStore(
   writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
-): Omit<Store, keyof ReturnType<typeof webhookStore> | keyof PortalStore> {
+): Omit<Store, keyof ReturnType<typeof webhookStore> | keyof PortalStore | 'readFigures'> {
   const ledger = new Ledger(reader);
   writer.onCommit(() => {
     reader.endSnapshot();

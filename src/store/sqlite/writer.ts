@@ -9,6 +9,8 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
+import type { StoreFigures } from '../store-figures.ts';
+import { CommitFigures } from './commit-figures.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { Once } from './idempotency.ts';
 import type { UnitInput, UnitName, UnitOutput } from './units.ts';
@@ -39,6 +41,9 @@ export class Writer {
   #waiting: Pending[] = [];
   #underWay: Pending[] = [];
   #isScheduled = false;
+  /** When what is under way was sent (`performance.now`). */
+  #sentAt = 0;
+  readonly #figures = new CommitFigures();
   #closed: Promise<void> | undefined;
   #failure: Error | undefined;
   #onIdle: () => void = () => {};
@@ -87,6 +92,14 @@ export class Writer {
     });
   }
 
+  readFigures(): Omit<StoreFigures, 'logBytes' | 'freeBytes'> {
+    return {
+      ...this.#figures.read(),
+      canWrite: !this.#failure,
+      waitingChanges: this.#underWay.length + this.#waiting.length,
+    };
+  }
+
   /**
    * Refuses what comes, commits what waits, and ends the thread. Its connection is closed after
    * those of `others` are, since the last one of all empties the WAL.
@@ -120,6 +133,7 @@ export class Writer {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
     this.#underWay = this.#waiting.splice(0, this.#countNext());
     const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
+    this.#sentAt = performance.now();
     this.#thread.postMessage(JSON.stringify(batch));
   }
 
@@ -135,11 +149,13 @@ export class Writer {
 
   #settle(text: string): void {
     const settled = this.#underWay;
+    const sentAt = this.#sentAt;
     this.#underWay = [];
     this.#onCommit();
     this.#send(); // the thread works on, while this one reads what it did, and answers
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
+    this.#figures.note(sentAt, outcomes);
     settled.forEach((pending, index) => {
       pending.settle(outcomes[index] ?? UNKNOWN);
     });
