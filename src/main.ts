@@ -20,6 +20,7 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   export: async () => (await import('./cli/export.ts')).exportProducts,
   doctor: async () => (await import('./cli/doctor.ts')).doctor,
   backup: async () => (await import('./cli/backup.ts')).backupCatalogue,
+  restore: async () => (await import('./cli/restore.ts')).restoreCatalogue,
   demo: async () => (await import('./cli/demo.ts')).demo,
 }));
 

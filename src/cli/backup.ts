@@ -2,12 +2,12 @@
  * `backup`: copies the database of the data folder to a file, while a server serves it or not. The
  * file appears when it was checked; until then it is FILE.PID.part.
  */
-import { type Backup, backUp, type CopyState } from '../store/sqlite/backup.ts';
+import { backUp } from '../store/sqlite/backup.ts';
 import { NewFile } from '../store/sqlite/new-file.ts';
 import { type Command, UsageError } from './command.ts';
+import { CopyProgress, describeCatalogue } from './copy-progress.ts';
 import { withInterrupt } from './interrupt.ts';
-import { Progress } from './progress.ts';
-import { formatCount, formatMebibytes } from './progress-line.ts';
+import { formatMebibytes } from './progress-line.ts';
 
 export const backupCatalogue: Command = {
   summary: 'Copies the database to a file and checks the copy, while a server serves or not.',
@@ -18,7 +18,9 @@ export const backupCatalogue: Command = {
     if (/-(?:wal|shm|journal)$/.test(path)) throw new UsageError(`Choose another name: ${path}.`);
     const target = new NewFile(path);
     const startedAt = performance.now();
-    const made = await withInterrupt(() => makeBackup(dataFolder, target, note), () => {
+    const progress = new CopyProgress(note);
+    const work = () => backUp(dataFolder, target, (state) => progress.show(state));
+    const made = await withInterrupt(() => work().finally(() => progress.close()), () => {
       target.discard();
       return `Interrupted: ${path} was not written.`;
     });
@@ -31,30 +33,3 @@ export const backupCatalogue: Command = {
       + ' keep a copy of it elsewhere.');
   },
 };
-
-/** As people read it. */
-function describeCatalogue({ sellers, products, changes }: Backup): string {
-  const count = (number: number, noun: string): string =>
-    `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
-  return `${count(sellers, 'seller')} with ${count(products, 'product')}`
-    + ` after ${count(changes, 'change')}`;
-}
-
-async function makeBackup(
-  folder: string, target: NewFile, note: (text: string) => void,
-): Promise<Backup> {
-  const progress = new Progress(process.stderr);
-  const show = (state: CopyState): void => {
-    if (state.bytes < state.sizeBytes) {
-      progress.show(state);
-      return;
-    }
-    progress.end(state);
-    note('Checking the copy.');
-  };
-  try {
-    return await backUp(folder, target, show);
-  } finally {
-    progress.close();
-  }
-}

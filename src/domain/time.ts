@@ -28,3 +28,8 @@ export function parseTime(text: string): number | undefined {
   const at = isDay ? Date.parse(text) : NaN;
   return at >= 0 ? at : undefined;
 }
+
+/** For names of files: `20261121T093000Z`, in UTC, of the second in which `at` is. */
+export function formatFileTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+}

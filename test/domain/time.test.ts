@@ -1,7 +1,7 @@
 /** Times as RFC 3339 text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime, parseTime } from '../../src/domain/time.ts';
+import { formatFileTime, formatTime, parseTime } from '../../src/domain/time.ts';
 
 test('writes UTC with milliseconds', () => {
   assert.equal(formatTime(1_767_323_045_678), '2026-01-02T03:04:05.678Z');
@@ -42,3 +42,7 @@ const times: readonly [text: string, at: number | undefined][] = [
 for (const [text, at] of times) {
   test(`reads "${text}" as ${at ?? 'no time'}`, () => assert.equal(parseTime(text), at));
 }
+
+test('writes a time as a part of a name of a file', () => {
+  assert.equal(formatFileTime(Date.UTC(2026, 0, 2, 3, 4, 5, 678)), '20260102T030405Z');
+});

@@ -1,13 +1,14 @@
 /**
  * What is in a catalogue, and whether a copy of it is whole: its pages, indexes and references as
- * SQLite checks them, and the history of every seller without a gap. Takes any version of the
- * schema.
+ * SQLite checks them, and the history of every seller without a gap.
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
+import { checkIntegrity, checkReferences } from './check/integrity.ts';
+import { checkPositions } from './check/positions.ts';
 import { openReader } from './connection.ts';
-import { readInteger, readText } from './row.ts';
+import { readInteger } from './row.ts';
 
 export interface CatalogueFacts {
   /** Of the schema. */
@@ -20,8 +21,8 @@ export interface CatalogueFacts {
   readonly mark: string;
 }
 
-/** The first version whose history may be pruned. */
-const PRUNING_VERSION = 3;
+/** The first version whose history is as it is now. */
+const HISTORY_VERSION = 3;
 
 /** Of one snapshot, where the connection is in a transaction. */
 export function readFacts(db: DatabaseSync): CatalogueFacts {
@@ -44,34 +45,24 @@ export function readFacts(db: DatabaseSync): CatalogueFacts {
   };
 }
 
-/** Reads all of a copy. @throws AppError `unavailable` where it is not whole */
-export function checkCopy(file: string): CatalogueFacts {
+/** Reads all of a copy, which errors call so. @throws AppError `unavailable` if it is not whole */
+export function checkCopy(file: string, name: string): CatalogueFacts {
   const db = openReader(file);
   try {
     const fault = findFault(db);
     if (fault === undefined) return readFacts(db);
-    throw new AppError('unavailable', `The copy is not whole: ${fault}. "doctor" tells more.`);
+    throw new AppError('unavailable', `${name} is not whole: ${fault}`);
   } finally {
     db.close();
   }
 }
 
+/** What "doctor" would find first; of what products and stock add up to, it alone tells. */
 function findFault(db: DatabaseSync): string | undefined {
-  const integrity = readText(
-    db.prepare('PRAGMA integrity_check(1)').get() ?? {}, 'integrity_check',
-  );
-  if (integrity !== 'ok') return integrity.replace(/\s+/g, ' ');
-  const reference = db.prepare('SELECT "table" FROM pragma_foreign_key_check LIMIT 1').get();
-  if (reference) return `${readText(reference, 'table')} names what is not there`;
-  const { version } = readFacts(db);
-  const gap = db.prepare(`
-    SELECT s.id FROM seller AS s WHERE s.position - ${prunedTo(version)} <> (
-      SELECT count(*) FROM change AS c
-      WHERE c.seller_id = s.id AND c.position > ${prunedTo(version)})
-    ORDER BY s.id LIMIT 1`).get();
-  return gap && `the history of seller ${readInteger(gap, 'id')} has a gap`;
-}
-
-function prunedTo(version: number): string {
-  return version < PRUNING_VERSION ? '0' : 's.pruned_to';
+  for (const find of [checkIntegrity, checkReferences]) {
+    for (const { what } of find(db)) return what;
+  }
+  if (readFacts(db).version < HISTORY_VERSION) return undefined;
+  for (const { what } of checkPositions(db)) return what;
+  return undefined;
 }

@@ -4,7 +4,7 @@
  * commit of another connection and may never end; so it copies one moment, and holds up nobody. The
  * write-ahead log is not cut back meanwhile. What is in `server.key` is not in the copy.
  */
-import { existsSync, statfsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -13,20 +13,13 @@ import { AppError } from '../../domain/error.ts';
 import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
 import { assertKnown, CATALOGUE_FILE_NAME, findVersion } from './catalogue-file.ts';
 import { openCopy, openReader } from './connection.ts';
+import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { isThere, type NewFile } from './new-file.ts';
 import { readInteger } from './row.ts';
 
-export interface CopyState {
-  readonly bytes: number;
-  readonly sizeBytes: number;
-}
-
-export interface Backup extends CatalogueFacts {
+interface Backup extends CatalogueFacts {
   readonly bytes: number;
 }
-
-// Primary result code: https://www.sqlite.org/rescode.html
-const SQLITE_FULL = 13;
 
 /**
  * Resolves once the copy of the database in `folder` was read back and found whole, and is on the
@@ -58,19 +51,10 @@ export async function backUp(
     return { ...facts, bytes };
   } catch (error) {
     target.discard();
-    throw explain(error, target.path);
+    throw explainCopyError(error, target.path);
   } finally {
     if (source?.isOpen) source.close();
   }
-}
-
-/** Says what there is not enough of before a disk is filled that others need, too. */
-function assertRoom(folder: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize >= bytes) return;
-  const [needed, free] = [bytes, bavail * bsize].map((count) => Math.ceil(count / 2 ** 20));
-  const text = `The copy needs ${needed} MiB, and ${folder} has ${free} MiB left.`;
-  throw new AppError('storage_full', `${text} Nothing was written.`);
 }
 
 function readSize(db: DatabaseSync): number {
@@ -93,18 +77,8 @@ async function copy(
 }
 
 function checkSame(facts: CatalogueFacts, part: string): void {
-  const copied = checkCopy(part);
+  const copied = checkCopy(part, 'The copy');
   const isSame = copied.mark === facts.mark && copied.products === facts.products
     && copied.version === facts.version;
   if (!isSame) throw new AppError('unavailable', 'The copy is not what was copied.');
-}
-
-function explain(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || !('errcode' in error)) return error;
-  if ((Number(error.errcode) & 0xff) === SQLITE_FULL) {
-    const text = `There is no room for ${file}. Nothing of it was left.`;
-    return new AppError('storage_full', text, { cause: error });
-  }
-  const text = `${file} was not written: ${error.message}. "doctor" tells more.`;
-  return new AppError('unavailable', text, { cause: error });
 }

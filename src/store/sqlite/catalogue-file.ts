@@ -43,8 +43,7 @@ const APPLICATION_ID_OFFSET = 68;
  * @throws AppError `unavailable` for a foreign or newer file, and for a folder that others use
  */
 export function prepareCatalogueFile(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  assertOwnFolder(folder);
+  prepareFolder(folder);
   const file = join(folder, CATALOGUE_FILE_NAME);
   const found = findVersion(file);
   chmodSync(folder, 0o700);
@@ -55,6 +54,15 @@ export function prepareCatalogueFile(folder: string): string {
     db.close();
   }
   return file;
+}
+
+/**
+ * Makes the folder where there is none.
+ * @throws AppError `unavailable` for a folder that others use
+ */
+export function prepareFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  assertOwnFolder(folder);
 }
 
 /** To close a folder that something else lives in, such as `/` or `/tmp`, would break that. */
@@ -98,6 +106,13 @@ export function readCursorKey(db: DatabaseSync): Uint8Array {
  * @throws AppError `unavailable` for a file of somebody else, or of a newer version
  */
 export function findVersion(file: string): number | undefined {
+  const version = findAnyVersion(file);
+  if (version !== undefined) assertKnown(version, file);
+  return version;
+}
+
+/** The same, also of a newer version. @throws AppError `unavailable` */
+export function findAnyVersion(file: string): number | undefined {
   const header = Buffer.alloc(HEADER_BYTES);
   try {
     const handle = openSync(file, 'r');
@@ -113,9 +128,7 @@ export function findVersion(file: string): number | undefined {
     const hint = 'It was left untouched: move it away, or name another folder with --data.';
     throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
   }
-  const version = header.readInt32BE(USER_VERSION_OFFSET);
-  assertKnown(version, file);
-  return version;
+  return header.readInt32BE(USER_VERSION_OFFSET);
 }
 
 /** @throws AppError `unavailable` for the version of a newer program */

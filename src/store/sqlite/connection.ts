@@ -83,6 +83,18 @@ export function openCopy(file: string): DatabaseSync {
   `);
 }
 
+/**
+ * Keeps everybody else out of a database; throws where somebody has it open. Its log is moved into
+ * it first, so that all of it is in one file. Whoever opens that file while it gets another name
+ * cannot write to it: it has to be written to before it has a log again, and SQLite notices.
+ */
+export function openAlone(file: string): DatabaseSync {
+  return open(file, { readOnly: false, timeout: 0 }, `
+    PRAGMA journal_mode = DELETE;
+    BEGIN EXCLUSIVE;
+  `);
+}
+
 /** A database of one connection: in memory while it is small, in a temporary file when it grows. */
 export function openTemporary(): DatabaseSync {
   return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${TRIAL_CACHE_KIB}`);

@@ -3,7 +3,7 @@
  * FILE.PID.part beside itself, and gets its name when it is on the disk. A process that is killed
  * leaves its part behind; the next one that makes the same file removes it.
  */
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
 import { createEmpty, isSystemError, syncFolder } from './folder.ts';
@@ -34,9 +34,7 @@ export class NewFile {
 
   /** Gives it its name. @throws AppError `unavailable` where there is such a file by now */
   show(): void {
-    const handle = openSync(this.part, 'r');
-    fsyncSync(handle);
-    closeSync(handle);
+    syncFile(this.part);
     try {
       linkSync(this.part, this.path); // unlike a renaming, this never replaces anything
     } catch (error) {
@@ -45,6 +43,14 @@ export class NewFile {
       throw error;
     }
     this.discard();
+    syncFolder(dirname(this.path));
+  }
+
+  /** Gives it the name of a file that is there, which is `kept` under another one. */
+  replace(kept: string): void {
+    syncFile(this.part);
+    linkSync(this.path, kept);
+    renameSync(this.part, this.path); // at every moment there is one, the old or the new
     syncFolder(dirname(this.path));
   }
 
@@ -65,6 +71,12 @@ function removeStaleParts(folder: string, isOurs: (name: string) => boolean): vo
 
 export function isThere(path: string): AppError {
   return new AppError('unavailable', `${path} is there already. Name a file that is not.`);
+}
+
+function syncFile(path: string): void {
+  const handle = openSync(path, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
 }
 
 function cannotLink(path: string): AppError {

@@ -7,7 +7,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { backUp, type CopyState } from '../../../src/store/sqlite/backup.ts';
+import { backUp } from '../../../src/store/sqlite/backup.ts';
+import type { CopyState } from '../../../src/store/sqlite/copying.ts';
 import { NewFile } from '../../../src/store/sqlite/new-file.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
@@ -74,9 +75,10 @@ test('refuses a copy of a damaged database, and leaves nothing', async (t) => {
   const target = makeFolder(t);
   const backup = (): Promise<unknown> =>
     backUp(folder, new NewFile(join(target, 'copy.db')), ignore);
-  await assert.rejects(backup, /The copy is not whole: the history of seller \d+ has a gap/);
+  await assert.rejects(backup,
+    /The copy is not whole: The history of seller sel_\w+ has no change at position 17/);
   damageIndex(folder);
-  await assert.rejects(backup, /The copy is not whole: .*page \d+.*"doctor" tells more/);
+  await assert.rejects(backup, /The copy is not whole: .*page \d+/);
   assert.deepEqual(readdirSync(target), []);
 });
 

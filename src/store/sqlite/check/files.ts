@@ -5,9 +5,11 @@ import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../../../config.
 import { fault, type Finding, warning } from './finding.ts';
 
 const DATABASE = /^(?:catalogue|search)\.db(?:-wal|-shm)?$/;
+/** What a restore has set aside. */
+const REPLACED = /^catalogue\.db\.replaced-\d{8}T\d{6}Z(?:-wal|-shm|-journal)?$/;
 const BESIDE = /^(?:search\.db\.lock|webhooks\.lock|server\.key)$/;
 /** What is made under another name first; a process that was killed leaves it. */
-const UNFINISHED = /^(?:catalogue\.db|server\.key)\.\d+\.new(?:-wal|-shm)?$/;
+const UNFINISHED = /^(?:catalogue\.db|server\.key)\.\d+\.(?:new|part)(?:-wal|-shm|-journal)?$/;
 const UPLOADS = 'uploads';
 /** Those of the project's own `data/`, and of a fresh volume. */
 const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
@@ -22,7 +24,7 @@ export function* checkFiles(folder: string, now: number): Generator<Finding, voi
     if (!found || HARMLESS.test(name)) continue; // gone meanwhile, or none of the server's
     if (name === UPLOADS) yield* checkUploads(path, found, now);
     else if (UNFINISHED.test(name)) yield* checkLeftover(path, found, now);
-    else if (DATABASE.test(name) || BESIDE.test(name)) {
+    else if ([DATABASE, REPLACED, BESIDE].some((known) => known.test(name))) {
       yield* checkOwn(path, name, found, uid);
     } else {
       yield warning(`${path} is not of this server.`,

@@ -11,16 +11,30 @@ const ADVICE = 'Put back the server.key that belongs to this database. If it is 
   + 'secrets of the webhooks, and reset the second step of the accounts.';
 
 export function* checkSecrets(db: DatabaseSync, key: ServerKey): Generator<Finding, void, void> {
-  const webhooks = countSealed(findWebhookSecrets(db), key);
+  const webhooks = countWebhookSecrets(db, key);
   if (webhooks.closed > 0) {
     yield fault(`server.key is missing, or another one: of ${webhooks.all} secrets of webhooks it `
       + `does not open ${webhooks.closed}.`, ADVICE);
   }
-  const accounts = countSealed(findTotpSecrets(db), key);
+  const accounts = countTotpSecrets(db, key);
   if (accounts.closed > 0) {
     yield fault(`server.key is missing, or another one: of ${accounts.all} secrets of one-time `
       + `codes it does not open ${accounts.closed}.`, ADVICE);
   }
+}
+
+/** How many there are, and how many of them do not open. */
+interface SealedCount {
+  readonly all: number;
+  readonly closed: number;
+}
+
+export function countWebhookSecrets(db: DatabaseSync, key: ServerKey): SealedCount {
+  return countSealed(findWebhookSecrets(db), key);
+}
+
+export function countTotpSecrets(db: DatabaseSync, key: ServerKey): SealedCount {
+  return countSealed(findTotpSecrets(db), key);
 }
 
 interface Sealed {
@@ -28,7 +42,7 @@ interface Sealed {
   readonly context: string;
 }
 
-function countSealed(secrets: Iterable<Sealed>, key: ServerKey) {
+function countSealed(secrets: Iterable<Sealed>, key: ServerKey): SealedCount {
   let [all, closed] = [0, 0];
   for (const { bytes, context } of secrets) {
     all += 1;

@@ -1,0 +1,37 @@
+/** How `backup` and `restore` tell how far they are, and what they have copied. */
+import type { CatalogueFacts } from '../store/sqlite/backup-check.ts';
+import type { CopyState } from '../store/sqlite/copying.ts';
+import { Progress } from './progress.ts';
+import { formatCount } from './progress-line.ts';
+
+export class CopyProgress {
+  readonly #progress = new Progress(process.stderr);
+  readonly #note: (text: string) => void;
+  #isEnded = false;
+
+  constructor(note: (text: string) => void) {
+    this.#note = note;
+  }
+
+  show(state: CopyState): void {
+    if (state.bytes < state.sizeBytes) {
+      this.#progress.show(state);
+    } else if (!this.#isEnded) {
+      this.#isEnded = true;
+      this.#progress.end(state);
+      this.#note('Checking the copy.');
+    }
+  }
+
+  close(): void {
+    this.#progress.close();
+  }
+}
+
+/** As people read it. */
+export function describeCatalogue({ sellers, products, changes }: CatalogueFacts): string {
+  const count = (number: number, noun: string): string =>
+    `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
+  return `${count(sellers, 'seller')} with ${count(products, 'product')}`
+    + ` after ${count(changes, 'change')}`;
+}

@@ -1,0 +1,34 @@
+/** What it takes to copy a database: room on the disk, and errors that say what to do. */
+import { statfsSync } from 'node:fs';
+import { AppError } from '../../domain/error.ts';
+import { isSystemError } from './folder.ts';
+
+/** How far a copy is. */
+export interface CopyState {
+  readonly bytes: number;
+  readonly sizeBytes: number;
+}
+
+// Primary result code: https://www.sqlite.org/rescode.html
+const SQLITE_FULL = 13;
+
+/** Says what there is not enough of before a disk is filled that others need, too. */
+export function assertRoom(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= bytes) return;
+  const [needed, free] = [bytes, bavail * bsize].map((count) => Math.ceil(count / 2 ** 20));
+  const text = `The copy needs ${needed} MiB, and ${folder} has ${free} MiB left.`;
+  throw new AppError('storage_full', `${text} Nothing was written.`);
+}
+
+/** What went wrong where `file` was to be made, of which nothing was left. */
+export function explainCopyError(error: unknown, file: string): unknown {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  if (code === SQLITE_FULL || isSystemError(error, 'ENOSPC')) {
+    const text = `There is no room for ${file}. Nothing of it was left.`;
+    return new AppError('storage_full', text, { cause: error });
+  }
+  if (code === 0 || !(error instanceof Error)) return error;
+  const text = `${file} was not written: ${error.message}. "doctor" tells more.`;
+  return new AppError('unavailable', text, { cause: error });
+}

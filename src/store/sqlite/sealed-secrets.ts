@@ -1,0 +1,29 @@
+/** Whether the secrets of a copy are those that the `server.key` of a folder has sealed. */
+import { countTotpSecrets, countWebhookSecrets } from './check/secrets.ts';
+import { openReader } from './connection.ts';
+import { ServerKey } from './server-key.ts';
+
+/** Of webhooks, and of the one-time codes of accounts. */
+export interface SealedSecrets {
+  readonly sealed: number;
+  readonly opened: number;
+}
+
+/** The first versions with webhooks and with accounts. */
+const WEBHOOKS_VERSION = 4;
+const PORTAL_VERSION = 5;
+
+export function countSealed(file: string, version: number, keyFolder: string): SealedSecrets {
+  const db = openReader(file);
+  try {
+    const key = new ServerKey(keyFolder);
+    const counts = [
+      ...(version < WEBHOOKS_VERSION ? [] : [countWebhookSecrets(db, key)]),
+      ...(version < PORTAL_VERSION ? [] : [countTotpSecrets(db, key)]),
+    ];
+    const sealed = counts.reduce((sum, { all }) => sum + all, 0);
+    return { sealed, opened: counts.reduce((sum, { closed }) => sum - closed, sealed) };
+  } finally {
+    db.close();
+  }
+}
