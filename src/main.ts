@@ -12,6 +12,8 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   'seller create': async () => (await import('./cli/seller.ts')).createSeller,
   'seller invite': async () => (await import('./cli/invite.ts')).inviteSeller,
   'seller list': async () => (await import('./cli/seller.ts')).listSellers,
+  'seller disable': async () => (await import('./cli/seller.ts')).disableSeller,
+  'seller enable': async () => (await import('./cli/seller.ts')).enableSeller,
   'key create': async () => (await import('./cli/key.ts')).createKey,
   'key list': async () => (await import('./cli/key.ts')).listKeys,
   'key rotate': async () => (await import('./cli/key.ts')).rotateKey,

@@ -1,7 +1,8 @@
 /**
  * Authentication, as the specification has it: every request carries the header `x-api-key`, and
  * when the key is not accepted the service answers 401. The refusals say what to do; a guesser
- * learns nothing from them: a key that was never made and one that was revoked answer alike.
+ * learns nothing from them: a key that was never made, one that was revoked, and one of a seller
+ * who is disabled answer alike.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -52,7 +53,7 @@ export class Authenticator {
       const hash = hashApiKey(key);
       const grant = await this.#options.store.findGrant(hash);
       if (!grant) {
-        const detail = 'This key does not exist or was revoked. Create a new one.';
+        const detail = 'This key does not exist, was revoked, or its seller is disabled.';
         throw new AppError('key_unknown', detail);
       }
       this.#assertUsable(grant, address);

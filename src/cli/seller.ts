@@ -1,8 +1,8 @@
-/** `seller create` and `seller list`. */
-import { formatSellerId, type SellerId } from '../domain/id.ts';
+/** `seller create`, `seller list`, `seller disable` and `seller enable`. */
+import { formatSellerId, parseSellerId, type SellerId } from '../domain/id.ts';
 import { parseNewSeller, type Seller } from '../domain/seller.ts';
 import { formatTime } from '../domain/time.ts';
-import type { Command } from './command.ts';
+import { type Command, type Input, UsageError } from './command.ts';
 import { readAllPages } from './pages.ts';
 import { formatTable } from './table.ts';
 import { withStore } from './with-store.ts';
@@ -41,6 +41,36 @@ export const listSellers: Command = {
   },
 };
 
+export const disableSeller: Command = {
+  summary: 'Disables a seller at once: keys, sign-in and webhooks; all data stay.',
+  operands: ['SELLER_ID'],
+  flags: {},
+  run: (input) => setDisabled(input, true),
+};
+
+export const enableSeller: Command = {
+  summary: 'Enables a seller again, with the keys and the account that there were.',
+  operands: ['SELLER_ID'],
+  flags: {},
+  run: (input) => setDisabled(input, false),
+};
+
+async function setDisabled(
+  { operands, isJson, dataFolder, out }: Input, isDisabled: boolean,
+): Promise<void> {
+  const id = readSellerId(operands[0]);
+  const seller = await withStore(dataFolder, (store) => store.setSellerDisabled(id, isDisabled));
+  if (isJson) out(JSON.stringify(describe(seller)));
+  else out(`Seller "${seller.name}" is ${isDisabled ? 'disabled' : 'enabled'}.`);
+}
+
+/** @throws UsageError */
+function readSellerId(text = ''): SellerId {
+  const id = parseSellerId(text);
+  if (id !== undefined) return id;
+  throw new UsageError(`"${text}" is not the id of a seller; "seller list" shows the ids.`);
+}
+
 function describe(seller: Seller) {
   return {
     id: formatSellerId(seller.id),
@@ -48,5 +78,6 @@ function describe(seller: Seller) {
     currency: seller.currency.code,
     position: seller.position,
     created_at: formatTime(seller.createdAt),
+    disabled_at: seller.disabledAt === undefined ? null : formatTime(seller.disabledAt),
   };
 }

@@ -1,4 +1,4 @@
-/** The audit log: what happened to accounts and keys, when, and where it was asked for. */
+/** The audit log: what happened to sellers, their accounts and keys, when, and from where. */
 import type { SellerId } from './id.ts';
 
 export const AUDIT_TYPES = [
@@ -19,6 +19,8 @@ export const AUDIT_TYPES = [
   'key_created',
   'key_rotated',
   'key_revoked',
+  'seller_disabled',
+  'seller_enabled',
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 

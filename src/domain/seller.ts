@@ -11,12 +11,14 @@ export interface NewSeller {
   readonly currency: Currency;
 }
 
-/** A seller; `createdAt` is milliseconds since 1970. */
+/** A seller; times are milliseconds since 1970. */
 export interface Seller extends NewSeller {
   readonly id: SellerId;
   /** Position of the last change of the catalogue: 0 before any. */
   readonly position: number;
   readonly createdAt: number;
+  /** Only of one who is disabled. */
+  readonly disabledAt?: number;
 }
 
 /** @throws AppError `invalid_data` */

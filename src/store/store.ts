@@ -90,6 +90,12 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
   createSeller(seller: NewSeller): Promise<Seller>;
   findSeller(id: SellerId): Promise<Seller | undefined>;
   listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
+  /**
+   * A seller who is disabled keeps everything and may do nothing: keys and accounts are as if there
+   * were none, sessions end, nothing is changed any more and no webhook is sent. Twice is as once.
+   * @throws AppError `not_found`
+   */
+  setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
 
   /**
    * The log of keys names where each was asked for: an `address` is empty for the machine itself.
@@ -117,7 +123,10 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
   ): Promise<ApiKey>;
   /** Ends a key at once; ending it twice changes nothing. @throws AppError `not_found` */
   revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;
-  /** The grant of the key with this hash; undefined where there is none or it was revoked. */
+  /**
+   * The grant of the key with this hash; undefined where there is none, it was revoked, or its
+   * seller is disabled.
+   */
   findGrant(hash: string): Promise<Grant | undefined>;
   /** Notes the last use of a key. */
   noteKeyUse(author: Author, address: string): Promise<void>;

@@ -32,7 +32,8 @@ export async function sendToEndpoint(
   for (let n = 0; n < WEBHOOK_MESSAGES_IN_A_ROW && !stop.aborted; n += 1) {
     // Each time, for it may have been changed: its address, its types, its status.
     const webhook = await store.findWebhook(reference);
-    if (webhook?.status !== 'active') return;
+    const seller = await store.findSeller(reference.sellerId);
+    if (webhook?.status !== 'active' || seller?.disabledAt !== undefined) return;
     const message = webhook.message ?? await begin(webhook, options);
     if (!message || !await attempt(webhook, message, options)) return;
   }

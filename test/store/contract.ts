@@ -4,6 +4,7 @@ import { testAccounts } from './contract/accounts.ts';
 import { testAudit } from './contract/audit.ts';
 import { testChanges } from './contract/changes.ts';
 import { testClosing } from './contract/closing.ts';
+import { testDisabledSellers } from './contract/disabled-sellers.ts';
 import type { PrepareStore } from './contract/fixture.ts';
 import { testGrants } from './contract/grants.ts';
 import { testHistory } from './contract/history.ts';
@@ -26,6 +27,7 @@ import { testWrites } from './contract/writes.ts';
 export function describeStore(name: string, prepare: PrepareStore): void {
   describe(`the store on ${name}`, () => {
     testSellers(prepare);
+    testDisabledSellers(prepare);
     testKeys(prepare);
     testRotation(prepare);
     testGrants(prepare);

@@ -89,3 +89,27 @@ test('misses no change that came between the first look and the watch', async (t
   });
   await receiver.until((received) => positionsOf(received).length === 1);
 });
+
+test('sends nothing more once the seller is disabled, and goes on once enabled', async (t) => {
+  const { store, author, clock, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  const quick = await startReceiver(t);
+  await sending.create(receiver.url);
+  const other = await makeAuthor(store);
+  await sending.create(quick.url, {}, other);
+  await sending.change(300); // three messages in a row
+  const answer = receiver.answer;
+  receiver.answer = (...call) => {
+    void store.setSellerDisabled(author.sellerId, true).then(() => answer(...call));
+  };
+  sending.start();
+  await receiver.until(({ length }) => length === 1);
+  await sending.change(1, other);
+  await quick.until((received) => positionsOf(received).length === 1);
+  await sending.change(1, other);
+  await quick.until((received) => positionsOf(received).length === 2);
+  assert.equal(receiver.received.length, 1);
+  receiver.answer = answer;
+  await store.setSellerDisabled(author.sellerId, false);
+  await receiver.until((received) => positionsOf(received).length === 300);
+});

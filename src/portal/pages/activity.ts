@@ -28,6 +28,8 @@ const WORDS: Readonly<Record<AuditType, string>> = {
   key_created: 'An API key was created',
   key_rotated: 'An API key was rotated',
   key_revoked: 'An API key was revoked',
+  seller_disabled: 'The shop was disabled',
+  seller_enabled: 'The shop was enabled',
 };
 
 /** Of these the subject is what a browser said of itself, or how many there were. */

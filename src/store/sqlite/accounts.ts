@@ -90,7 +90,9 @@ export function accountQueries(db: DatabaseSync) {
     WHERE a.seller_id = ?`);
   // Like the one for keys, no seller_id narrows it: it is what finds the seller.
   const findCredentials = db.prepare(`
-    SELECT seller_id, password, totp_secret IS NOT NULL AS has_totp FROM account WHERE email = ?`);
+    SELECT a.seller_id, a.password, a.totp_secret IS NOT NULL AS has_totp
+    FROM account AS a JOIN seller AS s ON s.id = a.seller_id
+    WHERE a.email = ? AND s.disabled_at IS NULL`);
   return {
     findAccount(sellerId: SellerId): Account | undefined {
       const row = find.get(sellerId);

@@ -20,7 +20,7 @@ const APPLICATION_ID = 0x53504163;
 /** Immutable, forward-only: a file's place in this list is the `user_version` that it leads to. */
 const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
-  '006-stock-days.sql', '007-key-usage.sql',
+  '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
 ];
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
 /** What may lie in a folder before the database: the files of `data/`, a fresh volume's own. */

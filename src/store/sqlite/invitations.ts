@@ -10,10 +10,15 @@ import type { SellerUnits } from './sellers.ts';
 import { prepareAddSession } from './sessions.ts';
 
 const COLUMNS = 'seller_id, is_first, expires_at';
-/** One for the first seller holds while there is none; one for a seller, while they have none. */
+/**
+ * One for the first seller holds while there is none; one for a seller, while they have no account
+ * and are not disabled.
+ */
 const HOLDS = `hash = :hash AND expires_at > :at
   AND (is_first = 0 OR NOT EXISTS (SELECT 1 FROM seller WHERE id > 0))
-  AND NOT EXISTS (SELECT 1 FROM account AS a WHERE a.seller_id = invitation.seller_id)`;
+  AND NOT EXISTS (SELECT 1 FROM account AS a WHERE a.seller_id = invitation.seller_id)
+  AND NOT EXISTS (
+    SELECT 1 FROM seller WHERE id = invitation.seller_id AND disabled_at IS NOT NULL)`;
 
 export function invitationUnits(
   db: DatabaseSync, audit: AuditLog, { createSeller, createKey }: SellerUnits & KeyUnits,

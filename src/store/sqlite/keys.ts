@@ -123,7 +123,7 @@ export function keyQueries(db: DatabaseSync) {
     SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at,
       s.currency, s.currency_decimals, s.position
     FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
-    WHERE k.hash = ? AND k.revoked_at IS NULL`);
+    WHERE k.hash = ? AND k.revoked_at IS NULL AND s.disabled_at IS NULL`);
   return {
     findKey({ sellerId, keyId }: KeyReference): ApiKey | undefined {
       const row = find.get(sellerId, keyId);

@@ -41,7 +41,8 @@ export class Positions {
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
-      SELECT s.position, s.last_product_id, s.currency, s.currency_decimals, c.at AS last_at
+      SELECT s.position, s.last_product_id, s.currency, s.currency_decimals, s.disabled_at,
+        c.at AS last_at
       FROM seller AS s LEFT JOIN change AS c ON c.seller_id = s.id AND c.position = s.position
       WHERE s.id = ?`);
     this.#update = db.prepare(`
@@ -53,7 +54,10 @@ export class Positions {
     this.#noteStockDay = prepareNoteStockDay(db);
   }
 
-  /** The next position of a seller, for a change that is made now. @throws AppError `not_found` */
+  /**
+   * The next position of a seller, for a change that is made now.
+   * @throws AppError `not_found`; `key_unknown` where the seller is disabled
+   */
   take(sellerId: SellerId): { readonly position: number; readonly currency: Currency } {
     const counters = this.#touch(sellerId);
     counters.position += 1;
@@ -146,6 +150,8 @@ export class Positions {
     if (known) return known;
     const row = this.#find.get(sellerId);
     if (!row) throw new AppError('not_found', 'There is no such seller.');
+    // Whoever changes something may have begun before.
+    if (row['disabled_at'] !== null) throw new AppError('key_unknown', 'This shop is disabled.');
     const position = readInteger(row, 'position');
     const counters: Counters = {
       position,

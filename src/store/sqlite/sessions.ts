@@ -15,7 +15,8 @@ export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
   // A password takes long to check: meanwhile somebody may have changed it, to shut others out.
   const isGood = db.prepare(`
     SELECT 1 FROM account WHERE seller_id = :sellerId AND password = :passwordHash
-      AND (totp_secret IS NULL OR :hasTotp = 1)`);
+      AND (totp_secret IS NULL OR :hasTotp = 1)
+      AND seller_id = (SELECT id FROM seller WHERE id = :sellerId AND disabled_at IS NULL)`);
   const noteSeen = db.prepare('UPDATE session SET seen_at = ? WHERE seller_id = ? AND id = ?');
   const end = db.prepare(`
     DELETE FROM session WHERE seller_id = ? AND id = ? RETURNING user_agent`);
@@ -86,7 +87,7 @@ export function sessionQueries(db: DatabaseSync) {
   const findVisitor = db.prepare(`
     SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
     JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id
-    WHERE x.hash = ?`);
+    WHERE x.hash = ? AND s.disabled_at IS NULL`);
   return {
     listSessions(sellerId: SellerId, limit: number): Session[] {
       return list.all(sellerId, limit).map(mapSession);

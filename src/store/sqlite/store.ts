@@ -104,13 +104,14 @@ type Part<Name extends keyof Store> = Pick<Store, Name>;
 
 /** Sellers and their keys. */
 function sellersOf(reader: Reader, writer: Writer): Part<
-  | 'createSeller' | 'findSeller' | 'listSellers' | 'createKey' | 'findKey' | 'listKeys'
-  | 'rotateKey' | 'revokeKey' | 'findGrant' | 'noteKeyUse' | 'noteUsage' | 'readUsage'
+  | 'createSeller' | 'findSeller' | 'listSellers' | 'setSellerDisabled' | 'createKey' | 'findKey'
+  | 'listKeys' | 'rotateKey' | 'revokeKey' | 'findGrant' | 'noteKeyUse' | 'noteUsage' | 'readUsage'
 > {
   return {
     createSeller: (seller) => writer.run('createSeller', seller),
     findSeller: async (id) => reader.snapshot().findSeller(id),
     listSellers: async (query) => reader.snapshot().listSellers(query),
+    setSellerDisabled: (id, isDisabled) => writer.run('setSellerDisabled', { id, isDisabled }),
     createKey: (sellerId, hash, key, address = '', idempotency) => writer.run(
       'createKey', { sellerId, hash, key, address }, idempotency && { sellerId, ...idempotency },
     ),

@@ -21,7 +21,7 @@ import { webhookUnits } from './webhook-units.ts';
  */
 export function prepareUnits(db: DatabaseSync, positions: Positions) {
   const audit = new AuditLog(db);
-  const sellers = { ...sellerUnits(db), ...keyUnits(db, audit) };
+  const sellers = { ...sellerUnits(db, audit), ...keyUnits(db, audit) };
   return {
     ...sellers, ...usageUnits(db), ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),

@@ -68,6 +68,7 @@ export function dueWebhookQueries(db: DatabaseSync) {
     SELECT ${columns} FROM webhook AS w INDEXED BY webhook_due
     JOIN seller AS s ON s.id = w.seller_id
     WHERE w.status = 'active' AND (w.failures > 0) = ? AND w.next_attempt_at <= ?
+      AND s.disabled_at IS NULL
       AND (w.message_id IS NOT NULL OR w.position < s.position)
     ORDER BY w.next_attempt_at, w.seller_id, w.id LIMIT ?`);
   const findAny = db.prepare('SELECT id FROM webhook WHERE seller_id > 0 LIMIT 1');

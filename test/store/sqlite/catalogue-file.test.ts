@@ -76,7 +76,7 @@ test('says in the header of the file whose it is and of which version', async (t
   await (await openStore(t, { folder })).close();
   const header = readFileSync(join(folder, FILE_NAME));
   assert.equal(header.toString('latin1', 68, 72), 'SPAc');
-  assert.equal(header.readInt32BE(60), 7);
+  assert.equal(header.readInt32BE(60), 8);
 });
 
 test('makes a cursor key of its own for every database', async (t) => {

@@ -1,0 +1,76 @@
+/** A seller who is disabled while requests are under way: each of them ends. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { HEARTBEAT_INTERVAL_MS } from '../../src/config.ts';
+import { openEvents } from './event-stream.ts';
+import { assertProblem } from './problem.ts';
+import { NDJSON, openShop, readPosition } from './stock.ts';
+
+const PRODUCTS = '/api/v1/products';
+const UNIT_ROWS = 1_000;
+
+test('refuses the keys of a seller who is disabled like unknown ones, and no others', async (t) => {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const other = await server.makeSeller();
+  await server.store.setSellerDisabled(seller.sellerId, true);
+  const refused = await seller.send({ path: PRODUCTS });
+  assertProblem(refused, 401, 'key-unknown');
+  const unknown = await server.makeSeller();
+  await server.store.revokeKey(unknown);
+  const { text } = await unknown.send({ path: PRODUCTS });
+  assert.equal(refused.text, text);
+  assert.equal((await other.send({ path: PRODUCTS })).status, 200);
+  await server.store.setSellerDisabled(seller.sellerId, false);
+  assert.equal((await seller.send({ path: PRODUCTS })).json().products.length, 1);
+});
+
+test('ends a live stream within 15 s after its seller was disabled', { timeout: 20_000 },
+  async (t) => {
+    const { server, seller } = await openShop(t, { A: 1 });
+    let passedMs = 0;
+    const start = performance.now();
+    t.mock.method(performance, 'now', () => start + passedMs);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const stream = await openEvents(t, server.port, seller);
+    await stream.reach(1);
+    await server.store.setSellerDisabled(seller.sellerId, true);
+    let isOver = false;
+    void stream.ended.then(() => { isOver = true; });
+    while (!isOver) {
+      await turn();
+      if (passedMs >= HEARTBEAT_INTERVAL_MS) continue;
+      passedMs += 1_000;
+      t.mock.timers.tick(1_000);
+    }
+    assert.equal(passedMs, HEARTBEAT_INTERVAL_MS);
+  });
+
+test('ends an import under way with its next rows', { timeout: 20_000 }, async (t) => {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const call = request({
+    host: '127.0.0.1', port: server.port, path: `${PRODUCTS}/import`, method: 'POST', agent: false,
+    headers: { 'x-api-key': seller.key, 'content-type': NDJSON },
+  });
+  const writeUnit = (unit: number): void => {
+    for (let n = 0; n < UNIT_ROWS; n += 1) {
+      const sku = `U${unit}-${n}`;
+      call.write(`{"name":"Mug","category":"Kitchen","sku":"${sku}","price":1,"stock":1}\n`);
+    }
+  };
+  writeUnit(1);
+  const [answer] = await once(call, 'response') as [IncomingMessage];
+  while (await readPosition(server, seller) < 1 + UNIT_ROWS) await turn();
+  await server.store.setSellerDisabled(seller.sellerId, true);
+  let text = '';
+  answer.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; });
+  writeUnit(2);
+  call.end();
+  await once(answer, 'end');
+  const { problem } = JSON.parse(text.trim().split('\n').at(-1) ?? '');
+  assert.equal(problem.status, 401);
+  assert.equal(problem.summary.created, UNIT_ROWS);
+  assert.equal((await server.store.findSeller(seller.sellerId))?.position, 1 + UNIT_ROWS);
+});

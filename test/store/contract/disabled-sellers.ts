@@ -1,0 +1,122 @@
+/** The contract of a store: sellers who are disabled, and enabled again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hashCode } from '../../../src/domain/code.ts';
+import type { SellerId } from '../../../src/domain/id.ts';
+import { makeClock } from '../../support/clock.ts';
+import {
+  DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct, makeSeller, type PrepareStore,
+} from './fixture.ts';
+import { join, listTypes, makeJoining, makeNewSession, SHOWN } from './portal-fixture.ts';
+import { prepareWebhook } from './webhooks.ts';
+
+export function testDisabledSellers(prepare: PrepareStore): void {
+  testAccess(prepare);
+  testChanges(prepare);
+}
+
+function testAccess(prepare: PrepareStore): void {
+  test('lets nobody in for a seller who is disabled, in every process at once', async (t) => {
+    const open = prepare(t);
+    const clock = makeClock();
+    const [store, second] = [await open(clock), await open(clock)];
+    const [one, other] = [await join(store), await join(store)];
+    const disabled = await store.setSellerDisabled(one.sellerId, true);
+    assert.equal(disabled.disabledAt, clock.now);
+    assert.deepEqual(await second.findSeller(one.sellerId), disabled);
+    const { account, key, session } = one.joining;
+    assert.equal(await second.findGrant(key.hash), undefined);
+    assert.equal(await second.findVisitor(session.hash), undefined);
+    assert.equal(await second.findCredentials(account.email), undefined);
+    assert.equal(await second.createSession(one.sellerId, makeNewSession(), SHOWN), false);
+    assert.deepEqual(await second.listSessions(one.sellerId, 10), []);
+    assert.ok(await second.findGrant(other.joining.key.hash));
+    assert.ok(await second.findVisitor(other.joining.session.hash));
+    assert.ok(await second.findCredentials(other.joining.account.email));
+  });
+
+  test('lets a seller who is enabled again in, but by no session of before', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { sellerId, joining: { account, key, session } } = await join(store);
+    await store.setSellerDisabled(sellerId, true);
+    const enabled = await store.setSellerDisabled(sellerId, false);
+    assert.equal(enabled.disabledAt, undefined);
+    assert.ok(await store.findGrant(key.hash));
+    assert.ok(await store.findCredentials(account.email));
+    assert.equal(await store.findVisitor(session.hash), undefined);
+    assert.equal(await store.createSession(sellerId, makeNewSession(), SHOWN), true);
+  });
+
+  test('makes no account by an invitation for a seller who is disabled', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { id: sellerId } = await makeSeller(store);
+    const codeHash = hashCode('7QK2-M9XD-0AEV-4TBC') ?? '';
+    const expiresAt = clock.now + DAY_MS;
+    await store.createInvitation(codeHash, { sellerId, isFirst: false, expiresAt });
+    await store.setSellerDisabled(sellerId, true);
+    assert.equal(await store.findInvitation(codeHash), undefined);
+    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash })), { refusal: 'code' });
+    await store.setSellerDisabled(sellerId, false);
+    assert.equal((await store.joinPortal(makeJoining({ codeHash }))).refusal, undefined);
+  });
+
+  test('notes once that a seller was disabled and enabled, and knows no other', async (t) => {
+    const clock = makeClock();
+    const store = await prepare(t)(clock);
+    const { id } = await makeSeller(store);
+    await store.setSellerDisabled(id, false);
+    const first = await store.setSellerDisabled(id, true);
+    clock.now += 1_000;
+    assert.deepEqual(await store.setSellerDisabled(id, true), first);
+    await store.setSellerDisabled(id, false);
+    assert.deepEqual(await listTypes(store, id), ['seller_disabled', 'seller_enabled']);
+    const unknown = store.setSellerDisabled(5 as SellerId, true);
+    await assert.rejects(unknown, { code: 'not_found' });
+  });
+}
+
+function testChanges(prepare: PrepareStore): void {
+  test('changes nothing for a seller who is disabled, and keeps everything', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const [author, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const { id } = await store.createProduct(author, makeNewProduct());
+    const before = await store.findProduct(author.sellerId, { id });
+    await store.setSellerDisabled(author.sellerId, true);
+    const sync = { source: undefined, reason: undefined, isAtomic: false, completion: undefined };
+    for (const change of [
+      () => store.createProduct(author, makeNewProduct()),
+      () => store.deleteProduct(author, { id }, {}),
+      () => store.importProducts(author, [makeNewProduct()], 'upsert'),
+      () => store.syncStock(author, { ...sync, changes: [{ id: 'prd_x', set: 1 }] }, false),
+    ]) await assert.rejects(change, { code: 'key_unknown' });
+    await store.createProduct(other, makeNewProduct());
+    assert.deepEqual(await store.findProduct(author.sellerId, { id }), before);
+    assert.equal((await store.findSeller(author.sellerId))?.position, 1);
+    await store.setSellerDisabled(author.sellerId, false);
+    await store.createProduct(author, makeNewProduct());
+    assert.equal((await store.findSeller(author.sellerId))?.position, 2);
+  });
+
+  test('has no webhook due for a seller who is disabled, until that ends', async (t) => {
+    const { clock, store, author } = await prepareWebhook(prepare(t));
+    await store.createProduct(author, makeNewProduct());
+    const list = () => store.listDueWebhooks({ at: clock.now, isFailing: false, limit: 10 });
+    assert.equal((await list()).length, 1);
+    await store.setSellerDisabled(author.sellerId, true);
+    assert.deepEqual(await list(), []);
+    await store.setSellerDisabled(author.sellerId, false);
+    assert.equal((await list()).length, 1);
+  });
+
+  test('makes keys for a seller who is disabled, which open nothing yet', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const { id } = await makeSeller(store);
+    await store.setSellerDisabled(id, true);
+    const hash = makeHash();
+    await store.createKey(id, hash, makeNewKey());
+    assert.equal(await store.findGrant(hash), undefined);
+    await store.setSellerDisabled(id, false);
+    assert.ok(await store.findGrant(hash));
+  });
+}
