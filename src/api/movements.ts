@@ -1,7 +1,9 @@
 /** The ledger of stock: pages of movements, or all of them as one stream. */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import { type Change, formatMovement } from '../domain/change.ts';
-import { formatKeyId, formatProductId, parseProductId, type ProductId } from '../domain/id.ts';
+import {
+  formatKeyId, formatProductId, parseProductId, type ProductId, type SellerId,
+} from '../domain/id.ts';
 import { parseReason } from '../domain/stock-change.ts';
 import { parseSource } from '../domain/stock-sync.ts';
 import { formatTime } from '../domain/time.ts';
@@ -10,6 +12,7 @@ import type { Reply } from '../http/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { MovementQuery } from '../store/stock-store.ts';
 import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
+import { watchPermission } from '../transfer/permission.ts';
 import { CSV_TYPE, JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
 import { assertWhole, formatNextLink } from './list-pages.ts';
 import { MOVEMENTS } from './paths.ts';
@@ -84,11 +87,14 @@ async function listPage(
 }
 
 function exportMovements(
-  { caller, query }: Call, { store, streams }: Services, ledger: LedgerQuery,
+  { caller, query, assertAllowed }: Call, { store, streams }: Services, ledger: LedgerQuery,
 ): Reply {
   assertWhole(query);
   const isCsv = ledger.mediaType === CSV_TYPE;
-  const end = streams.begin(formatKeyId(caller));
+  const source = {
+    store, sellerId: caller.sellerId, end: streams.begin(formatKeyId(caller)),
+    askAgain: watchPermission(assertAllowed),
+  };
   return {
     status: 200,
     headers: {
@@ -97,20 +103,30 @@ function exportMovements(
       'seller-position': String(caller.position),
     },
     body: isCsv
-      ? render(store, caller.sellerId, ledger, formatCsvHeader(COLUMNS), formatRow, end)
-      : render(store, caller.sellerId, ledger, '', (one) => `${formatMovement(one)}\n`, end),
+      ? render(source, ledger, formatCsvHeader(COLUMNS), formatRow)
+      : render(source, ledger, '', (one) => `${formatMovement(one)}\n`),
   };
+}
+
+/** Where the movements of an export come from. */
+interface Source {
+  readonly store: Store;
+  readonly sellerId: SellerId;
+  /** Rejects once they may not be told any more. */
+  readonly askAgain: () => Promise<void>;
+  readonly end: () => void;
 }
 
 /** What was written to the history stays: page after page, it is that of one position. */
 async function* render(
-  store: Store, sellerId: Call['caller']['sellerId'], ledger: LedgerQuery, head: string,
-  format: (movement: Change) => string, end: () => void,
+  { store, sellerId, askAgain, end }: Source, ledger: LedgerQuery, head: string,
+  format: (movement: Change) => string,
 ): AsyncGenerator<string, void, void> {
   try {
     yield head;
     let query: MovementQuery = { ...ledger, limit: PAGE_SIZE_LIMIT };
     for (;;) {
+      await askAgain();
       const { movements, next } = await store.listMovements(sellerId, query);
       if (movements.length > 0) yield movements.map(format).join('');
       if (next === undefined) return;

@@ -26,7 +26,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   }],
   key_missing: ['Send your API key in the header x-api-key.'],
   key_malformed: ['This is not a key of this service; copy it whole.'],
-  key_unknown: ['This key does not exist or was revoked. Create a new one.'],
+  key_unknown: ['This key does not exist, was revoked, or its seller is disabled.'],
   key_expired: ['This key has expired. Create a new one.'],
   address_refused: ['This key may only be used from the addresses that it was made for.'],
   browser_refused: ['This request was sent by a web page, where everybody can read the key.'],

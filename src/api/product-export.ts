@@ -5,6 +5,7 @@ import { formatProduct, type Product } from '../domain/product.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ProductExport, Store } from '../store/store.ts';
 import { formatCsvHeader, formatCsvProduct } from '../transfer/csv-writer.ts';
+import { watchPermission } from '../transfer/permission.ts';
 import { CSV_TYPE } from './media-types.ts';
 import type { ListQuery } from './product-query.ts';
 
@@ -13,15 +14,20 @@ export const LIST_FIELDS = {
   'cache-control': 'private, no-cache', vary: 'accept, accept-encoding',
 };
 
+/** Whose products, and whether they may go on to be told. */
+interface Exporter extends Pick<Caller, 'sellerId' | 'position'> {
+  readonly assertAllowed: () => Promise<void>;
+}
+
 /** All products of a list, as CSV or as lines of JSON. @throws AppError `unavailable` */
 export async function exportProducts(
-  store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, list: ListQuery,
-  mediaType: string,
+  store: Store, { sellerId, position, assertAllowed }: Exporter, list: ListQuery, mediaType: string,
 ): Promise<Reply> {
   const found = await store.exportProducts(sellerId, list.filter, list.sort, position);
   const isCsv = mediaType === CSV_TYPE;
   const fields = list.fields ?? PRODUCT_FIELDS;
   const formatLine = formatterOf(list.fields);
+  const source = { ...found, askAgain: watchPermission(assertAllowed) };
   return {
     status: 200,
     headers: {
@@ -30,8 +36,8 @@ export async function exportProducts(
       'seller-position': String(found.position),
     },
     body: isCsv
-      ? render(found, formatCsvHeader(fields), (product) => formatCsvProduct(product, fields))
-      : render(found, '', (product) => `${formatLine(product)}\n`),
+      ? render(source, formatCsvHeader(fields), (product) => formatCsvProduct(product, fields))
+      : render(source, '', (product) => `${formatLine(product)}\n`),
   };
 }
 
@@ -40,7 +46,8 @@ export async function exportProducts(
  * returns nothing itself, and the snapshot behind the pages has to end whatever happens.
  */
 function render(
-  { pages }: ProductExport, head: string, format: (product: Product) => string,
+  { pages, askAgain }: Pick<ProductExport, 'pages'> & { readonly askAgain: () => Promise<void> },
+  head: string, format: (product: Product) => string,
 ): AsyncIterableIterator<string> {
   let isBegun = head === '';
   return {
@@ -51,6 +58,12 @@ function render(
       if (!isBegun) {
         isBegun = true;
         return { done: false, value: head };
+      }
+      try {
+        await askAgain();
+      } catch (error) {
+        await pages.return(); // nobody returns what has failed
+        throw error;
       }
       const { done, value } = await pages.next();
       return done ? { done, value } : { done: false, value: value.map(format).join('') };

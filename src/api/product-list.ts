@@ -16,7 +16,8 @@ export async function listProducts(call: Call, services: Services): Promise<Repl
   const mediaType = list.format ? MEDIA_TYPE_OF[list.format] : call.mediaType;
   if (mediaType === JSON_TYPE) return listPage(call, services, list);
   assertWhole(call.query);
-  return exportProducts(services.store, call.caller, list, mediaType);
+  const { caller, assertAllowed } = call;
+  return exportProducts(services.store, { ...caller, assertAllowed }, list, mediaType);
 }
 
 async function listPage(call: Call, services: Services, list: ListQuery): Promise<Reply> {

@@ -4,6 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS } from '../config.ts';
+import { AppError } from '../domain/error.ts';
 import type { NewSession, Session, Visitor } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
@@ -59,6 +60,12 @@ export async function findVisitor(
 /** Whether a session is still good. To look is no use of it: what goes on for hours may do so. */
 export async function isSignedIn(store: Store, token: string, now: number): Promise<boolean> {
   return await findAlive(store, token, now) !== undefined;
+}
+
+/** For an answer that takes long. @throws AppError `browser_refused` */
+export async function assertSignedIn(visit: { isSignedIn(): Promise<boolean> }): Promise<void> {
+  if (await visit.isSignedIn()) return;
+  throw new AppError('browser_refused', 'You are not signed in any more.');
 }
 
 /** Whether somebody may still be signed in by it. */

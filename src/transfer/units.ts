@@ -3,10 +3,9 @@
  * What a unit holds depends on the file alone, so the repetition of a file under its
  * Idempotency-Key has the same units, and those that were written are not written again.
  */
-import {
-  HEARTBEAT_INTERVAL_MS, IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS,
-} from '../config.ts';
+import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
 import { nextTurn } from '../domain/turn.ts';
+import { watchPermission } from './permission.ts';
 
 /** Where the units of a file go, one after the other. */
 export interface UnitTarget<Row, Written> {
@@ -39,15 +38,12 @@ export async function* writeUnits<Row extends { readonly characters: number }, W
 ): AsyncGenerator<WrittenUnit<Row, Written>, void, void> {
   const units = gatherUnits(batches);
   try {
-    let checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+    const askAgain = watchPermission(assertAllowed);
     let reading = units.next();
     for (let part = 0; ; part += 1) {
       const step = await reading;
       const rows = step.value ?? [];
-      if (performance.now() >= checkAt) {
-        await assertAllowed();
-        checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
-      }
+      await askAgain();
       const writing = target.write(rows, part);
       if (step.done) {
         await writing;

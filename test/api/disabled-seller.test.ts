@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS } from '../../src/config.ts';
+import { countTo, makeNewProduct } from '../store/contract/fixture.ts';
 import { openEvents } from './event-stream.ts';
 import { assertProblem } from './problem.ts';
 import { NDJSON, openShop, readPosition } from './stock.ts';
@@ -47,6 +48,44 @@ test('ends a live stream within 15 s after its seller was disabled', { timeout: 
     }
     assert.equal(passedMs, HEARTBEAT_INTERVAL_MS);
   });
+
+for (const path of [`${PRODUCTS}?format=ndjson`, '/api/v1/stock/movements?format=ndjson']) {
+  test(`ends an export within 15 s after its seller was disabled (${path})`, async (t) => {
+    const { server: { store }, seller } = await openShop(t, {});
+    const products = countTo(3_000).map((n) => makeNewProduct({ sku: `P-${n}` }));
+    await store.importProducts(seller, products, 'create');
+    const now = performance.now.bind(performance);
+    let passedMs = 0;
+    t.mock.method(performance, 'now', () => now() + passedMs);
+    const shutOut = async (): Promise<void> => {
+      await store.setSellerDisabled(seller.sellerId, true);
+      passedMs = HEARTBEAT_INTERVAL_MS;
+    };
+    const { exportProducts, listMovements } = store;
+    t.mock.method(store, 'exportProducts', async (...query: Parameters<typeof exportProducts>) => {
+      const found = await exportProducts(...query);
+      const first = await found.pages.next();
+      return {
+        ...found,
+        pages: Object.assign(found.pages, {
+          async next() {
+            await shutOut();
+            return first;
+          },
+        }),
+      };
+    });
+    t.mock.method(store, 'listMovements', async (...query: Parameters<typeof listMovements>) => {
+      const page = await listMovements(...query);
+      await shutOut();
+      return page;
+    });
+    await assert.rejects(seller.send({ path }), { code: 'ECONNRESET' });
+    t.mock.restoreAll();
+    await store.setSellerDisabled(seller.sellerId, false);
+    assert.equal((await seller.send({ path })).text.trimEnd().split('\n').length, 3_000);
+  });
+}
 
 test('ends an import under way with its next rows', { timeout: 20_000 }, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });

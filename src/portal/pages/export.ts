@@ -8,6 +8,7 @@ import { type Choice, selectField } from '../fields.ts';
 import { html, type Html } from '../html.ts';
 import { readSearch } from '../products/product-search.ts';
 import type { Portal, Visit } from '../route.ts';
+import { assertSignedIn } from '../session.ts';
 
 const FORMATS: readonly Choice[] = [
   { value: 'csv', label: 'CSV, for spreadsheets' },
@@ -25,7 +26,9 @@ export async function exportFile(visit: Visit, portal: Portal): Promise<Reply> {
   }
   const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
   const mediaType = format === 'csv' ? CSV_TYPE : NDJSON_TYPE;
-  const reply = await exportProducts(portal.store, { sellerId, position }, list, mediaType);
+  const assertAllowed = () => assertSignedIn(visit);
+  const exporter = { sellerId, position, assertAllowed };
+  const reply = await exportProducts(portal.store, exporter, list, mediaType);
   const day = new Date(portal.clock()).toISOString().slice(0, 10);
   const disposition = formatAttachment(`products-${day}.${format}`);
   return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };

@@ -3,10 +3,10 @@
  * API, for those who are signed in, for as long as they are.
  */
 import { openChangeStream } from '../../api/change-stream.ts';
-import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/reply.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../limits.ts';
 import type { Portal, Visit } from '../route.ts';
+import { assertSignedIn } from '../session.ts';
 import { findWholeNumber } from '../whole-number.ts';
 
 /** GET /portal/live: 200, 410, 503 */
@@ -22,9 +22,6 @@ export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
     ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
     owner: `portal ${sellerId}`,
     watchClient: visit.watchClient,
-    async assertAllowed() {
-      if (await visit.isSignedIn()) return;
-      throw new AppError('browser_refused', 'You are not signed in any more.');
-    },
+    assertAllowed: () => assertSignedIn(visit),
   }, portal);
 }
