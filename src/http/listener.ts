@@ -34,7 +34,7 @@ export async function listen(
 ): Promise<Listener> {
   const server = createServer({
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    requireHostHeader: false, // Node would refuse without a word; whoever answers asks for it
     maxHeaderSize: HEADER_LIMIT_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0, // an import may take hours: whoever reads a body says how long it may take

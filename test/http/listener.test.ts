@@ -75,13 +75,6 @@ describe('answers 400 and ends the connection:', () => {
     });
   }
 
-  test('no Host', async (t) => {
-    const { port } = await start(t);
-    const text = await exchange(t, port, 'GET / HTTP/1.1\r\n\r\n');
-    assert.match(text, /^HTTP\/1\.1 400 /);
-    assert.match(text, /\r\nConnection: close\r\n/i);
-  });
-
   test('a chunk whose size is none', async (t) => {
     const { port } = await start(t, (request) => request.resume());
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';

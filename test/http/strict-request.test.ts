@@ -44,6 +44,7 @@ const SINGLE = [
 const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'two hosts': [{ fields: ['Host: x', 'host: y'] }, /"host" once/],
   'the same host twice': [{ fields: ['Host: x', 'Host: x'] }, /"host" once/],
+  'no host': [{ fields: ['X: y'] }, /"host" with/],
   'an empty host': [{ fields: ['Host:'] }, /"host" with/],
   'a host with a path': [{ fields: ['Host: x/y'] }, /"host" with/],
   'a host with a user': [{ fields: ['Host: a@x'] }, /"host" with/],
