@@ -12,7 +12,8 @@ FAULT_TESTS = 'test/faults/**/*.faults.ts'
 BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test check test-faults test-browser bench sbom sbom-dev pack print-node clean
+.PHONY: help run demo dev types test check test-faults test-browser fuzz bench \
+  sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +45,9 @@ test-faults: types ## hundreds of crashes, full and failing disks, locks (4 minu
 
 test-browser: types ## the tests in a real browser; they need chromium and chromium-driver
 	@$(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)
+
+fuzz: ## hostile requests for FUZZ_SECONDS (180), made from FUZZ_SEED or a seed that it prints
+	@$(NODE) test/fuzz/main.ts
 
 bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
 	@$(NODE) test/bench/main.ts

@@ -25,7 +25,7 @@ interface Submission {
   readonly headers?: OutgoingHttpHeaders;
 }
 
-interface PageForm {
+export interface PageForm {
   readonly action: string;
   readonly isMultipart: boolean;
   /** All that has a name, buttons among them. */
@@ -222,7 +222,7 @@ function encodeForm(
 }
 
 /** Those that are sent by POST. */
-function findForms(page: string): PageForm[] {
+export function findForms(page: string): PageForm[] {
   return [...page.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)]
     .filter(([, attributes = '']) => readAttribute(attributes, 'method') === 'post')
     .map(([, attributes = '', content = '']) => ({

@@ -1,0 +1,119 @@
+/**
+ * A short run of what `make fuzz` does for minutes, with a seed of its own unless FUZZ_SEED gives
+ * one; and that a server which does wrong would be noticed.
+ */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Answer } from '../support/http.ts';
+import { startServer } from '../support/server.ts';
+import type { Case } from './case.ts';
+import { judgeAnswer } from './judge.ts';
+import { findParserFault } from './parse-run.ts';
+import { runCases } from './run.ts';
+import { MARKUP, SPLIT_FIELD } from './values.ts';
+import { Watch } from './watch.ts';
+import { makeWorld } from './world.ts';
+
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
+const REQUESTS = 900;
+const TEXTS = 12_000;
+
+test('answers whatever it is sent: no 500, no end, nothing of others, no change by a refusal',
+  async (t) => {
+    t.diagnostic(`FUZZ_SEED=${SEED}`);
+    const { cases, findings, reached } = await runCases(t, {
+      seed: SEED, goesOn: (number) => number < REQUESTS,
+    });
+    assert.deepEqual(findings, [], `with FUZZ_SEED=${SEED}`);
+    assert.equal(cases, REQUESTS);
+    const good = [...reached.values()].filter(Boolean);
+    assert.ok(good.length > 50, 'the requests come to nothing');
+  });
+
+test('reads or refuses whatever is given to its parsers', async (t) => {
+  t.diagnostic(`FUZZ_SEED=${SEED}`);
+  for (let n = 0; n < TEXTS; n += 1) {
+    assert.equal(await findParserFault(SEED + n), undefined);
+  }
+});
+
+test('would notice a parser that fails', async () => {
+  const failing = {
+    samples: ['{"a":"b"}'],
+    check(text: string) {
+      if (text.includes('\\')) throw new TypeError('broken');
+    },
+  };
+  const faults: string[] = [];
+  for (let seed = 0; seed < 300; seed += 1) {
+    const fault = await findParserFault(seed, { failing });
+    if (fault !== undefined) faults.push(fault);
+  }
+  assert.ok(faults.length > 0);
+  // Made as short as it can be: what it stumbles over, and nothing else.
+  for (const fault of faults) assert.match(fault, /^failing .*TypeError: broken\n {2}"\\\\"$/);
+});
+
+test('would notice an answer that should not be', async (t) => {
+  const world = await makeWorld(t);
+  const one: Case = {
+    label: '', bytes: Buffer.from('GET /api/v1/products HTTP/1.1\r\n\r\n'), from: '', isPage: false,
+    method: 'GET', until: 'answer', operation: { method: 'GET', path: '/api/v1/products' },
+  };
+  const page = { 'content-security-policy': "default-src 'none'" };
+  const html = {
+    'content-type': 'text/html', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff',
+  };
+  const problem = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' };
+  const body = { type: 'urn:problem-type:x', title: 'A title', status: 404, detail: 'No.' };
+  const answer = (status: number, headers: Answer['headers'], text: string): Answer =>
+    ({ status, headers, text, json: () => JSON.parse(text) });
+  const { operation: _, ...unknown } = one;
+  const told = JSON.stringify({ ...body, detail: 'Do that, please.' });
+  judgeAnswer(unknown, answer(404, problem, told), world);
+  judgeAnswer(unknown, answer(404, { ...html, ...page }, '<h1>No</h1></html>'), world);
+  const [mark = ''] = world.silent.marks;
+  for (const [what, wrong] of [
+    [/the status 500/, answer(500, problem, JSON.stringify({ ...body, status: 500 }))],
+    [/when to retry/, answer(503, problem, JSON.stringify({ ...body, status: 503 }))],
+    [/another status/, answer(400, problem, JSON.stringify(body))],
+    [/detail/, answer(404, problem, JSON.stringify(body))],
+    [/refused 404 as text\/plain/, answer(404, { 'content-type': 'text/plain' }, 'No.')],
+    [/another seller's/, answer(200, {}, `x ${mark.toUpperCase()}`)],
+    [/another seller's/, answer(200, { etag: `"${mark}"` }, '')],
+    [/a field of its answer/, answer(200, { [SPLIT_FIELD]: '1' }, '')],
+    [/markup of a request/, answer(200, { ...html, ...page }, MARKUP)],
+    [/no policy/, answer(200, html, '')],
+    [/half a page/, answer(404, { ...html, ...page }, '<h1>No</h1>')],
+    [/leads elsewhere/, answer(303, { location: 'https://x.example/portal' }, '')],
+  ] as const) assert.throws(() => judgeAnswer(unknown, wrong, world), what);
+  const undescribed = answer(200, { 'content-type': 'application/json' }, '{"products":1}');
+  assert.throws(() => judgeAnswer(one, undescribed, world), /cache-control|products/);
+});
+
+test('would notice rows that change', async (t) => {
+  const server = await startServer(t);
+  const [seller, other] = [await server.makeSeller(), await server.makeSeller()];
+  await seller.create();
+  await other.create();
+  const watch = new Watch(server.folder);
+  t.after(() => watch.close());
+  const look = () => [watch.look(), watch.digestSeller(other.sellerId)];
+  const before = look();
+  assert.equal((await seller.create({ price: 'x' })).status, 400);
+  assert.deepEqual(look(), before);
+  await seller.create();
+  const [after, digest] = look();
+  assert.notEqual(after, before[0]);
+  assert.equal(digest, before[1]);
+  const { id } = (await other.create()).json();
+  await other.send({ method: 'DELETE', path: `/api/v1/products/${id}` });
+  assert.notEqual(watch.digestSeller(other.sellerId), digest);
+  assert.deepEqual(watch.findFaults(), []);
+  const file = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  t.after(() => file.close());
+  file.exec(`DELETE FROM change WHERE position = 1 AND seller_id = ${seller.sellerId}`);
+  assert.match(watch.findFaults().join(), /positions are missing/);
+});

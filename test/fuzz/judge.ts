@@ -1,0 +1,79 @@
+/** What holds for every answer, whatever was asked. */
+import assert from 'node:assert/strict';
+import { routes } from '../../src/api/routes.ts';
+import { Router } from '../../src/http/router.ts';
+import { isObject } from '../api/json-schema.ts';
+import { assertDescribed } from '../api/openapi-document.ts';
+import type { Answer } from '../support/http.ts';
+import type { Case } from './case.ts';
+import { SPLIT_FIELD } from './values.ts';
+import type { World } from './world.ts';
+
+const MARKUP = /<img src=x onerror=fuzz|<script>fuzz/i;
+/** A text that tells somebody something is not shorter than this. */
+const DETAIL_CHARACTERS = 15;
+
+const router = new Router(routes);
+
+/** @throws AssertionError that says what is wrong */
+export function judgeAnswer(one: Case, answer: Answer, world: World): void {
+  const { status, headers, text } = answer;
+  const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
+  assert.equal(headers[SPLIT_FIELD], undefined, 'a request made a field of its answer');
+  assertOwn(answer, world);
+  // A connection that is given up is answered below the API, by HTTP alone.
+  const isRaw = status >= 400 && headers['cache-control'] === undefined;
+  if (status >= 500 && !(isRaw && status === 501)) {
+    assert.equal(status, 503, `the status ${status}`);
+    assert.match(headers['retry-after'] ?? '', /^\d+$/, 'a 503 that does not say when to retry');
+  }
+  if (type === 'text/html') assertPage(answer);
+  else if (status >= 400 && one.method !== 'HEAD') assertProblem(answer, type);
+  if (status === 401) assert.ok(headers['www-authenticate'], 'a 401 without a challenge');
+  if (status === 405) assert.ok(headers.allow, 'a 405 without the methods that there are');
+  if (status >= 300 && status < 400 && status !== 304) {
+    assert.match(headers.location ?? '', /^\/portal/, 'leads elsewhere');
+    assert.doesNotMatch(headers.location ?? '', /^\/\//, 'leads to another host');
+  }
+  if (one.operation && !isRaw && isOfRoute(one) && text.length < 500_000) {
+    assertDescribed(world.document, one.method, one.operation.path, answer);
+  }
+}
+
+/** Nothing of the other seller. */
+function assertOwn({ headers, text }: Answer, { silent }: World): void {
+  const shown = JSON.stringify(headers) + text;
+  for (const mark of silent.marks) {
+    assert.ok(!shown.toLowerCase().includes(mark.toLowerCase()), `another seller's: ${mark}`);
+  }
+}
+
+function assertProblem({ status, text, json }: Answer, type: string): void {
+  assert.equal(type, 'application/problem+json', `refused ${status} as ${type}: ${text}`);
+  const problem: unknown = json();
+  assert.ok(isObject(problem));
+  const { type: name, title, detail, status: told } = problem;
+  assert.equal(told, status, 'a problem with another status');
+  assert.ok(typeof name === 'string' && /^urn:problem-type:[\w:-]+$/.test(name), `type ${name}`);
+  assert.ok(typeof title === 'string' && title !== '', 'a problem without a title');
+  assert.ok(typeof detail === 'string' && detail.length > DETAIL_CHARACTERS, `detail: ${detail}`);
+}
+
+function assertPage({ status, headers, text }: Answer): void {
+  assert.doesNotMatch(text, MARKUP, 'markup of a request in a page');
+  assert.match(String(headers['content-security-policy']), /default-src 'none'/, 'no policy');
+  assert.equal(headers['x-content-type-options'], 'nosniff');
+  if (status < 400 || text === '') return;
+  assert.match(text, /<\/html>\s*$/, 'half a page');
+  assert.match(text, /<h1/, 'a refusal without words');
+}
+
+/** Whether the route that was meant is the one that was asked: spoilt names may lead elsewhere. */
+function isOfRoute({ operation, method, bytes }: Case): boolean {
+  const [, target = ''] = bytes.toString('latin1', 0, bytes.indexOf('\r\n')).split(' ');
+  try {
+    return router.find(method, target.split('?')[0] ?? '').route.path === operation?.path;
+  } catch {
+    return false; // there is no such route
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Tries cases one after the other, and judges after each: the answer, the rows, the log and whether
+ * the server is still there. Each case is made from the seed and its number alone, and from what
+ * the answers before it have shown: so a run is repeated by its seed.
+ */
+import { makeRandom, type Random } from '../domain/random.ts';
+import { makeApiCase } from './api-cases.ts';
+import type { Answer } from '../support/http.ts';
+import type { Case } from './case.ts';
+import { judgeAnswer } from './judge.ts';
+import { listPages, makePortalCase } from './portal-cases.ts';
+import { exchange } from './wire.ts';
+import { makeWireCase } from './wire-cases.ts';
+import { makeWorld, type World } from './world.ts';
+
+export interface Finding {
+  readonly number: number;
+  readonly what: string;
+  readonly reproduction: string;
+}
+
+export interface Outcome {
+  readonly cases: number;
+  readonly findings: readonly Finding[];
+  /** How often each status was answered. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** The routes of which one was answered with success, out of those tried. */
+  readonly reached: ReadonlyMap<string, boolean>;
+}
+
+export interface Plan {
+  readonly seed: number;
+  /** Whether another case is to be tried. */
+  goesOn(cases: number): boolean;
+}
+
+const FINDINGS_LIMIT = 10;
+/** How many cases the rows of the silent seller are left unlooked at. */
+const SILENT_EVERY = 200;
+/** How many cases what goes on without a request may still change rows. */
+const LAG_CASES = 30;
+
+type Context = Parameters<typeof makeWorld>[0];
+
+export async function runCases(t: Context, { seed, goesOn }: Plan): Promise<Outcome> {
+  const world = await makeWorld(t);
+  const run = new Run(world, seed);
+  await run.warmUp();
+  while (goesOn(run.number) && !run.isOver) await run.next();
+  await run.finish();
+  return run;
+}
+
+class Run implements Outcome {
+  readonly #world: World;
+  readonly #seed: number;
+  readonly #silent: string;
+  readonly findings: Finding[] = [];
+  readonly statuses: Record<string, number> = {};
+  readonly reached = new Map<string, boolean>();
+  number = 0;
+  #logged: number;
+  #lagsUntil = 0;
+  #hasEnded = false;
+
+  constructor(world: World, seed: number) {
+    this.#world = world;
+    this.#seed = seed;
+    this.#silent = world.watch.digestSeller(world.silent.sellerId);
+    this.#logged = world.log().length;
+    world.serving.child.once('exit', () => { this.#hasEnded = true; });
+  }
+
+  get cases(): number {
+    return this.number;
+  }
+
+  get isOver(): boolean {
+    return this.#hasEnded || this.findings.length >= FINDINGS_LIMIT;
+  }
+
+  /** Looks at every page, so that there are links to follow and forms to fill in. */
+  async warmUp(): Promise<void> {
+    const { pool, session, serving } = this.#world;
+    for (const path of listPages()) {
+      const head = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: ${session.cookie}\r\n\r\n`;
+      const { answers } = await exchange(serving.port, {
+        bytes: Buffer.from(head), from: '127.0.0.1', isHead: false, until: 'answer',
+      });
+      for (const answer of answers) pool.harvest(answer);
+    }
+  }
+
+  async next(): Promise<void> {
+    this.number += 1;
+    const random = makeRandom(this.#seed * 1_000_003 + this.number);
+    const one = makeCase(random, this.#world);
+    const fault = await this.#try(one);
+    if (fault !== undefined) this.#note(one, fault);
+    if (this.number % SILENT_EVERY === 0) this.#judgeSilent(one);
+  }
+
+  async finish(): Promise<void> {
+    const last: Case = {
+      label: 'the end', bytes: Buffer.alloc(0), from: '', method: '', until: 'end', isPage: false,
+    };
+    this.#judgeSilent(last);
+    if (this.#hasEnded) return;
+    const status = await this.#world.serving.stop('SIGTERM');
+    if (status !== 0) this.#note(last, `the server stopped with ${status}`);
+    const faults = this.#world.watch.findFaults();
+    if (faults.length > 0) this.#note(last, faults.join('\n'));
+    this.#judgeLog(last);
+  }
+
+  /** What is wrong with what became of it. */
+  async #try(one: Case): Promise<string | undefined> {
+    const { watch, pool } = this.#world;
+    const before = watch.look();
+    try {
+      const answers = await this.#send(one);
+      for (const answer of answers) {
+        this.#count(one, answer.status);
+        judgeAnswer(one, answer, this.#world);
+        if (one.isPage || answer.status < 300) pool.harvest(answer);
+        await this.#keepKey(one, answer);
+      }
+      await this.#judgeRows(one, before, answers.map(({ status }) => status));
+      if (this.#hasEnded) return 'the server has ended';
+      if (one.isPage) await this.#keepSession(answers[0]);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#judgeLog(one);
+    }
+  }
+
+  async #send(one: Case) {
+    const { port } = this.#world.serving;
+    const isHead = one.method === 'HEAD';
+    const { answers } = await exchange(port, { ...one, isHead });
+    const isWhole = answers.length > 0 || one.until !== 'answer' || one.bytes.length === 0;
+    if (!isWhole && !this.#hasEnded) throw new Error('the connection ended without an answer');
+    return answers;
+  }
+
+  /** A refusal changes nothing. Where nobody waited for the answer, who knows what it was. */
+  async #judgeRows(one: Case, before: string, statuses: readonly number[]): Promise<void> {
+    const { watch } = this.#world;
+    const isRefused = statuses.length > 0 && statuses.every((status) => status >= 400);
+    const isImport = one.label.includes('/portal/import');
+    if (isImport || one.until !== 'answer') this.#lagsUntil = this.number + LAG_CASES;
+    if (!isRefused || one.until === 'glance' || watch.look() === before) return;
+    if (one.until === 'end') return; // one of several requests may have broken off
+    if (this.number > this.#lagsUntil) throw new Error(`changed rows, and was refused`);
+    for (let again = 0; again < 3; again += 1) {
+      const earlier = watch.look();
+      const answers = await this.#send(one);
+      if (answers.some(({ status }) => status < 400) || watch.look() === earlier) return;
+    }
+    throw new Error('changes rows again and again, and is refused');
+  }
+
+  #judgeSilent(one: Case): void {
+    const { watch, silent } = this.#world;
+    if (watch.digestSeller(silent.sellerId) === this.#silent) return;
+    this.#note(one, `rows of another seller changed within ${SILENT_EVERY} cases`);
+  }
+
+  /** The log has nothing to say of what clients do. */
+  #judgeLog(one: Case): void {
+    const added = this.#world.log().slice(this.#logged);
+    this.#logged += added.length;
+    const lines = added.split('\n').filter((line) => !/^(?:Stopp|$)/.test(line));
+    if (lines.length > 0) this.#note(one, `the log says: ${lines.join('\n')}`);
+  }
+
+  async #keepKey({ bytes }: Case, { status, text }: Answer): Promise<void> {
+    const { keys: [whole], renewKey } = this.#world;
+    if (status === 401 && text.includes('key-unknown') && bytes.includes(whole)) await renewKey();
+  }
+
+  async #keepSession(answer: Answer | undefined): Promise<void> {
+    const isOut = answer?.headers.location?.startsWith('/portal/sign-in');
+    if (isOut || answer?.status === 429) await this.#world.renewSession();
+  }
+
+  #count({ label, isPage }: Case, status: number): void {
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+    const isGood = status < 400 || (isPage && status === 422);
+    this.reached.set(label, isGood || this.reached.get(label) === true);
+  }
+
+  #note({ label, bytes }: Case, what: string): void {
+    const text = bytes.length > 3_000 ? `${bytes.toString('latin1', 0, 3_000)}...`
+      : bytes.toString('latin1');
+    const reproduction = `${JSON.stringify(text)}\n  as hex: ${bytes.toString('hex', 0, 4_000)}`;
+    this.findings.push({ number: this.number, what: `${label}: ${what}`, reproduction });
+  }
+}
+
+function makeCase(random: Random, world: World): Case {
+  const kind = random.below(10);
+  if (kind < 5) return makeApiCase(random, world);
+  return kind < 8 ? makePortalCase(random, world) : makeWireCase(random, world);
+}

@@ -1,0 +1,93 @@
+/**
+ * Looks at the rows of a server's database from outside of it: whether a request that was refused
+ * changed something, and whether anything at all of a seller who asks for nothing ever changes.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * One row each, of everything that a request can change; left out is what the server notes on its
+ * own: when keys and sessions were last used, how deliveries go, and the log, which has refusals.
+ */
+const FIGURES: readonly string[] = [
+  'SELECT count(*), sum(position), sum(pruned_to), sum(length(name)) FROM seller',
+  `SELECT count(*), sum(position), sum(price_minor), sum(stock), sum(length(name)),
+    sum(length(category)), sum(length(sku)), sum(id % 1000003) FROM product`,
+  'SELECT count(*), sum(sequence) FROM stock_sequence',
+  'SELECT count(*) FROM idempotency',
+  `SELECT count(*), sum(length(url)), sum(length(description)), group_concat(status),
+    group_concat(types), group_concat(hex(secret)), sum(updated_at % 1000003) FROM webhook`,
+  `SELECT count(*), sum(length(name)), sum(expires_at % 1000003), sum(revoked_at % 1000003),
+    count(expires_at), count(revoked_at) FROM api_key`,
+  `SELECT count(*), group_concat(password), group_concat(email), group_concat(locale),
+    group_concat(time_zone), sum(low_stock), count(totp_secret) FROM account`,
+  'SELECT count(*) FROM recovery_code',
+  'SELECT count(*), sum(id % 1000003) FROM session',
+  'SELECT count(*) FROM invitation',
+];
+
+/** What there is of a seller, but for what the server notes on its own. */
+const OWN_ROWS: readonly string[] = [
+  'SELECT id, name, currency, position, last_product_id, pruned_to FROM seller WHERE id = ?',
+  'SELECT * FROM product WHERE seller_id = ? ORDER BY id',
+  'SELECT * FROM change WHERE seller_id = ? ORDER BY position',
+  'SELECT * FROM stock_sequence WHERE seller_id = ? ORDER BY product_id, source',
+  'SELECT * FROM idempotency WHERE seller_id = ? ORDER BY key, part',
+  `SELECT id, url, description, types, status, secret, old_secret, updated_at FROM webhook
+    WHERE seller_id = ? ORDER BY id`,
+  `SELECT id, hash, name, scopes, address_ranges, expires_at, revoked_at FROM api_key
+    WHERE seller_id = ? ORDER BY id`,
+  'SELECT * FROM account WHERE seller_id = ?',
+  'SELECT * FROM recovery_code WHERE seller_id = ? ORDER BY hash',
+  'SELECT id, hash FROM session WHERE seller_id = ? ORDER BY id',
+  'SELECT * FROM invitation WHERE seller_id = ? ORDER BY hash',
+  'SELECT * FROM audit_event WHERE seller_id = ? ORDER BY n',
+];
+
+export class Watch {
+  readonly #database: DatabaseSync;
+  #version = -1;
+  #figures = '';
+
+  constructor(folder: string) {
+    this.#database = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
+  }
+
+  /** A text that is another one once anything has changed that a request can change. */
+  look(): string {
+    // Changes with each commit of another connection; this one makes none.
+    const { data_version: version } = this.#database.prepare('PRAGMA data_version').get() ?? {};
+    if (version === this.#version) return this.#figures;
+    this.#version = Number(version);
+    this.#figures = FIGURES.map((sql) => JSON.stringify(this.#read(sql))).join('\n');
+    return this.#figures;
+  }
+
+  /** A digest of every row of a seller. */
+  digestSeller(sellerId: number): string {
+    const digest = createHash('sha256');
+    for (const sql of OWN_ROWS) digest.update(JSON.stringify(this.#read(sql, sellerId)));
+    return digest.digest('hex');
+  }
+
+  /** What SQLite finds wrong with the file, and positions that are missing. */
+  findFaults(): string[] {
+    const gaps = `SELECT s.id FROM seller AS s WHERE s.position - s.pruned_to <>
+      (SELECT count(*) FROM change AS c WHERE c.seller_id = s.id AND c.position > s.pruned_to)`;
+    return [
+      ...this.#read('PRAGMA integrity_check').flatMap((row) => Object.values(row))
+        .filter((text) => text !== 'ok').map(String),
+      ...this.#read('PRAGMA foreign_key_check').map((row) => JSON.stringify(row)),
+      ...this.#read(gaps).map((row) => `positions are missing: ${JSON.stringify(row)}`),
+    ];
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #read(sql: string, ...values: readonly number[]) {
+    return this.#database.prepare(sql).all(...values);
+  }
+}

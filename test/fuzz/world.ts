@@ -1,0 +1,143 @@
+/**
+ * A server in a process of its own with two sellers: one who asks for everything, and a silent one
+ * whose data has marks in it that the other never sends and must never see.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey } from '../../src/index.ts';
+import type { SellerId } from '../../src/domain/id.ts';
+import { makeCsrfToken } from '../../src/portal/csrf.ts';
+import { beginSession } from '../../src/portal/session.ts';
+import type { Json } from '../api/json-schema.ts';
+import { openShop, type Shop } from '../portal/visitor.ts';
+import { type Serving, startServing } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
+import { send } from '../support/http.ts';
+import { Pool } from './pool.ts';
+import { Watch } from './watch.ts';
+
+type Context = Pick<TestContext, 'after'>;
+
+export interface World {
+  readonly serving: Serving;
+  readonly document: Json;
+  readonly pool: Pool;
+  readonly watch: Watch;
+  /** Keys of the seller who asks: one for everything, others for less or for nothing any more. */
+  readonly keys: [whole: string, ...others: string[]];
+  readonly password: string;
+  readonly silent: { readonly sellerId: SellerId; readonly marks: readonly string[] };
+  /** The cookie of the portal and the token of its forms. */
+  readonly session: { cookie: string; csrf: string };
+  /** Signs in again: a session may ask only so often, and may have been ended. */
+  renewSession(): Promise<void>;
+  /** Makes another key for everything: keys can be revoked in the portal. */
+  renewKey(): Promise<void>;
+  /** What the server has written to its log since it started. */
+  log(): string;
+}
+
+/** Prepared by an account's own requests, and ended with `t`. */
+export async function makeWorld(t: Context): Promise<World> {
+  const folder = join(makeFolder(t), 'data');
+  const serving = await startServing(t, [
+    '--data', folder, '--rate-limit', '0', '--open-registration', '--webhook-allow-private',
+    '--webhook-allow-http',
+  ]);
+  const store = await openSqliteStore({ folder });
+  t.after(() => store.close());
+  const { port } = serving;
+  const mark = `qzb${randomBytes(6).toString('hex')}`;
+  const silent = await openShop({ port, store }, { name: mark, email: `${mark}@shop.example` });
+  const own = await openShop({ port, store });
+  const pool = new Pool();
+  const others = await makeKeys(store, own.sellerId, OTHER_KEYS);
+  await fill(silent, mark);
+  await makeKeys(store, silent.sellerId, [{ name: mark }]);
+  for (const path of FOREIGN_LISTS) {
+    const { text } = await silent.send({ path });
+    for (const [id] of text.matchAll(/\b(?:prd|whk)_[0-9a-v]+/g)) pool.add('foreign', id);
+    for (const [, it = ''] of text.matchAll(/"next_cursor":"([^"]+)"/g)) pool.add('foreign', it);
+  }
+  await fill(own, 'own');
+  const watch = new Watch(folder);
+  t.after(() => watch.close());
+  const session = { cookie: '', csrf: '' };
+  async function renewSession(): Promise<void> {
+    const account = await store.findAccount(own.sellerId);
+    const shown = await store.findCredentials(account?.email ?? '');
+    if (!shown) throw new Error('the account is gone');
+    const { session: begun, cookie } = beginSession('127.0.0.1', 'fuzz');
+    if (!await store.createSession(own.sellerId, begun, shown)) throw new Error('not signed in');
+    session.cookie = cookie.split(';')[0] ?? '';
+    session.csrf = makeCsrfToken(session.cookie.split('=')[1] ?? '');
+  }
+  await renewSession();
+  const keys: World['keys'] = [own.key, ...others];
+  async function renewKey(): Promise<void> {
+    [keys[0] = ''] = await makeKeys(store, own.sellerId, [{}]);
+  }
+  const document = (await send(port, { path: '/api/v1/openapi.json' })).json() as Json;
+  const secrets = [silent.key, silent.email, silent.password];
+  return {
+    serving, document, pool, watch, keys, session, renewSession, renewKey,
+    password: own.password,
+    silent: { sellerId: silent.sellerId, marks: [mark, ...secrets] },
+    log: () => serving.notes(),
+  };
+}
+
+const FOREIGN_LISTS = [
+  '/api/v1/products?limit=3', '/api/v1/products?limit=5&sort=-price', '/api/v1/webhooks?limit=1',
+  '/api/v1/stock?limit=2', '/api/v1/stock/movements?limit=2',
+];
+
+type KeyOptions = Partial<Parameters<typeof parseNewApiKey>[0]>;
+
+const OTHER_KEYS: readonly KeyOptions[] = [
+  { scopes: ['products:read'] }, { scopes: ['stock:write', 'changes:read'] },
+  { expiresAt: 1 }, { addressRanges: ['192.0.2.1'] },
+];
+
+async function makeKeys(
+  store: Awaited<ReturnType<typeof openSqliteStore>>, sellerId: SellerId,
+  wanted: readonly KeyOptions[],
+): Promise<string[]> {
+  const made: string[] = [];
+  for (const options of wanted) {
+    const key = generateApiKey();
+    const asked = { name: 'fuzz', scopes: [], addressRanges: [], expiresAt: undefined, ...options };
+    await store.createKey(sellerId, hashApiKey(key), parseNewApiKey(asked));
+    made.push(key);
+  }
+  return made;
+}
+
+/** Products, changes of stock, and a webhook that sends nothing. */
+async function fill({ send: ask, visitor }: Shop, mark: string): Promise<void> {
+  const json = { 'content-type': 'application/json' };
+  const rows = Array.from({ length: 12 }, (_, n) => JSON.stringify({
+    name: `${mark} name ${n}`, category: `${mark} category ${n % 3}`, sku: `${mark}-${n}`,
+    price: n + 0.5, stock: n,
+  }));
+  const changes = [{ sku: `${mark}-1`, adjust: 4, reason: `${mark} reason` }];
+  const url = `http://127.0.0.1:9/${mark}`;
+  for (const [method, path, headers, body] of [
+    ['POST', '/products/import', { 'content-type': 'application/x-ndjson' }, rows.join('\n')],
+    ['POST', '/stock', json, JSON.stringify({ changes, source: `${mark} source` })],
+    ['DELETE', `/products/sku/${mark}-11`, {}, undefined],
+    ['POST', '/webhooks', json, JSON.stringify({ url, description: mark })],
+    ['POST', '/webhooks', json, JSON.stringify({ url: `${url}/2`, description: mark })],
+  ] as const) {
+    const path1 = `/api/v1${path}`;
+    const answer = await ask({ method, path: path1, headers, ...(body !== undefined && { body }) });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
+    const { id = '' } = path === '/webhooks' ? answer.json() : {};
+    if (id !== '') {
+      const patch = { method: 'PATCH', path: `${path1}/${id}`, headers: json };
+      await ask({ ...patch, body: '{"status":"disabled"}' });
+    }
+  }
+  await visitor.get('/portal');
+}
