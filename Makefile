@@ -13,7 +13,7 @@ BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test check test-faults test-browser fuzz bench \
-  sbom sbom-dev pack print-node clean
+  audit sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ fuzz: ## hostile requests for FUZZ_SECONDS (180), made from FUZZ_SEED or a seed 
 
 bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
 	@$(NODE) test/bench/main.ts
+
+audit: ## what an auditor wants to see first: lines, exports, network, files, SQL, secrets, code
+	@$(NODE) test/audit/main.ts
 
 sbom: ## what runs, as a CycloneDX document: no package
 	@$(SBOM) --omit dev

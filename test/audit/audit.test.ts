@@ -1,0 +1,176 @@
+/**
+ * That `make audit` leaves nothing out: it looks at text, and here the compiler is asked. Where it
+ * is told of no environment, it reports every name and module that comes from one, with its line.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { findModules, findPlaces, KINDS, loadSources, ROOT } from './places.ts';
+
+const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
+const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Names that an environment gives and that reach nothing but the page that has the script. */
+const HARMLESS_NAMES = new Set([
+  'AbortController', 'AbortSignal', 'Buffer', 'CSS', 'FormData', 'Node', 'TextDecoder', 'URL',
+  'URLSearchParams', 'addEventListener', 'clearImmediate', 'clearInterval', 'clearTimeout',
+  'console', 'document', 'location', 'performance', 'setImmediate', 'setInterval', 'setTimeout',
+]);
+const HARMLESS_MODULES = new Set([
+  'buffer', 'events', 'path', 'perf_hooks', 'stream', 'stream/promises', 'timers/promises', 'url',
+  'util', 'zlib',
+]);
+/** What makes `prepare` and `exec` faults wherever a database is told to do something. */
+const DATABASE_WITHOUT_SQL = `declare module 'node:sqlite' {
+  export class DatabaseSync { constructor(file: string, options?: object); close(): void }
+  export type StatementSync = any; export type SQLInputValue = any; export const constants: any;
+}`;
+/** All that a compiler without any library needs to begin. */
+const NO_LIBRARY = ['Boolean', 'CallableFunction', 'Function', 'IArguments', 'NewableFunction',
+  'Number', 'Object', 'RegExp', 'String', 'Array<T>', 'Promise<T>',
+].map((name) => `interface ${name} {}`).join('\n');
+
+interface Found {
+  readonly path: string;
+  readonly line: number;
+  readonly what: string;
+}
+
+const sources = loadSources();
+const found = new Map(KINDS.map((kind) =>
+  [kind.title, sources.flatMap((source) => findPlaces(kind, source))]));
+const all = [...found.values()].flat();
+
+describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler' }, () => {
+  /** What is wrong where only the language is there, and where not even that is. */
+  let faults: readonly Found[] = [];
+  let bare: readonly Found[] = [];
+
+  before(() => {
+    faults = compile({ lib: ['esnext'] }, DATABASE_WITHOUT_SQL);
+    bare = compile({ noLib: true }, NO_LIBRARY);
+  });
+
+  test('every module of Node that is loaded', () => {
+    const loaded = find(bare, /'node:([^']+)'/).filter(isKept);
+    assert.ok(loaded.length > 100);
+    const known = sources.flatMap(findModules).map(({ module, ...place }) =>
+      ({ ...place, what: module }));
+    assert.deepEqual(format(known), format(loaded));
+    const judged = new Set([...KINDS.flatMap(({ modules }) => modules), ...HARMLESS_MODULES]);
+    assert.deepEqual(loaded.filter(({ what }) => !judged.has(what)), []);
+  });
+
+  test('every name of the environment that reaches out of the process', () => {
+    const used = [
+      ...find(faults, /^TS\d+: Cannot find name(?:space)? '(\w+)'/),
+      ...find(bare, /^TS\d+: (?:Cannot find name )?'(eval|Function)'/),
+    ].filter(({ what }) => !/^(?:HTML\w+|NodeJS)$/.test(what)); // which are types
+    const names = new Set(KINDS.flatMap((kind) => kind.names));
+    const judged = used.filter(({ path, line, what }) =>
+      !HARMLESS_NAMES.has(what) && !/^\s*(?:\/?\*|\/\/)/.test(lineOf(path, line)));
+    assert.ok(judged.length > 30);
+    assert.deepEqual(judged.filter(({ what }) => !names.has(what)), []);
+    const known = all.map(({ what, ...place }) => ({ ...place, what: what.split('.')[0] ?? '' }));
+    assertListed(known, judged);
+  });
+
+  test('all SQL that a database is given', () => {
+    const given = find(faults, /Property '(prepare|exec)' does not exist on type 'DatabaseSync'/);
+    assert.ok(given.length > 150);
+    const known = (found.get('SQL') ?? []).map(({ what, ...place }) =>
+      ({ ...place, what: /(prepare|exec)\($/.exec(what)?.[1] ?? '' }));
+    assertListed(known, given);
+  });
+
+  test('all markup that is made of text', () => {
+    const made = find(faults, /^TS2673: Constructor of class '(Html)' is private/);
+    const known = all.filter(({ what }) => what === 'new Html(');
+    assert.deepEqual(format(known.map((place) => ({ ...place, what: 'Html' }))), format(made));
+    assert.equal(made.length, 1);
+  });
+
+  test('all code that is loaded at run time, and what is random without being secret', () => {
+    const loaded = find(bare, /^TS2712: A (dynamic import) call/);
+    assert.ok(loaded.length > 5);
+    const known = all.filter(({ what }) => what.startsWith('import('));
+    const what = 'dynamic import';
+    assert.deepEqual(format(known.map((place) => ({ ...place, what }))), format(loaded));
+    const random = find(bare, /name '(Math)'/).filter(({ path, line }) =>
+      /\bMath\b(?!\.(?!random)\w)/.test(lineOf(path, line)));
+    assert.deepEqual(
+      format(all.filter((place) => place.what === 'Math.random')),
+      format(random.map((place) => ({ ...place, what: 'Math.random' }))),
+    );
+  });
+});
+
+test('the audit prints each of its places, with its line', () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const printed = execFileSync(process.execPath, [main], { encoding: 'utf8' });
+  for (const { path, line } of all) {
+    assert.match(printed, new RegExp(`^${path}:(?:\\d+, )*${line}(?:,|  )`, 'm'));
+  }
+  for (const { title } of KINDS) assert.ok(printed.includes(`\n${title}\n`), title);
+  assert.match(printed, /^createApp |\bcreateApp\b/m);
+});
+
+/** Faults of the sources by path and line. Markup is only made by whom a private constructor is. */
+function compile(library: object, declarations: string): Found[] {
+  const folder = mkdtempSync(join(tmpdir(), 'seller-api-audit-'));
+  try {
+    cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
+    const page = join(folder, 'src/portal/html.ts');
+    const markup = readFileSync(page, 'utf8');
+    writeFileSync(page, markup.replace('  constructor(', '  private constructor('));
+    writeFileSync(join(folder, 'declarations.d.ts'), declarations);
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({
+      compilerOptions: {
+        ...library, types: [], noEmit: true, module: 'nodenext', target: 'esnext', pretty: false,
+        allowImportingTsExtensions: true, allowJs: true, checkJs: true, strict: true,
+      },
+      include: ['src', 'declarations.d.ts'],
+    }));
+    const { stdout } = spawnSync(process.execPath, [COMPILER, '--project', folder], {
+      cwd: folder, encoding: 'utf8', maxBuffer: OUTPUT_LIMIT_BYTES,
+    });
+    return [...stdout.matchAll(/^(src\/[^(]+)\((\d+),\d+\): error (.*)$/gm)]
+      .map(([, path = '', line, what = '']) => ({ path, line: Number(line), what }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function find(faults: readonly Found[], sign: RegExp): Found[] {
+  return faults.flatMap(({ path, line, what: fault }) => {
+    const what = sign.exec(fault)?.[1];
+    return what === undefined ? [] : { path, line, what };
+  });
+}
+
+/** It may list words of a text, too, but nothing less. */
+function assertListed(known: readonly Found[], used: readonly Found[]): void {
+  const places = new Set(format(known));
+  assert.deepEqual(format(used).filter((place) => !places.has(place)), []);
+}
+
+/** In the order of their places, each once. */
+function format(places: readonly Found[]): string[] {
+  return [...new Set(places.map(({ path, line, what }) => `${path}:${line} ${what}`))].sort();
+}
+
+/** Whether an import is still there once Node has taken the types away. */
+function isKept({ path, line, what }: Found): boolean {
+  const text = sources.find((source) => source.path === path)?.lines.join('\n') ?? '';
+  const code = path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;
+  return code.split('\n')[line - 1]?.includes(`'node:${what}'`) === true;
+}
+
+function lineOf(path: string, line: number): string {
+  return sources.find((source) => source.path === path)?.lines[line - 1] ?? '';
+}

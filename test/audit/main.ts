@@ -1,0 +1,82 @@
+/** `make audit`: what an auditor wants to see first, in one listing. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findModules, findPlaces, KINDS, loadSources, type Place, ROOT } from './places.ts';
+
+const WIDTH = 100;
+
+const sources = loadSources();
+
+printFolders();
+printExports();
+for (const kind of KINDS) {
+  printPlaces(kind.title, sources.flatMap((source) => findPlaces(kind, source)));
+}
+printRest();
+
+function printTitle(title: string): void {
+  console.log(`\n${title}\n${'-'.repeat(title.length)}`);
+}
+
+function printFolders(): void {
+  printTitle('Lines by folder');
+  const folders = Map.groupBy(sources, ({ path }) =>
+    path.split('/').slice(0, path.startsWith('src/store/sqlite/') ? 3 : 2).join('/'));
+  console.log('   lines  files  exports');
+  const row = (files: typeof sources, name: string): void => {
+    const all = files.flatMap(({ lines }) => lines);
+    const exports = all.filter((line) => /^export /.test(line)).length;
+    const cells = [String(all.length).padStart(8), String(files.length).padStart(7)];
+    console.log(`${cells.join('')}${String(exports).padStart(9)}  ${name}`);
+  };
+  for (const [folder, files] of folders) row(files, folder);
+  row(sources, 'all');
+}
+
+/** The names that whoever embeds the app can import. */
+function printExports(): void {
+  printTitle('Exported by src/index.ts');
+  const text = readFileSync(join(ROOT, 'src/index.ts'), 'utf8');
+  const names = [...text.matchAll(/^export (type )?\{([^}]*)\}/gm)]
+    .flatMap(([, , list = '']) => list.split(',').map((name) => name.trim().replace(/^type /, '')));
+  printWrapped(names.filter(Boolean).sort());
+}
+
+/** A line for each import; what is done many times in a file has one line for all. */
+function printPlaces(title: string, places: readonly Place[]): void {
+  printTitle(title);
+  if (places.length === 0) console.log('none');
+  const groups = Map.groupBy(places, ({ path, what }) => `${path} ${what}`);
+  for (const group of groups.values()) {
+    const [{ path, what } = { path: '', what: '' }] = group;
+    const lines = [...new Set(group.map(({ line }) => line))].join(', ');
+    printWrapped([`${path}:${lines}  ${what}`], '  ');
+  }
+}
+
+/** Modules of no kind above, and the migrations, which are SQL as a whole. */
+function printRest(): void {
+  printTitle('Files of SQL, which run once on each database');
+  for (const { path, lines } of sources.filter((source) => source.path.endsWith('.sql'))) {
+    console.log(`${path}  ${lines.length} lines`);
+  }
+  printTitle('Other modules of Node');
+  const known = new Set(KINDS.flatMap(({ modules }) => modules));
+  const others = sources.flatMap(findModules).filter(({ module }) => !known.has(module));
+  for (const [module, places] of Map.groupBy(others, (place) => place.module)) {
+    console.log(`node:${module}  in ${places.length} files`);
+  }
+}
+
+function printWrapped(words: readonly string[], indent = ''): void {
+  let line = '';
+  for (const word of words.flatMap((text) => text.split(/(?<=,) /))) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH) {
+      console.log(line);
+      line = indent + word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  if (line !== '') console.log(line);
+}

@@ -1,0 +1,114 @@
+/**
+ * The places of the source that an auditor looks at first: what reaches out of the process, what is
+ * secret or random, what is SQL, and what could be markup or code. Text is all that is looked at;
+ * `audit.test.ts` holds it against what the compiler finds.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+export interface Place {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** What is there: a module and what is taken of it, or a name. */
+  readonly what: string;
+}
+
+interface Kind {
+  readonly title: string;
+  /** Modules of Node, without `node:`. */
+  readonly modules: readonly string[];
+  /** Names that every program has. */
+  readonly names: readonly string[];
+  /** What else tells of it. */
+  readonly signs: readonly RegExp[];
+}
+
+export const KINDS: readonly Kind[] = [
+  {
+    title: 'Network',
+    modules: ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'dns/promises', 'inspector'],
+    names: ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'navigator'],
+    signs: [],
+  },
+  { title: 'Files', modules: ['fs', 'fs/promises'], names: [], signs: [] },
+  {
+    title: 'SQL',
+    modules: ['sqlite'],
+    names: [],
+    // Expressions that are named in capitals have an `exec`, too.
+    signs: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
+  },
+  { title: 'Cryptography and randomness', modules: ['crypto'], names: ['crypto'],
+    signs: [/\bMath\.random\b/g] },
+  {
+    title: 'Processes, threads, and code that is loaded or made at run time',
+    modules: ['child_process', 'cluster', 'worker_threads', 'module', 'vm', 'v8', 'wasi', 'repl'],
+    names: ['eval', 'Function', 'WebAssembly', 'globalThis'],
+    signs: [/(?<![.#\w])import\([^)]*\)/g],
+  },
+  {
+    title: 'The process: environment, arguments, streams, signals, its end',
+    modules: ['process', 'os'],
+    names: ['process'],
+    signs: [],
+  },
+  {
+    title: 'Markup that is not escaped',
+    modules: [],
+    names: ['DOMParser'],
+    signs: [/\bnew Html\(/g, new RegExp('\\b(?:innerHTML|outerHTML|insertAdjacentHTML|srcdoc|'
+      + 'setHTMLUnsafe|createContextualFragment|document\\.write(?:ln)?)\\b', 'g')],
+  },
+];
+
+export interface SourceText {
+  readonly path: string;
+  readonly lines: readonly string[];
+}
+
+/** All that is shipped and runs: also what browsers and SQLite run. */
+export function loadSources(): SourceText[] {
+  return globSync('src/**/*.{ts,js,css,svg,sql}', { cwd: ROOT }).sort().map((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    return { path, lines: text.trimEnd().split('\n') };
+  });
+}
+
+/** Every import of a module of Node, but for those of types alone. */
+export function findModules({ path, lines }: SourceText): (Place & { readonly module: string })[] {
+  const statement = /^(?:import|export) (?!type )([^;']*)'node:([^']+)';/gm;
+  const text = lines.join('\n');
+  return [...text.matchAll(statement)].map((match) => {
+    const { 0: all, 1: clause = '', 2: module = '', index } = match;
+    const taken = clause.replace(/ from $/, '').replace(/[{}\s]+/g, ' ');
+    const names = taken.trim().replace(/,$/, '');
+    const line = text.slice(0, index + all.length).split('\n').length;
+    return { path, line, module, what: `node:${module}  ${names}` };
+  });
+}
+
+/** Where a kind of thing is done in a file. */
+export function findPlaces(kind: Kind, source: SourceText): Place[] {
+  const { path } = source;
+  const places: Place[] = findModules(source).filter(({ module }) => kind.modules.includes(module));
+  source.lines.map(stripComments).forEach((text, index) => {
+    const found = kind.names.flatMap((name) => findName(text, name));
+    for (const sign of kind.signs) found.push(...text.match(sign) ?? []);
+    for (const what of found) places.push({ path, line: index + 1, what });
+  });
+  return places.sort((a, b) => a.line - b.line);
+}
+
+/** A name that is nobody's member, and that nothing is declared as; with its member in use. */
+function findName(text: string, name: string): string[] {
+  const use = new RegExp(`(?<![\\w.#$'/-])${name}(?:\\.\\w+)?(?![\\w'/-]|: | =)`, 'g');
+  return text.match(use) ?? [];
+}
+
+/** Comments have lines of their own here, or end one. */
+function stripComments(line: string): string {
+  return /^\s*(?:\/?\*|\/\/)/.test(line) ? '' : line.replace(/\s\/\/ .*$/, '');
+}
