@@ -31,7 +31,7 @@ import {
 } from './http/answered-request.ts';
 import { AtOnce } from './http/at-once.ts';
 import { discardBody, openBody, readJson, readMediaType } from './http/body.ts';
-import { readClientAddress } from './http/client-address.ts';
+import { readPeerAddress, TrustedProxies } from './http/client-address.ts';
 import { Compressor } from './http/compression.ts';
 import { Cursors } from './http/cursor.ts';
 import { formatLifecycleFields } from './http/deprecation.ts';
@@ -45,6 +45,7 @@ import { isStream, type Reply, sendReply, withFields } from './http/reply.ts';
 import { guardReport } from './http/report.ts';
 import { Router } from './http/router.ts';
 import { StrictRequests } from './http/strict-request.ts';
+import { OUTSIDE, parseTarget, type Target } from './http/target.ts';
 import { Spans } from './http/trace-context.ts';
 import { UnderWay } from './http/under-way.ts';
 import type { Store } from './store/store.ts';
@@ -58,6 +59,11 @@ export interface AppOptions {
   readonly rateLimitPerMinute?: number;
   /** Whether requests that a browser page sent may carry a key. Default false. */
   readonly allowBrowsers?: boolean;
+  /**
+   * Addresses and ranges of servers whose word on their clients' addresses counts, and `unix` for
+   * whoever connects to a Unix socket. Default: none.
+   */
+  readonly trustedProxies?: readonly string[];
   /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
   readonly webhooks?: WebhookService;
   /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
@@ -98,7 +104,7 @@ export function createApp(options: AppOptions): App {
   ): Promise<void> {
     if (strict.isAfterRefused(request)) return; // its connection ends with that answer
     underWay.begin();
-    const passage = beginPassage();
+    const passage = beginPassage(readPeerAddress(request));
     const { onAnswered } = options;
     const describe = onAnswered && followRequest(request, response, spans);
     // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
@@ -154,6 +160,7 @@ interface Parts extends Services {
   readonly compressor: Compressor;
   readonly underWay: UnderWay;
   readonly strict: StrictRequests;
+  readonly proxies: TrustedProxies;
 }
 
 function wire(options: AppOptions): Parts {
@@ -186,6 +193,7 @@ function wire(options: AppOptions): Parts {
     compressor: new Compressor(),
     underWay: new UnderWay(),
     strict: new StrictRequests(),
+    proxies: new TrustedProxies(options.trustedProxies ?? []),
     authenticator: new Authenticator({
       store,
       clock,
@@ -212,11 +220,13 @@ async function answer(
   let reply: Reply;
   try {
     strict.assert(request); // before anything waits: Node may hand on the next request at once
+    const address = parts.proxies.readClientAddress(request);
+    passage.address = address;
     const isStopping = underWay.closing.aborted && target.path !== HEALTH;
     if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
     if (portal?.isFor(target.path)) {
       const watchClient = () => underWay.watchClient(response);
-      return await portal.answer({ ...target, request, watchClient }, parts);
+      return await portal.answer({ ...target, request, address, watchClient }, parts);
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     passage.route = route.path;
@@ -225,7 +235,6 @@ async function answer(
       reply = await route.handle(readWishes(request, target, route), parts);
     } else {
       const { scope } = route;
-      const address = readClientAddress(request);
       caller = await authenticator.authenticate(request, address);
       passage.sellerId = caller.sellerId;
       passage.keyId = caller.keyId;
@@ -274,21 +283,5 @@ function readWishes({ headers }: IncomingMessage, target: Target, route: Route) 
   };
 }
 
-/** The target of a request below the prefix, in its two parts. */
-interface Target {
-  readonly path: string;
-  readonly query: string;
-}
-
 /** Of a request whose answer failed before it had one. */
 const UNANSWERED: Reply = { status: 500, headers: {} };
-
-/** A path where no route is. */
-const OUTSIDE: Target = { path: '', query: '' };
-
-function parseTarget(url: string, prefix: string): Target | undefined {
-  if (!url.startsWith(`${prefix}/`)) return undefined;
-  const mark = url.indexOf('?');
-  if (mark < 0) return { path: url.slice(prefix.length), query: '' };
-  return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
-}

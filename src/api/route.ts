@@ -80,6 +80,8 @@ export interface WebhookService {
 /** A request for a page, as it came. */
 export interface PageRequest {
   readonly request: IncomingMessage;
+  /** The address that it came from. */
+  readonly address: string;
   /** Without what stands before the paths of this server. */
   readonly path: string;
   /** What follows the `?`. */

@@ -11,6 +11,7 @@ import { describeFirstSteps } from './first-steps.ts';
 import { limitHistory } from './history-age.ts';
 import { listeningFlags, readListening } from './serving/listening.ts';
 import { loadPortal, loadWebhooks, partFlags } from './serving/parts.ts';
+import { proxyFlags, readTrustedProxies } from './serving/proxies.ts';
 import { readNumber, readSwitch } from './serving/settings.ts';
 import { readTelemetry, telemetryFlags } from './serving/telemetry.ts';
 import { withStore } from './with-store.ts';
@@ -20,6 +21,7 @@ export const serve: Command = {
   operands: [],
   flags: {
     ...listeningFlags,
+    ...proxyFlags,
     'rate-limit': {
       value: 'N', isSetting: true,
       help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
@@ -36,7 +38,8 @@ export const serve: Command = {
     const { flags, dataFolder } = input;
     const telemetry = readTelemetry(input);
     const { note, warn, report } = telemetry;
-    const listening = readListening(input);
+    const trustedProxies = readTrustedProxies(input);
+    const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
     const rateLimitPerMinute = readNumber(
       'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT,
@@ -52,7 +55,7 @@ export const serve: Command = {
       const webhooks = startWebhooks?.(store, report);
       try {
         const app = createApp({
-          store, rateLimitPerMinute, allowBrowsers, report,
+          store, rateLimitPerMinute, allowBrowsers, trustedProxies, report,
           get onAnswered() { return telemetry.onAnswered; },
           ...(webhooks && { webhooks }),
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),

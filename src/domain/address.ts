@@ -28,7 +28,7 @@ export function parseAddressRanges(ranges: readonly string[]): Parsed<readonly s
 }
 
 /** The addresses of some ranges, which come from parseAddressRanges. */
-class AddressSet {
+export class AddressSet {
   readonly #list = new BlockList();
 
   constructor(ranges: readonly string[]) {

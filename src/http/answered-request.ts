@@ -5,7 +5,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../domain/error.ts';
 import type { KeyId, SellerId } from '../domain/id.ts';
-import { readClientAddress } from './client-address.ts';
 import type { Reply } from './reply.ts';
 import type { Span, Spans } from './trace-context.ts';
 
@@ -42,12 +41,15 @@ export interface Passage {
   sellerId: SellerId | undefined;
   keyId: KeyId | undefined;
   code: ErrorCode | undefined;
+  /** The socket's own, until the client's is known. */
+  address: string;
   sentBytes: number;
 }
 
-export function beginPassage(): Passage {
+export function beginPassage(address: string): Passage {
   return {
-    route: UNKNOWN_ROUTE, sellerId: undefined, keyId: undefined, code: undefined, sentBytes: 0,
+    route: UNKNOWN_ROUTE, sellerId: undefined, keyId: undefined, code: undefined, address,
+    sentBytes: 0,
   };
 }
 
@@ -56,8 +58,7 @@ export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
 ): (passage: Passage, reply: Reply) => AnsweredRequest {
   const startedAt = performance.now();
-  const address = readClientAddress(request); // a socket that is closed has none any more
-  return ({ route, sellerId, keyId, code, sentBytes }, { status }) => {
+  return ({ route, sellerId, keyId, code, address, sentBytes }, { status }) => {
     const { method = '' } = request;
     const { traceId, spanId, parentSpanId } = spans.begin(request.headers['traceparent']);
     return {

@@ -4,6 +4,8 @@
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { isLoopback } from '../domain/address.ts';
+import { TrustedProxies } from './client-address.ts';
 import { limitConnections } from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
@@ -18,6 +20,11 @@ export interface BindAddress {
   readonly port: number;
 }
 
+export interface ListenOptions {
+  /** As of the app: their addresses may have any number of connections. Default: none. */
+  readonly trustedProxies?: readonly string[];
+}
+
 export interface Listener {
   /** The port that was given, or the free one that was found for port 0. */
   readonly port: number;
@@ -30,7 +37,7 @@ const STOP_CHECK_INTERVAL_MS = 20;
 
 /** Resolves once the server listens; rejects with the system's error where it cannot. */
 export async function listen(
-  handle: RequestListener, address: BindAddress,
+  handle: RequestListener, address: BindAddress, { trustedProxies = [] }: ListenOptions = {},
 ): Promise<Listener> {
   const server = createServer({
     insecureHTTPParser: false,
@@ -43,7 +50,8 @@ export async function listen(
     noDelay: true,
   });
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
-  limitConnections(server);
+  const proxies = new TrustedProxies(trustedProxies);
+  limitConnections(server, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
   handleRequests(server, handle);
   const sockets = new Set<Socket>();

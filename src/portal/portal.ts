@@ -5,7 +5,6 @@
  */
 import { tmpdir } from 'node:os';
 import type { PageRequest, PortalService, Services } from '../api/route.ts';
-import { readClientAddress } from '../http/client-address.ts';
 import { findCode } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { Router } from '../http/router.ts';
@@ -73,7 +72,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     passage.sellerId = visitor?.account.sellerId;
     // A session that has ended has no part in this any more.
     const known = visitor ? token : readVisitSecret(request.headers.cookie);
-    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, request, visitor);
+    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, page, visitor);
     const fresh = known === undefined ? makeVisitSecret() : undefined;
     const secret = known ?? fresh?.secret ?? '';
     const open = describeVisit(page, portal, { site, parameters, visitor, secret });
@@ -110,14 +109,13 @@ interface Found {
 }
 
 function describeVisit(
-  { request, query, watchClient }: PageRequest, { prefix }: Services, found: Found,
+  { request, query, address, watchClient }: PageRequest, { prefix }: Services, found: Found,
 ): OpenVisit {
   const { site, parameters, visitor, secret } = found;
   return {
-    request, site, parameters, visitor, watchClient,
+    request, site, parameters, visitor, address, watchClient,
     headers: request.headers,
     query: new URLSearchParams(query),
-    address: readClientAddress(request),
     csrfToken: makeCsrfToken(secret),
     link: (path) => linkTo(prefix, path),
   };

@@ -1,12 +1,11 @@
 /**
  * How often pages may be asked for: by session, and without one by address. A browser that an
- * account has used before counts alone, so that nobody with the same address (all have that of the
- * server before this one, where there is one) keeps it from its sign-in.
+ * account has used before counts alone, so that nobody with the same address (all may have that of
+ * one server before this one) keeps it from its sign-in.
  */
-import type { IncomingMessage } from 'node:http';
+import type { PageRequest } from '../api/route.ts';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
 import { findNetwork } from '../domain/address.ts';
-import { readClientAddress } from '../http/client-address.ts';
 import { RateLimiter, rateLimited } from '../http/rate-limit.ts';
 import type { Visitor } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
@@ -23,15 +22,15 @@ export class VisitRates {
   }
 
   /** @throws AppError `rate_limited` */
-  async take(store: Store, request: IncomingMessage, visitor: Visitor | undefined): Promise<void> {
+  async take(store: Store, page: PageRequest, visitor: Visitor | undefined): Promise<void> {
     const rate = visitor
       ? this.#own.take(`${visitor.account.sellerId} ${visitor.session.id}`)
-      : this.#open.take(await nameOf(store, request));
+      : this.#open.take(await nameOf(store, page));
     if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
   }
 }
 
-async function nameOf(store: Store, request: IncomingMessage): Promise<string> {
+async function nameOf(store: Store, { request, address }: PageRequest): Promise<string> {
   const device = await readDevice(store, request.headers.cookie);
-  return device ? `device ${device.id}` : findNetwork(readClientAddress(request));
+  return device ? `device ${device.id}` : findNetwork(address);
 }

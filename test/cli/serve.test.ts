@@ -115,8 +115,23 @@ test('fails with one clear line where the port is taken', async (t) => {
   assert.match(notes, new RegExp(`^Port ${port} is taken\\. Choose another with --port\\.\\n$`));
 });
 
+test('believes the proxies of --trusted-proxies, and nobody without it', async (t) => {
+  const folder = makeFolder(t);
+  await createSeller(folder);
+  const { key } = await createKey(folder, ['--allow', '192.0.2.0/24']);
+  const headers = { 'x-api-key': key, 'x-forwarded-for': '192.0.2.1' };
+  for (const [flags, status] of [
+    [['--trusted-proxies', '10.0.0.0/8, 127.0.0.1'], 200], [[], 401],
+  ] as const) {
+    const { port, stop } = await startServing(t, ['--data', folder, ...flags]);
+    assert.equal((await send(port, { path: PATH, headers })).status, status);
+    await stop('SIGTERM');
+  }
+});
+
 const misunderstood: readonly [flag: string, value: string][] = [
   ['port', '65536'], ['port', '80.5'], ['port', 'http'], ['port', ''],
+  ['trusted-proxies', 'proxy.example'], ['trusted-proxies', '10.0.0.0/33'],
   ['rate-limit', '-1'], ['rate-limit', 'fast'], ['rate-limit', '10000001'],
   ['base-url', 'shop.example'], ['base-url', 'ftp://shop.example'],
   ['base-url', 'https://shop.example/?a=b'], ['base-url', 'https://shop.example/#a'],

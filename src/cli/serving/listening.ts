@@ -28,7 +28,9 @@ interface Listening {
 }
 
 /** @throws UsageError */
-export function readListening({ flags }: Input): Listening {
+export function readListening(
+  { flags }: Input, trustedProxies: readonly string[],
+): Listening {
   const host = flags['host'] ?? DEFAULT_HOST;
   const port = readNumber('port', flags['port'], DEFAULT_PORT, 65_535);
   const baseUrl = readBaseUrl(flags['base-url']);
@@ -37,7 +39,8 @@ export function readListening({ flags }: Input): Listening {
     baseUrl,
     warnings: isOwn ? []
       : ['This address is not encrypted: put a server that speaks TLS before it.'],
-    listen: (handle) => listen(handle, { host, port }).catch(explainPort(port)),
+    listen: (handle) =>
+      listen(handle, { host, port }, { trustedProxies }).catch(explainPort(port)),
     url: (listener) =>
       baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`,
   };

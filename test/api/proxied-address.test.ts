@@ -1,0 +1,56 @@
+/** Where a proxy is trusted, the address that it tells is that of the client everywhere. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FAILED_KEYS_PER_MINUTE } from '../../src/config.ts';
+import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/portal/limits.ts';
+import { openShop, Visitor } from '../portal/visitor.ts';
+import { startServer } from '../support/server.ts';
+import { assertProblem } from './problem.ts';
+
+const PATH = '/api/v1/products';
+const trustedProxies = ['127.0.0.1'];
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+test('restricts keys by the address of the client', async (t) => {
+  const server = await startServer(t, { trustedProxies });
+  const seller = await server.makeSeller({ addressRanges: ['192.0.2.0/24'] });
+  assert.equal((await seller.send({ path: PATH, headers: from('192.0.2.5') })).status, 200);
+  for (const address of ['198.51.100.1', '192.0.2.5, 198.51.100.1', '']) {
+    const answer = await seller.send({ path: PATH, headers: from(address) });
+    assertProblem(answer, 401, 'address-refused');
+  }
+  const forged = { ...from('198.51.100.1'), forwarded: 'for=192.0.2.5' };
+  assertProblem(await seller.send({ path: PATH, headers: forged }), 400, 'bad-request');
+});
+
+test('limits refused keys by the address of the client', async (t) => {
+  const server = await startServer(t, { trustedProxies });
+  const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
+  for (let count = 0; count < FAILED_KEYS_PER_MINUTE; count += 1) await refuse('192.0.2.1');
+  assert.equal((await refuse('192.0.2.1')).status, 429);
+  assert.equal((await refuse('192.0.2.2')).status, 401);
+});
+
+test('limits requests for pages by the address of the client', async (t) => {
+  const server = await startServer(t, { trustedProxies, portal: true });
+  const ask = (address: string) => server.send({
+    path: '/portal/sign-in', headers: { ...from(address), host: `localhost:${server.port}` },
+  });
+  for (let count = 0; count < PORTAL_OPEN_REQUESTS_PER_MINUTE; count += 1) await ask('192.0.2.1');
+  assert.equal((await ask('192.0.2.1')).status, 429);
+  assert.equal((await ask('192.0.2.2')).status, 303);
+});
+
+test('notes sign-ins with the address of the client', async (t) => {
+  const server = await startServer(t, { trustedProxies, portal: true });
+  const { sellerId, email, password } = await openShop(server);
+  const visitor = new Visitor(server.port);
+  await visitor.get('/portal/sign-in', from('192.0.2.1'));
+  const { status } = await visitor.submit({ email, password }, { headers: from('192.0.2.1') });
+  assert.equal(status, 303);
+  const [event] = await server.store.listAuditEvents(
+    sellerId, { type: undefined, before: undefined, limit: 1 },
+  );
+  assert.deepEqual([event?.type, event?.address], ['signed_in', '192.0.2.1']);
+});
