@@ -155,6 +155,18 @@ export const PROGRESS_INTERVAL_MS = 5_000;
 
 /** Pages of 4 KiB that a backup copies before it says how far it is. */
 export const BACKUP_STEP_PAGES = 250;
+/** Backups by a server: how often, the shortest time between two, and how many are kept. */
+export const DEFAULT_BACKUP_EVERY = '24h';
+export const BACKUP_INTERVAL_LEAST_MS = 1_000;
+export const DEFAULT_BACKUPS_KEPT = 14;
+export const BACKUPS_KEPT_LIMIT = 10_000;
+/** After one that failed, or that another process makes; and the longest wait: clocks may step. */
+export const BACKUP_RETRY_MS = 10 * 60 * 1000;
+export const BACKUP_WAIT_LIMIT_MS = 60 * 60 * 1000;
+/** How long a server that stops waits for a backup to remove what it has made. */
+export const BACKUP_STOP_TIMEOUT_MS = 2_000;
+/** Of standard error of the process that makes a backup. */
+export const BACKUP_NOTES_LIMIT_CHARACTERS = 4_000;
 
 /** How long a search waits until the projection has come to the position of its caller. */
 export const SEARCH_WAIT_LIMIT_MS = 5_000;

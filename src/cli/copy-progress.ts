@@ -29,7 +29,9 @@ export class CopyProgress {
 }
 
 /** As people read it. */
-export function describeCatalogue({ sellers, products, changes }: CatalogueFacts): string {
+export function describeCatalogue(
+  { sellers, products, changes }: Pick<CatalogueFacts, 'sellers' | 'products' | 'changes'>,
+): string {
   const count = (number: number, noun: string): string =>
     `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
   return `${count(sellers, 'seller')} with ${count(products, 'product')}`

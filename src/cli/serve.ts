@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { Command, Input } from './command.ts';
 import { describeFirstSteps } from './first-steps.ts';
 import { limitHistory } from './history-age.ts';
+import { backupFlags, readBackups } from './serving/backups.ts';
 import { listeningFlags, readListening } from './serving/listening.ts';
 import { loadPortal, loadWebhooks, partFlags } from './serving/parts.ts';
 import { proxyFlags, readTrustedProxies } from './serving/proxies.ts';
@@ -32,6 +33,7 @@ export const serve: Command = {
     },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
     ...partFlags,
+    ...backupFlags,
     ...telemetryFlags,
   },
   async run(input) {
@@ -48,6 +50,7 @@ export const serve: Command = {
       'history-days', flags['history-days'], DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT,
     );
     const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
+    const startBackups = readBackups(input);
     const startWebhooks = await loadWebhooks(input);
     const portal = await loadPortal(input, baseUrl);
     const stopped = waitForStopSignal();
@@ -62,6 +65,7 @@ export const serve: Command = {
         });
         const listener = await listening.listen(app.handle);
         const stopLimiting = limitHistory(store, historyDays, warn);
+        const stopBackups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;
           await announce(input, listening.url(listener), { store, hasPortal });
@@ -69,7 +73,9 @@ export const serve: Command = {
           await stopped;
         } finally {
           stopLimiting();
-          const ended = Promise.all([listener.stop(), app.close(), webhooks?.close()]);
+          const ended = Promise.all([
+            listener.stop(), app.close(), webhooks?.close(), stopBackups(),
+          ]);
           note('Stopping: answering what is under way.');
           setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
           await ended;

@@ -33,3 +33,11 @@ export function parseTime(text: string): number | undefined {
 export function formatFileTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 }
+
+/** As above, the other way round; undefined for any other text. */
+export function parseFileTime(text: string): number | undefined {
+  const [, day, time] = /^(\d{8})T(\d{6})Z$/.exec(text) ?? [];
+  if (day === undefined || time === undefined) return undefined;
+  const date = day.replace(/^(\d{4})(\d\d)/, '$1-$2-');
+  return parseTime(`${date}T${time.replace(/(\d\d)(?=\d)/g, '$1:')}Z`);
+}

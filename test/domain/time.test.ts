@@ -1,7 +1,7 @@
 /** Times as RFC 3339 text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatFileTime, formatTime, parseTime } from '../../src/domain/time.ts';
+import { formatFileTime, formatTime, parseFileTime, parseTime } from '../../src/domain/time.ts';
 
 test('writes UTC with milliseconds', () => {
   assert.equal(formatTime(1_767_323_045_678), '2026-01-02T03:04:05.678Z');
@@ -45,4 +45,8 @@ for (const [text, at] of times) {
 
 test('writes a time as a part of a name of a file', () => {
   assert.equal(formatFileTime(Date.UTC(2026, 0, 2, 3, 4, 5, 678)), '20260102T030405Z');
+  assert.equal(parseFileTime('20260102T030405Z'), Date.UTC(2026, 0, 2, 3, 4, 5));
+  for (const text of ['', '20260102T030405', '20260231T030405Z', '20260102T250405Z', 'x']) {
+    assert.equal(parseFileTime(text), undefined, text);
+  }
 });

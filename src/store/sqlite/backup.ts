@@ -17,7 +17,7 @@ import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { isThere, type NewFile } from './new-file.ts';
 import { readInteger } from './row.ts';
 
-interface Backup extends CatalogueFacts {
+export interface Backup extends CatalogueFacts {
   readonly bytes: number;
 }
 

@@ -27,6 +27,7 @@ export const CATALOGUE_FILE_NAME = 'catalogue.db';
 const HARMLESS = new RegExp(`^(?:${[
   '\\..*', 'README\\.md', 'sample-.*', 'lost\\+found',
   'catalogue\\.db.*', 'search\\.db.*', 'server\\.key.*', 'webhooks\\.lock.*',
+  'backups\\.lock.*',
 ].join('|')})$`);
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;

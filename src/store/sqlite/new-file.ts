@@ -61,7 +61,7 @@ export class NewFile {
 }
 
 /** Removes what processes have left that are gone, of files with such names. */
-function removeStaleParts(folder: string, isOurs: (name: string) => boolean): void {
+export function removeStaleParts(folder: string, isOurs: (name: string) => boolean): void {
   for (const entry of readdirSync(folder)) {
     const [, name, id] = PART.exec(entry) ?? [];
     if (name === undefined || !isOurs(name) || isAnotherAlive(Number(id))) continue;

@@ -11,8 +11,7 @@ import { generateWebhookSecret, type WebhookSecret } from '../../domain/webhook-
 import type { Store } from '../store.ts';
 import type { WebhookWithSecret } from '../webhook-store.ts';
 import type { Author, Write } from '../write.ts';
-import { openLock } from './connection.ts';
-import { createEmpty } from './folder.ts';
+import { claim } from './claim.ts';
 import type { Once } from './idempotency.ts';
 import type { Reader } from './reader.ts';
 import { ServerKey } from './server-key.ts';
@@ -35,9 +34,6 @@ type WebhookStore = Pick<Store,
   | 'claimDelivery' | 'hasWebhooks' | 'listDueWebhooks' | 'findNextRetry'
   | 'beginWebhookMessage' | 'endWebhookAttempt' | 'noteWebhookTest' | 'disableWebhook'>;
 
-// Primary result code: https://www.sqlite.org/rescode.html
-const SQLITE_BUSY = 5;
-
 export function webhookStore(parts: Parts): WebhookStore {
   const { writer, reader, authorOf } = parts;
   return {
@@ -54,7 +50,7 @@ export function webhookStore(parts: Parts): WebhookStore {
     ),
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
-    claimDelivery: async () => claimDelivery(join(parts.folder, 'webhooks.lock')),
+    claimDelivery: async () => claim(join(parts.folder, 'webhooks.lock')),
     hasWebhooks: async () => reader.snapshot().hasWebhooks(),
     listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
     findNextRetry: async (after) => reader.snapshot().findNextRetry(after),
@@ -131,20 +127,4 @@ function secretMethods(
 /** What a sealed secret is bound to. */
 export function contextOfWebhook(webhook: WebhookReference): string {
   return `webhook secret ${formatWebhookId(webhook)}`;
-}
-
-/** The system gives the lock up when the process ends, in whatever way. */
-function claimDelivery(file: string): (() => void) | undefined {
-  createEmpty(file);
-  try {
-    const lock = openLock(file, 0);
-    return () => {
-      if (lock.isOpen) lock.close();
-    };
-  } catch (error) {
-    const isHeld = error instanceof Error && 'errcode' in error
-      && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
-    if (isHeld) return undefined;
-    throw error;
-  }
 }

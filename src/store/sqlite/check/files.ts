@@ -7,7 +7,7 @@ import { fault, type Finding, warning } from './finding.ts';
 const DATABASE = /^(?:catalogue|search)\.db(?:-wal|-shm)?$/;
 /** What a restore has set aside. */
 const REPLACED = /^catalogue\.db\.replaced-\d{8}T\d{6}Z(?:-wal|-shm|-journal)?$/;
-const BESIDE = /^(?:search\.db\.lock|webhooks\.lock|server\.key)$/;
+const BESIDE = /^(?:search\.db\.lock|(?:webhooks|backups)\.lock|server\.key)$/;
 /** What is made under another name first; a process that was killed leaves it. */
 const UNFINISHED = /^(?:catalogue\.db|server\.key)\.\d+\.(?:new|part)(?:-wal|-shm|-journal)?$/;
 const UPLOADS = 'uploads';
