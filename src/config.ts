@@ -256,3 +256,6 @@ export const DOCTOR_LOG_LIMIT_BYTES = 256 * 1024 * 1024;
 export const DOCTOR_FREE_LIMIT_BYTES = 256 * 1024 * 1024;
 /** Unfinished files that are older are left over. */
 export const DOCTOR_LEFTOVER_AGE_MS = 10 * 60 * 1000;
+
+/** Of a secret that a command reads from standard input. */
+export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;

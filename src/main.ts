@@ -14,6 +14,8 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   'seller list': async () => (await import('./cli/seller.ts')).listSellers,
   'seller disable': async () => (await import('./cli/seller.ts')).disableSeller,
   'seller enable': async () => (await import('./cli/seller.ts')).enableSeller,
+  'seller reset-password': async () => (await import('./cli/account-reset.ts')).resetPassword,
+  'seller reset-totp': async () => (await import('./cli/account-reset.ts')).resetTotp,
   'key create': async () => (await import('./cli/key.ts')).createKey,
   'key list': async () => (await import('./cli/key.ts')).listKeys,
   'key rotate': async () => (await import('./cli/key.ts')).rotateKey,
@@ -62,7 +64,7 @@ async function run(words: readonly string[]): Promise<void> {
 
 async function formatOverview(): Promise<string> {
   const lines = await Promise.all([...commands].map(async ([name, load]) =>
-    `  ${name.padEnd(14)} ${(await load()).summary}`));
+    `  ${name.padEnd(21)} ${(await load()).summary}`));
   const usage = 'Usage: seller-api COMMAND [FLAGS]';
   return `${usage}\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
 }

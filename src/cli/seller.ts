@@ -65,7 +65,7 @@ async function setDisabled(
 }
 
 /** @throws UsageError */
-function readSellerId(text = ''): SellerId {
+export function readSellerId(text = ''): SellerId {
   const id = parseSellerId(text);
   if (id !== undefined) return id;
   throw new UsageError(`"${text}" is not the id of a seller; "seller list" shows the ids.`);

@@ -117,11 +117,19 @@ export interface PortalStore {
     kept: { readonly id: number; readonly hash: string }, address: string,
   ): Promise<void>;
 
+  /** For one that is lost: ends all sessions. @throws AppError `not_found` without an account */
+  resetPassword(sellerId: SellerId, passwordHash: string): Promise<void>;
+
   /** Undefined where signing in takes no second step. */
   findTotp(sellerId: SellerId): Promise<Totp | undefined>;
   /** In the place of what there was. */
   enableTotp(sellerId: SellerId, totp: NewTotp, address: string): Promise<void>;
   disableTotp(sellerId: SellerId, address: string): Promise<void>;
+  /**
+   * For a device that is lost: removes the second step with its recovery codes, and ends all
+   * sessions. False where signing in took none: then nothing was changed.
+   */
+  resetTotp(sellerId: SellerId): Promise<boolean>;
   /** In the place of all that there were. */
   setRecoveryCodes(
     sellerId: SellerId, hashes: readonly string[], address: string,

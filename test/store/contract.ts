@@ -1,5 +1,6 @@
 /** The contract of the store port: a suite that every adapter passes. */
 import { describe } from 'node:test';
+import { testAccountResets } from './contract/account-resets.ts';
 import { testAccounts } from './contract/accounts.ts';
 import { testAudit } from './contract/audit.ts';
 import { testChanges } from './contract/changes.ts';
@@ -46,6 +47,7 @@ export function describeStore(name: string, prepare: PrepareStore): void {
     testJoining(prepare);
     testSessions(prepare);
     testAccounts(prepare);
+    testAccountResets(prepare);
     testAudit(prepare);
     testClosing(prepare);
   });

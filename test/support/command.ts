@@ -11,11 +11,12 @@ export interface Finished {
   readonly notes: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end; `input` is what it finds on standard input. */
 export async function run(
-  args: readonly string[], environment: NodeJS.ProcessEnv = {},
+  args: readonly string[], environment: NodeJS.ProcessEnv = {}, input?: string,
 ): Promise<Finished> {
-  const child = spawnCommand(args, environment);
+  const child = spawnCommand(args, environment, input === undefined ? 'ignore' : 'pipe');
+  child.stdin?.on('error', () => {}).end(input); // it may end without having read all of it
   let out = '';
   let notes = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => { out += text; });
@@ -65,8 +66,10 @@ export async function startServing(
   };
 }
 
-function spawnCommand(args: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+function spawnCommand(
+  args: readonly string[], environment: NodeJS.ProcessEnv, input: 'ignore' | 'pipe' = 'ignore',
+): ChildProcess {
   return spawn(process.execPath, [MAIN, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment },
+    stdio: [input, 'pipe', 'pipe'], env: { ...process.env, ...environment },
   });
 }

@@ -33,6 +33,8 @@ export function portalStore({ folder, writer, reader, clock }: Parts): PortalSto
       writer.run('setEmail', { sellerId, email, address }),
     setPassword: (sellerId, passwordHash, kept, address) =>
       writer.run('setPassword', { sellerId, passwordHash, kept, address }),
+    resetPassword: (sellerId, passwordHash) =>
+      writer.run('resetPassword', { sellerId, passwordHash }),
     createSession: (sellerId, session, { passwordHash, hasTotp }) =>
       writer.run('createSession', { sellerId, session, shown: { passwordHash, hasTotp } }),
     findVisitor: async (sessionHash) => reader.snapshot().findVisitor(sessionHash),
@@ -49,7 +51,7 @@ export function portalStore({ folder, writer, reader, clock }: Parts): PortalSto
 }
 
 function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<PortalStore,
-  | 'findTotp' | 'enableTotp' | 'disableTotp' | 'setRecoveryCodes' | 'takeTotpStep'
+  | 'findTotp' | 'enableTotp' | 'disableTotp' | 'resetTotp' | 'setRecoveryCodes' | 'takeTotpStep'
   | 'takeRecoveryCode'
 > {
   return {
@@ -66,6 +68,7 @@ function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<Porta
       await writer.run('enableTotp', { sellerId, sealed, step, recoveryHashes, address });
     },
     disableTotp: (sellerId, address) => writer.run('disableTotp', { sellerId, address }),
+    resetTotp: (sellerId) => writer.run('resetTotp', { sellerId }),
     setRecoveryCodes: (sellerId, hashes, address) =>
       writer.run('setRecoveryCodes', { sellerId, hashes, address }),
     takeTotpStep: (sellerId, step) => writer.run('takeTotpStep', { sellerId, step }),

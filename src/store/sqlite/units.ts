@@ -1,5 +1,6 @@
 /** Every unit of work that writes, by name: what the main thread may ask of the writer's thread. */
 import type { DatabaseSync } from 'node:sqlite';
+import { accountResetUnits } from './account-resets.ts';
 import { accountUnits } from './accounts.ts';
 import { AuditLog, auditUnits } from './audit.ts';
 import { pruningUnits } from './history-pruning.ts';
@@ -26,8 +27,8 @@ export function prepareUnits(db: DatabaseSync, positions: Positions) {
     ...sellers, ...usageUnits(db), ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),
     ...webhookUnits(db, positions), ...webhookDeliveryUnits(db),
-    ...accountUnits(db, audit), ...totpUnits(db, audit), ...sessionUnits(db, audit),
-    ...invitationUnits(db, audit, sellers), ...auditUnits(audit),
+    ...accountUnits(db, audit), ...accountResetUnits(db, audit), ...totpUnits(db, audit),
+    ...sessionUnits(db, audit), ...invitationUnits(db, audit, sellers), ...auditUnits(audit),
   };
 }
 
