@@ -5,9 +5,10 @@ import type { Call } from './route.ts';
 
 /** The change is the caller's, and made once where it carries an Idempotency-Key. */
 export function readWrite({ caller, headers }: Call): Write {
-  const { sellerId, keyId } = caller;
+  const { sellerId, keyId, address } = caller;
   const key = readIdempotencyKey(headers);
-  return { sellerId, keyId, idempotency: key === undefined ? undefined : { key, part: 0 } };
+  const idempotency = key === undefined ? undefined : { key, part: 0 };
+  return { sellerId, keyId, idempotency, address };
 }
 
 export function formatReplay(isReplay: boolean): Record<string, string> {

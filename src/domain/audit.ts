@@ -21,6 +21,10 @@ export const AUDIT_TYPES = [
   'key_created',
   'key_rotated',
   'key_revoked',
+  'webhook_created',
+  'webhook_changed',
+  'webhook_secret_rotated',
+  'webhook_deleted',
   'seller_disabled',
   'seller_enabled',
 ] as const;

@@ -11,6 +11,8 @@ export interface Author {
 export interface Write extends Author {
   /** Undefined where the client promises nothing about repetitions. */
   readonly idempotency?: Idempotency | undefined;
+  /** Where it was asked for, where that is noted; undefined for the machine itself. */
+  readonly address?: string;
 }
 
 /**

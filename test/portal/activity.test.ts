@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { AUDIT_TYPES } from '../../src/domain/audit.ts';
 import { ACTIVITY_PAGE_SIZE } from '../../src/portal/limits.ts';
+import { LOCAL } from '../api/webhooks.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { openShop, readText } from './visitor.ts';
@@ -94,4 +95,23 @@ test('shows nothing of another account', async (t) => {
   const other = await openShop(server);
   const { text } = await other.visitor.get('/portal/activity');
   assert.doesNotMatch(text, /not for others/);
+});
+
+test('shows what was done to webhooks by the API and in the portal, and from where', async (t) => {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
+  const { visitor, send } = await openShop(server);
+  const created = await send({
+    method: 'POST', path: '/api/v1/webhooks', headers: { 'content-type': 'application/json' },
+    body: '{"url":"http://127.0.0.1:9/hook?token=secret"}',
+  });
+  assert.equal(created.status, 201, created.text);
+  const { id } = created.json();
+  await visitor.get(`/portal/webhooks/${id}/delete`);
+  await visitor.submit({}, { action: `/portal/webhooks/${id}/delete` });
+  const rows = readRows((await visitor.get('/portal/activity')).text);
+  assert.deepEqual(rows.slice(0, 2).map((row) => row.replace(/ 2 Jan.*CET/, '')), [
+    `A webhook was deleted 127.0.0.1 ${id} 127.0.0.1:9`,
+    `A webhook was created 127.0.0.1 ${id} 127.0.0.1:9`,
+  ]);
 });

@@ -1,4 +1,4 @@
-/** The activity: what happened to the account and its keys, the newest first. */
+/** The activity: what happened to the account, its keys and its webhooks, the newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../domain/audit.ts';
 import type { Reply } from '../../http/reply.ts';
 import { describeBrowser } from '../browser-name.ts';
@@ -30,6 +30,10 @@ const WORDS: Readonly<Record<AuditType, string>> = {
   key_created: 'An API key was created',
   key_rotated: 'An API key was rotated',
   key_revoked: 'An API key was revoked',
+  webhook_created: 'A webhook was created',
+  webhook_changed: 'A webhook was changed',
+  webhook_secret_rotated: 'The secret of a webhook was rotated',
+  webhook_deleted: 'A webhook was deleted',
   seller_disabled: 'The shop was disabled',
   seller_enabled: 'The shop was enabled',
 };
@@ -52,7 +56,7 @@ export async function showActivity(visit: Visit, portal: Portal): Promise<Reply>
     title: 'Activity',
     content: html`${renderFilter(visit, type)}
       ${table({
-    caption: 'What happened to the account and its keys',
+    caption: 'What happened to the account, its keys and its webhooks',
     columns: ['What', 'When', 'From', 'Details'].map((label) => ({ label })),
     rows: events.map((event) => renderEvent(visit, event)),
     empty: html`<p>${type === undefined ? 'Nothing happened before that.'

@@ -29,7 +29,8 @@ export async function switchWebhook(visit: Visit, portal: Portal, form: Form): P
   const webhook = await getWebhook(visit, portal);
   const { sellerId, id } = webhook;
   const patch = await parseWebhookPatch({ status: form.get('status') }, async () => undefined);
-  await portal.store.patchWebhook({ sellerId, keyId: PORTAL_KEY_ID }, id, patch);
+  const { address } = visit;
+  await portal.store.patchWebhook({ sellerId, keyId: PORTAL_KEY_ID, address }, id, patch);
   const done = patch.status === 'active' ? 'enabled' : 'disabled';
   return redirect(visit.link(`${pathOf(webhook)}?done=${done}`));
 }
@@ -79,8 +80,8 @@ export async function deleteWebhook(visit: Visit, portal: Portal, form: Form): P
   return redirect(visit.link('/webhooks?done=deleted'));
 }
 
-function writeOf({ account: { sellerId } }: Visit, form: Form): Write {
-  return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+function writeOf({ account: { sellerId }, address }: Visit, form: Form): Write {
+  return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form), address };
 }
 
 /** What is wrong with the position; anything else is thrown on. */

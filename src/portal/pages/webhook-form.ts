@@ -29,8 +29,8 @@ export async function showWebhookForm(visit: Visit, portal: Portal): Promise<Rep
 /** POST /portal/webhooks/new: 200, 400, 404, 409, 422 */
 export async function makeWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const webhooks = getWebhooks(portal);
-  const { sellerId } = visit.account;
-  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+  const { account: { sellerId }, address } = visit;
+  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form), address };
   try {
     const sent = await parseNewWebhook(readMembers(form), (url) =>
       webhooks.checkUrl(sellerId, url));
@@ -57,7 +57,7 @@ export async function editWebhook(visit: Visit, portal: Portal, form: Form): Pro
   try {
     const patch = await parseWebhookPatch(readMembers(form), (url) =>
       webhooks.checkUrl(sellerId, url));
-    const write = { sellerId, keyId: PORTAL_KEY_ID };
+    const write = { sellerId, keyId: PORTAL_KEY_ID, address: visit.address };
     const { webhook } = await portal.store.patchWebhook(write, id, patch);
     return redirect(visit.link(`${pathOf(webhook)}?done=changed`));
   } catch (error) {

@@ -26,7 +26,7 @@ export function prepareUnits(db: DatabaseSync, positions: Positions) {
   return {
     ...sellers, ...usageUnits(db), ...productUnits(db, positions),
     ...stockUnits(db, positions), ...pruningUnits(db),
-    ...webhookUnits(db, positions), ...webhookDeliveryUnits(db),
+    ...webhookUnits(db, positions, audit), ...webhookDeliveryUnits(db),
     ...accountUnits(db, audit), ...accountResetUnits(db, audit), ...totpUnits(db, audit),
     ...sessionUnits(db, audit), ...invitationUnits(db, audit, sellers), ...auditUnits(audit),
   };

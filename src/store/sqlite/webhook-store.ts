@@ -15,7 +15,7 @@ import { claim } from './claim.ts';
 import type { Once } from './idempotency.ts';
 import type { Reader } from './reader.ts';
 import { ServerKey } from './server-key.ts';
-import type { WrittenSecret } from './webhook-units.ts';
+import type { Asker, WrittenSecret } from './webhook-units.ts';
 import type { Writer } from './writer.ts';
 
 interface Parts {
@@ -41,10 +41,10 @@ export function webhookStore(parts: Parts): WebhookStore {
     findWebhook: async (webhook) => reader.snapshot().findWebhook(webhook),
     listWebhooks: async (sellerId, query) => reader.snapshot().listWebhooks(sellerId, query),
     patchWebhook: (write, id, patch) => writer.run(
-      'patchWebhook', { author: authorOf(write), id, patch }, parts.onceOf(write),
+      'patchWebhook', { author: askerOf(write), id, patch }, parts.onceOf(write),
     ),
     deleteWebhook: (write, id) =>
-      writer.run('deleteWebhook', { author: authorOf(write), id }, parts.onceOf(write)),
+      writer.run('deleteWebhook', { author: askerOf(write), id }, parts.onceOf(write)),
     replayWebhook: (write, id, position) => writer.run(
       'replayWebhook', { author: authorOf(write), id, position }, parts.onceOf(write),
     ),
@@ -70,7 +70,7 @@ export function webhookStore(parts: Parts): WebhookStore {
 
 /** All that makes a secret, or reads one. */
 function secretMethods(
-  { folder, writer, reader, clock, authorOf, onceOf }: Parts,
+  { folder, writer, reader, clock, onceOf }: Parts,
 ): Pick<WebhookStore, 'createWebhook' | 'rotateWebhookSecret' | 'findWebhookSecrets'> {
   const key = new ServerKey(folder);
   let lastId = 0;
@@ -104,12 +104,12 @@ function secretMethods(
     createWebhook: async (write, webhook) => {
       const id = takeId(write.sellerId);
       const fresh = { id, ...makeSecret({ sellerId: write.sellerId, id }) };
-      const input = { author: authorOf(write), webhook, fresh };
+      const input = { author: askerOf(write), webhook, fresh };
       return reveal(await writer.run('createWebhook', input, onceOf(write)));
     },
     rotateWebhookSecret: async (write, id, overlapMs) => {
       const fresh = makeSecret({ sellerId: write.sellerId, id });
-      const input = { author: authorOf(write), id, overlapMs, fresh };
+      const input = { author: askerOf(write), id, overlapMs, fresh };
       return reveal(await writer.run('rotateWebhookSecret', input, onceOf(write)));
     },
     findWebhookSecrets: async (webhook) => {
@@ -122,6 +122,11 @@ function secretMethods(
         .filter((secret) => secret !== undefined);
     },
   };
+}
+
+/** Of these changes it is noted where they were asked for. */
+function askerOf({ sellerId, keyId, address = '' }: Write): Asker {
+  return { sellerId, keyId, address };
 }
 
 /** What a sealed secret is bound to. */

@@ -1,15 +1,17 @@
 /** The contract of a store: the log of what happened to accounts and keys. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatKeyId } from '../../../src/domain/id.ts';
+import { formatKeyId, formatWebhookId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeAuthor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
 import { join, listEvents, listTypes } from './portal-fixture.ts';
+import { makeNewWebhook } from './webhooks.ts';
 
 export function testAudit(prepare: PrepareStore): void {
   testListing(prepare);
   testKeyEvents(prepare);
+  testWebhookEvents(prepare);
 }
 
 function testListing(prepare: PrepareStore): void {
@@ -99,5 +101,44 @@ function testKeyEvents(prepare: PrepareStore): void {
     await store.revokeKey(author);
     await assert.rejects(store.rotateKey(author, makeHash(), 0), { code: 'not_found' });
     assert.deepEqual(await listTypes(store, author.sellerId), ['key_created', 'key_revoked']);
+  });
+}
+
+function testWebhookEvents(prepare: PrepareStore): void {
+  test('notes which webhook was made, changed, given a secret or deleted', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const from = (n: number) => ({ ...author, address: `192.0.2.${n}` });
+    const url = 'https://hooks.example:8443/secret?token=secret';
+    const { webhook } = await store.createWebhook(from(1), makeNewWebhook({ url }));
+    await store.patchWebhook(from(2), webhook.id, { url: 'https://other.example/x' });
+    await store.patchWebhook(from(3), webhook.id, { status: 'disabled' });
+    await store.rotateWebhookSecret(from(4), webhook.id, 0);
+    await store.deleteWebhook(author, webhook.id);
+    const id = formatWebhookId(webhook);
+    const events = (await listEvents(store, author.sellerId)).map((event) =>
+      [event.type, event.address, event.subject]);
+    assert.deepEqual(events.slice(1), [
+      ['webhook_created', '192.0.2.1', `${id} hooks.example:8443`],
+      ['webhook_changed', '192.0.2.2', `${id} other.example`],
+      ['webhook_changed', '192.0.2.3', `${id} other.example`],
+      ['webhook_secret_rotated', '192.0.2.4', `${id} other.example`],
+      ['webhook_deleted', '', `${id} other.example`],
+    ]);
+  });
+
+  test('notes a webhook once that is made again, and none that is left as it is', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const idempotency = { key: 'k', part: 0 };
+    const make = (address: string) =>
+      store.createWebhook({ ...author, idempotency, address }, makeNewWebhook());
+    const { webhook } = await make('192.0.2.7');
+    assert.equal((await make('192.0.2.8')).isReplay, true);
+    await store.patchWebhook(author, webhook.id, { url: webhook.url, status: 'active' });
+    await store.replayWebhook(author, webhook.id, 0);
+    await assert.rejects(store.deleteWebhook(await makeAuthor(store), webhook.id));
+    const types = await listTypes(store, author.sellerId);
+    assert.deepEqual(types, ['key_created', 'webhook_created']);
   });
 }
