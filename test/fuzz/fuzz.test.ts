@@ -3,8 +3,6 @@
  * one; and that a server which does wrong would be noticed.
  */
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Answer } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
@@ -111,9 +109,4 @@ test('would notice rows that change', async (t) => {
   const { id } = (await other.create()).json();
   await other.send({ method: 'DELETE', path: `/api/v1/products/${id}` });
   assert.notEqual(watch.digestSeller(other.sellerId), digest);
-  assert.deepEqual(watch.findFaults(), []);
-  const file = new DatabaseSync(join(server.folder, 'catalogue.db'));
-  t.after(() => file.close());
-  file.exec(`DELETE FROM change WHERE position = 1 AND seller_id = ${seller.sellerId}`);
-  assert.match(watch.findFaults().join(), /positions are missing/);
 });

@@ -5,6 +5,7 @@
  */
 import { makeRandom, type Random } from '../domain/random.ts';
 import { makeApiCase } from './api-cases.ts';
+import { listFindings } from '../support/health.ts';
 import type { Answer } from '../support/http.ts';
 import type { Case } from './case.ts';
 import { judgeAnswer } from './judge.ts';
@@ -108,7 +109,7 @@ class Run implements Outcome {
     if (this.#hasEnded) return;
     const status = await this.#world.serving.stop('SIGTERM');
     if (status !== 0) this.#note(last, `the server stopped with ${status}`);
-    const faults = this.#world.watch.findFaults();
+    const faults = listFindings(this.#world.folder).filter((text) => text.includes(' fault: '));
     if (faults.length > 0) this.#note(last, faults.join('\n'));
     this.#judgeLog(last);
   }

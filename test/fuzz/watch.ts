@@ -71,18 +71,6 @@ export class Watch {
     return digest.digest('hex');
   }
 
-  /** What SQLite finds wrong with the file, and positions that are missing. */
-  findFaults(): string[] {
-    const gaps = `SELECT s.id FROM seller AS s WHERE s.position - s.pruned_to <>
-      (SELECT count(*) FROM change AS c WHERE c.seller_id = s.id AND c.position > s.pruned_to)`;
-    return [
-      ...this.#read('PRAGMA integrity_check').flatMap((row) => Object.values(row))
-        .filter((text) => text !== 'ok').map(String),
-      ...this.#read('PRAGMA foreign_key_check').map((row) => JSON.stringify(row)),
-      ...this.#read(gaps).map((row) => `positions are missing: ${JSON.stringify(row)}`),
-    ];
-  }
-
   close(): void {
     this.#database.close();
   }

@@ -21,6 +21,7 @@ type Context = Pick<TestContext, 'after'>;
 
 export interface World {
   readonly serving: Serving;
+  readonly folder: string;
   readonly document: Json;
   readonly pool: Pool;
   readonly watch: Watch;
@@ -81,7 +82,7 @@ export async function makeWorld(t: Context): Promise<World> {
   const document = (await send(port, { path: '/api/v1/openapi.json' })).json() as Json;
   const secrets = [silent.key, silent.email, silent.password];
   return {
-    serving, document, pool, watch, keys, session, renewSession, renewKey,
+    serving, folder, document, pool, watch, keys, session, renewSession, renewKey,
     password: own.password,
     silent: { sellerId: silent.sellerId, marks: [mark, ...secrets] },
     log: () => serving.notes(),
