@@ -1,0 +1,177 @@
+/**
+ * Canaries: secrets that a server is told or makes, in every way that there is, and places where
+ * none of them may be found, in any form.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { run, startServing } from '../support/command.ts';
+import { routes } from '../../src/portal/routes.ts';
+import { makeFolder } from '../support/folder.ts';
+import { type Answer, type Request, send } from '../support/http.ts';
+import { findSecrets } from './forms.ts';
+import { type Life, live } from './life.ts';
+
+/** What is found somewhere: by the name of the place. */
+type Places = Map<string, Buffer>;
+
+/** Starts a server that tells of all it does, and does everything with it. */
+async function prepare(t: TestContext) {
+  const base = makeFolder(t);
+  const [folder, temporary] = [join(base, 'data'), join(base, 'temporary')];
+  mkdirSync(temporary);
+  const environment = { TMPDIR: temporary };
+  const serving = await startServing(t, [
+    '--data', folder, '--log', 'debug', '--webhook-allow-private', '--webhook-allow-http',
+  ], environment);
+  let out = '';
+  serving.child.stdout?.on('data', (chunk: Buffer) => { out += String(chunk); });
+  // The code for the first shop is told to whoever starts the server, and is not used here.
+  const started = serving.notes().length;
+  const life = await live(t, serving, folder);
+  const canaries = new Map(life.canaries);
+  canaries.set('server.key', readFileSync(join(folder, 'server.key')).toString('hex'));
+  const log = () => Buffer.from(serving.notes().slice(started) + out);
+  return { base, folder, temporary, serving, life, canaries, log };
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+/** Asserts that no canary is in any of the places. */
+function assertNowhere(canaries: ReadonlyMap<string, string>, places: Places): void {
+  const found = [...places].flatMap(([place, bytes]) =>
+    findSecrets(bytes, canaries).map((what) => `${place} has the ${what}`));
+  assert.deepEqual(found, []);
+}
+
+function readFolder(folder: string): Places {
+  const places: Places = new Map();
+  for (const name of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(name.parentPath, name.name);
+    if (name.isFile() && name.name !== 'server.key') places.set(path, readFileSync(path));
+  }
+  return places;
+}
+
+/** Requests that carry a secret where it does not belong. */
+function misplace(secret: string): Request[] {
+  const path = '/api/v1/products';
+  const json = { 'content-type': 'application/json' };
+  const encoded = encodeURIComponent(secret);
+  return [
+    { path: `/${encoded}` }, { path: `/api/v1/products/${encoded}` },
+    { path: `/portal/${encoded}` }, { path: `/portal/sign-in?to=/${encoded}` },
+    { path: `${path}?limit=${encoded}` }, { path: `${path}?cursor=${encoded}` },
+    { path: `${path}?q=${encoded}` }, { path: `/portal/products?q=${encoded}` },
+    ...['authorization', 'x-api-key', 'cookie', 'user-agent', 'referer', 'origin', 'accept',
+      'if-match', 'idempotency-key', 'traceparent', 'x-request-id', 'forwarded', 'last-event-id',
+      'accept-language', 'content-type', 'expect',
+    ].map((name) => ({ path, headers: { [name]: secret } })),
+    { method: 'POST', path, headers: json, body: `{"name":"${secret}"` },
+    { method: 'POST', path, headers: json, body: JSON.stringify({ [secret]: secret }) },
+    { method: 'POST', path: '/portal/sign-in', body: `email=${encoded}&password=${encoded}` },
+  ];
+}
+
+/** What was asked is the sender's own: here it matters what the server keeps and logs of it. */
+async function sendMisplaced({ port }: { port: number }, { canaries, key }: Life) {
+  const answers: Answer[] = [];
+  for (const secret of canaries.values()) {
+    answers.push(...await Promise.all(misplace(secret).map(({ headers, ...request }) =>
+      send(port, { ...request, headers: { 'x-api-key': key, ...headers } }))));
+  }
+  return answers;
+}
+
+test('keeps secrets, whoever sends them wherever', async (t) => {
+  const prepared = await prepare(t);
+  assert.ok(prepared.canaries.size > 25, [...prepared.canaries.keys()].join());
+  await t.test('tells none in refusals, in addresses, or on pages that are not for it', () =>
+    assertUntold(prepared));
+  await t.test('puts none into its log, its files, its backups or its command line', () =>
+    assertKept(prepared));
+});
+
+async function assertUntold({ serving, life, canaries }: Prepared): Promise<void> {
+  const { visitor, key } = life;
+  const places: Places = new Map([['addresses', Buffer.from(life.addresses.join('\n'))]]);
+  const note = (context: string, { headers, text }: Answer): void => {
+    const { 'set-cookie': _, ...shown } = headers;
+    places.set(`${context} ${places.size}`, Buffer.from(JSON.stringify(shown) + text));
+  };
+  for (const [context, answer] of life.answers) note(context, answer);
+  for (const path of ['products', 'webhooks', 'stock', 'stock/movements', 'changes']) {
+    note(path, await send(serving.port, {
+      path: `/api/v1/${path}`, headers: { 'x-api-key': key },
+    }));
+  }
+  const [id = ''] = /whk_\w+/.exec([...places.values()].join()) ?? [];
+  note('a webhook', await send(serving.port, {
+    path: `/api/v1/webhooks/${id}`, headers: { 'x-api-key': key },
+  }));
+  let pages = 0;
+  for (const { method, path } of routes) {
+    if (method !== 'GET' || path === '/live' || path.includes('{')) continue;
+    const answer = await visitor.get(`/portal${path}`.replace(/\/$/, ''));
+    assert.equal(answer.headers['referrer-policy'] ?? 'no-referrer', 'no-referrer', path);
+    note(`GET ${path}`, answer);
+    pages += 1;
+  }
+  for (const path of [`/webhooks/${id}`, `/webhooks/${id}/edit`]) {
+    note(path, await visitor.get(`/portal${path}`));
+  }
+  assert.ok(pages > 20 && id !== '', String(pages));
+  // Each form has the token of its own browser.
+  const others = [...canaries].filter(([name]) => !name.startsWith('CSRF'));
+  assertNowhere(new Map(others), places);
+}
+
+async function assertKept(
+  { base, folder, temporary, serving, life, canaries, log }: Prepared,
+): Promise<void> {
+  const misplaced = await sendMisplaced(serving, life);
+  assert.ok(misplaced.every(({ status }) => status < 500));
+  const backup = join(base, 'copy.db');
+  const backedUp = await run(['backup', backup, '--data', folder]);
+  assert.equal(backedUp.status, 0, backedUp.notes);
+  const places: Places = new Map([
+    ...readFolder(folder), ...readFolder(temporary), ['backup', readFileSync(backup)],
+    ['what backup says', Buffer.from(backedUp.out + backedUp.notes)],
+    ['deliveries', Buffer.from(life.deliveries.join('\n'))],
+  ]);
+  if (process.platform === 'linux') {
+    for (const name of ['cmdline', 'environ']) {
+      places.set(name, readFileSync(`/proc/${serving.child.pid}/${name}`));
+    }
+  }
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  places.set('log', log());
+  for (const [path, bytes] of readFolder(folder)) places.set(`${path} after the end`, bytes);
+  for (const name of ['catalogue.db', 'catalogue.db-wal', 'search.db']) {
+    assert.ok([...places.keys()].some((path) => path.endsWith(name)), `${name} was not looked at`);
+  }
+  assert.match(log().toString(), /"route":"\/api\/v1\/products"/);
+  assertNowhere(canaries, places);
+  for (const code of life.codes) assert.doesNotMatch(log().toString(), new RegExp(`\\b${code}\\b`));
+}
+
+test('would notice a secret in any of its forms', () => {
+  const key = 'spk_0123456789abcdefghijABCDEFGHIJ012345';
+  const token = Buffer.alloc(32, 7).toString('base64url');
+  for (const [secret, text] of [
+    [key, `x${key}y`], [key, Buffer.from(`?${key}!`).toString('base64')],
+    [key, Buffer.from(`??${key}`).toString('base64url')], [key, Buffer.from(key).toString('hex')],
+    [key, Buffer.from(key).toString('hex').toUpperCase()], [key, key.toUpperCase()],
+    ['a b c d e f g', 'p=a+b+c+d+e+f+g&'], ['a b c d e f g', 'a%20b%20c%20d%20e%20f%20g'],
+    ['abcd-efgh-ijkl', 'abcdefghijkl'], ['"a secret text"', '{"x":"\\"a secret text\\""}'],
+    [token, Buffer.alloc(32, 7).toString('latin1')],
+    [`whsec_${Buffer.alloc(32, 9).toString('base64')}`, Buffer.alloc(32, 9).toString('hex')],
+    ['AEBA GBAF AYDQ QCIK BMGA 2DQP CAIR EEYU', '0102030405060708090a0b0c0d0e0f1011121314'],
+    [key, Buffer.from(key, 'utf16le').toString('latin1')],
+  ] as const) {
+    const secrets = new Map([['canary', secret]]);
+    assert.equal(findSecrets(Buffer.from(text, 'latin1'), secrets).length, 1, text);
+    assert.deepEqual(findSecrets(Buffer.from('x'.repeat(500)), secrets), []);
+  }
+});
