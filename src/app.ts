@@ -7,9 +7,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Authenticator, authorize } from './api/authenticate.ts';
 import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
-import { HEALTH } from './api/paths.ts';
+import { HEALTH, METRICS } from './api/paths.ts';
 import { Readiness } from './api/readiness.ts';
-import type { PortalService, Route, Services, WebhookService } from './api/route.ts';
+import type {
+  MetricsService, PortalService, Route, Services, WebhookService,
+} from './api/route.ts';
 import { routes } from './api/routes.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
@@ -68,6 +70,8 @@ export interface AppOptions {
   readonly webhooks?: WebhookService;
   /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
   readonly portal?: PortalService;
+  /** Who answers `/metrics`. Without it, that is 404. */
+  readonly metrics?: MetricsService;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
   /** Told of every error that was not the client's doing. Default: a line on standard error. */
@@ -86,6 +90,8 @@ export interface App {
    * stands still has to be ended by its `setTimeout`: `listen` sets both.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
+  /** Requests that are not answered yet. */
+  countUnderWay(): number;
   /**
    * Refuses new requests with 503 and resolves once those under way are answered, or their
    * connections are closed, and how often keys were used is written.
@@ -142,6 +148,7 @@ export function createApp(options: AppOptions): App {
       if (target || !next) void respond(request, response, target ?? OUTSIDE);
       else next();
     },
+    countUnderWay: () => underWay.count,
     async close() {
       await Promise.all([underWay.close(), portal?.close()]);
       await usage.close();
@@ -152,6 +159,7 @@ export function createApp(options: AppOptions): App {
 /** What the requests of one app go through. */
 interface Parts extends Services {
   readonly portal: PortalService | undefined;
+  readonly metrics: MetricsService | undefined;
   readonly router: Router<Route>;
   readonly authenticator: Authenticator;
   readonly usage: UsageCounter;
@@ -174,6 +182,7 @@ function wire(options: AppOptions): Parts {
     prefix,
     webhooks: options.webhooks,
     portal: options.portal,
+    metrics: options.metrics,
     describe: () => describeApi(routes, prefix),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
@@ -212,7 +221,7 @@ async function answer(
   target: Target & { readonly passage: Passage },
 ): Promise<Reply> {
   const {
-    strict, router, authenticator, rates, compressor, usage, underWay, portal, report,
+    strict, router, authenticator, rates, compressor, usage, underWay, portal, metrics, report,
   } = parts;
   const { passage } = target;
   let fields: Record<string, string> | undefined;
@@ -227,6 +236,10 @@ async function answer(
     if (portal?.isFor(target.path)) {
       const watchClient = () => underWay.watchClient(response);
       return await portal.answer({ ...target, request, address, watchClient }, parts);
+    }
+    if (metrics && target.path === METRICS) {
+      passage.route = METRICS;
+      return await metrics.answer(request);
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     passage.route = route.path;

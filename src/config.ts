@@ -23,6 +23,15 @@ export const READY_CHECK_TIMEOUT_MS = 2_000;
 export const READY_FREE_BYTES = 16 * 1024 * 1024;
 /** How long after a commit that failed no more changes are asked for. */
 export const READY_RETRY_MS = 5_000;
+/** By which the times of requests are counted. */
+export const REQUEST_BOUNDS_SECONDS: readonly number[] =
+  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** How often it is looked how late the event loop is, and by which that is counted. */
+export const EVENT_LOOP_LOOK_INTERVAL_MS = 20;
+export const EVENT_LOOP_BOUNDS_SECONDS: readonly number[] =
+  [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+/** Characters of a token for the figures. */
+export const METRICS_TOKEN_MIN_CHARACTERS = 20;
 /** By which the times of commits are counted. */
 export const COMMIT_BOUNDS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -18,5 +18,8 @@ export const HEALTH = '/healthz';
 /** Answered with 200 while the server can do its work. */
 export const READINESS = '/readyz';
 
+/** The figures of the server, where it tells them. */
+export const METRICS = '/metrics';
+
 /** All endpoints of webhooks of the caller. */
 export const WEBHOOKS = '/api/v1/webhooks';

@@ -102,6 +102,12 @@ export interface PortalService {
   close(): Promise<void>;
 }
 
+/** The figures of the server, for whoever may know them. */
+export interface MetricsService {
+  /** @throws AppError `method_not_allowed` */
+  answer(request: IncomingMessage): Promise<Reply>;
+}
+
 interface CommonRoute extends RoutePattern {
   /** The query parameters that it knows. */
   readonly query: readonly Parameter[];

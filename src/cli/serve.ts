@@ -60,7 +60,7 @@ export const serve: Command = {
         const app = createApp({
           store, rateLimitPerMinute, allowBrowsers, trustedProxies, report,
           get onAnswered() { return telemetry.onAnswered; },
-          ...(webhooks && { webhooks }),
+          ...(webhooks && { webhooks }), ...(telemetry.metrics && { metrics: telemetry.metrics }),
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
         const listener = await listening.listen(app.handle);
@@ -68,13 +68,18 @@ export const serve: Command = {
         const stopBackups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;
+          await telemetry.observe({ app, listener, store, webhooks });
           await announce(input, listening.url(listener), { store, hasPortal });
           for (const warning of listening.warnings) warn(warning);
           await stopped;
         } finally {
           stopLimiting();
           const ended = Promise.all([
+<<<<<<< HEAD
             listener.stop(), app.close(), webhooks?.close(), stopBackups(),
+=======
+            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(),
+>>>>>>> 62d8b92 (Tell figures for Prometheus on a port of their own, or to whoever has their token)
           ]);
           note('Stopping: answering what is under way.');
           setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();

@@ -6,6 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isLoopback } from '../domain/address.ts';
 import { TrustedProxies } from './client-address.ts';
+import { type ConnectionFigures, countConnections } from './connection-count.ts';
 import { limitConnections } from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
@@ -30,6 +31,7 @@ export interface Listener {
   readonly port: number;
   /** Takes no more connections, lets requests under way finish, and ends the rest after 8 s. */
   stop(): Promise<void>;
+  readFigures(): ConnectionFigures;
 }
 
 /** How often a stopping server looks for connections that have become idle. */
@@ -54,6 +56,7 @@ export async function listen(
   limitConnections(server, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
   handleRequests(server, handle);
+  const readFigures = countConnections(server);
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -65,7 +68,7 @@ export async function listen(
   });
   // A server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo;
-  return { port, stop: () => stop(server, sockets) };
+  return { port, stop: () => stop(server, sockets), readFigures };
 }
 
 function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

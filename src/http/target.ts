@@ -1,6 +1,5 @@
 /** The target of a request (RFC 9112 section 3.2.1), below the path of the base URL. */
 export interface Target {
-  /** Without what stands before every path. */
   readonly path: string;
   /** What follows the `?`. */
   readonly query: string;
@@ -9,7 +8,7 @@ export interface Target {
 /** A path where no route is. */
 export const OUTSIDE: Target = { path: '', query: '' };
 
-/** Undefined for one that is not below `prefix`. */
+/** Undefined for what is not below the prefix. */
 export function parseTarget(url: string, prefix: string): Target | undefined {
   if (!url.startsWith(`${prefix}/`)) return undefined;
   const mark = url.indexOf('?');

@@ -19,6 +19,11 @@ export class UnderWay {
     return AbortSignal.any([gone.signal, this.closing]);
   }
 
+  /** Requests that are not answered yet. */
+  get count(): number {
+    return this.#count;
+  }
+
   begin(): void {
     this.#count += 1;
   }

@@ -9,7 +9,7 @@ import type { ErrorReport } from '../http/problem.ts';
 import type { Log } from './log.ts';
 
 /** Routes that are asked again and again by whoever watches over the server. */
-const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Whether requests are worth describing now. */
 export function logsRequests(log: Log): boolean {

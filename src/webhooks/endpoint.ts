@@ -16,6 +16,15 @@ export interface EndpointOptions extends Sending {
   readonly store: Store;
   /** From 0, below 1. */
   readonly random: () => number;
+  /** Of this process. */
+  readonly attempts: AttemptCounts;
+}
+
+/** Attempts by what came of them: answered with 2xx, answered otherwise, not answered. */
+export interface AttemptCounts {
+  delivered: number;
+  refused: number;
+  failed: number;
 }
 
 export const UNREADABLE_SECRET = 'The secret cannot be read any more: server.key is missing, or '
@@ -74,10 +83,16 @@ async function attempt(
     isFailing: webhook.failures > 0,
   }, options);
   if (!result) return false;
+  options.attempts[nameOutcome(result.status)] += 1;
   const step = isSuccess(result.status)
     ? await findNext(webhook, message, options)
     : findRetry(webhook, result, clock(), options.random());
   return store.endWebhookAttempt(webhook, message, result, step);
+}
+
+function nameOutcome(status: number | undefined): keyof AttemptCounts {
+  if (status === undefined) return 'failed';
+  return isSuccess(status) ? 'delivered' : 'refused';
 }
 
 /** What follows a message that has arrived: kept in the transaction that notes its arrival. */

@@ -15,7 +15,7 @@ import type { ErrorReport } from '../http/problem.ts';
 import { guardReport } from '../http/report.ts';
 import type { Store } from '../store/store.ts';
 import { deliver } from './deliver.ts';
-import { type EndpointOptions, UNREADABLE_SECRET } from './endpoint.ts';
+import { type AttemptCounts, type EndpointOptions, UNREADABLE_SECRET } from './endpoint.ts';
 import { type Lookup, Lookups } from './lookups.ts';
 import { formatTestMessage, makeMessageId } from './message.ts';
 import { describeFailure } from './outcome.ts';
@@ -50,6 +50,8 @@ export interface Webhooks {
    * @throws AppError `not_found`, `unavailable` (too many are under way, or it is stopping)
    */
   sendTest(webhook: WebhookReference): Promise<{ messageId: string; result: WebhookResult }>;
+  /** Endpoints that are being sent to, and the attempts of this process by what came of them. */
+  readFigures(): { readonly underWay: number; readonly attempts: Readonly<AttemptCounts> };
   /** Ends what is under way within 2 s. */
   close(): Promise<void>;
 }
@@ -71,6 +73,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     random: options.random ?? Math.random,
     timeoutMs: options.timeoutMs ?? WEBHOOK_TIMEOUT_MS,
     stop: stop.signal,
+    attempts: { delivered: 0, refused: 0, failed: 0 },
   };
   const worker = new WebhookWorker({ ...endpoint, report: guardReport(options.report) });
   return {
@@ -86,6 +89,9 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
         end();
       }
     },
+    readFigures: () => ({
+      underWay: worker.countUnderWay(), attempts: { ...endpoint.attempts },
+    }),
     close() {
       stop.abort();
       return worker.close();

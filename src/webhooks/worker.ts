@@ -45,6 +45,11 @@ export class WebhookWorker {
     this.#lookIn(0);
   }
 
+  /** Endpoints to which something is under way. */
+  countUnderWay(): number {
+    return this.#underWay.size;
+  }
+
   /** Looks after every commit from now on: call it when there is about to be an endpoint. */
   watch(): void {
     if (this.#options.stop.aborted || this.#unwatch) return;

@@ -1,9 +1,13 @@
-/** What `serve` tells its operator: the log on standard error, whose level SIGUSR2 changes. */
+/**
+ * What `serve` tells its operator: the log on standard error, whose level SIGUSR2 changes, and
+ * figures at `/metrics`.
+ */
 import type { AnsweredRequest } from '../../http/answered-request.ts';
 import type { ErrorReport } from '../../http/problem.ts';
 import { Log, LOG_LEVELS, type LogLevel } from '../../telemetry/log.ts';
 import { logError, logRequest, logsRequests } from '../../telemetry/server-log.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
+import { metricsFlags, type Observed, readMetrics } from './metrics.ts';
 
 const DEFAULT_LOG_LEVEL: LogLevel = 'error';
 
@@ -12,37 +16,41 @@ export const telemetryFlags: Flags = {
     value: 'LEVEL', isSetting: true,
     help: `${LOG_LEVELS.join(', ')} (default: ${DEFAULT_LOG_LEVEL}, and notices in plain words)`,
   },
+  ...metricsFlags,
 };
 
-interface Telemetry {
-  /** Tells the operator, in plain words unless a level of the log was given. */
-  note(text: string): void;
-  /** The same, of what may need something to be done. */
-  warn(text: string): void;
-  report(entry: ErrorReport): void;
-  /** For the app; undefined while nobody wants to know. */
-  readonly onAnswered: ((entry: AnsweredRequest) => void) | undefined;
-  /** Call it last: ends the process where what is left to write would keep it. */
-  close(): Promise<void>;
-}
-
-/** Also begins to listen to SIGUSR2. @throws UsageError */
-export function readTelemetry({ flags, note }: Input): Telemetry {
-  const given = flags['log'];
+/** Also begins to listen to SIGUSR2. @throws UsageError, CommandFailure */
+export function readTelemetry(input: Input) {
+  const given = input.flags['log'];
   const log = new Log(process.stderr, readLevel(given), Date.now);
+  const report = (entry: ErrorReport): void => logError(log, entry);
+  const metrics = readMetrics(input, log, report);
   process.on('SIGUSR2', () => log.step());
-  const logAnswered = (entry: AnsweredRequest): void => logRequest(log, entry);
+  const noteAnswered = (entry: AnsweredRequest): void => {
+    metrics?.noteAnswered(entry);
+    logRequest(log, entry);
+  };
   const tell = (level: 'info' | 'warn') => (message: string): void => {
-    if (given === undefined) note(message);
+    if (given === undefined) input.note(message);
     else log.write(level, 'notice', { message });
   };
+  const note = tell('info');
   return {
-    note: tell('info'),
+    report,
+    /** Tells the operator, in plain words unless a level of the log was given. */
+    note,
+    /** The same, of what may need something to be done. */
     warn: tell('warn'),
-    report: (entry) => logError(log, entry),
+    /** For the app; undefined while nobody wants to know. */
     get onAnswered() {
-      return logsRequests(log) ? logAnswered : undefined;
+      return metrics || logsRequests(log) ? noteAnswered : undefined;
     },
+    /** For the app; undefined where it has no part in that. */
+    metrics: metrics?.page,
+    /** Begins to tell figures, where a setting asks for that. @throws CommandFailure */
+    observe: async (observed: Observed) => metrics?.observe(observed, note),
+    stop: async () => metrics?.stop(),
+    /** Call it last: ends the process where what is left to write would keep it. */
     async close() {
       if (!await log.close()) process.exit();
     },

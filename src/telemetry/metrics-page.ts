@@ -1,0 +1,75 @@
+/**
+ * `/metrics`, for Prometheus: to whoever has its token (RFC 6750), or on a port of its own that
+ * only this machine reaches. Figures tell how busy the server is, and nothing of a seller.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { AppError } from '../domain/error.ts';
+import { createProblem, type ErrorReport, formatProblemType } from '../http/problem.ts';
+import { type Reply, sendReply } from '../http/reply.ts';
+import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
+
+type ListFamilies = () => Promise<readonly Family[]>;
+
+const METHODS = ['GET', 'HEAD'];
+
+/** The page for whoever has the token. */
+export function guardMetrics(
+  list: ListFamilies, token: string,
+): (request: IncomingMessage) => Promise<Reply> {
+  const digest = hash(token);
+  return async (request) => {
+    const { authorization } = request.headers;
+    const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+    // Of one length, whatever was sent: the time tells nothing of the token.
+    const isRight = timingSafeEqual(hash(given ?? ''), digest);
+    return given !== undefined && isRight ? answer(request, list) : refuse(authorization);
+  };
+}
+
+/** The page on a port of its own. `report` is told of errors that are not the client's doing. */
+export function serveMetrics(
+  list: ListFamilies, report: (entry: ErrorReport) => void,
+): RequestListener {
+  return (request, response) => {
+    const reply = answerLocally(request, list).catch((error) => createProblem(error, report));
+    void reply.then((made) => sendReply(response, made, request.method === 'HEAD'));
+  };
+}
+
+async function answerLocally(request: IncomingMessage, list: ListFamilies): Promise<Reply> {
+  const { url = '', headers: { host = '' } } = request;
+  // A page in a browser of this machine may come here by another name (DNS rebinding).
+  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host);
+  if (isLocal && /^\/metrics(?:\?|$)/.test(url)) return answer(request, list);
+  throw new AppError('not_found', 'There is nothing but /metrics of 127.0.0.1 here.');
+}
+
+async function answer({ method = '' }: IncomingMessage, list: ListFamilies): Promise<Reply> {
+  if (!METHODS.includes(method)) {
+    const detail = `This path answers ${METHODS.join(', ')}.`;
+    throw new AppError('method_not_allowed', detail, { allow: METHODS });
+  }
+  const headers = { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' };
+  return { status: 200, headers, body: formatFamilies(await list()) };
+}
+
+function refuse(authorization: string | undefined): Reply {
+  const fault = authorization === undefined ? '' : ', error="invalid_token"';
+  const detail = 'Send the token of the metrics as "authorization: Bearer ...".';
+  return {
+    status: 401,
+    headers: {
+      'content-type': 'application/problem+json', 'cache-control': 'no-store',
+      'www-authenticate': `Bearer realm="metrics"${fault}`,
+    },
+    body: JSON.stringify({
+      type: formatProblemType('token-refused'), title: 'The token is not valid', status: 401,
+      detail,
+    }),
+  };
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
