@@ -22,6 +22,8 @@ export class Log {
   #lines: string[] = [];
   #length = 0;
   #isScheduled = false;
+  #at = NaN;
+  #time = '';
   #written = 0;
   #dropped = 0;
   /** As many as the log itself has told. */
@@ -47,6 +49,7 @@ export class Log {
     return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(this.#level);
   }
 
+  /** `event` is a name: letters and underscores. */
   write(level: LineLevel, event: string, fields: Fields): void {
     if (this.has(level)) this.#add(level, event, fields);
   }
@@ -86,10 +89,19 @@ export class Log {
   }
 
   #push(level: LineLevel, event: string, fields: Fields): void {
-    const time = new Date(this.#clock()).toISOString();
-    const line = `${JSON.stringify({ time, level, event, ...fields })}\n`;
+    const head = `{"time":"${this.#formatTime()}","level":"${level}","event":"${event}"`;
+    const rest = JSON.stringify(fields); // members of two objects in one take three times as long
+    const line = rest === '{}' ? `${head}}\n` : `${head},${rest.slice(1)}\n`;
     this.#lines.push(line);
     this.#length += line.length;
+  }
+
+  /** Many lines are of the same millisecond, and the time takes longer than all the rest. */
+  #formatTime(): string {
+    const at = this.#clock();
+    if (at !== this.#at) this.#time = new Date(at).toISOString();
+    this.#at = at;
+    return this.#time;
   }
 
   #schedule(): void {
