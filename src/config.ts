@@ -79,6 +79,8 @@ export const WRITE_BATCH_LIMIT = 500;
 /** Rows of large units that one transaction holds, but for a unit that is larger itself. */
 export const WRITE_BATCH_ROWS_LIMIT = 4_000;
 export const WRITE_QUEUE_LIMIT = 20_000;
+/** How often the log says why changes are refused, while all are for the same disk. */
+export const FAILURE_LOG_INTERVAL_MS = 1_000;
 /** Longest wait of the writer for another process; it waits on a thread of its own. */
 export const WRITER_BUSY_TIMEOUT_MS = 5_000;
 /** Readers wait only while the write-ahead log is recovered after a crash. */

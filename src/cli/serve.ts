@@ -75,11 +75,7 @@ export const serve: Command = {
         } finally {
           stopLimiting();
           const ended = Promise.all([
-<<<<<<< HEAD
-            listener.stop(), app.close(), webhooks?.close(), stopBackups(),
-=======
-            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(),
->>>>>>> 62d8b92 (Tell figures for Prometheus on a port of their own, or to whoever has their token)
+            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(), stopBackups(),
           ]);
           note('Stopping: answering what is under way.');
           setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();

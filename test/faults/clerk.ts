@@ -12,6 +12,8 @@ import { type Answer, type Request, send } from '../support/http.ts';
 const PRODUCTS = '/api/v1/products';
 const SKUS = 60;
 const REMEMBERED = 8;
+/** How a refusal says that nothing was done. */
+const UNDONE = /Nothing was changed|is stopping|the most at once|cannot read from its disk/;
 
 export interface Item {
   readonly name: string;
@@ -54,7 +56,7 @@ export class Clerk {
   }
 
   /** Does one thing, or once more asks for what was refused as the server could not do it. */
-  async work(way: Way): Promise<'done' | 'refused' | 'broken'> {
+  async work(way: Way): Promise<'done' | 'broken' | { readonly refused: number }> {
     const deed = this.#pending ?? this.#choose();
     this.#pending = deed;
     const answer = await this.#send(way, deed).catch(() => undefined);
@@ -62,10 +64,8 @@ export class Clerk {
       this.#isUndone = false;
       return 'broken';
     }
-    if (answer.status === 503 || answer.status === 507) {
-      this.#noteRefusal(answer);
-      return 'refused';
-    }
+    const refused = this.#findRefusal(answer);
+    if (refused !== undefined) return { refused };
     this.#note(deed, answer);
     return 'done';
   }
@@ -107,12 +107,19 @@ export class Clerk {
   }
 
   /** A refusal says when to come again, and whether anything may have been done. */
-  #noteRefusal({ text, headers, json }: Answer): void {
+  #findRefusal({ status, text, headers, json }: Answer): number | undefined {
+    const [, late] = /^\{"problem":\{.*"status":(50[37])/m.exec(text) ?? [];
+    if (late !== undefined) { // of an import that had begun: its summary says what was done
+      this.#isUndone = false;
+      return Number(late);
+    }
+    if (status !== 503 && status !== 507) return undefined;
     assert.ok(Number(headers['retry-after']) > 0, text);
     const { detail } = json();
-    const isUndone = /Nothing was changed|is stopping|under way, which is the most/.test(detail);
+    const isUndone = UNDONE.test(detail);
     if (!isUndone) assert.match(detail, /not known whether the change was made/);
     this.#isUndone &&= isUndone;
+    return status;
   }
 
   #note(deed: Deed, answer: Answer): void {

@@ -35,8 +35,9 @@ export interface Shop {
   readonly seen: { position: number; readonly stock: Map<string, number>; in: number; out: number };
 }
 
-export async function openShop(t: TestContext, random: Random): Promise<Shop> {
-  const folder = join(makeFolder(t), 'data');
+export async function openShop(
+  t: TestContext, random: Random, folder = join(makeFolder(t), 'data'),
+): Promise<Shop> {
   const store = await openStore(t, { folder });
   const { key, ...credentials } = await makeAccount(store);
   await store.close();
@@ -68,7 +69,7 @@ export async function serve(
 interface Watching {
   /** Of each answer, and of how many. */
   onAnswer?(count: number): void;
-  onRefusal?(): void;
+  onRefusal?(status: number): void;
   /** The end of all work; else they work until the server is gone. */
   readonly end?: AbortSignal;
 }
@@ -86,7 +87,7 @@ export async function work(
         const outcome = await clerk.work(way);
         if (outcome === 'broken') return;
         if (outcome === 'done') onAnswer?.(count += 1);
-        else onRefusal?.();
+        else onRefusal?.(outcome.refused);
       }
     }),
     doorman.work(port, end),

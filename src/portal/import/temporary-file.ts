@@ -10,6 +10,8 @@ import { AppError } from '../../domain/error.ts';
 const CHUNK_BYTES = 64 * 1024;
 /** No room on the disk, or none in the share of whoever runs the server. */
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+/** It cannot be written to. */
+const FAILED: readonly unknown[] = ['EIO', 'EROFS'];
 
 export class TemporaryFile {
   readonly #file: FileHandle;
@@ -20,7 +22,7 @@ export class TemporaryFile {
     this.#file = file;
   }
 
-  /** Makes the folder too, where it is not there. @throws AppError `storage_full` */
+  /** Makes the folder too, where it is not there. @throws AppError `storage_full`, `unavailable` */
   static async create(folder: string): Promise<TemporaryFile> {
     const path = join(folder, randomUUID());
     try {
@@ -37,7 +39,7 @@ export class TemporaryFile {
     return this.#sizeBytes;
   }
 
-  /** Wait for one before the next. @throws AppError `storage_full` */
+  /** Wait for one before the next. @throws AppError `storage_full`, `unavailable` */
   async append(bytes: Uint8Array): Promise<void> {
     try {
       await this.#file.appendFile(bytes);
@@ -65,8 +67,13 @@ export class TemporaryFile {
 }
 
 function explain(error: unknown): unknown {
-  const isFull = error instanceof Error && 'code' in error && FULL.includes(error.code);
-  if (!isFull) return error;
-  const detail = 'The disk of this server is full. Nothing was kept of the file.';
-  return new AppError('storage_full', detail, { cause: error });
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const kept = 'Nothing was kept of the file.';
+  if (FULL.includes(code)) {
+    const detail = `The disk of this server is full. ${kept}`;
+    return new AppError('storage_full', detail, { cause: error });
+  }
+  if (!FAILED.includes(code)) return error;
+  const detail = `This server cannot write to its disk. ${kept}`;
+  return new AppError('unavailable', detail, { cause: error });
 }

@@ -9,6 +9,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { IdempotencyRecords, type Once } from './idempotency.ts';
 import { Positions } from './positions.ts';
+import {
+  resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
+  SQLITE_NOTADB, SQLITE_READONLY,
+} from './disk-failure.ts';
 import { readInteger } from './row.ts';
 import { prepareUnits, type UnitName, type Units } from './units.ts';
 
@@ -35,13 +39,6 @@ interface Failure {
   readonly detail: string;
   readonly cause?: string | undefined;
 }
-
-// Primary result codes: https://www.sqlite.org/rescode.html
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_READONLY = 8;
-const SQLITE_IOERR = 10;
-const SQLITE_FULL = 13;
 
 const NOT_KNOWN = 'This server cannot write to its disk. It is not known whether the change was'
   + ' made: look once it can write again, before you try again.';
@@ -88,7 +85,7 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
     }
   }
 
-  return ({ at, calls }) => {
+  function run({ at, calls }: Batch): Outcome[] {
     const together = attempt(() => transact(at, () => calls.map((call) => runUnit(call, at))));
     if (Array.isArray(together)) return together;
     // A database that is busy or a broken disk is no fault of one unit.
@@ -96,7 +93,36 @@ export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[
     const apart = isShared
       ? together : attempt(() => transact(at, () => calls.map((call) => runAlone(call, at))));
     return Array.isArray(apart) ? apart : calls.map(() => apart);
+  }
+
+  return withRoom(db, run);
+}
+
+/** Where the disk is full, the log is moved into the database, and its room is used again. */
+function withRoom(db: DatabaseSync, run: (batch: Batch) => Outcome[]): typeof run {
+  let isShort = false;
+  return (batch) => {
+    const outcomes = run(batch);
+    if (outcomes.every((one) => !one.isDone && one.code === 'storage_full')) {
+      isShort = !isLogMoved(db);
+      return isShort ? outcomes : run(batch);
+    }
+    // Room that comes back is for the database first: the log alone would take all of it again.
+    if (isShort) isShort = !isLogMoved(db);
+    return outcomes;
   };
+}
+
+/** Whether all of the log stands in the database now: then it begins anew, and takes no room. */
+function isLogMoved(db: DatabaseSync): boolean {
+  try {
+    const row = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() ?? {};
+    const moved = readInteger(row, 'checkpointed');
+    return moved > 0 && moved === readInteger(row, 'log');
+  } catch (error) {
+    if (resultCodeOf(error) === 0) throw error;
+    return false;
+  }
 }
 
 /**
@@ -172,11 +198,6 @@ function describeFailure(error: unknown): Failure {
   return { isDone: false, code, detail, cause };
 }
 
-/** The primary result code of SQLite; 0 for what is not of SQLite. */
-function resultCodeOf(error: unknown): number {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-}
-
 function describeResultCode(primary: number): [code: ErrorCode, what: string] {
   switch (primary) {
     case SQLITE_FULL:
@@ -184,6 +205,9 @@ function describeResultCode(primary: number): [code: ErrorCode, what: string] {
     case SQLITE_IOERR:
     case SQLITE_READONLY:
       return ['unavailable', 'This server cannot write to its disk.'];
+    case SQLITE_CORRUPT: // SQLite calls a disk that cannot be read so, too
+    case SQLITE_NOTADB:
+      return ['unavailable', 'This server cannot read from its disk.'];
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return ['unavailable', 'The database is busy.'];

@@ -18,6 +18,7 @@ import { usageQueries } from './key-usage.ts';
 import { keyQueries } from './keys.ts';
 import { ledgerQueries } from './ledger-queries.ts';
 import { productQueries } from './products.ts';
+import { explainReading, resultCodeOf } from './disk-failure.ts';
 import { sellerQueries } from './sellers.ts';
 import { sessionQueries } from './sessions.ts';
 import { stockDayQueries } from './stock-days.ts';
@@ -46,7 +47,7 @@ export class Reader {
       this.cursorKey = readCursorKey(this.#db);
       this.#begin = this.#db.prepare('BEGIN');
       this.#end = this.#db.prepare('COMMIT');
-      this.#queries = prepareQueries(this.#db);
+      this.#queries = explainFailures(prepareQueries(this.#db));
     } catch (error) {
       this.#db.close();
       throw error;
@@ -75,12 +76,35 @@ export class Reader {
 
   endSnapshot(): void {
     if (!this.#db.isOpen || !this.#db.isTransaction) return;
-    this.#end.run();
+    try {
+      this.#end.run();
+    } catch (error) {
+      // Where the disk failed a read of it. Nobody waits for this: it must not end the process.
+      if (resultCodeOf(error) === 0) throw error;
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
   }
 
   close(): void {
     if (this.#db.isOpen) this.#db.close();
   }
+}
+
+/** A disk that cannot be read is no bug of ours: whoever asks is told to come again. */
+function explainFailures(queries: Queries): Queries {
+  const explained = Object.entries(queries).map(([name, query]) => {
+    // The cast: whatever it takes and returns is handed through.
+    const run = query as (...args: unknown[]) => unknown;
+    return [name, (...args: unknown[]): unknown => {
+      try {
+        return run(...args);
+      } catch (error) {
+        throw explainReading(error);
+      }
+    }] as const;
+  });
+  // The cast: each is called as the one that it stands for.
+  return Object.fromEntries(explained) as Queries;
 }
 
 function prepareQueries(db: DatabaseSync) {

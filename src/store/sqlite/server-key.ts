@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
+import { explainWriting } from './disk-failure.ts';
 import { isSystemError, syncFolder } from './folder.ts';
 
 const FILE_NAME = 'server.key';
@@ -29,7 +30,8 @@ export class ServerKey {
 
   /**
    * Nonce, sealed text and tag. `context` names what the text belongs to.
-   * @throws AppError `unavailable` where the file is there and is no key
+   * @throws AppError `unavailable` where the file is there and is no key, or cannot be made;
+   *   `storage_full`
    */
   seal(text: string, context: string): Buffer {
     const key = this.#read() ?? this.#make();
@@ -74,18 +76,19 @@ export class ServerKey {
   /** The key of whoever was first. */
   #make(): Buffer {
     const unfinished = `${this.#file}.${process.pid}.new`;
-    rmSync(unfinished, { force: true });
-    const handle = openSync(unfinished, 'wx', 0o600);
+    let handle: number | undefined;
     try {
+      rmSync(unfinished, { force: true });
+      handle = openSync(unfinished, 'wx', 0o600);
       writeSync(handle, randomBytes(KEY_BYTES));
       fsyncSync(handle);
       linkSync(unfinished, this.#file);
       syncFolder(this.#folder);
     } catch (error) {
       // Another process was first: its key is as good.
-      if (!isSystemError(error, 'EEXIST')) throw error;
+      if (!isSystemError(error, 'EEXIST')) throw explainWriting(error);
     } finally {
-      closeSync(handle);
+      if (handle !== undefined) closeSync(handle);
       rmSync(unfinished, { force: true });
     }
     return this.#read() ?? Buffer.alloc(0);

@@ -16,6 +16,7 @@ import { openImportPreview } from './import-preview.ts';
 import { Ledger } from './ledger.ts';
 import { portalStore } from './portal-store.ts';
 import { Reader } from './reader.ts';
+import { explainOpening } from './disk-failure.ts';
 import { Search } from './search/search.ts';
 import { openStockTrial } from './stock-trial.ts';
 import { webhookStore } from './webhook-store.ts';
@@ -34,9 +35,18 @@ export interface SqliteStoreOptions {
  * Opens the database in `folder`, making or migrating it where needed. Open a folder once in a
  * process: POSIX gives up a process's locks on a file when any descriptor of it is closed, and the
  * header of the file is read before SQLite opens it.
- * @throws AppError `unavailable` for a folder or file that is not this server's own
+ * @throws AppError `unavailable` for a folder or file that is not this server's own, and for one
+ *   that cannot be read or written
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  try {
+    return await open(options);
+  } catch (error) {
+    throw explainOpening(error, options.folder);
+  }
+}
+
+async function open(options: SqliteStoreOptions): Promise<Store> {
   const file = prepareCatalogueFile(options.folder);
   const clock = options.clock ?? Date.now;
   const { folder, pageLimit } = options;

@@ -7,7 +7,9 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '../../config.ts';
+import {
+  FAILURE_LOG_INTERVAL_MS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
+} from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { StoreFigures } from '../store-figures.ts';
 import { CommitFigures } from './commit-figures.ts';
@@ -46,6 +48,7 @@ export class Writer {
   readonly #figures = new CommitFigures();
   #closed: Promise<void> | undefined;
   #failure: Error | undefined;
+  #explainedAt = -Infinity;
   #onIdle: () => void = () => {};
   #onCommit: () => void = () => {};
 
@@ -85,7 +88,7 @@ export class Writer {
       const settle = (outcome: Outcome): void => {
         // The unit called `name` made this value: units.ts says of what type it is.
         if (outcome.isDone) resolve(outcome.value as UnitOutput<Name>);
-        else reject(new AppError(outcome.code, outcome.detail, { cause: outcome.cause }));
+        else reject(this.#explain(outcome));
       };
       this.#waiting.push({ rows, call: { name, input, once }, settle });
       this.#schedule();
@@ -171,6 +174,15 @@ export class Writer {
     for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });
     for (const pending of unsent) pending.settle({ ...UNSENT, cause: cause.stack });
     this.#onIdle();
+  }
+
+  /** Whoever is refused for a broken disk would fill the log: one of them a second says why. */
+  #explain({ code, detail, cause }: Outcome & { isDone: false }): AppError {
+    if (code === 'internal') return new AppError(code, detail, { cause });
+    const isTold = performance.now() - this.#explainedAt < FAILURE_LOG_INTERVAL_MS;
+    if (isTold || cause === undefined) return new AppError(code, detail);
+    this.#explainedAt = performance.now();
+    return new AppError(code, detail, { cause });
   }
 
   #refusal(): AppError {

@@ -9,16 +9,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from '../../../config.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../connection.ts';
 import { createEmpty } from '../folder.ts';
+import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../disk-failure.ts';
 import { readInteger } from '../row.ts';
 
 /** "SPAs": written into the header of the file. */
 const APPLICATION_ID = 0x53504173;
 /** Whoever changes what is in the file, or how it is made, counts this up. */
 const VERSION = 2;
-
-// Primary result codes: https://www.sqlite.org/rescode.html
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
 
 /**
  * `row` is the seller's ordinal * 2^32 + n, where n counts the products of one seller in the order
@@ -118,7 +115,7 @@ export function readInode(file: string): number | undefined {
 
 /** Whether SQLite found the file to be damaged, or to be none of its own. */
 export function isDamage(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  const code = resultCodeOf(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 

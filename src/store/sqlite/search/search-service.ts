@@ -10,6 +10,10 @@ import {
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { CatalogueTotals } from '../../store.ts';
+import {
+  resultCodeOf, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR,
+  SQLITE_LOCKED, SQLITE_NOTADB, SQLITE_READONLY,
+} from '../disk-failure.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueSeller, History } from './history.ts';
 import type {
@@ -48,11 +52,11 @@ interface Opened {
   readonly countLowStock: ReturnType<typeof prepareCountLowStock>;
 }
 
-/**
- * Primary result codes of what may pass: BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN; and CORRUPT
- * and NOTADB, as the next search that comes upon the damage makes the file anew.
- */
-const PASSING: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14, 11, 26]);
+/** What may pass; damage is among it, as the next search that meets it makes the file anew. */
+const PASSING: ReadonlySet<number> = new Set([
+  SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN,
+  SQLITE_CORRUPT, SQLITE_NOTADB,
+]);
 
 export class SearchService {
   readonly #file: string;
@@ -263,9 +267,9 @@ function describeFailure(error: unknown): SearchFailure {
     return { code, detail, retryAfterSeconds };
   }
   const cause = error instanceof Error ? error.stack : String(error);
-  const isPassing = error instanceof Error && 'errcode' in error
-    && PASSING.has(Number(error.errcode) & 0xff);
-  if (!isPassing) return { code: 'internal', detail: 'The search has failed.', cause };
+  if (!PASSING.has(resultCodeOf(error))) {
+    return { code: 'internal', detail: 'The search has failed.', cause };
+  }
   const detail = 'The search cannot use its file now. Try again soon.';
   const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
   return { code: 'unavailable', detail, retryAfterSeconds, cause };

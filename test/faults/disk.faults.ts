@@ -1,0 +1,140 @@
+/** Disks that are full, that fail and that are slow: refusals that are true, and no restart. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeRandom } from '../domain/random.ts';
+import { FILE_NAME } from '../store/sqlite/read-file.ts';
+import type { Serving } from '../support/command.ts';
+import { send } from '../support/http.ts';
+import { fillDisk, freeDisk, mountSmallDisk } from '../support/small-disk.ts';
+import { bring, type Fault, NO_STRACE } from '../support/strace.ts';
+import { startReading } from './reads.ts';
+import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
+
+test('goes on to read while its disk is full, and to write once there is room',
+  { timeout: 60_000 }, async (t) => {
+    const disk = mountSmallDisk(t, '24m');
+    if (disk === undefined) return;
+    const shop = await openShop(t, makeRandom(1), join(disk, 'data'));
+    let serving = await serve(t, shop);
+    await workUntil(shop, serving, { answers: 200 });
+    for (let round = 1; round <= 5; round += 1) {
+      fillDisk(disk);
+      const reading = startReading(serving.port, shop.key);
+      const { refused } = await workUntil(shop, serving, { refusals: 300 });
+      assert.ok(refused.has(507), [...refused.keys()].join());
+      const found = await search(shop, serving);
+      assert.ok([200, 503].includes(found), String(found));
+      await reading.end(t);
+      freeDisk(disk);
+      await workUntil(shop, serving, { answers: 100 });
+      assert.equal(await searchUntilFound(shop, serving), 200);
+      await judge(shop, serving);
+      if (round === 3) { // a crash while it is full
+        fillDisk(disk);
+        await workUntil(shop, serving, { refusals: 50 });
+        assert.equal(await serving.stop('SIGKILL'), null);
+        freeDisk(disk);
+        serving = await serve(t, shop);
+        await judge(shop, serving);
+      }
+    }
+    await endInPeace(shop, serving);
+  });
+
+/** Each is brought over a server under load, and taken away again while it runs. */
+const FAULTS: readonly (readonly [what: string, suffix: string, fault: Omit<Fault, 'file'>])[] = [
+  ['no page of the log can be written', '-wal', { calls: 'pwrite64', becomes: 'error=EIO' }],
+  ['some pages of the log cannot be', '-wal', { calls: 'pwrite64', becomes: 'error=EIO:when=3+9' }],
+  ['there is no room for the log', '-wal', { calls: 'pwrite64', becomes: 'error=ENOSPC:when=2+5' }],
+  ['the log cannot be synced', '-wal', { calls: 'fsync', becomes: 'error=EIO' }],
+  ['some of the log cannot be synced', '-wal', { calls: 'fsync', becomes: 'error=EIO:when=1+3' }],
+  ['the log cannot be read', '-wal', { calls: 'pread64', becomes: 'error=EIO:when=2+3' }],
+];
+
+for (const [what, suffix, fault] of FAULTS) {
+  const title = `refuses what it cannot do where ${what}, and truly so`;
+  test(title, { skip: NO_STRACE, timeout: 90_000 }, async (t) => {
+    const shop = await openShop(t, makeRandom(what.length));
+    let serving = await serve(t, shop);
+    await workUntil(shop, serving, { answers: 100 });
+    const file = join(shop.folder, FILE_NAME + suffix);
+    const isReading = fault.calls === 'pread64';
+    let refusals = 0;
+    for (let round = 0; round < 3; round += 1) {
+      const reading = isReading ? undefined : startReading(serving.port, shop.key);
+      const tracing = await bring(t, serving.child, { ...fault, file });
+      const until = { refusals: isReading ? 0 : 60, answers: 40 };
+      const { refused } = await workUntil(shop, serving, until);
+      for (const times of refused.values()) refusals += times;
+      await reading?.end(t);
+      if (round === 1) assert.equal(await serving.stop('SIGKILL'), null);
+      await tracing.end();
+      if (round === 1) serving = await serve(t, shop);
+      else await workUntil(shop, serving, { answers: 60 });
+      await judge(shop, serving);
+    }
+    t.diagnostic(`${refusals} refusals, one kill -9 among them`);
+    await endInPeace(shop, serving);
+  });
+}
+
+const SLOW = { skip: NO_STRACE, timeout: 90_000 };
+
+test('answers reads at once while each fsync takes two seconds', SLOW, async (t) => {
+  const shop = await openShop(t, makeRandom(3));
+  const serving = await serve(t, shop);
+  await workUntil(shop, serving, { answers: 100 });
+  const slow = { calls: 'fsync,fdatasync', becomes: 'delay_enter=2000000' };
+  const tracing = await bring(t, serving.child, slow);
+  const reading = startReading(serving.port, shop.key);
+  await workUntil(shop, serving, { answers: 16 });
+  await reading.end(t);
+  await tracing.end();
+  await judge(shop, serving);
+  await endInPeace(shop, serving);
+});
+
+interface Until {
+  readonly answers?: number;
+  readonly refusals?: number;
+}
+
+/** Works until there are so many of either; the refusals by status. */
+async function workUntil(
+  shop: Shop, serving: Serving, { answers = Infinity, refusals = Infinity }: Until,
+): Promise<{ readonly refused: Map<number, number> }> {
+  const enough = new AbortController();
+  const refused = new Map<number, number>();
+  let count = 0;
+  await work(shop, serving, {
+    end: enough.signal,
+    onAnswer(made) {
+      if (made >= answers) enough.abort();
+    },
+    onRefusal(status) {
+      refused.set(status, (refused.get(status) ?? 0) + 1);
+      if ((count += 1) >= refusals) enough.abort();
+    },
+  });
+  assert.equal(serving.child.exitCode, null, serving.notes());
+  return { refused };
+}
+
+async function search({ key }: Shop, { port }: Serving): Promise<number> {
+  const path = '/api/v1/products?q=mug&sort=-price&limit=5';
+  return (await send(port, { path, headers: { 'x-api-key': key } })).status;
+}
+
+async function searchUntilFound(shop: Shop, serving: Serving): Promise<number> {
+  for (;;) {
+    const status = await search(shop, serving);
+    if (status !== 503) return status;
+  }
+}
+
+async function endInPeace(shop: Shop, serving: Serving): Promise<void> {
+  await judgeWebhook(shop);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  judgeFiles(shop);
+}

@@ -1,0 +1,38 @@
+/** Reads all the while, as customers of an API do: whatever happens to writes, reads go on. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { send } from '../support/http.ts';
+
+const PATHS = ['/api/v1/products?limit=20', '/api/v1/products/sku/C1-1', '/api/v1/changes?after=0'];
+
+export interface Reading {
+  /** Asserts that all were answered, and says how soon. */
+  end(t: TestContext): Promise<void>;
+}
+
+export function startReading(port: number, key: string): Reading {
+  let isEnded = false;
+  const tookMs: number[] = [];
+  const read = async (path: string): Promise<void> => {
+    while (!isEnded) {
+      const begun = performance.now();
+      const answer = await send(port, { path, headers: { 'x-api-key': key } });
+      assert.ok([200, 404].includes(answer.status), `${path}: ${answer.status} ${answer.text}`);
+      tookMs.push(performance.now() - begun);
+    }
+  };
+  const all = Promise.all(PATHS.map(read));
+  all.catch(() => {}); // told at the end
+  return {
+    async end(t) {
+      isEnded = true;
+      await all;
+      assert.ok(tookMs.length > 0);
+      const sorted = tookMs.toSorted((one, other) => one - other);
+      const at = (part: number): string =>
+        (sorted[Math.ceil(sorted.length * part) - 1] ?? 0).toFixed(1);
+      t.diagnostic(`${sorted.length} reads meanwhile: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, `
+        + `the longest ${at(1)} ms`);
+    },
+  };
+}
