@@ -126,7 +126,7 @@ export const WAKE_INTERVAL_MS = 15;
 /** A setting of `serve`: 0 keeps the history for ever. */
 export const DEFAULT_HISTORY_DAYS = 400;
 export const HISTORY_DAYS_LIMIT = 36_500;
-/** How often old history is looked for, what one step removes, and the pause between steps. */
+/** How often what is too old is looked for, what one step removes, and the pause between steps. */
 export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
@@ -146,6 +146,8 @@ export const COMMIT_POLL_INTERVAL_MS = 20;
 /** How long a change is remembered under its Idempotency-Key, and what each new one forgets. */
 export const IDEMPOTENCY_LIFE_MS = 48 * 60 * 60 * 1000;
 export const IDEMPOTENCY_PRUNE_STEP = 4;
+/** What one step removes where old ones are looked for: each may be a MiB. */
+export const IDEMPOTENCY_PRUNE_RECORDS = 25;
 export const IDEMPOTENCY_KEY_LIMIT_CHARACTERS = 255;
 
 /** The command line as a client: how long a server may keep silent before it counts as gone. */

@@ -8,7 +8,7 @@ import {
 import type { Store } from '../store/store.ts';
 import type { Command, Input } from './command.ts';
 import { describeFirstSteps } from './first-steps.ts';
-import { limitHistory } from './history-age.ts';
+import { forgetOld } from './history-age.ts';
 import { backupFlags, readBackups } from './serving/backups.ts';
 import { listeningFlags, readListening } from './serving/listening.ts';
 import { loadPortal, loadWebhooks, partFlags } from './serving/parts.ts';
@@ -64,7 +64,7 @@ export const serve: Command = {
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
         const listener = await listening.listen(app.handle);
-        const stopLimiting = limitHistory(store, historyDays, warn);
+        const stopForgetting = forgetOld(store, historyDays, warn);
         const stopBackups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;
@@ -73,7 +73,7 @@ export const serve: Command = {
           for (const warning of listening.warnings) warn(warning);
           await stopped;
         } finally {
-          stopLimiting();
+          stopForgetting();
           const ended = Promise.all([
             listener.stop(), app.close(), webhooks?.close(), telemetry.stop(), stopBackups(),
           ]);

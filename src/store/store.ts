@@ -174,6 +174,9 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
     sellerId: SellerId, filter: ProductFilter, sort: ProductSort, position: number,
   ): Promise<ProductExport>;
 
+  /** Forgets, in small steps, what is too old to be asked for under its idempotency key. */
+  pruneIdempotency(): Promise<void>;
+
   /** How this store is doing: a look at its files, and no query. */
   readFigures(): Promise<StoreFigures>;
 

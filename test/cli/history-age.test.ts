@@ -1,7 +1,7 @@
-/** `serve --history-days`: what is removed of the history, what is kept, and what is refused. */
+/** `serve --history-days`: what is removed for its age, what is kept, and what is refused. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import {
   type Author, generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey, parseNewSeller,
 } from '../../src/index.ts';
@@ -9,11 +9,13 @@ import { run, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Answer, send } from '../support/http.ts';
 import { makeNewProduct } from '../store/contract/fixture.ts';
+import { readRows } from '../store/sqlite/read-file.ts';
 
 /** For tests that would otherwise wait for ever where the source is wrong. */
 const LIMITED = { timeout: 20_000 };
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CHANGES = '/api/v1/changes';
+const POLL_MS = 20;
 
 interface Past {
   readonly folder: string;
@@ -96,6 +98,23 @@ for (const [days, flags] of [
     assert.deepEqual([page.changes.length, page.position], [1_000, 1_201]);
   });
 }
+
+test('forgets what was done under old idempotency keys, however long the history is kept', LIMITED,
+  async (t) => {
+    const { folder, author } = await makePast(t, 3);
+    let now = Date.now() - 3 * DAY_MS;
+    const store = await openSqliteStore({ folder, clock: () => now });
+    const write = (key: string) =>
+      store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct({}));
+    await write('old');
+    now = Date.now();
+    await write('new');
+    await store.close();
+    await startServing(t, ['--data', folder, '--history-days', '0']);
+    const list = () => readRows(folder, 'SELECT key FROM idempotency').map(({ key }) => key);
+    while (list().includes('old')) await wait(POLL_MS);
+    assert.deepEqual(list(), ['new']);
+  });
 
 test('stops at once while it removes old history', LIMITED, async (t) => {
   const { folder } = await makePast(t, 3);

@@ -6,7 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_STEP } from '../../config.ts';
+import {
+  IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP,
+} from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Idempotency } from '../write.ts';
@@ -15,6 +17,34 @@ import { readBytes, readText } from './row.ts';
 /** The key of a change, and whose it is. */
 export interface Once extends Idempotency {
   readonly sellerId: SellerId;
+}
+
+const PRUNE = `
+  DELETE FROM idempotency WHERE (seller_id, key, part) IN (
+    SELECT seller_id, key, part FROM idempotency
+    WHERE seller_id = ? AND at <= ? ORDER BY at LIMIT ?)`;
+
+/** The oldest records of a seller, and when they end: milliseconds since 1970. */
+interface OldRecords {
+  readonly sellerId: SellerId;
+  readonly before: number;
+}
+
+export function idempotencyUnits(db: DatabaseSync) {
+  const prune = db.prepare(PRUNE);
+  return {
+    pruneIdempotency({ sellerId, before }: OldRecords): void {
+      prune.run(sellerId, before, IDEMPOTENCY_PRUNE_RECORDS);
+    },
+  };
+}
+
+export function idempotencyQueries(db: DatabaseSync) {
+  const find = db.prepare('SELECT 1 FROM idempotency WHERE seller_id = ? AND at <= ? LIMIT 1');
+  return {
+    hasOldRecords: (sellerId: SellerId, before: number): boolean =>
+      find.get(sellerId, before) !== undefined,
+  };
 }
 
 export class IdempotencyRecords {
@@ -30,10 +60,7 @@ export class IdempotencyRecords {
       INSERT OR REPLACE INTO idempotency (seller_id, key, part, fingerprint, at, outcome)
       VALUES (?, ?, ?, ?, ?, ?)`);
     // Each new record takes a few old ones away, so their number falls wherever keys are in use.
-    this.#prune = db.prepare(`
-      DELETE FROM idempotency WHERE (seller_id, key, part) IN (
-        SELECT seller_id, key, part FROM idempotency
-        WHERE seller_id = ? AND at <= ? ORDER BY at LIMIT ${IDEMPOTENCY_PRUNE_STEP})`);
+    this.#prune = db.prepare(PRUNE);
   }
 
   /**
@@ -55,7 +82,7 @@ export class IdempotencyRecords {
     const outcome = run();
     if (isRefusal(outcome)) return outcome;
     this.#insert.run(sellerId, key, part, fingerprint, at, JSON.stringify(outcome));
-    this.#prune.run(sellerId, oldest);
+    this.#prune.run(sellerId, oldest, IDEMPOTENCY_PRUNE_STEP);
     return outcome;
   }
 }

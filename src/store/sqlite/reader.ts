@@ -13,6 +13,7 @@ import { assertVersion, readCursorKey } from './catalogue-file.ts';
 import { openReader } from './connection.ts';
 import { historyQueries } from './history-queries.ts';
 import { timeQueries } from './history-times.ts';
+import { idempotencyQueries } from './idempotency.ts';
 import { invitationQueries } from './invitations.ts';
 import { usageQueries } from './key-usage.ts';
 import { keyQueries } from './keys.ts';
@@ -114,6 +115,7 @@ function prepareQueries(db: DatabaseSync) {
     ...historyQueries(db), ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db),
     ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
+    ...idempotencyQueries(db),
     readLevels: levels.read.bind(levels),
   };
 }

@@ -12,6 +12,7 @@ import { CommitWatch } from './commit-watch.ts';
 import { readDiskFigures } from './disk-figures.ts';
 import { pruneHistory } from './history-pruner.ts';
 import type { Once } from './idempotency.ts';
+import { pruneIdempotency } from './idempotency-pruner.ts';
 import { openImportPreview } from './import-preview.ts';
 import { Ledger } from './ledger.ts';
 import { portalStore } from './portal-store.ts';
@@ -60,6 +61,7 @@ async function open(options: SqliteStoreOptions): Promise<Store> {
       ),
       ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
       ...portalStore({ folder, writer, reader, clock }),
+      pruneIdempotency: () => pruneIdempotency(reader, writer, clock()),
       readFigures: async () => ({ ...writer.readFigures(), ...await readDiskFigures(file) }),
     };
   } catch (error) {
@@ -68,9 +70,13 @@ async function open(options: SqliteStoreOptions): Promise<Store> {
   }
 }
 
+/** What is put together beside it. */
+type OtherParts = ReturnType<typeof webhookStore> & PortalStore
+  & Pick<Store, 'pruneIdempotency' | 'readFigures'>;
+
 function createStore(
   writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
-): Omit<Store, keyof ReturnType<typeof webhookStore> | keyof PortalStore | 'readFigures'> {
+): Omit<Store, keyof OtherParts> {
   const ledger = new Ledger(reader);
   writer.onCommit(() => {
     reader.endSnapshot();

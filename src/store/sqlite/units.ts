@@ -4,6 +4,7 @@ import { accountResetUnits } from './account-resets.ts';
 import { accountUnits } from './accounts.ts';
 import { AuditLog, auditUnits } from './audit.ts';
 import { pruningUnits } from './history-pruning.ts';
+import { idempotencyUnits } from './idempotency.ts';
 import { invitationUnits } from './invitations.ts';
 import { usageUnits } from './key-usage.ts';
 import { keyUnits } from './keys.ts';
@@ -25,7 +26,7 @@ export function prepareUnits(db: DatabaseSync, positions: Positions) {
   const sellers = { ...sellerUnits(db, audit), ...keyUnits(db, audit) };
   return {
     ...sellers, ...usageUnits(db), ...productUnits(db, positions),
-    ...stockUnits(db, positions), ...pruningUnits(db),
+    ...stockUnits(db, positions), ...pruningUnits(db), ...idempotencyUnits(db),
     ...webhookUnits(db, positions, audit), ...webhookDeliveryUnits(db),
     ...accountUnits(db, audit), ...accountResetUnits(db, audit), ...totpUnits(db, audit),
     ...sessionUnits(db, audit), ...invitationUnits(db, audit, sellers), ...auditUnits(audit),

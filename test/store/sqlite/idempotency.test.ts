@@ -1,7 +1,7 @@
 /** The records of idempotency keys: how they go. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IDEMPOTENCY_PRUNE_STEP } from '../../../src/config.ts';
+import { IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP } from '../../../src/config.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../contract/fixture.ts';
@@ -26,3 +26,22 @@ test('forgets old keys in small steps while new ones come', async (t) => {
   }
   await store.close();
 });
+
+test('forgets old keys of sellers who do not come back, and none that may be asked for',
+  async (t) => {
+    const folder = makeFolder(t);
+    const clock = makeClock();
+    const store = await openStore(t, { folder, clock });
+    const [gone, active] = [await makeAuthor(store), await makeAuthor(store)];
+    const write = (author: typeof gone, key: string) =>
+      store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct());
+    for (const n of countTo(IDEMPOTENCY_PRUNE_RECORDS * 2 + 1)) await write(gone, `old-${n}`);
+    clock.now += DAY_MS;
+    await write(gone, 'last');
+    await write(active, 'first');
+    clock.now += DAY_MS;
+    await store.pruneIdempotency();
+    const rows = readRows(folder, 'SELECT key FROM idempotency ORDER BY key');
+    assert.deepEqual(rows.map(({ key }) => key), ['first', 'last']);
+    await store.close();
+  });
