@@ -1,5 +1,5 @@
 /** All public exports, and nothing else. */
-export { type App, type AppOptions, createApp } from './app.ts';
+export { type App, createApp } from './app.ts';
 export type { Account, AccountSettings, NewAccount } from './domain/account.ts';
 export { type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey } from './domain/api-key.ts';
 export type { AuditEvent, AuditType, NewAuditEvent } from './domain/audit.ts';
@@ -26,6 +26,7 @@ export type { NewWebhook, Webhook, WebhookAttempt, WebhookPatch } from './domain
 export type { AnsweredRequest } from './http/answered-request.ts';
 export { type BindAddress, type Listener, type ListenOptions, listen } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
+export type { AppOptions } from './parts.ts';
 export { createPortal, type PortalOptions } from './portal/portal.ts';
 export type {
   AuditQuery, Credentials, Invitation, Joined, Joining, NewSession, NewTotp, Session, Totp, Visitor,

@@ -19,11 +19,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['config.ts', 'domain', 'http', 'store'],
   api: ['config.ts', 'domain', 'http', 'store', 'transfer'],
   portal: ['config.ts', 'domain', 'http', 'store', 'transfer', 'api'],
-  'app.ts': ['config.ts', 'domain', 'http', 'store', 'api'],
+  'parts.ts': ['config.ts', 'domain', 'http', 'store', 'api'],
+  'app.ts': ['parts.ts', 'domain', 'http', 'api'],
   cli: [
-    'config.ts', 'domain', 'http', 'store', 'telemetry', 'transfer', 'webhooks', 'portal', 'app.ts',
+    'config.ts', 'domain', 'http', 'store', 'telemetry', 'transfer', 'webhooks', 'portal',
+    'parts.ts', 'app.ts',
   ],
-  'index.ts': ['app.ts', 'domain', 'http', 'store', 'webhooks', 'portal'],
+  'index.ts': ['parts.ts', 'app.ts', 'domain', 'http', 'store', 'webhooks', 'portal'],
   'main.ts': ['cli', 'domain'],
 };
 

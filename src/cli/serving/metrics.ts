@@ -3,12 +3,13 @@
  * API to whoever has a token. Where neither is asked for, nothing is counted.
  */
 import { readFileSync } from 'node:fs';
-import type { App, AppOptions } from '../../app.ts';
+import type { App } from '../../app.ts';
 import { METRICS_TOKEN_MIN_CHARACTERS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { AnsweredRequest } from '../../http/answered-request.ts';
 import { listen, type Listener } from '../../http/listener.ts';
 import type { ErrorReport } from '../../http/problem.ts';
+import type { AppOptions } from '../../parts.ts';
 import type { Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { guardMetrics, serveMetrics } from '../../telemetry/metrics-page.ts';
