@@ -9,6 +9,7 @@ import { makeFolder } from './support/folder.ts';
 
 const COMMANDS = [
   'serve', 'seller create', 'seller list', 'key create', 'key list', 'key rotate', 'key revoke',
+  'backup', 'restore',
 ];
 const COMMON_FLAGS = ['--data DIR', '[SELLER_API_DATA]', '--json', '--help'];
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
@@ -22,6 +23,8 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   'key list': ['--seller'],
   'key rotate': ['KEY_ID', '--overlap'],
   'key revoke': ['KEY_ID'],
+  backup: ['[FILE]', '--folder', '--every', '--keep'],
+  restore: ['FILE', '--replace'],
 };
 
 test('lists every command with --help', async () => {

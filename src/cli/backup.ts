@@ -52,8 +52,10 @@ async function watch<Result>(
 }
 
 async function intoFile(input: Input, path: string): Promise<void> {
-  // SQLite would take it for a part of another database.
-  if (/-(?:wal|shm|journal)$/.test(path)) throw new UsageError(`Choose another name: ${path}.`);
+  // SQLite would take it for a part of another database; and a copy is no stream.
+  if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
+    throw new UsageError(`Choose another name than "${path}".`);
+  }
   const startedAt = performance.now();
   const made = await watch(input.note, (begin, progress) => {
     const target = new NewFile(path);

@@ -106,12 +106,14 @@ test('lets one of two backups to the same file have it', async (t) => {
   assert.equal(seller, 0);
 });
 
-test('refuses a name that SQLite would take for a part of another database', async (t) => {
+test('refuses names that are no files of their own', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
-  const { status, notes } = await run(['backup', join(folder, 'x.db-wal'), '--data', folder]);
-  assert.equal(status, 2);
-  assert.match(notes, /Choose another name/);
+  for (const name of [join(folder, 'x.db-wal'), '-', '']) {
+    const { status, notes } = await run(['backup', name, '--data', folder]);
+    assert.equal(status, 2, name);
+    assert.match(notes, /Choose another name/);
+  }
 });
 
 test('removes what it has made when it is interrupted', async (t) => {

@@ -4,11 +4,11 @@
  * commit of another connection and may never end; so it copies one moment, and holds up nobody. The
  * write-ahead log is not cut back meanwhile. What is in `server.key` is not in the copy.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BACKUP_STEP_PAGES } from '../../config.ts';
+import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
 import { assertKnown, CATALOGUE_FILE_NAME, findVersion } from './catalogue-file.ts';
@@ -41,7 +41,9 @@ export async function backUp(
     const facts = readFacts(source); // the moment that is copied begins with this
     assertKnown(facts.version, file); // it may be in the log alone until now
     const bytes = readSize(source);
-    assertRoom(dirname(target.path), bytes);
+    const to = dirname(target.path);
+    // A server whose disk is full by our copy refuses all changes.
+    assertRoom(to, bytes, isOnOneDisk(to, folder) ? WAL_SIZE_LIMIT_BYTES : 0);
     target.begin();
     await copy(source, target.part, onProgress);
     source.close(); // from here on the log can be cut back
@@ -55,6 +57,10 @@ export async function backUp(
   } finally {
     if (source?.isOpen) source.close();
   }
+}
+
+function isOnOneDisk(one: string, other: string): boolean {
+  return statSync(one).dev === statSync(other).dev;
 }
 
 function readSize(db: DatabaseSync): number {

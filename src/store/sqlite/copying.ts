@@ -13,11 +13,13 @@ export interface CopyState {
 const SQLITE_FULL = 13;
 
 /** Says what there is not enough of before a disk is filled that others need, too. */
-export function assertRoom(folder: string, bytes: number): void {
+export function assertRoom(folder: string, bytes: number, reserveBytes = 0): void {
   const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize >= bytes) return;
-  const [needed, free] = [bytes, bavail * bsize].map((count) => Math.ceil(count / 2 ** 20));
-  const text = `The copy needs ${needed} MiB, and ${folder} has ${free} MiB left.`;
+  if (bavail * bsize >= bytes + reserveBytes) return;
+  const [needed, reserve, free] = [bytes, reserveBytes, bavail * bsize].map((count) =>
+    Math.ceil(count / 2 ** 20));
+  const rest = reserve ? `, and the server ${reserve} MiB beside it` : '';
+  const text = `The copy needs ${needed} MiB${rest}; ${folder} has ${free} MiB left.`;
   throw new AppError('storage_full', `${text} Nothing was written.`);
 }
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, closeSync, openSync, readdirSync, statfsSync, statSync, writeFileSync, writeSync,
+  chmodSync, closeSync, cpSync, openSync, readdirSync, statfsSync, statSync, writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -116,9 +117,16 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
   if (disk === undefined) return;
   const target = new NewFile(join(disk, 'copy.db'));
   await assert.rejects(backUp(folder, target, ignore), {
-    code: 'storage_full', message: /^The copy needs \d+ MiB, and .* has 1 MiB left\. Nothing was/,
+    code: 'storage_full', message: /^The copy needs \d+ MiB; .* has 1 MiB left\. Nothing was/,
   });
   assert.deepEqual(readdirSync(disk), []);
+  // On the disk of the server it leaves room for what is written meanwhile.
+  const shared = mountSmallDisk(t, '16m') ?? assert.fail('no other disk');
+  cpSync(folder, join(shared, 'data'), { recursive: true });
+  await assert.rejects(backUp(join(shared, 'data'), new NewFile(join(shared, 'copy.db')), ignore), {
+    code: 'storage_full', message: /^The copy needs \d+ MiB, and the server 64 MiB beside it; /,
+  });
+  assert.deepEqual(readdirSync(shared), ['data']);
   // Room for it when it begins, and not any more when it ends.
   const larger = mountSmallDisk(t, '6m') ?? assert.fail('no second disk');
   const late = new NewFile(join(larger, 'copy.db'));
