@@ -14,45 +14,80 @@ export interface BackupRun {
   readonly dueInMs: number | undefined;
 }
 
+/** What a server can tell of its backups. */
+interface BackupFigures {
+  readonly made: number;
+  readonly failed: number;
+  /** Milliseconds since 1970: of the newest one, whoever made it; undefined until one is found. */
+  readonly newestAt: number | undefined;
+}
+
+export interface BackupSchedule {
+  readFigures(): BackupFigures;
+  /** Ends what is under way, too. */
+  stop(): Promise<void>;
+}
+
 interface ScheduleOptions {
   readonly intervalMs: number;
   /** Rejects with what the operator is told; ends early where it is told to stop. */
   readonly run: (stop: AbortSignal) => Promise<BackupRun>;
   /** Resolves after so long, or once it is told to stop. */
   readonly wait: (waitMs: number, stop: AbortSignal) => Promise<void>;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
   readonly note: (text: string) => void;
   readonly warn: (text: string) => void;
 }
 
-/** Begins at once. Call what it returns to end, and what is under way with it. */
-export function scheduleBackups(options: ScheduleOptions): () => Promise<void> {
+/** Begins at once. */
+export function scheduleBackups(options: ScheduleOptions): BackupSchedule {
   const stop = new AbortController();
-  const over = goOn(options, stop.signal);
-  return () => {
-    stop.abort();
-    return over;
+  const figures = { made: 0, failed: 0, newestAt: undefined };
+  const over = goOn(options, stop.signal, figures);
+  return {
+    readFigures: () => ({ ...figures }),
+    stop() {
+      stop.abort();
+      return over;
+    },
   };
 }
 
-async function goOn(options: ScheduleOptions, stop: AbortSignal): Promise<void> {
+interface Counted {
+  made: number;
+  failed: number;
+  newestAt: number | undefined;
+}
+
+async function goOn(
+  options: ScheduleOptions, stop: AbortSignal, counted: Counted,
+): Promise<void> {
+  const { intervalMs } = options;
   while (!stop.aborted) {
-    const dueInMs = await runOnce(options, stop) ?? Math.min(options.intervalMs, BACKUP_RETRY_MS);
+    const dueInMs = await runOnce(options, stop, counted) ?? Math.min(intervalMs, BACKUP_RETRY_MS);
     if (!stop.aborted) await options.wait(Math.min(dueInMs, BACKUP_WAIT_LIMIT_MS), stop);
   }
 }
 
 /** When it is time again; undefined where there is nothing to go by. */
 async function runOnce(
-  { run, note, warn }: ScheduleOptions, stop: AbortSignal,
+  { run, clock, intervalMs, note, warn }: ScheduleOptions, stop: AbortSignal, counted: Counted,
 ): Promise<number | undefined> {
   try {
     const { made, removed, dueInMs } = await run(stop);
     const gone = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
-    if (made !== undefined) note(`Backed up to ${made}.${gone}`);
+    if (made !== undefined) {
+      counted.made += 1;
+      note(`Backed up to ${made}.${gone}`);
+    }
+    if (dueInMs !== undefined) counted.newestAt = clock() - (intervalMs - dueInMs);
     return dueInMs;
   } catch (error) {
+    if (stop.aborted) return undefined;
+    counted.failed += 1;
     const reason = error instanceof Error ? error.message : String(error);
-    if (!stop.aborted) warn(`The backup failed: ${reason}`);
+    warn(`The backup failed: ${reason}`);
     return undefined;
   }
 }

@@ -65,17 +65,17 @@ export const serve: Command = {
         });
         const listener = await listening.listen(app.handle);
         const stopForgetting = forgetOld(store, historyDays, warn);
-        const stopBackups = startBackups(telemetry);
+        const backups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;
-          await telemetry.observe({ app, listener, store, webhooks });
+          await telemetry.observe({ app, listener, store, webhooks, backups });
           await announce(input, listening.url(listener), { store, hasPortal });
           for (const warning of listening.warnings) warn(warning);
           await stopped;
         } finally {
           stopForgetting();
           const ended = Promise.all([
-            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(), stopBackups(),
+            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(), backups?.stop(),
           ]);
           note('Stopping: answering what is under way.');
           setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();

@@ -20,6 +20,8 @@ interface MetricsSources {
     readStore(): Promise<StoreFigures>;
     /** Undefined where none are sent. */
     readonly readWebhooks: (() => WebhookFigures) | undefined;
+    /** Undefined where the server makes none by itself. */
+    readonly readBackups: (() => BackupFigures) | undefined;
   };
 }
 
@@ -27,6 +29,13 @@ interface WebhookFigures {
   readonly underWay: number;
   /** Attempts so far, by what came of them. */
   readonly attempts: Readonly<Record<string, number>>;
+}
+
+interface BackupFigures {
+  readonly made: number;
+  readonly failed: number;
+  /** Milliseconds since 1970; undefined where none is known of. */
+  readonly newestAt: number | undefined;
 }
 
 export async function listFamilies(sources: MetricsSources): Promise<Family[]> {
@@ -39,6 +48,7 @@ export async function listFamilies(sources: MetricsSources): Promise<Family[]> {
     ...listConnections(server.readConnections()),
     ...listStore(await server.readStore()),
     ...server.readWebhooks ? listWebhooks(server.readWebhooks()) : [],
+    ...server.readBackups ? listBackups(server.readBackups()) : [],
     single('log_lines_total', 'counter', 'Lines of the log that were written.', written),
     single('log_lines_dropped_total', 'counter', 'Lines that nobody took in time.', dropped),
     ...await sources.process.list(),
@@ -89,5 +99,18 @@ function listWebhooks({ attempts, underWay }: WebhookFigures): Family[] {
       samples: Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
     single('webhook_endpoints_under_way', 'gauge', 'Webhooks that are being sent to.', underWay),
+  ];
+}
+
+function listBackups({ made, failed, newestAt }: BackupFigures): Family[] {
+  return [
+    {
+      name: 'backups_total', type: 'counter', help: 'Backups that this server has begun.',
+      samples: Object.entries({ made, failed }).map(([outcome, value]) =>
+        ({ labels: { outcome }, value })),
+    },
+    single('backup_newest_timestamp_seconds', 'gauge',
+      'When the newest backup was made, by whichever process; 0 where none is known of.',
+      (newestAt ?? 0) / 1000),
   ];
 }

@@ -11,6 +11,7 @@ import { makeFolder } from '../support/folder.ts';
 import { createSeller } from './setup.ts';
 
 const HOUR_MS = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21);
 
 test('makes the next one when it is due, and tells of what it made and what failed', async () => {
   const outcomes: (BackupRun | Error)[] = [
@@ -22,7 +23,8 @@ test('makes the next one when it is due, and tells of what it made and what fail
   ];
   const told: (string | number)[] = [];
   const over = Promise.withResolvers<void>();
-  const stop = scheduleBackups({
+  const schedule = scheduleBackups({
+    clock: () => NOW,
     intervalMs: 48 * HOUR_MS,
     async run() {
       const outcome = outcomes.shift();
@@ -33,12 +35,14 @@ test('makes the next one when it is due, and tells of what it made and what fail
       told.push(waitMs);
       if (outcomes.length > 0) return;
       over.resolve();
-      await stop();
+      await schedule.stop();
     },
     note: (text) => void told.push(text),
     warn: (text) => void told.push(`! ${text}`),
   });
   await over.promise;
+  // The newest one was made when it was last told when the next one is due.
+  assert.deepEqual(schedule.readFigures(), { made: 2, failed: 1, newestAt: NOW });
   assert.deepEqual(told, [
     'Backed up to one.db.', HOUR_MS,
     5_000,
@@ -50,7 +54,8 @@ test('makes the next one when it is due, and tells of what it made and what fail
 
 test('ends what is under way when it is stopped, and tells of no failure then', async () => {
   const told: string[] = [];
-  const stop = scheduleBackups({
+  const schedule = scheduleBackups({
+    clock: () => NOW,
     intervalMs: HOUR_MS,
     run: (signal) => new Promise((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error('ended')));
@@ -58,15 +63,18 @@ test('ends what is under way when it is stopped, and tells of no failure then', 
     wait: () => assert.fail('it does not wait any more'),
     note: (text) => void told.push(text), warn: (text) => void told.push(text),
   });
-  await stop();
+  await schedule.stop();
   assert.deepEqual(told, []);
+  assert.deepEqual(schedule.readFigures(), { made: 0, failed: 0, newestAt: undefined });
 });
 
 test('makes backups while it serves, keeps so many of them, and ends with them', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const folder = makeFolder(t);
-  const flags = ['--data', data, '--backup-folder', folder, '--backup-keep', '2'];
+  const flags = [
+    '--data', data, '--backup-folder', folder, '--backup-keep', '2', '--metrics-port', '0',
+  ];
   const serving = await startServing(t, [...flags, '--backup-every', '1s']);
   const made = (): string[] =>
     [...serving.notes().matchAll(/^Backed up to (.*\.db)\./gm)].map(([, path]) => path ?? '');
@@ -75,6 +83,10 @@ test('makes backups while it serves, keeps so many of them, and ends with them',
     await wait(20);
   }
   assert.equal((await fetch(`${serving.url}/api/v1/products`)).status, 401);
+  const [, metrics = ''] = /^Metrics on (.*)$/m.exec(serving.notes()) ?? [];
+  const figures = await (await fetch(metrics)).text();
+  assert.match(figures, /^backups_total\{outcome="made"\} [3-9]\d*$/m);
+  assert.match(figures, /^backup_newest_timestamp_seconds \d{10}(?:\.\d+)?$/m);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.match(serving.notes(), /Removed the oldest: catalogue-\d{8}T\d{6}Z\.db\./);
   assert.doesNotMatch(serving.notes(), /failed/);
@@ -100,6 +112,18 @@ test('lets one of two servers on a data folder make the backup', async (t) => {
   for (const one of both) assert.equal(await one.stop('SIGTERM'), 0);
   assert.equal(notes().match(/^Backed up to/gm)?.length, 1);
   assert.equal(readdirSync(folder).length, 1);
+});
+
+test('knows of a backup that was made before it was started', async () => {
+  const schedule = scheduleBackups({
+    intervalMs: 24 * HOUR_MS, clock: () => NOW,
+    run: async () => ({ made: undefined, removed: [], dueInMs: 20 * HOUR_MS }),
+    wait: () => schedule.stop(),
+    note: assert.fail, warn: assert.fail,
+  });
+  await schedule.stop();
+  const expected = { made: 0, failed: 0, newestAt: NOW - 4 * HOUR_MS };
+  assert.deepEqual(schedule.readFigures(), expected);
 });
 
 test('says that a backup failed, and goes on serving', async (t) => {

@@ -5,7 +5,7 @@ import {
 } from '../../config.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { runBackup } from '../backup-process.ts';
-import { scheduleBackups } from '../backup-schedule.ts';
+import { type BackupSchedule, scheduleBackups } from '../backup-schedule.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { readNumber } from './settings.ts';
 
@@ -26,10 +26,10 @@ interface Operator {
   warn(text: string): void;
 }
 
-/** Starts them; call what that returns to end them. @throws UsageError, AppError `invalid_data` */
+/** Starts them; undefined where no folder is named. @throws UsageError, AppError `invalid_data` */
 export function readBackups(
   { flags, dataFolder }: Input,
-): (operator: Operator) => () => Promise<void> {
+): (operator: Operator) => BackupSchedule | undefined {
   const folder = flags['backup-folder'];
   const every = parseDuration(flags['backup-every'] ?? DEFAULT_BACKUP_EVERY);
   const keep = readNumber(
@@ -37,13 +37,13 @@ export function readBackups(
   );
   if (every < BACKUP_INTERVAL_LEAST_MS) throw new UsageError('--backup-every takes 1s or more.');
   if (keep === 0) throw new UsageError('--backup-keep takes 1 or more.');
-  if (folder === undefined) return () => async () => {};
+  if (folder === undefined) return () => undefined;
   const seconds = `${every / 1000}s`;
   const args = [
     '--data', dataFolder, '--folder', folder, '--every', seconds, '--keep', String(keep),
   ];
   return ({ note, warn }) => scheduleBackups({
-    intervalMs: every, note, warn, wait,
+    intervalMs: every, note, warn, wait, clock: Date.now,
     run: (stop) => runBackup(args, stop),
   });
 }

@@ -18,6 +18,7 @@ import type { Family } from '../../telemetry/prometheus.ts';
 import { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { listFamilies } from '../../telemetry/server-metrics.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { BackupSchedule } from '../backup-schedule.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
 import { readNumber } from './settings.ts';
 
@@ -41,6 +42,7 @@ export interface Observed {
   readonly listener: Listener;
   readonly store: Store;
   readonly webhooks: Webhooks | undefined;
+  readonly backups: BackupSchedule | undefined;
 }
 
 interface Metrics {
@@ -87,12 +89,13 @@ export function readMetrics(
   };
 }
 
-function describeServer({ app, listener, store, webhooks }: Observed) {
+function describeServer({ app, listener, store, webhooks, backups }: Observed) {
   return {
     countUnderWay: app.countUnderWay,
     readConnections: listener.readFigures,
     readStore: store.readFigures,
     readWebhooks: webhooks?.readFigures,
+    readBackups: backups?.readFigures,
   };
 }
 
