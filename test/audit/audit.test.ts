@@ -22,8 +22,8 @@ const HARMLESS_NAMES = new Set([
   'console', 'document', 'location', 'performance', 'setImmediate', 'setInterval', 'setTimeout',
 ]);
 const HARMLESS_MODULES = new Set([
-  'buffer', 'events', 'path', 'perf_hooks', 'stream', 'stream/promises', 'timers/promises', 'url',
-  'util', 'zlib',
+  'buffer', 'events', 'path', 'perf_hooks', 'readline', 'stream', 'stream/promises',
+  'timers/promises', 'url', 'util', 'zlib',
 ]);
 /** What makes `prepare` and `exec` faults wherever a database is told to do something. */
 const DATABASE_WITHOUT_SQL = `declare module 'node:sqlite' {
