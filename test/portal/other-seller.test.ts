@@ -9,6 +9,7 @@ import type { PageRoute } from '../../src/portal/route.ts';
 import { routes } from '../../src/portal/routes.ts';
 import { Watch } from '../fuzz/watch.ts';
 import { assertAlike } from '../support/alike.ts';
+import { makeClock } from '../support/clock.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { HEADER } from './import/setup.ts';
 import { openShop, type Shop } from './visitor.ts';
@@ -67,7 +68,7 @@ const FORMS: Readonly<Record<string, Naming>> = {
 
 async function prepare(t: TestContext) {
   const server = await startServer(t, {
-    portal: true, webhooks: { allowPrivate: true, allowHttp: true },
+    portal: true, clock: makeClock(), webhooks: { allowPrivate: true, allowHttp: true },
   });
   const other = await openShop(server, { name: MARK, email: 'theirs@shop.example' });
   const theirs = await fill(server, other);
