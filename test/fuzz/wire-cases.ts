@@ -20,6 +20,7 @@ const LINES: readonly string[] = [
   'GET /api/v1/products?q=%zz HTTP/1.1', 'GET \\api HTTP/1.1', `GET /${'a'.repeat(9_000)} HTTP/1.1`,
   `GET /api/v1/products?q=${'a'.repeat(9_000)} HTTP/1.1`, `${'A'.repeat(9_000)} / HTTP/1.1`,
   'PROPFIND / HTTP/1.1', 'QUERY /api/v1/products HTTP/1.1', 'GET /portal HTTP/1.1', '',
+  'GET /metrics HTTP/1.1', 'GET /healthz?x HTTP/1.1', 'POST /readyz HTTP/1.1',
   'GET /portal//x HTTP/1.1', 'GET :80 HTTP/1.1', 'POST ? HTTP/1.1',
 ];
 

@@ -3,6 +3,7 @@
  * whose data has marks in it that the other never sends and must never see.
  */
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey } from '../../src/index.ts';
@@ -41,10 +42,12 @@ export interface World {
 
 /** Prepared by an account's own requests, and ended with `t`. */
 export async function makeWorld(t: Context): Promise<World> {
-  const folder = join(makeFolder(t), 'data');
+  const base = makeFolder(t);
+  const [folder, tokenFile] = [join(base, 'data'), join(base, 'token')];
+  writeFileSync(tokenFile, randomBytes(24).toString('hex'), { mode: 0o600 });
   const serving = await startServing(t, [
     '--data', folder, '--rate-limit', '0', '--open-registration', '--webhook-allow-private',
-    '--webhook-allow-http',
+    '--webhook-allow-http', '--metrics-token-file', tokenFile,
   ]);
   const store = await openSqliteStore({ folder });
   t.after(() => store.close());

@@ -3,7 +3,8 @@
  * none of them may be found, in any form.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run, startServing } from '../support/command.ts';
@@ -11,7 +12,7 @@ import { routes } from '../../src/portal/routes.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import { findSecrets } from './forms.ts';
-import { type Life, live } from './life.ts';
+import { live } from './life.ts';
 
 /** What is found somewhere: by the name of the place. */
 type Places = Map<string, Buffer>;
@@ -22,18 +23,21 @@ async function prepare(t: TestContext) {
   const [folder, temporary] = [join(base, 'data'), join(base, 'temporary')];
   mkdirSync(temporary);
   const environment = { TMPDIR: temporary };
+  const [tokenFile, token] = [join(base, 'token'), randomBytes(24).toString('base64url')];
+  writeFileSync(tokenFile, token, { mode: 0o600 });
   const serving = await startServing(t, [
     '--data', folder, '--log', 'debug', '--webhook-allow-private', '--webhook-allow-http',
+    '--metrics-token-file', tokenFile,
   ], environment);
   let out = '';
   serving.child.stdout?.on('data', (chunk: Buffer) => { out += String(chunk); });
   // The code for the first shop is told to whoever starts the server, and is not used here.
   const started = serving.notes().length;
   const life = await live(t, serving, folder);
-  const canaries = new Map(life.canaries);
+  const canaries = new Map([...life.canaries, ['token of the figures', token]]);
   canaries.set('server.key', readFileSync(join(folder, 'server.key')).toString('hex'));
   const log = () => Buffer.from(serving.notes().slice(started) + out);
-  return { base, folder, temporary, serving, life, canaries, log };
+  return { base, folder, temporary, serving, life, canaries, log, token };
 }
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
@@ -75,7 +79,9 @@ function misplace(secret: string): Request[] {
 }
 
 /** What was asked is the sender's own: here it matters what the server keeps and logs of it. */
-async function sendMisplaced({ port }: { port: number }, { canaries, key }: Life) {
+async function sendMisplaced(
+  { port }: { port: number }, key: string, canaries: ReadonlyMap<string, string>,
+): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (const secret of canaries.values()) {
     answers.push(...await Promise.all(misplace(secret).map(({ headers, ...request }) =>
@@ -89,7 +95,7 @@ test('keeps secrets, whoever sends them wherever', async (t) => {
   assert.ok(prepared.canaries.size > 25, [...prepared.canaries.keys()].join());
   await t.test('tells none in refusals, in addresses, or on pages that are not for it', () =>
     assertUntold(prepared));
-  await t.test('puts none into its log, its files, its backups or its command line', () =>
+  await t.test('puts none into its log, figures, files, backups or command line', () =>
     assertKept(prepared));
 });
 
@@ -128,15 +134,19 @@ async function assertUntold({ serving, life, canaries }: Prepared): Promise<void
 }
 
 async function assertKept(
-  { base, folder, temporary, serving, life, canaries, log }: Prepared,
+  { base, folder, temporary, serving, life, canaries, log, token }: Prepared,
 ): Promise<void> {
-  const misplaced = await sendMisplaced(serving, life);
+  const misplaced = await sendMisplaced(serving, life.key, canaries);
   assert.ok(misplaced.every(({ status }) => status < 500));
   const backup = join(base, 'copy.db');
   const backedUp = await run(['backup', backup, '--data', folder]);
   assert.equal(backedUp.status, 0, backedUp.notes);
+  const authorization = `Bearer ${token}`;
+  const figures = await send(serving.port, { path: '/metrics', headers: { authorization } });
+  assert.equal(figures.status, 200);
   const places: Places = new Map([
-    ...readFolder(folder), ...readFolder(temporary), ['backup', readFileSync(backup)],
+    ['figures', Buffer.from(figures.text)], ...readFolder(folder), ...readFolder(temporary),
+    ['backup', readFileSync(backup)],
     ['what backup says', Buffer.from(backedUp.out + backedUp.notes)],
     ['deliveries', Buffer.from(life.deliveries.join('\n'))],
   ]);
