@@ -130,6 +130,8 @@ export const HISTORY_DAYS_LIMIT = 36_500;
 export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
+/** How far the clock may be ahead of the newest change at the start, to remove history by it. */
+export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
 /** How far a clock may step back without the time of a catalogue doing so, too. */
 export const CLOCK_STEP_LIMIT_MS = 60 * 60 * 1000;

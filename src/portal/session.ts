@@ -3,7 +3,9 @@
  * at each sign-in and never taken from what a browser sends.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS } from '../config.ts';
+import {
+  CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS,
+} from '../config.ts';
 import { AppError } from '../domain/error.ts';
 import type { NewSession, Session, Visitor } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
@@ -70,7 +72,9 @@ export async function assertSignedIn(visit: { isSignedIn(): Promise<boolean> }):
 
 /** Whether somebody may still be signed in by it. */
 export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
-  return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS;
+  // One from the time ahead is of a clock that was wrong: it would hold until that time.
+  return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS
+    && createdAt - now <= CLOCK_STEP_LIMIT_MS;
 }
 
 async function findAlive(store: Store, token: string, now: number): Promise<Visitor | undefined> {

@@ -155,6 +155,11 @@ export interface StockStore {
   watchCommits(listener: () => void): () => void;
 
   /**
+   * The time of the newest change and event that is kept, of any seller; undefined where there is
+   * none. It tells a clock that is far ahead from one that is right.
+   */
+  findNewestTime(): Promise<number | undefined>;
+  /**
    * Removes the changes before a time (milliseconds since 1970), in small steps; but never what
    * the catalogue as it stands could not be told without.
    */

@@ -13,7 +13,18 @@ export function timeQueries(db: DatabaseSync) {
     ORDER BY minute DESC LIMIT 2`);
   const findTime = db.prepare('SELECT at FROM change WHERE seller_id = ? AND position = ?');
 
+  // Of all sellers, and so a statement that no seller_id narrows.
+  const findNewest = db.prepare(`
+    SELECT max(
+      coalesce((SELECT at FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1), 0),
+      coalesce((SELECT max(c.at) FROM seller AS s
+        JOIN change AS c ON c.seller_id = s.id AND c.position = s.position), 0)) AS at`);
+
   return {
+    /** 0 where nothing has happened yet. */
+    findNewestTime(): number {
+      return readInteger(findNewest.get() ?? {}, 'at');
+    },
     /** Whether a change was made at a time or before: false where that is not known any more. */
     isBefore(sellerId: SellerId, position: number, at: number): boolean {
       if (position === 0) return true;

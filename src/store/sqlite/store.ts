@@ -107,6 +107,7 @@ function createStore(
     listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
     listStockDays: async (sellerId, query) => reader.snapshot().listStockDays(sellerId, query),
     watchCommits: (listener) => commits.add(listener),
+    findNewestTime: async () => reader.snapshot().findNewestTime() || undefined,
     pruneHistory: (before) => pruneHistory(reader, writer, before),
     async close() {
       reader.close();

@@ -1,6 +1,7 @@
 /** One-time passwords and recovery codes in SQLite: what comes here is sealed, or a hash. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../domain/id.ts';
+import { TOTP_STEPS_AHEAD } from '../../domain/totp.ts';
 import type { AuditLog } from './audit.ts';
 import { readBytes, readInteger } from './row.ts';
 
@@ -22,7 +23,8 @@ export function totpUnits(db: DatabaseSync, audit: AuditLog) {
   const disable = db.prepare(`
     UPDATE account SET totp_secret = NULL WHERE seller_id = ? AND totp_secret IS NOT NULL`);
   const takeStep = db.prepare(`
-    UPDATE account SET totp_step = :step WHERE seller_id = :sellerId AND totp_step < :step`);
+    UPDATE account SET totp_step = :step WHERE seller_id = :sellerId
+      AND (totp_step < :step OR totp_step > :step + ${TOTP_STEPS_AHEAD})`);
   const addCode = db.prepare('INSERT INTO recovery_code (seller_id, hash) VALUES (?, ?)');
   const takeCode = db.prepare('DELETE FROM recovery_code WHERE seller_id = ? AND hash = ?');
   const removeCodes = db.prepare('DELETE FROM recovery_code WHERE seller_id = ?');

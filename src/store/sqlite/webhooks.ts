@@ -1,5 +1,6 @@
 /** Endpoints of webhooks in SQLite: how they are found, and the mapping of their rows. */
 import type { DatabaseSync } from 'node:sqlite';
+import { WEBHOOK_RETRY_LIMIT_MS } from '../../config.ts';
 import type { ChangeType } from '../../domain/change.ts';
 import type { SellerId, WebhookId, WebhookReference } from '../../domain/id.ts';
 import type {
@@ -64,13 +65,16 @@ export function webhookQueries(db: DatabaseSync) {
 /** Of all sellers, and so the statements that no seller_id narrows: an index keeps what is due. */
 export function dueWebhookQueries(db: DatabaseSync) {
   const columns = WEBHOOK_COLUMNS.split(',').map((name) => `w.${name.trim()}`).join(', ');
-  const listDue = db.prepare(`
+  const prepareList = (isWhen: '<=' | '>') => db.prepare(`
     SELECT ${columns} FROM webhook AS w INDEXED BY webhook_due
     JOIN seller AS s ON s.id = w.seller_id
-    WHERE w.status = 'active' AND (w.failures > 0) = ? AND w.next_attempt_at <= ?
+    WHERE w.status = 'active' AND (w.failures > 0) = ? AND w.next_attempt_at ${isWhen} ?
       AND s.disabled_at IS NULL
       AND (w.message_id IS NOT NULL OR w.position < s.position)
     ORDER BY w.next_attempt_at, w.seller_id, w.id LIMIT ?`);
+  const listDue = prepareList('<=');
+  // A wait that is longer than any was begun by a clock that was ahead: it is over.
+  const listAhead = prepareList('>');
   const findAny = db.prepare('SELECT id FROM webhook WHERE seller_id > 0 LIMIT 1');
   const findRetry = db.prepare(`
     SELECT min(next_attempt_at) AS at FROM webhook INDEXED BY webhook_due
@@ -80,7 +84,10 @@ export function dueWebhookQueries(db: DatabaseSync) {
       return findAny.get() !== undefined;
     },
     listDueWebhooks({ at, isFailing, limit }: DueQuery): Webhook[] {
-      return listDue.all(Number(isFailing), at, limit).map(mapWebhook);
+      const due = listDue.all(Number(isFailing), at, limit);
+      const ahead = isFailing && due.length < limit
+        ? listAhead.all(1, at + WEBHOOK_RETRY_LIMIT_MS, limit - due.length) : [];
+      return [...due, ...ahead].map(mapWebhook);
     },
     findNextRetry(after: number): number | undefined {
       return readOptional(findRetry.get(after) ?? {}, 'at', readInteger);

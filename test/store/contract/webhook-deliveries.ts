@@ -1,7 +1,7 @@
 /** The contract of a store: what whoever sends to the endpoints of webhooks needs of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WEBHOOK_ATTEMPTS_KEPT } from '../../../src/config.ts';
+import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_RETRY_LIMIT_MS } from '../../../src/config.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
 import type { Webhook, WebhookMessage, WebhookResult } from '../../../src/domain/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -39,6 +39,7 @@ async function prepareMessage(open: ReturnType<PrepareStore>) {
 export function testWebhookDeliveries(prepare: PrepareStore): void {
   testClaims(prepare);
   testDue(prepare);
+  testDueAhead(prepare);
   testMessages(prepare);
   testChangesMeanwhile(prepare);
   testLog(prepare);
@@ -98,6 +99,19 @@ function testDue(prepare: PrepareStore): void {
     clock.now = retryAt;
     assert.deepEqual([await list(false), await list(true)], [0, 1]);
     assert.equal(await store.findNextRetry(clock.now), undefined);
+  });
+}
+
+function testDueAhead(prepare: PrepareStore): void {
+  test('tries again at once where a clock that was ahead began the wait', async (t) => {
+    const { store, webhook, message, clock } = await prepareMessage(prepare(t));
+    const list = async (at: number) =>
+      (await store.listDueWebhooks({ at, isFailing: true, limit: 10 })).length;
+    const retryAt = clock.now + WEBHOOK_RETRY_LIMIT_MS;
+    const step = { isDelivered: false, retryAt, disabledReason: undefined } as const;
+    await store.endWebhookAttempt(webhook, message, FAILED, step);
+    assert.deepEqual([await list(clock.now), await list(clock.now - 1)], [0, 1]);
+    assert.equal(await list(retryAt), 1);
   });
 }
 

@@ -1,0 +1,148 @@
+/**
+ * Clocks that step: an hour back at the end of summer by a wrong setting, years ahead by an empty
+ * battery, and back again when somebody puts it right. Nothing is lost, and nobody is locked out.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { forgetOld } from '../src/cli/history-age.ts';
+import { CLOCK_STEP_LIMIT_MS, SESSION_LIFE_MS } from '../src/config.ts';
+import { findTotpStep, type TotpSecret } from '../src/domain/totp.ts';
+import { isAlive } from '../src/portal/session.ts';
+import { makeAccount } from './portal/visitor.ts';
+import { makeClock } from './support/clock.ts';
+import { makeFolder } from './support/folder.ts';
+import { assertHealthy } from './support/health.ts';
+import { startServer } from './support/server.ts';
+import { countTo, DAY_MS, makeAuthor, makeNewProduct } from './store/contract/fixture.ts';
+import { openStore } from './store/sqlite/open.ts';
+
+const YEARS_MS = 54 * 365 * DAY_MS;
+const PRODUCTS = '/api/v1/products';
+
+test('removes no more history than the newest change allows by a clock that is years ahead',
+  async (t) => {
+    const clock = makeClock();
+    const store = await openStore(t, { folder: join(makeFolder(t), 'data'), clock });
+    const author = await makeAuthor(store);
+    for (const _ of countTo(40)) { // a change every ten days
+      clock.now += 10 * DAY_MS;
+      await store.createProduct(author, makeNewProduct());
+    }
+    const newest = clock.now;
+    assert.equal(await store.findNewestTime(), newest);
+    const cutAt = async (days: number, now: number): Promise<[days: number, notes: string[]]> => {
+      const notes: string[] = [];
+      const pruned = Promise.withResolvers<number>();
+      const watched = {
+        findNewestTime: () => store.findNewestTime(),
+        pruneIdempotency: () => store.pruneIdempotency(),
+        async pruneHistory(before: number) {
+          await store.pruneHistory(before);
+          pruned.resolve(before);
+        },
+      };
+      const end = forgetOld(watched, days, (text) => notes.push(text), () => now);
+      const before = await pruned.promise;
+      end();
+      return [Math.round((newest - before) / DAY_MS), notes];
+    };
+    assert.deepEqual(await cutAt(400, newest + 30 * DAY_MS), [370, []]);
+    const [kept, [note = '', ...more]] = await cutAt(400, newest + YEARS_MS);
+    assert.equal(kept, 369); // days before the newest change, and not all of them
+    assert.match(note, /^The clock says 20[89]\d-.*If the clock is right, start the server again/);
+    assert.deepEqual(more, []);
+    const { changes } = await store.listChanges(author.sellerId, {
+      after: 4, limit: 100, types: undefined,
+    });
+    assert.equal(changes.length, 36);
+  });
+
+test('lets the time of a catalogue never go back by a small step, and believes a large one',
+  async (t) => {
+    const clock = makeClock();
+    const folder = join(makeFolder(t), 'data');
+    const store = await openStore(t, { folder, clock });
+    const author = await makeAuthor(store);
+    const begun = clock.now;
+    const steps = [0, 5_000, -CLOCK_STEP_LIMIT_MS, 60_000, -30_000, YEARS_MS, -YEARS_MS, 1_000, -1];
+    const times: number[] = [];
+    for (const step of steps) {
+      clock.now += step;
+      const { position } = await store.createProduct(author, makeNewProduct());
+      const { changes: [made] } = await store.listChanges(author.sellerId, {
+        after: position - 1, limit: 1, types: undefined,
+      });
+      assert.equal(made?.position, position);
+      times.push((made?.at ?? NaN) - begun);
+      // What a time leads to is the last change until then, also after steps.
+      assert.equal(await store.findPositionAt(author.sellerId, made?.at ?? NaN), position);
+    }
+    const back = times[6] ?? NaN;
+    assert.deepEqual(times.slice(0, 5), [0, 5_000, 5_000, 5_000, 5_000]);
+    assert.ok((times[5] ?? NaN) > YEARS_MS / 2 && back < DAY_MS, times.join());
+    assert.deepEqual(times.slice(7).map((time) => time >= back), [true, true]);
+    await store.close();
+    assertHealthy(folder);
+  });
+
+test('answers a change that is sent again alike, after its clock was put an hour or a day back',
+  async (t) => {
+    const clock = makeClock();
+    const server = await startServer(t, { clock });
+    const seller = await server.makeSeller();
+    const create = (sku: string) => seller.send({
+      method: 'POST', path: PRODUCTS, body: JSON.stringify({
+        name: 'A', category: 'B', sku, price: 1, stock: 1,
+      }),
+      headers: { 'content-type': 'application/json', 'idempotency-key': sku },
+    });
+    const first = await create('A');
+    for (const step of [-CLOCK_STEP_LIMIT_MS, -DAY_MS, DAY_MS]) {
+      clock.now += step;
+      const again = await create('A');
+      assert.equal(again.headers['idempotent-replay'], 'true');
+      assert.equal(again.text, first.text);
+    }
+  });
+
+test('holds no key back for long whose requests were counted by a clock that was ahead',
+  async (t) => {
+    const clock = makeClock();
+    const server = await startServer(t, { clock, rateLimitPerMinute: 3 });
+    const seller = await server.makeSeller();
+    const list = async () => (await seller.send({ path: PRODUCTS })).status;
+    clock.now += YEARS_MS;
+    for (const status of [200, 200, 200, 429]) assert.equal(await list(), status);
+    clock.now -= YEARS_MS;
+    assert.equal(await list(), 429); // a step back gives nothing
+    clock.now += 60_000;
+    assert.deepEqual([await list(), await list(), await list()], [200, 200, 200]);
+  });
+
+test('ends sessions that a clock began that was ahead, once it is put right', () => {
+  const now = makeClock().now;
+  const begun = (createdAt: number) => ({
+    id: 1, createdAt, seenAt: createdAt, address: '', userAgent: '',
+  });
+  assert.equal(isAlive(begun(now + YEARS_MS), now), false);
+  assert.equal(isAlive(begun(now + CLOCK_STEP_LIMIT_MS), now), true);
+  assert.equal(isAlive(begun(now - SESSION_LIFE_MS), now), false);
+});
+
+test('takes one-time codes again once a clock is put right that was ahead, each once',
+  async (t) => {
+    // The secret of RFC 6238, appendix B, and its password at 59 s.
+    const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' as TotpSecret;
+    assert.equal(findTotpStep(secret, '287082', 59_000, 121), undefined);
+    assert.equal(findTotpStep(secret, '287082', 59_000, 122), 1);
+    const store = await openStore(t, { folder: join(makeFolder(t), 'data') });
+    const { sellerId } = await makeAccount(store);
+    const totp = { secret, step: 5_000, recoveryHashes: [] };
+    await store.enableTotp(sellerId, totp, '');
+    assert.deepEqual(
+      [await store.takeTotpStep(sellerId, 4_880), await store.takeTotpStep(sellerId, 4_879),
+        await store.takeTotpStep(sellerId, 4_879), await store.takeTotpStep(sellerId, 4_880)],
+      [false, true, false, true],
+    );
+  });
