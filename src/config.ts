@@ -122,6 +122,8 @@ export const HEARTBEAT_INTERVAL_MS = 15_000;
 export const STREAM_RETRY_MS = 1_000;
 /** Those who wait for changes are woken no more often than this, however many there are. */
 export const WAKE_INTERVAL_MS = 15;
+/** Those who are woken in one turn of the event loop. */
+export const WAKE_TURN_WAITERS = 100;
 
 /** A setting of `serve`: 0 keeps the history for ever. */
 export const DEFAULT_HISTORY_DAYS = 400;

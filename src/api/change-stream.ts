@@ -8,6 +8,7 @@ import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from '../config.ts';
 import { type ChangeType, formatChange } from '../domain/change.ts';
 import { AppError } from '../domain/error.ts';
 import type { SellerId } from '../domain/id.ts';
+import { nextTurn as ownTurn } from '../domain/turn.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ChangePage } from '../store/stock-store.ts';
 import { EVENT_STREAM_TYPE } from './media-types.ts';
@@ -68,7 +69,10 @@ async function* follow(
       const restMs = Math.ceil(checkAt - performance.now());
       if (next < piece.position) await nextTurn(); // or a long history would be read in one
       else if (await liveChanges.wait(sellerId, next, Math.max(restMs, 0), signal)) continue;
-      else if (!signal.aborted) yield ': still here\n\n';
+      else if (!signal.aborted) {
+        await ownTurn(); // all that began together get here together
+        yield ': still here\n\n';
+      }
     }
   } catch (error) {
     // The client comes back with the id of its last event, and is then told what is wrong.

@@ -3,9 +3,10 @@
  * piece of the history once for all who ask for the same in one turn: many streams of one seller
  * cost little more than one.
  */
-import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS } from '../config.ts';
+import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_TURN_WAITERS } from '../config.ts';
 import type { ChangeType } from '../domain/change.ts';
 import type { SellerId } from '../domain/id.ts';
+import { nextTurn } from '../domain/turn.ts';
 import type { Store } from '../store/store.ts';
 import type { ChangePage } from '../store/stock-store.ts';
 
@@ -113,9 +114,12 @@ export class LiveChanges {
     const seller = await this.#store.findSeller(first.sellerId).catch(() => undefined);
     const position = seller?.position ?? Infinity;
     const woken = waiters.filter((waiter) => position > waiter.position);
-    // A piece of this turn may be older. Whoever was woken and found it again would wait again, be
-    // woken again, and so on in the same turn for ever.
-    if (woken.length > 0) this.#pieces.clear();
-    for (const waiter of woken) waiter.wake(true);
+    for (let from = 0; from < woken.length; from += WAKE_TURN_WAITERS) {
+      if (from > 0) await nextTurn();
+      // A piece of this turn may be older. Whoever was woken and found it again would wait again,
+      // be woken again, and so on in the same turn for ever.
+      this.#pieces.clear();
+      for (const waiter of woken.slice(from, from + WAKE_TURN_WAITERS)) waiter.wake(true);
+    }
   }
 }

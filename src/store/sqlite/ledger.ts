@@ -27,7 +27,7 @@ type Positions = AsyncGenerator<readonly number[], void, void>;
 /** What the first look back from a change reads; each one after it twice as much. */
 const FIRST_STEPS = 64;
 /** What the level of a product that has moved since costs beside its way, in steps of a way. */
-const LEVEL_STEPS = 25;
+const LEVEL_STEPS = 50;
 
 export class Ledger {
   readonly #reader: Reader;
@@ -87,6 +87,7 @@ export class Ledger {
     assertReached(queries.findReach(sellerId), position, 'at');
     let walked = 0;
     for (let last: number = after ?? 0; levels.length <= limit;) {
+      await nextTurn(); // also at first: many may ask for this in one turn
       const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
       for (const product of known) {
         const { level, steps } = await this.#findLevelAt(sellerId, product, position);
@@ -98,7 +99,6 @@ export class Ledger {
         walked = 0;
       }
       if (known.length <= limit) break;
-      await nextTurn();
     }
     // Once more, for what was there may have been removed meanwhile.
     assertReached(this.#reader.snapshot().findReach(sellerId), position, 'at');
