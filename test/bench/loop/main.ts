@@ -4,7 +4,6 @@
  * cause of single long ones; the time on a processor leaves other processes out. With words as
  * arguments, only the requests that have one of them in their names.
  */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,21 +16,15 @@ const ROUNDS = 3;
 
 export async function measureLoop(folder: string, words: readonly string[] = []): Promise<void> {
   const shop = await openMeasuredShop(folder);
-  const { server: { child } } = shop;
-  const ask = async (): Promise<LongestTurn> => {
-    child.send('longest');
-    const [longest] = await once(child, 'message');
-    return longest;
-  };
   console.log(`\nThe longest turn of the event loop, ms: the least of ${ROUNDS} rounds`);
   console.log(`${'wall'.padStart(8)}${'its own'.padStart(9)}`);
   for (const [name, send] of Object.entries(requests)) {
     if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
     const rounds: LongestTurn[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      await ask();
+      await shop.ask();
       await send(shop, round);
-      rounds.push(await ask());
+      rounds.push(await shop.ask());
     }
     const least = (read: (turn: LongestTurn) => number): string =>
       Math.min(...rounds.map(read)).toFixed(1);

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { gzipSync } from 'node:zlib';
 import { makeVariedProduct } from '../made-up.ts';
 import {
-  BUSY, importOf, makeCsv, makeLines, type MeasuredShop, PRODUCTS, type Sent,
+  BUSY, importOf, makeCsv, makeLines, type MeasuredShop, openWebhooks, PRODUCTS, type Sent,
 } from './shop.ts';
 
 type Send = (shop: MeasuredShop, round: number) => Promise<unknown>;
@@ -15,10 +15,11 @@ const LINES_TYPE = { 'content-type': 'application/x-ndjson' };
 const CSV_ROWS = 230_000;
 const CHANGES = 10_000;
 const MIB = 1024 * 1024;
+const WEBHOOKS_MS = 2_000;
 
 export const requests: Readonly<Record<string, Send>> = {
   ...listRequests(), ...stockRequests(), ...historyRequests(), ...importRequests(),
-  ...bodyRequests(), ...pageRequests(),
+  ...bodyRequests(), ...pageRequests(), ...manyAtOnce(),
 };
 
 function ask(status: number, make: (round: number) => Sent): Send {
@@ -166,6 +167,29 @@ function bodyRequests(): Readonly<Record<string, Send>> {
   };
 }
 
+/** What many do at once, or what one does for many. */
+function manyAtOnce(): Readonly<Record<string, Send>> {
+  const changes = makeChanges((n) => ({ sku: makeVariedProduct(n).sku, adjust: 1 }));
+  const faulty = makeChanges(() => ({ sku: '', set: -1, a: 1, b: 2 }));
+  const all = (count: number, send: Send): Send => (shop, round) =>
+    Promise.all(Array.from({ length: count }, () => send(shop, round)));
+  return {
+    '8 large calls of stock at once': all(8, ask(200, () => postStock({ changes: faulty }))),
+    '20 looks back at once': all(20, get('/api/v1/stock?limit=1000&at=100500')),
+    '4 imports at once': all(4, ask(200, () =>
+      importOf(makeLines(0, 10_000), 'application/x-ndjson'))),
+    'a change that 2,000 streams follow': (shop) => shop.followAll(async () => {
+      await ask(200, () => postStock({ changes: changes.slice(0, 1) }))(shop, 0);
+    }),
+    '10,000 changes to 20 webhooks': async (shop, round) => {
+      const close = await openWebhooks(shop);
+      await ask(200, () => postStock({ changes }))(shop, round);
+      await new Promise((resolve) => { setTimeout(resolve, WEBHOOKS_MS); });
+      await close();
+    },
+  };
+}
+
 function visit(path: string, status = 200): Send {
   return async ({ visitor }) => {
     const answer = await visitor.get(`/portal${path}`);
@@ -190,6 +214,10 @@ function pageRequests(): Readonly<Record<string, Send>> {
       await visitor.get('/portal/products/new');
       await visitor.post('/portal/products/new', new URLSearchParams(
         Array.from({ length: 9_000 }, (_, n) => [`f${n}`, ''])));
+    },
+    'portal: upload of what is nearly a boundary': async ({ visitor }) => {
+      await visitor.get('/portal/import');
+      await visitor.submit({ file: new File(['\r\n-'.repeat(3 * MIB)], 'a.csv') });
     },
     'portal: upload, preview and import of 10 MiB': importOnPortal,
     'portal: a new password': async ({ visitor }, round) => {

@@ -1,11 +1,18 @@
 /** The server whose event loop is measured: a large catalogue, a key, an owner who is signed in. */
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { STREAMS_AT_ONCE_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/config.ts';
+import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/api-key.ts';
+import type { SellerId } from '../../../src/domain/id.ts';
+import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import { openShop, type Visitor } from '../../portal/visitor.ts';
 import { makeVariedProduct } from '../made-up.ts';
 import { type Running, startServer } from '../process.ts';
+import type { LongestTurn } from './monitor.ts';
 
 export const PRODUCTS = 100_000;
 const CHANGES = 100_000;
@@ -23,10 +30,14 @@ export interface Sent {
 export interface MeasuredShop {
   readonly server: Running;
   readonly visitor: Visitor;
+  /** The longest turn of its event loop since it was asked last. */
+  ask(): Promise<LongestTurn>;
   /** Sends with the key, reads the whole answer, and returns its beginning. */
   send(sent: Sent): Promise<{ readonly status: number; readonly head: string }>;
   /** Follows the changes live from the first one to a position. */
   follow(path: string, position: number): Promise<void>;
+  /** Does some work that changes something, while as many streams as there may be follow it. */
+  followAll(work: () => Promise<void>): Promise<void>;
 }
 
 /** 100,000 products and 300,000 entries of history. */
@@ -35,7 +46,8 @@ export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
   const flags = ['--webhook-allow-private', '--webhook-allow-http'];
   const server = await startServer(folder, flags, ['--import', monitor]);
   const store = await openSqliteStore({ folder });
-  const { visitor, key } = await openShop({ port: server.port, store });
+  const { visitor, key, sellerId } = await openShop({ port: server.port, store });
+  const keys = await makeKeys(store, sellerId);
   await store.close();
   const send: MeasuredShop['send'] = (sent) => sendTo(server.port, key, sent);
   await send(importOf(makeLines(0, PRODUCTS + 2), 'application/x-ndjson'));
@@ -51,9 +63,23 @@ export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
   while ((await send({ path: '/api/v1/products?q=mug&limit=1' })).status !== 200) {
     await wait(READY_POLL_MS);
   }
+  const ask = async (): Promise<LongestTurn> => {
+    server.child.send('longest');
+    const [longest] = await once(server.child, 'message');
+    return longest;
+  };
   return {
-    server, visitor, send,
+    server, visitor, send, ask,
     follow: (path, position) => follow(server.port, key, path, position),
+    async followAll(work) {
+      const { port } = server;
+      const position = await findPosition(send);
+      const streams = await Promise.all(keys.flatMap((one) =>
+        Array.from({ length: STREAMS_PER_KEY_LIMIT }, () => beginStream(port, one, position))));
+      await ask();
+      await work();
+      await Promise.all(streams.map((read) => read()));
+    },
   };
 }
 
@@ -97,4 +123,58 @@ async function follow(port: number, key: string, path: string, position: number)
     const last = [...chunk.matchAll(/^id: (\d+)$/gm)].at(-1);
     if (last && Number(last[1]) >= position) break;
   }
+}
+
+function makeKeys(store: Store, sellerId: SellerId): Promise<string[]> {
+  const count = STREAMS_AT_ONCE_LIMIT / STREAMS_PER_KEY_LIMIT;
+  return Promise.all(Array.from({ length: count }, async (_, n) => {
+    const key = generateApiKey();
+    await store.createKey(sellerId, hashApiKey(key), parseNewApiKey({
+      name: `follows ${n}`, scopes: [], addressRanges: [], expiresAt: undefined,
+    }));
+    return key;
+  }));
+}
+
+async function findPosition(send: MeasuredShop['send']): Promise<number> {
+  const { head } = await send({
+    method: 'POST', path: '/api/v1/stock', body: '{"changes":[]}',
+    headers: { 'content-type': 'application/json' },
+  });
+  return JSON.parse(head).position;
+}
+
+/** Resolves once it follows, with what reads the next change and ends it. */
+async function beginStream(port: number, key: string, after: number): Promise<() => Promise<void>> {
+  const headers = { 'x-api-key': key, accept: 'text/event-stream' };
+  const path = `/api/v1/changes?after=${after}`;
+  const outgoing = request({ host: '127.0.0.1', port, path, headers, agent: false }).end();
+  const [response] = await once(outgoing, 'response');
+  const chunks = response[Symbol.asyncIterator]();
+  await chunks.next(); // which tells when to come back
+  return async () => {
+    await chunks.next();
+    outgoing.destroy();
+  };
+}
+
+/** Makes as many endpoints as a seller may have, which a receiver of this process takes. */
+export async function openWebhooks({ send }: MeasuredShop): Promise<() => Promise<void>> {
+  const receiver = createServer((incoming, response) => {
+    incoming.resume().on('end', () => response.writeHead(204).end());
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  // A server that listens on a port has an address of this type.
+  const { port } = receiver.address() as AddressInfo;
+  const headers = { 'content-type': 'application/json' };
+  const made = await Promise.all(Array.from({ length: WEBHOOKS_PER_SELLER_LIMIT }, async (_, n) => {
+    const body = JSON.stringify({ url: `http://127.0.0.1:${port}/${n}` });
+    const { head } = await send({ method: 'POST', path: '/api/v1/webhooks', headers, body });
+    return String(/"(whk_\w+)"/.exec(head)?.[1]);
+  }));
+  return async () => {
+    for (const id of made) await send({ method: 'DELETE', path: `/api/v1/webhooks/${id}` });
+    receiver.close();
+    receiver.closeAllConnections();
+  };
 }
