@@ -51,7 +51,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     title: 'The process: environment, arguments, streams, signals, its end',
-    modules: ['process', 'os'],
+    modules: ['process', 'os', 'readline', 'readline/promises', 'tty'],
     names: ['process'],
     signs: [],
   },
