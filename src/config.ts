@@ -7,6 +7,10 @@
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 8080;
 export const DEFAULT_DATA_FOLDER = 'data';
+/** Sockets that systemd passes. */
+export const INHERITED_SOCKETS_LIMIT = 8;
+/** A certificate that expires sooner is warned of. */
+export const CERTIFICATE_EXPIRY_WARNING_DAYS = 14;
 /** Requests a minute for each key; 0 turns the limit off. */
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 6_000;
 export const RATE_LIMIT_PER_MINUTE_LIMIT = 10_000_000;

@@ -24,8 +24,10 @@ export type { StockSync } from './domain/stock-sync.ts';
 export type { TotpSecret } from './domain/totp.ts';
 export type { NewWebhook, Webhook, WebhookAttempt, WebhookPatch } from './domain/webhook.ts';
 export type { AnsweredRequest } from './http/answered-request.ts';
-export { type BindAddress, type Listener, type ListenOptions, listen } from './http/listener.ts';
+export type { BindAddress } from './http/bind.ts';
+export { type Listener, listen, type ListenOptions } from './http/listener.ts';
 export type { ErrorReport } from './http/problem.ts';
+export type { Certificate } from './http/tls.ts';
 export type { AppOptions } from './parts.ts';
 export { createPortal, type PortalOptions } from './portal/portal.ts';
 export type {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { serve } from '../src/cli/serve.ts';
@@ -13,13 +12,14 @@ import { makeProduct } from './support/server.ts';
 import { run } from './support/command.ts';
 import { makeFolder } from './support/folder.ts';
 import { send } from './support/http.ts';
+import { findFreePort } from './support/listening.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 test('the example of embedding works as it is printed', async (t) => {
   const folder = makeFolder(t);
-  const port = await findPort();
+  const port = await findFreePort();
   const [, example = ''] = /<!-- example: embed -->\n```js\n(.*?)```/s.exec(README) ?? [];
   writeFileSync(join(folder, 'example.mjs'), example);
   mkdirSync(join(folder, 'node_modules'));
@@ -78,11 +78,3 @@ test('every link of the documents leads to a file', () => {
     }
   }
 });
-
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => { server.close(resolve); });
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}

@@ -15,13 +15,15 @@ const MALLOC_ARENAS = '1';
 
 /**
  * Does not return where it replaces the process, which keeps its id. Does nothing where that cannot
- * be, where Node was started with options or by another program that watches it, or with coverage.
+ * be, where Node was started with options or by another program that watches it, or with coverage;
+ * nor where it was given sockets, which would be closed by that.
  */
 export function restartForServing(): void {
   const { env, execve, execPath, execArgv, argv } = process;
   const isPlain = execArgv.length === 0 && process.send === undefined;
-  const isDecided = ['NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE']
-    .some((name) => env[name] !== undefined);
+  const isDecided = [
+    'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE', 'LISTEN_FDS',
+  ].some((name) => env[name] !== undefined);
   if (!execve || !isPlain || isDecided) return;
   execve(execPath, [execPath, ...OPTIONS, ...argv.slice(1)], {
     MALLOC_ARENA_MAX: MALLOC_ARENAS, ...env, NODE_COMPILE_CACHE: CACHE_FOLDER,

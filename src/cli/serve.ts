@@ -63,14 +63,20 @@ export const serve: Command = {
           ...(webhooks && { webhooks }), ...(telemetry.metrics && { metrics: telemetry.metrics }),
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
-        const listener = await listening.listen(app.handle);
+        const listener = await listening.open(app.handle, { note, warn });
         const stopForgetting = forgetOld(store, historyDays, warn);
         const backups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;
+<<<<<<< HEAD
           await telemetry.observe({ app, listener, store, webhooks, backups });
           await announce(input, listening.url(listener), { store, hasPortal });
           for (const warning of listening.warnings) warn(warning);
+=======
+          await telemetry.observe({ app, listener, store, webhooks });
+          await announce(input, listener.url, { store, hasPortal });
+          for (const warning of listener.warnings) warn(warning);
+>>>>>>> 786531f (Speak TLS, lead browsers to it, and listen on Unix sockets and on those of systemd)
           await stopped;
         } finally {
           stopForgetting();

@@ -25,6 +25,8 @@ export const BROTLI_QUALITY = 4;
 /** Headers of a request, in bytes and in number. */
 export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const HEADER_COUNT_LIMIT = 100;
+/** How long a client may take to agree on TLS. */
+export const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** How long a client may take to send the headers, and then a body that is read as a whole. */
 export const HEADERS_TIMEOUT_MS = 5_000;
 export const REQUEST_TIMEOUT_MS = 30_000;

@@ -3,8 +3,9 @@
  * requests that cannot be parsed, and a stop that lets what is under way finish.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { isLoopback } from '../domain/address.ts';
+import { type BindAddress, bind } from './bind.ts';
 import { TrustedProxies } from './client-address.ts';
 import { type ConnectionFigures, countConnections } from './connection-count.ts';
 import { limitConnections } from './connections.ts';
@@ -13,35 +14,40 @@ import {
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from './limits.ts';
 import { handleRequests } from './request-events.ts';
-
-/** Where a server listens. */
-export interface BindAddress {
-  readonly host: string;
-  /** 0 finds a free one. */
-  readonly port: number;
-}
+import {
+  type Certificate, createTlsServer, renewCertificate, withStrictTransport,
+} from './tls.ts';
 
 export interface ListenOptions {
   /** As of the app: their addresses may have any number of connections. Default: none. */
   readonly trustedProxies?: readonly string[];
+  /** With it the server speaks TLS, and nothing else. */
+  readonly certificate?: Certificate;
 }
 
 export interface Listener {
-  /** The port that was given, or the free one that was found for port 0. */
+  /** The network address that it listens on; empty for a Unix socket. */
+  readonly host: string;
+  /** The port that was given, or the free one that was found for port 0; 0 for a Unix socket. */
   readonly port: number;
   /** Takes no more connections, lets requests under way finish, and ends the rest after 8 s. */
   stop(): Promise<void>;
+  /** Gives new connections another certificate; those that are there go on. */
+  renew(certificate: Certificate): void;
   readFigures(): ConnectionFigures;
 }
 
 /** How often a stopping server looks for connections that have become idle. */
 const STOP_CHECK_INTERVAL_MS = 20;
 
+const NOWHERE = { address: '', port: 0 };
+
 /** Resolves once the server listens; rejects with the system's error where it cannot. */
 export async function listen(
-  handle: RequestListener, address: BindAddress, { trustedProxies = [] }: ListenOptions = {},
+  handle: RequestListener, address: BindAddress,
+  { trustedProxies = [], certificate }: ListenOptions = {},
 ): Promise<Listener> {
-  const server = createServer({
+  const options = {
     insecureHTTPParser: false,
     requireHostHeader: false, // Node would refuse without a word; whoever answers asks for it
     maxHeaderSize: HEADER_LIMIT_BYTES,
@@ -50,25 +56,33 @@ export async function listen(
     connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     noDelay: true,
-  });
+  };
+  const server = certificate ? createTlsServer(certificate, options) : createServer(options);
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
   const proxies = new TrustedProxies(trustedProxies);
   limitConnections(server, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
-  handleRequests(server, handle);
+  handleRequests(server, certificate ? withStrictTransport(handle) : handle);
   const readFigures = countConnections(server);
   const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
+  const track = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(address, () => resolve());
-  });
-  // A server that listens on a port has an address of this type.
-  const { port } = server.address() as AddressInfo;
-  return { port, stop: () => stop(server, sockets), readFigures };
+  };
+  server.on('connection', track);
+  server.on('secureConnection', track); // of TLS: the same connection, once more
+  const release = await bind(server, address);
+  const bound = server.address(); // of a Unix socket it is text
+  const { address: host, port } = typeof bound === 'object' && bound ? bound : NOWHERE;
+  return {
+    host, port,
+    stop() {
+      release();
+      return stop(server, sockets);
+    },
+    renew: (renewed) => renewCertificate(server, renewed),
+    readFigures,
+  };
 }
 
 function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

@@ -4,6 +4,7 @@
  * Policy 3), no other page may frame it, and nobody is told where its links come from.
  */
 import type { Reply } from '../http/reply.ts';
+import { formatStrictTransport } from '../http/strict-transport.ts';
 import { CSRF_FIELD } from './csrf.ts';
 import { type Content, html, type Html } from './html.ts';
 import type { OpenVisit, Portal, Visit } from './route.ts';
@@ -38,8 +39,9 @@ const POLICY = [
   "require-trusted-types-for 'script'", "trusted-types 'none'",
 ].join('; ');
 
-/** Of every page; `isSecure` says whether it came over TLS. */
-function describeSafety(isSecure: boolean): Record<string, string> {
+/** Of every page; the origin is empty where the page is a refusal of the host. */
+function describeSafety(origin: string): Record<string, string> {
+  const [scheme, host = ''] = origin.split('://');
   return {
     'content-security-policy': POLICY,
     'cross-origin-opener-policy': 'same-origin',
@@ -47,7 +49,7 @@ function describeSafety(isSecure: boolean): Record<string, string> {
     'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), usb=()',
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
-    ...(isSecure && { 'strict-transport-security': 'max-age=31536000' }),
+    ...(scheme === 'https' && formatStrictTransport(host)),
   };
 }
 
@@ -123,7 +125,7 @@ ${header}
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      ...describeSafety(visit.site.origin.startsWith('https:')),
+      ...describeSafety(visit.site.origin),
     },
     body: document.text,
     ...(page.cookies && { cookies: page.cookies }),

@@ -4,6 +4,7 @@
  * page, too.
  */
 import { tmpdir } from 'node:os';
+import { TLSSocket } from 'node:tls';
 import type { PageRequest, PortalService, Services } from '../api/route.ts';
 import { findCode } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
@@ -91,7 +92,8 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         return redirect(linkTo(services.prefix, '/'));
       }
       try {
-        return await visit(page, portal, findSite(page.request.headers.host, baseUrl));
+        const { headers: { host }, socket } = page.request;
+        return await visit(page, portal, findSite(host, baseUrl, socket instanceof TLSSocket));
       } catch (error) {
         page.passage.code = findCode(error);
         return renderRefusal(error, portal, (path) => linkTo(services.prefix, path));

@@ -4,6 +4,7 @@
  * anywhere but this machine: passwords and sessions do not go over the wire in the clear.
  */
 import { AppError } from '../domain/error.ts';
+import { isLoopbackHost } from '../http/loopback-host.ts';
 
 export interface Site {
   /** Such as `https://shop.example`. */
@@ -12,25 +13,26 @@ export interface Site {
   readonly url: string;
 }
 
-const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
-
 /**
  * `baseUrl` is undefined where nobody said it: then only this machine itself can be it.
+ * `isEncrypted` says whether the connection itself is one of TLS.
  * @throws AppError `browser_refused`
  */
-export function findSite(host: string | undefined, baseUrl: string | undefined): Site {
-  const asked = URL.parse(`http://${host ?? ''}`);
+export function findSite(
+  host: string | undefined, baseUrl: string | undefined, isEncrypted: boolean,
+): Site {
+  const asked = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host ?? ''}`);
   const base = baseUrl === undefined ? undefined : new URL(baseUrl);
   const path = base?.pathname.replace(/\/+$/, '') ?? '';
   if (base && asked && isSameHost(base, host)) {
-    if (base.protocol === 'https:' || LOOPBACK.test(base.hostname)) {
+    if (base.protocol === 'https:' || isLoopbackHost(base.hostname)) {
       return { origin: base.origin, url: base.origin + path };
     }
     const what = 'The portal is for https only, or for the machine that the server runs on.';
-    throw new AppError('browser_refused', `${what} Put a server that speaks TLS before it, and `
-      + 'start this one with --base-url https://the-name-of-your-shop.');
+    throw new AppError('browser_refused', `${what} Give it a certificate, or put a server that `
+      + 'speaks TLS before it, and start it with --base-url https://the-name-of-your-shop.');
   }
-  if (asked && LOOPBACK.test(asked.hostname)) {
+  if (asked && isLoopbackHost(asked.hostname)) {
     return { origin: asked.origin, url: asked.origin + path };
   }
   const what = 'The portal is not at this address.';

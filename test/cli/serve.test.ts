@@ -10,6 +10,7 @@ import { test, type TestContext } from 'node:test';
 import { run, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
+import { findFreePort } from '../support/listening.ts';
 import { createKey, createSeller } from './setup.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
@@ -162,16 +163,6 @@ for (const [name, value, says] of variables) {
     assert.match(notes, says);
     assert.deepEqual([status, out], [2, '']);
   });
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an address of this type.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function occupyPort(t: TestContext): Promise<number> {

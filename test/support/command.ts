@@ -38,11 +38,21 @@ export interface Serving {
   stop(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `serve --port 0 --json` and waits until it listens. Ended after the test in any case. */
+/**
+ * Starts `serve --json`, on a free port unless it is to listen on a Unix socket, and waits until it
+ * listens. Ended after the test in any case.
+ */
 export async function startServing(
   t: Pick<TestContext, 'after'>, args: readonly string[], environment: NodeJS.ProcessEnv = {},
 ): Promise<Serving> {
-  const child = spawnCommand(['serve', '--port', '0', '--json', ...args], environment);
+  const port = args.includes('--socket') ? [] : ['--port', '0'];
+  return watchServing(t, spawnCommand(['serve', ...port, '--json', ...args], environment));
+}
+
+/** Waits until a process that was started as `serve --json` listens, as `startServing` does. */
+export async function watchServing(
+  t: Pick<TestContext, 'after'>, child: ChildProcess,
+): Promise<Serving> {
   const ended = once(child, 'close') as Promise<[number | null]>;
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');

@@ -1,49 +1,120 @@
-/** Where `serve` listens, and the address that it tells. */
+/** Where `serve` listens, with or without TLS, and the address that it tells. */
 import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../config.ts';
 import { isLoopback } from '../../domain/address.ts';
+import type { ConnectionFigures } from '../../http/connection-count.ts';
 import { listen, type Listener } from '../../http/listener.ts';
+import { createRedirect } from '../../http/redirect.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
-import { readNumber } from './settings.ts';
+import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
+import { type HostAndPort, type Places, readPlaces } from './places.ts';
 
 export const listeningFlags: Flags = {
   host: { value: 'ADDRESS', help: `where to listen (default: ${DEFAULT_HOST})`, isSetting: true },
   port: { value: 'N', help: `0 finds a free one (default: ${DEFAULT_PORT})`, isSetting: true },
+  socket: { value: 'PATH', help: 'listen on a Unix socket instead', isSetting: true },
   'base-url': {
-    value: 'URL', help: 'where clients find it (default: http://HOST:PORT)', isSetting: true,
+    value: 'URL', isSetting: true,
+    help: 'where clients find it (default: http://HOST:PORT, with TLS https://HOST:PORT)',
+  },
+  'tls-cert': {
+    value: 'FILE', isSetting: true,
+    help: 'speak TLS with this certificate (PEM); read anew on SIGHUP',
+  },
+  'tls-key': { value: 'FILE', help: 'the private key of the certificate (PEM)', isSetting: true },
+  'redirect-port': {
+    value: 'N', isSetting: true, help: 'a port without TLS, from which browsers are led to it',
   },
 };
 
+/** They are listened on, but nobody comes to them. */
+const ANY = ['0.0.0.0', '::'];
+
 /** How a server is reached, as its settings say. */
 interface Listening {
-  /** Undefined where nothing but the address says it. */
+  /** Undefined where nothing says it but the address of each request. */
   readonly baseUrl: string | undefined;
+  /** @throws CommandFailure where somebody else listens there */
+  open(handle: RequestListener, log: Log): Promise<OpenListening>;
+}
+
+interface Log {
+  note(text: string): void;
+  warn(text: string): void;
+}
+
+interface OpenListening {
+  /** Where it is found. */
+  readonly url: string;
   /** What an operator should know of these settings; empty where there is nothing. */
   readonly warnings: readonly string[];
-  /** @throws CommandFailure where somebody else listens there */
-  listen(handle: RequestListener): Promise<Listener>;
-  /** Where it is found, once it listens. */
-  url(listener: Listener): string;
+  stop(): Promise<void>;
+  /** Of all that it listens on. */
+  readFigures(): ConnectionFigures;
+}
+
+/** @throws UsageError, and CommandFailure where the certificate cannot be used */
+export function readListening(
+  input: Input, trustedProxies: readonly string[],
+): Listening {
+  const { flags } = input;
+  const places = readPlaces(input);
+  const files = readFiles(flags['tls-cert'], flags['tls-key']);
+  const scheme = files ? 'https' : 'http';
+  const baseUrl = readBaseUrl(flags['base-url'])
+    ?? (files && isKnown(places.own) ? formatUrl(scheme, places.own) : undefined);
+  assertConsistent(places, files, baseUrl);
+  const site = baseUrl === undefined ? undefined : new URL(baseUrl);
+  const read = files && (() => readCertificate(files, site?.hostname, Date.now()));
+  const certificate = read?.();
+  const openings = [
+    ...places.serving.map((address) => (
+      (handle: RequestListener) =>
+        listen(handle, address, { trustedProxies, ...(certificate && { certificate }) }))),
+    ...places.redirecting.map((address) => (
+      () => listen(createRedirect(site?.origin ?? ''), address))),
+  ];
+  return {
+    baseUrl,
+    async open(handle, log) {
+      const listeners = await openAll(openings.map((open) => () => open(handle)), places);
+      const forget = read && renewOnSignal(listeners, read, log);
+      const port = listeners[0]?.port ?? 0;
+      return {
+        url: baseUrl ?? formatUrl(scheme, { host: places.own?.host ?? '', port }),
+        warnings: certificate?.warnings ?? warnOfNetwork(listeners),
+        async stop() {
+          forget?.();
+          await Promise.all(listeners.map((listener) => listener.stop()));
+        },
+        readFigures: () => sumFigures(listeners),
+      };
+    },
+  };
 }
 
 /** @throws UsageError */
-export function readListening(
-  { flags }: Input, trustedProxies: readonly string[],
-): Listening {
-  const host = flags['host'] ?? DEFAULT_HOST;
-  const port = readNumber('port', flags['port'], DEFAULT_PORT, 65_535);
-  const baseUrl = readBaseUrl(flags['base-url']);
-  const isOwn = host === 'localhost' || isLoopback(host);
-  return {
-    baseUrl,
-    warnings: isOwn ? []
-      : ['This address is not encrypted: put a server that speaks TLS before it.'],
-    listen: (handle) =>
-      listen(handle, { host, port }, { trustedProxies }).catch(explainPort(port)),
-    url: (listener) =>
-      baseUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${listener.port}`,
-  };
+function assertConsistent(
+  { own, redirecting }: Places, files: CertificateFiles | undefined, baseUrl: string | undefined,
+): void {
+  if (!own && baseUrl === undefined) {
+    throw new UsageError('Without a port of its own it needs --base-url: where clients find it.');
+  }
+  if (files && baseUrl?.startsWith('http:')) {
+    throw new UsageError('With --tls-cert, --base-url begins with https.');
+  }
+  if (redirecting.length > 0 && !(files && baseUrl !== undefined)) {
+    throw new UsageError('--redirect-port needs --tls-cert, and --base-url to lead to.');
+  }
+}
+
+function readFiles(
+  certFile: string | undefined, keyFile: string | undefined,
+): CertificateFiles | undefined {
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  throw new UsageError('--tls-cert and --tls-key go together.');
 }
 
 function readBaseUrl(text: string | undefined): string | undefined {
@@ -54,10 +125,80 @@ function readBaseUrl(text: string | undefined): string | undefined {
   throw new UsageError(`--base-url takes an address such as https://shop.example, not "${text}".`);
 }
 
-function explainPort(port: number): (error: unknown) => never {
-  return (error) => {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!isTaken) throw error;
-    throw new CommandFailure(`Port ${port} is taken. Choose another with --port.`);
+/** Whether an address is one that clients can come to, before the server listens. */
+function isKnown(own: HostAndPort | undefined): own is HostAndPort {
+  return own !== undefined && own.port > 0 && !ANY.includes(own.host);
+}
+
+/** Without the port where it is the usual one. */
+function formatUrl(scheme: string, { host, port }: HostAndPort): string {
+  return new URL(`${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`).origin;
+}
+
+/** All of them, or none. @throws CommandFailure */
+async function openAll(
+  openings: readonly (() => Promise<Listener>)[], places: Places,
+): Promise<Listener[]> {
+  const listeners: Listener[] = [];
+  try {
+    for (const open of openings) listeners.push(await open());
+    return listeners;
+  } catch (error) {
+    await Promise.all(listeners.map((listener) => listener.stop()));
+    throw explainFailure(error, places);
+  }
+}
+
+/**
+ * Reads the certificate anew whenever the operator asks for it. One that cannot be used is told,
+ * and the one that is there stays. What it returns ends that.
+ */
+function renewOnSignal(
+  listeners: readonly Listener[], read: () => ReadCertificate, { note, warn }: Log,
+): () => void {
+  const renew = (): void => {
+    try {
+      const certificate = read();
+      for (const listener of listeners) listener.renew(certificate);
+      note(`The certificate was read anew: ${certificate.description}.`);
+      for (const warning of certificate.warnings) warn(warning);
+    } catch (error) {
+      if (!(error instanceof CommandFailure)) throw error;
+      warn(`${error.message} The certificate that this server has stays.`);
+    }
   };
+  process.on('SIGHUP', renew);
+  return () => { process.off('SIGHUP', renew); };
+}
+
+function sumFigures(listeners: readonly Listener[]): ConnectionFigures {
+  const sum = { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 };
+  for (const listener of listeners) {
+    const figures = listener.readFigures();
+    sum.open += figures.open;
+    sum.receivedBytes += figures.receivedBytes;
+    sum.sentBytes += figures.sentBytes;
+    sum.unreadable += figures.unreadable;
+  }
+  return sum;
+}
+
+function warnOfNetwork(listeners: readonly Listener[]): string[] {
+  if (listeners.every(({ host }) => host === '' || isLoopback(host))) return [];
+  return ['This address is not encrypted: give --tls-cert and --tls-key, or put a server that'
+    + ' speaks TLS before it.'];
+}
+
+function explainFailure(error: unknown, { own }: Places): unknown {
+  if (!(error instanceof Error && 'code' in error && 'port' in error)) return error;
+  const { code, port } = error;
+  if (code === 'EADDRINUSE') {
+    const flag = port === own?.port ? 'port' : 'redirect-port';
+    return new CommandFailure(`Port ${port} is taken. Choose another with --${flag}.`);
+  }
+  if (code === 'EACCES') {
+    return new CommandFailure(`The user that runs this server may not listen on port ${port}.`
+      + ' Choose one from 1024 on, or let systemd pass the socket.');
+  }
+  return error;
 }

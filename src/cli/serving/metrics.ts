@@ -39,7 +39,7 @@ export const metricsFlags: Flags = {
 /** The parts of a server that is there. */
 export interface Observed {
   readonly app: App;
-  readonly listener: Listener;
+  readonly listener: Pick<Listener, 'readFigures'>;
   readonly store: Store;
   readonly webhooks: Webhooks | undefined;
   readonly backups: BackupSchedule | undefined;

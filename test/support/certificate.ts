@@ -1,0 +1,79 @@
+/**
+ * Self-signed certificates for tests (X.509, RFC 5280), made as they are needed: no key file lies
+ * in the source, and no tool has to be there. DER is written by hand: a tag, a length, a value.
+ */
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+
+export interface TestCertificate {
+  /** PEM. */
+  readonly cert: string;
+  /** PEM, of PKCS #8. */
+  readonly key: string;
+}
+
+interface CertificateOptions {
+  /** Host names and IPv4 addresses; the first is the subject, too. */
+  readonly names?: readonly string[];
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const [INTEGER, BITS, OCTETS, OID, UTF8, TIME, SEQUENCE, SET] =
+  [0x02, 0x03, 0x04, 0x06, 0x0c, 0x18, 0x30, 0x31] as const;
+const ECDSA_WITH_SHA256 = der(SEQUENCE, der(OID, Buffer.from('2a8648ce3d040302', 'hex')));
+const COMMON_NAME = der(OID, Buffer.from('550403', 'hex'));
+const ALTERNATIVE_NAMES = der(OID, Buffer.from('551d11', 'hex'));
+const TRUE = Buffer.from('0101ff', 'hex');
+const BASIC_CONSTRAINTS = der(OID, Buffer.from('551d13', 'hex'));
+
+let serial = 0;
+
+/** Good for a day each way unless it says otherwise, and for 127.0.0.1 and localhost. */
+export function makeCertificate({
+  names = ['localhost', '127.0.0.1'],
+  notBefore = new Date(Date.now() - DAY_MS), notAfter = new Date(Date.now() + DAY_MS),
+}: CertificateOptions = {}): TestCertificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  serial += 1;
+  const name = der(SEQUENCE, der(SET, der(SEQUENCE,
+    COMMON_NAME, der(UTF8, Buffer.from(names[0] ?? '')))));
+  const toBeSigned = der(SEQUENCE,
+    der(0xa0, der(INTEGER, Buffer.of(2))), // version 3
+    der(INTEGER, Buffer.of(1, serial >> 8, serial & 0xff)),
+    ECDSA_WITH_SHA256,
+    name, // the issuer
+    der(SEQUENCE, formatTime(notBefore), formatTime(notAfter)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, der(SEQUENCE,
+      der(SEQUENCE, BASIC_CONSTRAINTS, TRUE, der(OCTETS, der(SEQUENCE, TRUE))),
+      der(SEQUENCE, ALTERNATIVE_NAMES, der(OCTETS, der(SEQUENCE, ...names.map(formatName)))))));
+  const signature = sign('sha256', toBeSigned, privateKey);
+  const whole = der(SEQUENCE,
+    toBeSigned, ECDSA_WITH_SHA256, der(BITS, Buffer.of(0), signature));
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').match(/.{1,64}/g)?.join('\n')}`
+      + '\n-----END CERTIFICATE-----\n',
+    key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
+
+function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+  const value = Buffer.concat(parts);
+  const { length } = value;
+  if (length < 0x80) return Buffer.concat([Buffer.of(tag, length), value]);
+  return Buffer.concat([Buffer.of(tag, 0x82, length >> 8, length & 0xff), value]);
+}
+
+/** GeneralizedTime; RFC 5280 wants UTCTime before 2050, which nobody checks. */
+function formatTime(time: Date): Buffer {
+  return der(TIME, Buffer.from(time.toISOString().replace(/[-:T]|\.\d+/g, '')));
+}
+
+/** A dNSName or an iPAddress. */
+function formatName(name: string): Buffer {
+  if (isIP(name) === 4) return der(0x87, Buffer.from(name.split('.').map(Number)));
+  return der(0x82, Buffer.from(name));
+}
