@@ -16,6 +16,9 @@ export const JSON_VALUES_LIMIT = 64_000;
 export const FORM_PARTS_LIMIT = 100;
 export const FORM_PART_HEAD_LIMIT_BYTES = 4 * 1024;
 
+/** What is held of an answer for a proxy that is still sending; then it begins all the same. */
+export const HELD_ANSWER_LIMIT_BYTES = 4 * 1024 * 1024;
+
 /** Shorter answers are not worth compressing, and neither are those that shrink by less. */
 export const COMPRESSION_MIN_BYTES = 1_024;
 export const COMPRESSION_WORTH_RATIO = 0.9;

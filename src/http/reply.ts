@@ -1,6 +1,7 @@
 /** An answer as plain data, and the one place that writes answers to a socket. */
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
+import { holdBack } from './held-answer.ts';
 
 /** A body that is made while it is sent: read once, and no faster than its client takes it. */
 export type Chunks = AsyncIterable<string | Uint8Array>;
@@ -50,8 +51,9 @@ export function sendReply(
   for (const cookie of cookies) fields.push('set-cookie', cookie);
   if (isStream(body)) {
     response.writeHead(status, fields);
-    response.flushHeaders(); // the first chunk may be long in coming
-    return stream(response, body, isHead, counted);
+    const chunks = holdBack(body, response.req);
+    if (chunks === body) response.flushHeaders(); // the first chunk may be long in coming
+    return stream(response, chunks, isHead, counted);
   }
   if (body !== undefined) {
     const length = Buffer.byteLength(body);
