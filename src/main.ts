@@ -39,6 +39,8 @@ process.stderr.on('error', () => {}); // nobody can be told
 if (args[0] === 'serve') {
   restartForServing();
   process.on('SIGUSR2', () => {}); // it would end a server that is still starting
+  // Node would open a debugger, through which every user of the machine could run code here.
+  process.on('SIGUSR1', () => {});
 }
 try {
   await run(args);

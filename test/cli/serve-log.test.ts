@@ -81,6 +81,15 @@ test('changes its level by SIGUSR2, and says which it is', async (t) => {
   assert.match(serving.notes(), /^Stopping: answering what is under way\.\nStopped\.$/m);
 });
 
+test('opens no debugger on SIGUSR1', async (t) => {
+  const serving = await startServing(t, ['--data', makeFolder(t)]);
+  serving.child.kill('SIGUSR1');
+  serving.child.kill('SIGUSR2');
+  await waitForNote(serving, 'The level of this log is warn now.');
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  assert.doesNotMatch(serving.notes(), /Debugger|inspector/);
+});
+
 test('serves on while nobody reads its log, and ends when it is told to', async (t) => {
   const { folder } = await prepare(t);
   const serving = await startServing(t, ['--data', folder, '--log', 'info']);
