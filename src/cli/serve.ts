@@ -68,15 +68,9 @@ export const serve: Command = {
         const backups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;
-<<<<<<< HEAD
           await telemetry.observe({ app, listener, store, webhooks, backups });
-          await announce(input, listening.url(listener), { store, hasPortal });
-          for (const warning of listening.warnings) warn(warning);
-=======
-          await telemetry.observe({ app, listener, store, webhooks });
           await announce(input, listener.url, { store, hasPortal });
           for (const warning of listener.warnings) warn(warning);
->>>>>>> 786531f (Speak TLS, lead browsers to it, and listen on Unix sockets and on those of systemd)
           await stopped;
         } finally {
           stopForgetting();
