@@ -47,6 +47,8 @@ const PORTAL_VERSION = 5;
 const FORCED = { force: true } as const;
 // https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
+/** What SQLite keeps beside a database that is open, or was when its process ended. */
+const BESIDE = ['-wal', '-shm', '-journal'];
 const KEPT = /^catalogue\.db\.replaced-\d{8}T\d{6}Z$/;
 
 /** Resolves once it is on the disk. @throws AppError `unavailable`, `storage_full` */
@@ -82,10 +84,10 @@ function assertBackup(file: string): void {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile() || findVersion(file) === undefined) {
     throw new AppError('unavailable', `There is no file ${file}.`);
   }
-  for (const end of ['-wal', '-journal']) {
-    if (!statSync(file + end, { throwIfNoEntry: false })?.size) continue;
-    const hint = 'It is a database in use or of a crash: copy it with "backup" first.';
-    throw new AppError('unavailable', `A part of ${file} is in ${file}${end}. ${hint}`);
+  for (const end of BESIDE) {
+    if (!existsSync(file + end)) continue;
+    const hint = 'is there: this is a database in use, or of a crash. Copy it with "backup" first.';
+    throw new AppError('unavailable', `${file}${end} ${hint}`);
   }
 }
 
@@ -139,7 +141,7 @@ function put({ folder, target, at }: RestoreTask, hasOld: boolean): string[] {
     return [name];
   }
   // SQLite would take the log of one that is gone for that of the new one.
-  const kept = ['-wal', '-shm', '-journal'].filter((end) => existsSync(target.path + end));
+  const kept = BESIDE.filter((end) => existsSync(target.path + end));
   for (const end of kept) renameSync(target.path + end, join(folder, name + end));
   target.show();
   return kept.map((end) => name + end);
