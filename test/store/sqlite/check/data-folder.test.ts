@@ -7,9 +7,11 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
+import type { Sku } from '../../../../src/domain/product.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
+import { makeClock } from '../../../support/clock.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';
-import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
 import { FILE_NAME, readFolder, readRows } from '../read-file.ts';
 import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
 
@@ -136,6 +138,33 @@ test('finds nothing while two stores write, and holds up neither', async (t) => 
   }
   isOver = true;
   await writing;
+  assertHealthy(folder);
+});
+
+test('finds nothing while old history is removed, step by step', async (t) => {
+  const folder = copyFolder(t, sample);
+  const clock = makeClock();
+  const store = await openSqliteStore({ folder, clock });
+  t.after(() => store.close());
+  const author = await makeAuthor(store);
+  const skus = countTo(900).map((n) => `S-${n}`);
+  await store.importProducts(author, skus.map((sku) => makeNewProduct({ sku })), 'create');
+  const stock = { source: undefined, reason: undefined, isAtomic: false, completion: undefined };
+  for (const day of countTo(3)) {
+    clock.now += DAY_MS;
+    // The cast: they are legal.
+    const changes = skus.map((sku) => ({ sku: sku as Sku, set: day }));
+    await store.syncStock(author, { ...stock, changes }, false);
+  }
+  let [looks, isOver] = [0, false];
+  const pruning = store.pruneHistory(clock.now).then(() => { isOver = true; });
+  while (!isOver) {
+    assertHealthy(folder);
+    looks += 1;
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+  await pruning;
+  assert.ok(looks > 3);
   assertHealthy(folder);
 });
 
