@@ -1,5 +1,7 @@
 /** Which releases of Node doctor warns of. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkNodeRelease } from '../../src/cli/node-release.ts';
 
@@ -26,6 +28,14 @@ for (const [version, now, says] of releases) {
   });
 }
 
-test('accepts the release that this runs on', () => {
-  assert.deepEqual([...checkNodeRelease(process.version, NOW)], []);
+test('knows the releases that this project is made with as the newest', () => {
+  const folder = join(import.meta.dirname, '../../.toolchain');
+  const pinned = readdirSync(folder).flatMap((name) => /^node-(.+)$/.exec(name)?.[1] ?? []);
+  assert.equal(pinned.length, 2);
+  for (const release of pinned) {
+    const [major, minor] = release.split('.').map(Number);
+    assert.deepEqual([...checkNodeRelease(`v${release}`, NOW)], []);
+    const [older] = checkNodeRelease(`v${major}.${Number(minor) - 1}.9`, NOW);
+    assert.equal(older?.what.endsWith(` is older than ${release}.`), true);
+  }
 });
