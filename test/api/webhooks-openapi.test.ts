@@ -128,6 +128,7 @@ test('refuses with each status that the document names, and as it says', async (
     410: (request) => seller.send(request),
     413: (request) => seller.send({ ...request, body: ' '.repeat(70_000) }),
     415: (request) => sendWith(request, { 'content-type': 'image/png' }),
+    417: (request) => sendWith(request, { expect: 'more' }),
     422: (request) => sendWith(request, used),
     429: (request) => slow.send(request),
   };
