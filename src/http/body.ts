@@ -9,14 +9,19 @@ import { AppError } from '../domain/error.ts';
 import { recode } from './coding.ts';
 import { parseJson, parseLargeJson } from './json.ts';
 import {
-  BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, REQUEST_TIMEOUT_MS,
+  BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, GZIP_FREE_BYTES, GZIP_RATIO_LIMIT,
+  REQUEST_TIMEOUT_MS,
 } from './limits.ts';
+import { readPaced } from './paced-body.ts';
 
 /** A body of any length: read once, and no faster than its reader takes it. */
 export interface BodyStream {
   /** One of the types that are consumed. */
   readonly mediaType: string;
-  /** Without its content coding. @throws AppError `invalid_data` where it breaks off */
+  /**
+   * Without its content coding.
+   * @throws AppError `invalid_data` where it breaks off, `request_timeout`, `body_too_large`
+   */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -51,7 +56,7 @@ export function readMediaType(request: IncomingMessage, consumes: readonly strin
 export function openBody(request: IncomingMessage, consumes: readonly string[]): BodyStream {
   const mediaType = readMediaType(request, consumes);
   const coding = readCoding(request);
-  if (coding === 'identity') return { mediaType, chunks: readChunks(request) };
+  if (coding === 'identity') return { mediaType, chunks: readPaced(request) };
   if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
   const detail = 'Send the body as it is, or compressed with "content-encoding: gzip".';
   throw new AppError('unsupported_media_type', detail);
@@ -145,20 +150,23 @@ export function readBody(
   });
 }
 
-/** Leaves the connection open where its reader stops early: it has yet to be answered. */
-async function* readChunks(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false });
-  } catch (error) {
-    throw new AppError('invalid_data', 'The body broke off.', { cause: error });
-  }
-}
-
 async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
+  let [seenBytes, madeBytes] = [0, 0];
+  async function* count(): AsyncGenerator<Uint8Array, void, void> {
+    for await (const chunk of readPaced(request)) {
+      seenBytes += chunk.length;
+      yield chunk;
+    }
+  }
   try {
-    for await (const chunk of recode(readChunks(request), createGunzip())) {
+    for await (const chunk of recode(count(), createGunzip())) {
       // A little that has come may become very much: nobody works on for a client that is gone.
       if (request.socket.destroyed) throw new AppError('invalid_data', 'The body broke off.');
+      madeBytes += chunk.length;
+      if (madeBytes > GZIP_FREE_BYTES && madeBytes > seenBytes * GZIP_RATIO_LIMIT) {
+        const detail = `The body is more than ${GZIP_RATIO_LIMIT} times as large as it came.`;
+        throw new AppError('body_too_large', `${detail} Send it without content-encoding.`);
+      }
       yield chunk;
     }
   } catch (error) {

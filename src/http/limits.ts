@@ -25,6 +25,13 @@ export const COMPRESSION_WORTH_RATIO = 0.9;
 /** From 0 to 11, which makes pages a seventh smaller than 4 in a hundred times the time. */
 export const BROTLI_QUALITY = 4;
 
+/** How large gzip may make a body, by its size as it comes: beyond some bytes that it may be. */
+export const GZIP_RATIO_LIMIT = 200;
+export const GZIP_FREE_BYTES = 8 * 1024 * 1024;
+/** How fast a body of any length has to come: on average over each interval of waiting for it. */
+export const BODY_PACE_BYTES_PER_SECOND = 1_024;
+export const BODY_PACE_INTERVAL_MS = 30_000;
+
 /** Headers of a request, in bytes and in number. */
 export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const HEADER_COUNT_LIMIT = 100;
