@@ -6,7 +6,6 @@ import { AppError, type ErrorCode } from '../domain/error.ts';
 import { createProblem } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { type ResponseField, responseFields } from './header-fields.ts';
-import { JSON_TYPE } from './media-types.ts';
 import type { Answer } from './operation.ts';
 import type { Route } from './route.ts';
 import { refer } from './schema.ts';
@@ -62,9 +61,8 @@ export function listProblems(route: Route): readonly number[] {
     ...(path.includes('{') ? [404] : []),
     ...(produces.length > 0 ? [406] : []),
     ...(requestHeaders.includes('IfMatch') ? [412] : []),
-    ...(consumes.length > 0 ? [415] : []),
+    ...(consumes.length > 0 ? [408, 413, 415] : []),
     417,
-    ...(consumes.includes(JSON_TYPE) ? [408, 413] : []), // read whole, and not as a stream
     ...(requestHeaders.includes('IdempotencyKey') ? [422] : []),
     ...(method === 'GET' ? [] : [507]),
     500, 503, ...problems,

@@ -27,7 +27,7 @@ export const BROTLI_QUALITY = 4;
 
 /** How large gzip may make a body, by its size as it comes: beyond some bytes that it may be. */
 export const GZIP_RATIO_LIMIT = 200;
-export const GZIP_FREE_BYTES = 8 * 1024 * 1024;
+export const GZIP_FREE_BYTES = 1024 * 1024;
 /** How fast a body of any length has to come: on average over each interval of waiting for it. */
 export const BODY_PACE_BYTES_PER_SECOND = 1_024;
 export const BODY_PACE_INTERVAL_MS = 30_000;

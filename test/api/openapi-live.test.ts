@@ -1,6 +1,7 @@
 /** What the server answers is what its OpenAPI document says: each operation, with each status. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { AppError, createApp, generateApiKey, listen } from '../../src/index.ts';
 import { makeClock } from '../support/clock.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
@@ -14,6 +15,11 @@ import {
 
 const PRODUCTS = '/api/v1/products';
 const IMPORT = `${PRODUCTS}/import`;
+const GZIP_CSV = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
+/** Fewer rows than are written at once, and much of nothing in them. */
+const [COLUMN, CELL] = ['x'.repeat(250_000), 'x'.repeat(200_000)];
+const BOMB = gzipSync(
+  `name,category,sku,price,stock,${COLUMN}\n${`a,b,c,1,1,${CELL}\n`.repeat(30)}`);
 const STOCK = '/api/v1/stock';
 const BY_ID = `${PRODUCTS}/{id}`;
 const BY_SKU = `${PRODUCTS}/sku/{sku}`;
@@ -240,7 +246,8 @@ test('refuses with each status that the document names, and as it says', async (
       ...ask, query: ask.path === STOCK ? '?at=1' : '?after=1',
     })),
     412: (ask) => sendWith(ask, { 'if-match': '"999"' }),
-    413: (ask) => sendWith({ ...ask, body: ' '.repeat(2_100_000) }),
+    413: (ask) => sendWith(ask.path === IMPORT ? { ...ask, headers: GZIP_CSV, body: BOMB }
+      : { ...ask, body: ' '.repeat(2_100_000) }),
     415: (ask) => sendWith(ask, { 'content-type': 'image/png' }),
     417: (ask) => sendWith(ask, { expect: 'more' }),
     422: (ask) => sendWith(ask, used),
