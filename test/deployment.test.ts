@@ -1,0 +1,162 @@
+/** What the README shows of systemd, nginx and containers, where their tools are. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync, chownSync, copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { createKey, createSeller } from './cli/setup.ts';
+import { makeCertificate } from './support/certificate.ts';
+import { startServing } from './support/command.ts';
+import { makeFolder } from './support/folder.ts';
+import { findFreePort } from './support/listening.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const ROWS = 20_000;
+
+function findExample(name: string): string {
+  const [, example] = new RegExp(`<!-- example: ${name} -->\n\`\`\`\\w*\n(.*?)\`\`\``, 's')
+    .exec(README) ?? [];
+  return example ?? assert.fail(`The README has no example ${name}.`);
+}
+
+function isMissing(command: string): string | false {
+  return spawnSync(command, ['--version']).error ? `no ${command} here` : false;
+}
+
+test('the units of systemd are understood, and leave the server little', {
+  skip: isMissing('systemd-analyze'),
+}, (t) => {
+  const folder = makeFolder(t);
+  const names = ['seller-api.service', 'seller-api.socket', 'seller-api-redirect.socket'];
+  const paths = names.map((name) => {
+    const path = join(folder, name);
+    writeFileSync(path, findExample(name).replaceAll('/usr/bin/node', process.execPath));
+    return path;
+  });
+  const verified = spawnSync('systemd-analyze', ['verify', ...paths], { encoding: 'utf8' });
+  assert.deepEqual([verified.status, verified.stderr], [0, '']);
+  const [service = ''] = paths;
+  const args = ['security', '--offline=true', '--threshold=15', service];
+  const judged = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+  assert.equal(judged.status, 0, judged.stdout);
+  assert.match(judged.stdout, /Overall exposure level for seller-api\.service: (?:0|1\.[0-5]) OK/);
+});
+
+/** Runs nginx with the lines of the README, but for places that are of this test. */
+async function startNginx(t: TestContext, folder: string, port: number): Promise<string> {
+  const { cert, key } = makeCertificate();
+  const write = (name: string, content: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
+  const places: Readonly<Record<string, string>> = {
+    '/run/seller-api/api.sock': join(folder, 'api.sock'), 'listen 443': `listen 127.0.0.1:${port}`,
+    '/etc/seller-api/cert.pem': write('cert.pem', cert),
+    '/etc/seller-api/key.pem': write('key.pem', key),
+  };
+  let lines = findExample('nginx');
+  for (const [shown, own] of Object.entries(places)) {
+    assert.ok(lines.includes(shown), shown);
+    lines = lines.replaceAll(shown, own);
+  }
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${join(folder, name)};`).join('\n');
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  const configuration = write('nginx.conf', `${user} daemon off; pid ${join(folder, 'pid')};
+    events {} http { access_log off; ${folders} ${lines} }`);
+  const log = join(folder, 'error.log');
+  const child = spawn('nginx', ['-e', log, '-c', configuration], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  t.after(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  const pid = join(folder, 'pid');
+  for (let n = 0; n < 500 && !existsSync(pid) && child.exitCode === null; n += 1) {
+    await new Promise((resolve) => { setTimeout(resolve, 20); });
+  }
+  assert.ok(existsSync(pid), existsSync(log) ? readFileSync(log, 'utf8') : 'nginx does not start');
+  return cert;
+}
+
+test('nginx before the server hands on addresses, long imports and live changes', {
+  skip: isMissing('nginx'), timeout: 60_000,
+}, async (t) => {
+  const folder = makeFolder(t);
+  const data = join(folder, 'data');
+  await createSeller(data);
+  const { key } = await createKey(data, ['--allow', '127.0.0.1']);
+  const port = await findFreePort();
+  await startServing(t, [
+    '--data', data, '--socket', join(folder, 'api.sock'), '--trusted-proxies', 'unix',
+    '--base-url', `https://localhost:${port}`,
+  ]);
+  const ca = await startNginx(t, folder, port);
+  const ask = async (method: string, path: string, headers: {}, body?: string) => {
+    const outgoing = request({
+      host: '127.0.0.1', port, ca, method, path, headers: { 'x-api-key': key, ...headers },
+      agent: false,
+    });
+    outgoing.end(body);
+    const [response] = await once(outgoing, 'response');
+    return response;
+  };
+  const rows = Array.from({ length: ROWS }, (_, n) => `A product with a name,Kitchen,S-${n},1,1`);
+  const csv = ['name,category,sku,price,stock', ...rows].join('\n');
+  const type = { 'content-type': 'text/csv' };
+  const report = await text(await ask('POST', '/api/v1/products/import', type, csv));
+  assert.equal(JSON.parse(report).summary.created, ROWS);
+  const bad = csv.replaceAll(',1,1', ',x,1');
+  const refused = await text(await ask('POST', '/api/v1/products/import', type, bad));
+  assert.match(refused, new RegExp(`"failed":${ROWS},.*\n$`));
+  const stream = { accept: 'text/event-stream' };
+  const live = await ask('GET', `/api/v1/changes?after=${ROWS - 1}`, stream);
+  let seen = '';
+  for await (const chunk of live) {
+    seen += String(chunk);
+    if (seen.includes(`id: ${ROWS}\n`)) break;
+  }
+  live.destroy();
+  assert.equal((await ask('GET', '/portal/join', {})).statusCode, 200);
+});
+
+test('what the Containerfile copies is all that a server needs, and it may be read only', {
+  skip: process.getuid?.() === 0 ? false : 'only root can take the right to write away',
+}, async (t) => {
+  const lines = findExample('Containerfile');
+  const folder = makeFolder(t);
+  const app = join(folder, 'app');
+  for (const [, from = ''] of lines.matchAll(/^COPY (\S+) \/app\//gm)) {
+    cpSync(join(ROOT, from), join(app, from), { recursive: true });
+  }
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  chmodSync(folder, 0o755);
+  const user = 65_534;
+  chownSync(data, user, user);
+  const node = join(folder, 'node'); // the folder that it comes from may be closed to others
+  try {
+    linkSync(process.execPath, node);
+  } catch {
+    copyFileSync(process.execPath, node); // from another file system
+  }
+  const child = spawn(node, [join(app, 'src/main.ts'), 'serve', '--port', '0', '--json'], {
+    uid: user, gid: user, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'],
+    env: { SELLER_API_DATA: data, SELLER_API_HOST: '0.0.0.0' },
+  });
+  const ended = once(child, 'exit');
+  t.after(() => child.kill('SIGKILL'));
+  const [printed] = await once(child.stdout, 'data');
+  const { port } = new URL(JSON.parse(String(printed)).url);
+  assert.equal((await fetch(`http://127.0.0.1:${port}/api/v1/products`)).status, 401);
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
