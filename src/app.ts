@@ -112,10 +112,7 @@ async function answer(
       const watchClient = () => underWay.watchClient(response);
       return await portal.answer({ ...target, request, address, watchClient }, parts);
     }
-    if (metrics && target.path === METRICS) {
-      passage.route = METRICS;
-      return await metrics.answer(request);
-    }
+    if (metrics && target.path === METRICS) return await metrics.answer(request, passage);
     const { route, parameters } = router.find(request.method ?? '', target.path);
     passage.route = route.path;
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);

@@ -105,7 +105,7 @@ export interface PortalService {
 /** The figures of the server, for whoever may know them. */
 export interface MetricsService {
   /** @throws AppError `method_not_allowed` */
-  answer(request: IncomingMessage): Promise<Reply>;
+  answer(request: IncomingMessage, passage: Passage): Promise<Reply>;
 }
 
 interface CommonRoute extends RoutePattern {

@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../domain/error.ts';
+import type { Passage } from '../http/answered-request.ts';
 import { createProblem, type ErrorReport, formatProblemType } from '../http/problem.ts';
 import { type Reply, sendReply } from '../http/reply.ts';
 import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
@@ -16,9 +17,10 @@ const METHODS = ['GET', 'HEAD'];
 /** The page for whoever has the token. */
 export function guardMetrics(
   list: ListFamilies, token: string,
-): (request: IncomingMessage) => Promise<Reply> {
+): (request: IncomingMessage, passage: Passage) => Promise<Reply> {
   const digest = hash(token);
-  return async (request) => {
+  return async (request, passage) => {
+    passage.route = '/metrics';
     const { authorization } = request.headers;
     const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
     // Of one length, whatever was sent: the time tells nothing of the token.
