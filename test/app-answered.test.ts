@@ -126,6 +126,19 @@ test('tells once of a request whose client goes away', async (t) => {
   ]);
 });
 
+test('takes an answer as sent that was given while its request was still coming', async (t) => {
+  const { makeSeller, port, witness } = await start(t);
+  const { key } = await makeSeller();
+  const socket = await open(t, port, `POST ${PRODUCTS} HTTP/1.1\r\nHost: 127.0.0.1\r\n`
+    + `x-api-key: ${key}\r\nConnection: close\r\nContent-Type: application/json\r\n`
+    + 'Content-Length: 1000000\r\n\r\n{');
+  const [answer] = await once(socket, 'data');
+  assert.match(String(answer), /^HTTP\/1\.1 413 /);
+  await witness.wait(1);
+  const [entry] = witness.entries;
+  assert.deepEqual([entry?.status, entry?.code, entry?.isComplete], [413, 'body_too_large', true]);
+});
+
 test('tells of nothing that a client wrote', async (t) => {
   const { makeSeller, witness } = await start(t);
   const seller = await makeSeller();
