@@ -66,7 +66,7 @@ function makeLines(random: Random, make: () => Record<string, string>): Buffer {
 /** An object of JSON texts, as it should be or with members spoilt, missing, doubled or added. */
 export function writeObject(random: Random, members: Readonly<Record<string, string>>): string {
   let entries = Object.entries(members);
-  if (random.below(3) === 0) {
+  for (let count = random.below(2) * (1 + random.below(2)); count > 0; count -= 1) {
     const at = random.below(entries.length + 1);
     const [name = 'x'] = entries[at] ?? [];
     const text = random.pick(JSON_TEXTS);
