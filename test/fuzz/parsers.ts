@@ -22,12 +22,14 @@ import { findTotpStep, type TotpSecret } from '../../src/domain/totp.ts';
 import { parseReplay, parseRotation } from '../../src/domain/webhook-input.ts';
 import { findNoneMatch, readPrecondition } from '../../src/http/conditional.ts';
 import { Cursors } from '../../src/http/cursor.ts';
+import { findNodeAddress, parseForwarded, parseForwardedFor } from '../../src/http/forwarded.ts';
 import { readIdempotencyKey } from '../../src/http/idempotency-key.ts';
 import { parseJson } from '../../src/http/json.ts';
 import { readField, readForm } from '../../src/http/multipart.ts';
 import { negotiate, negotiateCoding } from '../../src/http/negotiate.ts';
 import { parseQuery } from '../../src/http/query.ts';
 import { Router } from '../../src/http/router.ts';
+import { Spans } from '../../src/http/trace-context.ts';
 import { routes } from '../../src/api/routes.ts';
 import { describeBrowser } from '../../src/portal/browser-name.ts';
 import { readCookie } from '../../src/portal/cookie.ts';
@@ -63,6 +65,7 @@ const SHOP = 'ID,Type,SKU,Name,Categories,Regular price,Stock,Parent\n1,variable
   + '2,variation,e,f,,"1,5",3,a\n';
 
 const router = new Router(routes);
+const spans = new Spans();
 const cursors = new Cursors(Buffer.alloc(32, 1));
 const CURSOR = cursors.format('products', 'a place');
 
@@ -211,6 +214,25 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       findNetwork(text);
       const ranges = parseAddressRanges([text]);
       if ('value' in ranges) isAddressInRanges('192.0.2.1', ranges.value);
+    },
+  },
+  forwarded: {
+    samples: ['for=192.0.2.1;proto=https, for="[2001:db8::1]:80"', 'for="a\\"b";by=_x', 'unknown',
+      '192.0.2.1, ::ffff:10.0.0.1, 10.0.0.1:443', ',,for=1', 'for=a;for=b'],
+    check(text) {
+      for (const node of parseForwardedFor(text)) assert.equal(node.trim(), node);
+      for (const node of parseForwarded(text)) {
+        const address = findNodeAddress(node);
+        if (address !== undefined) assert.equal(findNodeAddress(address), address);
+      }
+    },
+  },
+  trace: {
+    samples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      'cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-will-be-like'],
+    check(text) {
+      const { traceId, spanId, parentSpanId = spanId } = spans.begin(text);
+      assert.match(`${traceId}-${spanId}-${parentSpanId}`, /^[0-9a-f]{32}(?:-[0-9a-f]{16}){2}$/);
     },
   },
   id: {

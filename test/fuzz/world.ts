@@ -48,6 +48,7 @@ export async function makeWorld(t: Context): Promise<World> {
   const serving = await startServing(t, [
     '--data', folder, '--rate-limit', '0', '--open-registration', '--webhook-allow-private',
     '--webhook-allow-http', '--metrics-token-file', tokenFile,
+    '--trusted-proxies', '127.0.0.0/8',
   ]);
   const store = await openSqliteStore({ folder });
   t.after(() => store.close());
