@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { KeyId, SellerId } from '../../../src/domain/id.ts';
+import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { makeNewProduct, readAll } from '../contract/fixture.ts';
+import { assertHealthy } from '../../support/health.ts';
+import { countTo, makeNewProduct } from '../contract/fixture.ts';
+import {
+  assertBroughtUp, dump, LATEST, makeToday, putBack,
+} from './old-version.ts';
 import { openStore } from './open.ts';
 import { FILE_NAME, readRows } from './read-file.ts';
 
@@ -14,8 +19,6 @@ const SCHEMAS = join(import.meta.dirname, '../../../src/store/sqlite/migrations'
 const APPLICATION_ID = 0x53504163;
 const SELLER = 5 as SellerId;
 const KEY = 6 as KeyId;
-
-const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
 
 /** What all versions can hold: a product that moved, one that was renamed, one that is gone. */
 const CONTENT = `
@@ -55,24 +58,49 @@ function makeOld(t: TestContext, version: number, more = ''): string {
   return folder;
 }
 
-for (const version of [1, 2, 3, 4]) {
-  test(`brings a database of version ${version} up to date and keeps what is in it`, async (t) => {
-    const folder = makeOld(t, version);
-    const tables = ['seller', 'api_key', 'product', 'change', 'server_secret'];
-    const dump = () => tables.map((table) => readRows(folder, `SELECT * FROM ${table}`));
-    const before = dump();
-    const store = await openStore(t, { folder });
-    assert.partialDeepStrictEqual(dump(), before);
-    const products = await readAll(store, SELLER);
-    assert.deepEqual(products.map(({ sku, stock }) => [sku, stock]), [['MUG', 9], ['CUP', 4]]);
-    const write = { sellerId: SELLER, keyId: KEY, idempotency: { key: 'k', part: 0 } };
-    assert.equal((await store.createProduct(write, makeNewProduct())).position, 9);
-    await store.close();
-    assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: LATEST }]);
-    assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
-    assert.deepEqual(readRows(folder, 'PRAGMA foreign_key_check'), []);
-  });
+for (const version of countTo(LATEST)) {
+  test(`makes of a catalogue of version ${version} what today's version would have made`,
+    async (t) => {
+      const today = await makeToday(t, version);
+      const folder = putBack(t, today, version);
+      await (await openStore(t, { folder })).close();
+      assertBroughtUp(folder, today, version);
+      assertHealthy(folder);
+      const store = await openStore(t, { folder });
+      const [seller] = await store.listSellers({ after: undefined, limit: 1 });
+      assert.ok(seller);
+      const write = { sellerId: seller.id, keyId: KEY };
+      const { position } = await store.createProduct(write, makeNewProduct());
+      assert.equal(position, seller.position + 1);
+    });
 }
+
+test('brings a folder up to date that several processes open at once', async (t) => {
+  const today = await makeToday(t, 1);
+  const folder = putBack(t, today, 1);
+  const finished = await Promise.all(countTo(4).map(() =>
+    run(['seller', 'list', '--data', folder])));
+  for (const { status, notes } of finished) assert.equal(status, 0, notes);
+  assertBroughtUp(folder, today, 1);
+});
+
+test('leaves the last version whole before the migration that fails, and goes on from it',
+  async (t) => {
+    const today = await makeToday(t, 4);
+    const folder = putBack(t, today, 4);
+    const inTheWay = (sql: string) => {
+      const db = new DatabaseSync(join(folder, FILE_NAME));
+      db.exec(sql);
+      db.close();
+    };
+    inTheWay('CREATE TABLE stock_day (n INTEGER)'); // which the sixth makes
+    await assert.rejects(openStore(t, { folder }), /stock_day already exists/);
+    assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: 5 }]);
+    assert.deepEqual(dump(folder).get('change'), dump(today).get('change'));
+    inTheWay('DROP TABLE stock_day');
+    await (await openStore(t, { folder })).close();
+    assertBroughtUp(folder, today, 4);
+  });
 
 test('adds to an old history what later versions tell of it', async (t) => {
   const folder = makeOld(t, 2);
