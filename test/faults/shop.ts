@@ -16,6 +16,7 @@ import { openStore } from '../store/sqlite/open.ts';
 import { readRows } from '../store/sqlite/read-file.ts';
 import { type Serving, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { assertHealthy } from '../support/health.ts';
 import { type Answer, send } from '../support/http.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { assertGapless } from '../webhooks/gapless.ts';
@@ -117,8 +118,7 @@ export async function judge(shop: Shop, { port }: Serving): Promise<void> {
 
 /** Once more with the server ended, on the files themselves; and what webhooks told of it all. */
 export function judgeFiles({ folder, doorman, seen }: Shop): void {
-  assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
-  assert.deepEqual(readRows(folder, 'PRAGMA foreign_key_check'), []);
+  assertHealthy(folder);
   assert.deepEqual(
     readRows(folder, 'SELECT sum(units_in) AS came, sum(units_out) AS went FROM stock_day'),
     [{ came: seen.in, went: seen.out }],
