@@ -121,7 +121,7 @@ export function findAnyVersion(file: string): number | undefined {
     closeSync(handle);
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
-    throw error;
+    if (!isSystemError(error, 'EISDIR')) throw error; // a folder is not ours, either
   }
   const ours = header.toString('latin1', 0, MAGIC.length) === MAGIC
     && header.readInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;

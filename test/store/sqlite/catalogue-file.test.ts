@@ -122,6 +122,15 @@ for (const [what, make] of foreignFiles) {
   });
 }
 
+test('refuses a folder in the place of the file, and leaves it untouched', async (t) => {
+  const folder = makeFolder(t);
+  mkdirSync(join(folder, FILE_NAME));
+  await assert.rejects(openStore(t, { folder }), {
+    name: 'AppError', code: 'unavailable', message: /is not a database of this server/,
+  });
+  assert.deepEqual(readdirSync(folder, { recursive: true }), [FILE_NAME]);
+});
+
 test('refuses a file of a newer version and leaves it untouched', async (t) => {
   const folder = makeFolder(t);
   await (await openStore(t, { folder })).close();
