@@ -24,8 +24,11 @@ interface KeptSpan extends Span {
 
 type Positions = AsyncGenerator<readonly number[], void, void>;
 
-/** What the first look back from a change reads; each one after it twice as much. */
+/** What the first look back from a change reads; each one after it twice as much, to the most. */
 const FIRST_STEPS = 64;
+const MOST_STEPS = 2_000;
+/** Changes that are read one by one in a turn. */
+const TURN_CHANGES = 1_000;
 /** What the level of a product that has moved since costs beside its way, in steps of a way. */
 const LEVEL_STEPS = 50;
 
@@ -43,7 +46,7 @@ export class Ledger {
     const movements: Change[] = [];
     for await (const positions of this.#walkProducts(sellerId, query, span)) {
       for (const [index, position] of positions.entries()) {
-        if (index % HISTORY_SCAN_LIMIT === HISTORY_SCAN_LIMIT - 1) await nextTurn();
+        if (index % TURN_CHANGES === TURN_CHANGES - 1) await nextTurn();
         if (position > span.upTo) continue;
         const change = this.#reader.snapshot().findChange(sellerId, position);
         if (!change || !isMatch(change, query.filter)) continue;
@@ -180,8 +183,8 @@ export class Ledger {
       yield steps.map(({ position }) => position);
       next = steps.at(-1)?.prior;
       if (steps.length < count) return;
-      if (count === HISTORY_SCAN_LIMIT) await nextTurn();
-      count = Math.min(2 * count, HISTORY_SCAN_LIMIT);
+      if (count === MOST_STEPS) await nextTurn();
+      count = Math.min(2 * count, MOST_STEPS);
     }
   }
 
