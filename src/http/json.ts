@@ -45,7 +45,7 @@ function* parseInSteps(bytes: Buffer): Generator<undefined, unknown, void> {
   yield;
   if (countMembers(value, '') !== memberCount) {
     yield;
-    const pointer = findDuplicate(text);
+    const pointer = yield* findDuplicate(text);
     throw new AppError('invalid_json', 'A member stands twice in the same object.', {
       issues: [{ pointer, code: 'duplicate', detail: 'May be given once.' }],
     });
@@ -191,7 +191,8 @@ function assertFinite(value: number, pointer: string): void {
 }
 
 /** Where the first repeated member of a valid text stands. Slow, and only for the error. */
-function findDuplicate(text: string): string {
+function* findDuplicate(text: string): Generator<undefined, string, void> {
+  let names = 0;
   const open: { readonly names: Set<string>; token: string | number }[] = [];
   const pointer = (): string =>
     open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
@@ -206,6 +207,8 @@ function findDuplicate(text: string): string {
       top.token = JSON.parse(token.slice(0, -name.length)) as string;
       if (top.names.has(top.token)) return pointer();
       top.names.add(top.token);
+      names += 1;
+      if (names % STEP_STRINGS === 0) yield;
     }
   }
   return '';

@@ -1,5 +1,6 @@
 /** Requests that are as heavy as their limits allow, each by what it is. */
 import { strict as assert } from 'node:assert';
+import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { makeVariedProduct } from '../made-up.ts';
 import {
@@ -16,6 +17,8 @@ const CSV_ROWS = 230_000;
 const CHANGES = 10_000;
 const MIB = 1024 * 1024;
 const WEBHOOKS_MS = 2_000;
+const SEARCH_WAIT_MS = 500;
+const IMPORT_WAIT_MS = 200;
 
 export const requests: Readonly<Record<string, Send>> = {
   ...listRequests(), ...stockRequests(), ...historyRequests(), ...importRequests(),
@@ -184,7 +187,7 @@ function manyAtOnce(): Readonly<Record<string, Send>> {
     '10,000 changes to 20 webhooks': async (shop, round) => {
       const close = await openWebhooks(shop);
       await ask(200, () => postStock({ changes }))(shop, round);
-      await new Promise((resolve) => { setTimeout(resolve, WEBHOOKS_MS); });
+      await wait(WEBHOOKS_MS);
       await close();
     },
   };
@@ -192,7 +195,11 @@ function manyAtOnce(): Readonly<Record<string, Send>> {
 
 function visit(path: string, status = 200): Send {
   return async ({ visitor }) => {
-    const answer = await visitor.get(`/portal${path}`);
+    let answer = await visitor.get(`/portal${path}`);
+    while (answer.status === 503) { // the search has not come so far
+      await wait(SEARCH_WAIT_MS);
+      answer = await visitor.get(`/portal${path}`);
+    }
     assert.equal(answer.status, status, answer.text.slice(0, 300));
   };
 }
@@ -248,7 +255,7 @@ async function waitFor(
   for (let tries = 0; tries < 100; tries += 1) {
     await visitor.get(path);
     if (wanted.test(visitor.page?.text ?? '')) return;
-    await new Promise((resolve) => { setTimeout(resolve, 200); });
+    await wait(IMPORT_WAIT_MS);
   }
   assert.fail(visitor.page?.text);
 }
