@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { FAILED_KEYS_PER_MINUTE } from '../../src/config.ts';
 import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/portal/limits.ts';
 import { openShop, Visitor } from '../portal/visitor.ts';
+import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
@@ -25,15 +26,25 @@ test('restricts keys by the address of the client', async (t) => {
 });
 
 test('limits refused keys by the address of the client', async (t) => {
-  const server = await startServer(t, { trustedProxies });
+  const server = await startServer(t, { trustedProxies, clock: makeClock() });
   const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
   for (let count = 0; count < FAILED_KEYS_PER_MINUTE; count += 1) await refuse('192.0.2.1');
   assert.equal((await refuse('192.0.2.1')).status, 429);
   assert.equal((await refuse('192.0.2.2')).status, 401);
 });
 
+test('limits refused keys of IPv6 by the network of their client', async (t) => {
+  const server = await startServer(t, { trustedProxies, clock: makeClock() });
+  const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
+  for (let count = 0; count < FAILED_KEYS_PER_MINUTE; count += 1) {
+    await refuse(`2001:db8::${count}`);
+  }
+  assert.equal((await refuse('2001:db8::ffff')).status, 429);
+  assert.equal((await refuse('2001:db8:0:1::1')).status, 401);
+});
+
 test('limits requests for pages by the address of the client', async (t) => {
-  const server = await startServer(t, { trustedProxies, portal: true });
+  const server = await startServer(t, { trustedProxies, portal: true, clock: makeClock() });
   const ask = (address: string) => server.send({
     path: '/portal/sign-in', headers: { ...from(address), host: `localhost:${server.port}` },
   });

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { limitConnections } from '../../src/http/connections.ts';
 import { READING_CHECK_INTERVAL_MS, READING_GRACE_MS } from '../../src/http/limits.ts';
 import { listen } from '../../src/http/listener.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { readToEnd, readUntil } from './raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -93,6 +96,28 @@ describe('a connection', LIMITED, () => {
     const opened = Array.from({ length: 300 }, () => openTaken(t, port, '127.0.0.2'));
     assert.equal((await Promise.all(opened)).length, 300);
   });
+});
+
+test('a connection of TLS past the limit is ended before it is agreed on', LIMITED, async (t) => {
+  const { cert, key } = makeCertificate();
+  const server = createTlsServer({ cert, key }, (_, response) => response.end('done'));
+  limitConnections(server, { perAddress: 1, isProxy: () => false });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this type.
+  const { port } = server.address() as AddressInfo;
+  const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
+  const first = connectTls(options);
+  t.after(() => first.destroy());
+  first.write(GET);
+  assert.match(String((await once(first, 'data'))[0]), /^HTTP\/1\.1 200 /);
+  const second = connectTls(options);
+  t.after(() => second.destroy());
+  await assert.rejects(once(second, 'secureConnect'), { code: 'ECONNRESET' });
 });
 
 describe('a client that reads', LIMITED, () => {
