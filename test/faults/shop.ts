@@ -87,8 +87,12 @@ export async function work(
       while (!end?.aborted) {
         const outcome = await clerk.work(way);
         if (outcome === 'broken') return;
-        if (outcome === 'done') onAnswer?.(count += 1);
-        else onRefusal?.(outcome.refused);
+        if (outcome === 'done') {
+          count += 1;
+          onAnswer?.(count);
+        } else {
+          onRefusal?.(outcome.refused);
+        }
       }
     }),
     doorman.work(port, end),
