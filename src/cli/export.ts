@@ -5,6 +5,7 @@
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { RETRY_WAITS_MS } from '../config.ts';
+import { isSystemError } from '../domain/system-error.ts';
 import {
   type ApiServer, ask, PRODUCTS_PATH, readAnswer, readServer, SERVER_FLAGS,
 } from './api-client.ts';
@@ -136,8 +137,8 @@ async function writeOut(task: ExportTask): Promise<Outcome> {
     if (error instanceof TemporaryFailure) {
       throw new CommandFailure(`${error.message} ${NOT_WHOLE}`);
     }
-    const isUnread = error instanceof Error && 'code' in error && error.code === 'EPIPE';
-    throw isUnread ? new CommandFailure('Nobody has read the output to its end.') : error;
+    if (!isSystemError(error, 'EPIPE')) throw error;
+    throw new CommandFailure('Nobody has read the output to its end.');
   }
   return { rows: counter.rows, position };
 }

@@ -5,6 +5,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { FAILURES_FILES_LIMIT } from '../config.ts';
+import { isSystemError } from '../domain/system-error.ts';
 import { FailedRows } from '../transfer/failed-rows.ts';
 import { UsageError } from './command.ts';
 import type { FailedRow } from './import-run.ts';
@@ -84,7 +85,7 @@ export class FailuresFile {
         return { path, file };
       } catch (error) {
         if (this.#chosenPath !== undefined) throw error;
-        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) break;
+        if (!isSystemError(error, 'EEXIST')) break;
       }
     }
     return undefined;

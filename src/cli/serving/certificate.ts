@@ -8,6 +8,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CERTIFICATE_EXPIRY_WARNING_DAYS } from '../../config.ts';
+import { isSystemError } from '../../domain/system-error.ts';
+import { DAY_MS } from '../../domain/time.ts';
 import type { Certificate } from '../../http/tls.ts';
 import { CommandFailure } from '../command.ts';
 
@@ -23,7 +25,6 @@ export interface ReadCertificate extends Certificate {
   readonly warnings: readonly string[];
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const OTHERS = 0o007;
 
 /**
@@ -62,9 +63,8 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') throw new CommandFailure(`There is no file ${path}.`);
-    if (code === 'EACCES') {
+    if (isSystemError(error, 'ENOENT')) throw new CommandFailure(`There is no file ${path}.`);
+    if (isSystemError(error, 'EACCES')) {
       throw new CommandFailure(`The user that runs this server may not read ${path}.`);
     }
     throw new CommandFailure(`${path} cannot be read: ${describe(error)}.`);

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { App } from '../../app.ts';
 import { METRICS_TOKEN_MIN_CHARACTERS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
+import { isSystemError } from '../../domain/system-error.ts';
 import type { AnsweredRequest } from '../../http/answered-request.ts';
 import { listen, type Listener } from '../../http/listener.ts';
 import type { ErrorReport } from '../../http/problem.ts';
@@ -125,8 +126,7 @@ function readVersion(): string {
 
 function explainPort(port: number): (error: unknown) => never {
   return (error) => {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!isTaken) throw error;
+    if (!isSystemError(error, 'EADDRINUSE')) throw error;
     throw new CommandFailure(`Port ${port} is taken. Choose another with --metrics-port.`);
   };
 }

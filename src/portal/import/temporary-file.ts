@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
+import { isSystemError } from '../../domain/system-error.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** No room on the disk, or none in the share of whoever runs the server. */
-const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+const FULL = ['ENOSPC', 'EDQUOT'];
 /** It cannot be written to. */
-const FAILED: readonly unknown[] = ['EIO', 'EROFS'];
+const FAILED = ['EIO', 'EROFS'];
 
 export class TemporaryFile {
   readonly #file: FileHandle;
@@ -67,13 +68,12 @@ export class TemporaryFile {
 }
 
 function explain(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const kept = 'Nothing was kept of the file.';
-  if (FULL.includes(code)) {
+  if (isSystemError(error, ...FULL)) {
     const detail = `The disk of this server is full. ${kept}`;
     return new AppError('storage_full', detail, { cause: error });
   }
-  if (!FAILED.includes(code)) return error;
+  if (!isSystemError(error, ...FAILED)) return error;
   const detail = `This server cannot write to its disk. ${kept}`;
   return new AppError('unavailable', detail, { cause: error });
 }

@@ -6,14 +6,15 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
+import { isSystemError } from '../../domain/system-error.ts';
 import { formatFileTime, parseFileTime } from '../../domain/time.ts';
 import { type Backup, backUp } from './backup.ts';
 import { CATALOGUE_FILE_NAME, findAnyVersion, readCursorKey } from './catalogue-file.ts';
 import { claim } from './claim.ts';
 import { openReader } from './connection.ts';
 import type { CopyState } from './copying.ts';
+import { resultCodeOf } from './disk-failure.ts';
 import { NewFile, removeStaleParts } from './new-file.ts';
-import { isSystemError } from './folder.ts';
 
 interface FolderTask {
   readonly dataFolder: string;
@@ -100,7 +101,7 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
   } catch (error) {
     // Of somebody else, damaged, or not to be read: none of ours to count or remove.
     const isKnown = error instanceof AppError || isSystemError(error, 'EACCES')
-      || (error instanceof Error && 'errcode' in error);
+      || resultCodeOf(error) !== 0;
     if (isKnown) return false;
     throw error;
   }

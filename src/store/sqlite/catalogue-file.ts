@@ -11,8 +11,9 @@ import {
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
+import { isSystemError } from '../../domain/system-error.ts';
 import { openWriter } from './connection.ts';
-import { isSystemError, syncFolder } from './folder.ts';
+import { syncFolder } from './folder.ts';
 import { readBytes, readInteger } from './row.ts';
 
 /** "SPAc": written into the header of every database of this project. */

@@ -7,6 +7,7 @@ import type { StatementSync } from 'node:sqlite';
 import { COMMIT_POLL_INTERVAL_MS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { openReader } from './connection.ts';
+import { resultCodeOf } from './disk-failure.ts';
 import { readInteger } from './row.ts';
 
 export class CommitWatch {
@@ -98,7 +99,7 @@ function readVersion(find: StatementSync): number | undefined {
   try {
     return readInteger(find.get() ?? {}, 'data_version');
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error) return undefined; // locked, or unreadable
+    if (resultCodeOf(error) !== 0) return undefined; // locked, or unreadable
     throw error;
   }
 }

@@ -1,16 +1,14 @@
 /** What it takes to copy a database: room on the disk, and errors that say what to do. */
 import { statfsSync } from 'node:fs';
 import { AppError } from '../../domain/error.ts';
-import { isSystemError } from './folder.ts';
+import { isSystemError } from '../../domain/system-error.ts';
+import { resultCodeOf, SQLITE_FULL } from './disk-failure.ts';
 
 /** How far a copy is. */
 export interface CopyState {
   readonly bytes: number;
   readonly sizeBytes: number;
 }
-
-// Primary result code: https://www.sqlite.org/rescode.html
-const SQLITE_FULL = 13;
 
 /** Says what there is not enough of before a disk is filled that others need, too. */
 export function assertRoom(folder: string, bytes: number, reserveBytes = 0): void {
@@ -25,7 +23,7 @@ export function assertRoom(folder: string, bytes: number, reserveBytes = 0): voi
 
 /** What went wrong where `file` was to be made, of which nothing was left. */
 export function explainCopyError(error: unknown, file: string): unknown {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  const code = resultCodeOf(error);
   if (code === SQLITE_FULL || isSystemError(error, 'ENOSPC')) {
     const text = `There is no room for ${file}. Nothing of it was left.`;
     return new AppError('storage_full', text, { cause: error });

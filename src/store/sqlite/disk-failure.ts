@@ -1,6 +1,6 @@
 /** What SQLite says of a failure (https://www.sqlite.org/rescode.html), and in words for people. */
 import { AppError } from '../../domain/error.ts';
-import { isSystemError } from './folder.ts';
+import { isSystemError } from '../../domain/system-error.ts';
 
 export const SQLITE_BUSY = 5;
 export const SQLITE_LOCKED = 6;
@@ -23,10 +23,10 @@ export function resultCodeOf(error: unknown): number {
 /** Why a file beside the database cannot be made; what is not the disk's doing is given back. */
 export function explainWriting(cause: unknown): unknown {
   const detail = 'Nothing was changed; try again later.';
-  if (['ENOSPC', 'EDQUOT'].some((name) => isSystemError(cause, name))) {
+  if (isSystemError(cause, 'ENOSPC', 'EDQUOT')) {
     return new AppError('storage_full', `The disk of this server is full. ${detail}`, { cause });
   }
-  if (!['EIO', 'EROFS'].some((name) => isSystemError(cause, name))) return cause;
+  if (!isSystemError(cause, 'EIO', 'EROFS')) return cause;
   return new AppError('unavailable', `This server cannot write to its disk. ${detail}`, { cause });
 }
 
@@ -52,8 +52,7 @@ export function explainReading(cause: unknown): unknown {
 /** Why a folder cannot be opened; what is not the disk's doing is given back as it is. */
 export function explainOpening(cause: unknown, folder: string): unknown {
   const code = resultCodeOf(cause);
-  const isSystem = (...names: string[]): boolean =>
-    names.some((name) => isSystemError(cause, name));
+  const isSystem = (...names: string[]): boolean => isSystemError(cause, ...names);
   const fail = (what: string): AppError =>
     new AppError('unavailable', `${folder} ${what}`, { cause });
   if (code === SQLITE_FULL || isSystem('ENOSPC', 'EDQUOT')) {

@@ -1,8 +1,8 @@
 /** Asks the system how much there is on the disk, and how much is left. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isSystemError } from '../../domain/system-error.ts';
 import type { StoreFigures } from '../store-figures.ts';
-import { isSystemError } from './folder.ts';
 
 export async function readDiskFigures(
   file: string,

@@ -1,15 +1,12 @@
-/** What the files of a data folder need of the system: names that last, and errors told apart. */
+/** What the files of a data folder need of the system: names that last, and files of one's own. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { isSystemError } from '../../domain/system-error.ts';
 
 /** A new name in a folder is durable only when the folder is. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r');
   fsyncSync(handle);
   closeSync(handle);
-}
-
-export function isSystemError(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /**

@@ -6,7 +6,8 @@
 import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
-import { createEmpty, isSystemError, syncFolder } from './folder.ts';
+import { isSystemError } from '../../domain/system-error.ts';
+import { createEmpty, syncFolder } from './folder.ts';
 
 /** A part, and what SQLite may leave beside one. */
 const PART = /^(.+)\.(\d{1,10})\.part(?:-journal|-wal|-shm)?$/;
@@ -39,7 +40,7 @@ export class NewFile {
       linkSync(this.part, this.path); // unlike a renaming, this never replaces anything
     } catch (error) {
       if (isSystemError(error, 'EEXIST')) throw isThere(this.path);
-      if (NO_LINKS.some((code) => isSystemError(error, code))) throw cannotLink(this.path);
+      if (isSystemError(error, ...NO_LINKS)) throw cannotLink(this.path);
       throw error;
     }
     this.discard();

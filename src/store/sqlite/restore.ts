@@ -19,6 +19,7 @@ import {
 } from './catalogue-file.ts';
 import { openAlone, openCopy } from './connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
+import { resultCodeOf, SQLITE_BUSY } from './disk-failure.ts';
 import type { NewFile } from './new-file.ts';
 import { countSealed, type SealedSecrets } from './sealed-secrets.ts';
 
@@ -45,8 +46,6 @@ export interface Restored extends CatalogueFacts {
 /** The first version with sessions of the portal. */
 const PORTAL_VERSION = 5;
 const FORCED = { force: true } as const;
-// https://www.sqlite.org/rescode.html
-const SQLITE_BUSY = 5;
 /** What SQLite keeps beside a database that is open, or was when its process ended. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 const KEPT = /^catalogue\.db\.replaced-\d{8}T\d{6}Z$/;
@@ -102,8 +101,9 @@ function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): Databa
   try {
     return openAlone(path);
   } catch (error) {
-    if (!(error instanceof Error) || !('errcode' in error)) throw error;
-    const why = Number(error.errcode) === SQLITE_BUSY
+    const code = resultCodeOf(error);
+    if (code === 0 || !(error instanceof Error)) throw error;
+    const why = code === SQLITE_BUSY
       ? `${folder} is in use. Stop the server, and other commands on it, first.`
       : `${path} cannot be opened (${error.message}). Move it away, with its -wal and -shm.`;
     throw new AppError('unavailable', `${why} Nothing was changed.`, { cause: error });

@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
+import { isSystemError } from '../../domain/system-error.ts';
 import { explainWriting } from './disk-failure.ts';
-import { isSystemError, syncFolder } from './folder.ts';
+import { syncFolder } from './folder.ts';
 
 const FILE_NAME = 'server.key';
 const ALGORITHM = 'aes-256-gcm';
