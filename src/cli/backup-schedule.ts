@@ -4,6 +4,7 @@
  * a backup that fails takes nothing with it: it is told of and tried again.
  */
 import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../config.ts';
+import type { BackupFigures } from '../telemetry/server-metrics.ts';
 
 /** What a process that was started has done. */
 export interface BackupRun {
@@ -12,14 +13,6 @@ export interface BackupRun {
   readonly removed: readonly string[];
   /** Undefined where another process makes one now. */
   readonly dueInMs: number | undefined;
-}
-
-/** What a server can tell of its backups. */
-interface BackupFigures {
-  readonly made: number;
-  readonly failed: number;
-  /** Milliseconds since 1970: of the newest one, whoever made it; undefined until one is found. */
-  readonly newestAt: number | undefined;
 }
 
 export interface BackupSchedule {
@@ -54,11 +47,7 @@ export function scheduleBackups(options: ScheduleOptions): BackupSchedule {
   };
 }
 
-interface Counted {
-  made: number;
-  failed: number;
-  newestAt: number | undefined;
-}
+type Counted = { -readonly [Name in keyof BackupFigures]: BackupFigures[Name] };
 
 async function goOn(
   options: ScheduleOptions, stop: AbortSignal, counted: Counted,

@@ -5,7 +5,6 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { performance } from 'node:perf_hooks';
 import { Server as TlsServer } from 'node:tls';
 import { findNetwork, isLoopback, normaliseAddress } from '../domain/address.ts';
 import {

@@ -4,7 +4,6 @@
  * the client, not that in which its reader is busy.
  */
 import type { IncomingMessage } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import { AppError } from '../domain/error.ts';
 import { BODY_PACE_BYTES_PER_SECOND, BODY_PACE_INTERVAL_MS } from './limits.ts';
 

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import type { Passage } from '../http/answered-request.ts';
+import { isLoopbackHost } from '../http/loopback-host.ts';
 import { createProblem, type ErrorReport, formatProblemType } from '../http/problem.ts';
 import { type Reply, sendReply } from '../http/reply.ts';
 import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
@@ -42,8 +43,7 @@ export function serveMetrics(
 async function answerLocally(request: IncomingMessage, list: ListFamilies): Promise<Reply> {
   const { url = '', headers: { host = '' } } = request;
   // A page in a browser of this machine may come here by another name (DNS rebinding).
-  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host);
-  if (isLocal && /^\/metrics(?:\?|$)/.test(url)) return answer(request, list);
+  if (isLoopbackHost(host) && /^\/metrics(?:\?|$)/.test(url)) return answer(request, list);
   throw new AppError('not_found', 'There is nothing but /metrics of 127.0.0.1 here.');
 }
 

@@ -31,10 +31,11 @@ interface WebhookFigures {
   readonly attempts: Readonly<Record<string, number>>;
 }
 
-interface BackupFigures {
+/** Of those that a server makes by itself. */
+export interface BackupFigures {
   readonly made: number;
   readonly failed: number;
-  /** Milliseconds since 1970; undefined where none is known of. */
+  /** Milliseconds since 1970: of the newest one, whoever made it; undefined until one is found. */
   readonly newestAt: number | undefined;
 }
 
