@@ -2,7 +2,7 @@
 import type { CatalogueFacts } from '../store/sqlite/backup-check.ts';
 import type { CopyState } from '../store/sqlite/copying.ts';
 import { Progress } from './progress.ts';
-import { formatCount } from './progress-line.ts';
+import { formatCounted } from './progress-line.ts';
 
 export class CopyProgress {
   readonly #progress = new Progress(process.stderr);
@@ -32,8 +32,6 @@ export class CopyProgress {
 export function describeCatalogue(
   { sellers, products, changes }: Pick<CatalogueFacts, 'sellers' | 'products' | 'changes'>,
 ): string {
-  const count = (number: number, noun: string): string =>
-    `${formatCount(number)} ${noun}${number === 1 ? '' : 's'}`;
-  return `${count(sellers, 'seller')} with ${count(products, 'product')}`
-    + ` after ${count(changes, 'change')}`;
+  return `${formatCounted(sellers, 'seller')} with ${formatCounted(products, 'product')}`
+    + ` after ${formatCounted(changes, 'change')}`;
 }

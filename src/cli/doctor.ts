@@ -6,6 +6,7 @@ import { checkDatabaseFile, checkDataFolder } from '../store/sqlite/check/data-f
 import type { Check, Finding } from '../store/sqlite/check/finding.ts';
 import { type Command, CommandFailure, type Input } from './command.ts';
 import { checkNodeRelease } from './node-release.ts';
+import { formatCounted } from './progress-line.ts';
 
 /** A check that was made. */
 interface Examined {
@@ -35,8 +36,9 @@ export const doctor: Command = {
     const [faults, warnings] = [count('fault'), count('warning')];
     const status = faults > 0 ? 'fault' : warnings > 0 ? 'warning' : 'ok';
     if (isJson) out(JSON.stringify({ status, faults, warnings, checks: examined }));
-    if (faults > 0) throw new CommandFailure(`Doctor found ${name(faults, 'fault')}.`);
-    if (!isJson) out(warnings > 0 ? `No fault, and ${name(warnings, 'warning')}.` : 'All is well.');
+    if (faults > 0) throw new CommandFailure(`Doctor found ${formatCounted(faults, 'fault')}.`);
+    if (isJson) return;
+    out(warnings > 0 ? `No fault, and ${formatCounted(warnings, 'warning')}.` : 'All is well.');
   },
 };
 
@@ -56,9 +58,9 @@ function* examine(
   }
 }
 
-function format({ name: title, subject, status, findings }: Examined): string {
+function format({ name, subject, status, findings }: Examined): string {
   const lines = findings.map(({ level, what, advice }) => `  ${level}: ${what}\n    ${advice}`);
-  return [`${status.padEnd(8)} ${title.padEnd(13)} ${subject}`, ...lines].join('\n');
+  return [`${status.padEnd(8)} ${name.padEnd(13)} ${subject}`, ...lines].join('\n');
 }
 
 /** On a terminal, what is being checked, until what it returns is called: some take minutes. */
@@ -67,8 +69,4 @@ function announce(subject: string): () => void {
   if (!stderr.isTTY) return () => {};
   stderr.write(`Checking ${subject} ...`);
   return () => void stderr.write('\r\x1b[K');
-}
-
-function name(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -51,6 +51,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en-US');
 }
 
+/** 1 product, 1,234 products */
+export function formatCounted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** 12.3 MiB */
 export function formatMebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;

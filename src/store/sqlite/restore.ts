@@ -21,7 +21,7 @@ import { openAlone, openCopy } from './connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { resultCodeOf, SQLITE_BUSY } from './disk-failure.ts';
 import type { NewFile } from './new-file.ts';
-import { countSealed, type SealedSecrets } from './sealed-secrets.ts';
+import { countSealed, PORTAL_VERSION, type SealedSecrets } from './sealed-secrets.ts';
 
 interface RestoreTask {
   /** The backup; it is only read. */
@@ -43,8 +43,6 @@ export interface Restored extends CatalogueFacts {
   readonly secrets: SealedSecrets;
 }
 
-/** The first version with sessions of the portal. */
-const PORTAL_VERSION = 5;
 const FORCED = { force: true } as const;
 /** What SQLite keeps beside a database that is open, or was when its process ended. */
 const BESIDE = ['-wal', '-shm', '-journal'];

@@ -9,9 +9,10 @@ export interface SealedSecrets {
   readonly opened: number;
 }
 
-/** The first versions with webhooks and with accounts. */
+/** The first version of the schema with webhooks. */
 const WEBHOOKS_VERSION = 4;
-const PORTAL_VERSION = 5;
+/** The first one with accounts of the portal, and their sessions. */
+export const PORTAL_VERSION = 5;
 
 export function countSealed(file: string, version: number, keyFolder: string): SealedSecrets {
   const db = openReader(file);

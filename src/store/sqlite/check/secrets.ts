@@ -30,11 +30,11 @@ interface SealedCount {
 }
 
 export function countWebhookSecrets(db: DatabaseSync, key: ServerKey): SealedCount {
-  return countSealed(findWebhookSecrets(db), key);
+  return tryKey(findWebhookSecrets(db), key);
 }
 
 export function countTotpSecrets(db: DatabaseSync, key: ServerKey): SealedCount {
-  return countSealed(findTotpSecrets(db), key);
+  return tryKey(findTotpSecrets(db), key);
 }
 
 interface Sealed {
@@ -42,7 +42,7 @@ interface Sealed {
   readonly context: string;
 }
 
-function countSealed(secrets: Iterable<Sealed>, key: ServerKey): SealedCount {
+function tryKey(secrets: Iterable<Sealed>, key: ServerKey): SealedCount {
   let [all, closed] = [0, 0];
   for (const { bytes, context } of secrets) {
     all += 1;
