@@ -3,7 +3,7 @@
  * header fields are made by the code that answers, one for every way to refuse.
  */
 import { AppError, type ErrorCode } from '../domain/error.ts';
-import { createProblem } from '../http/problem.ts';
+import { createProblem, PROBLEM_TYPE } from '../http/problem.ts';
 import type { Reply } from '../http/reply.ts';
 import { type ResponseField, responseFields } from './header-fields.ts';
 import type { Answer } from './operation.ts';
@@ -86,7 +86,7 @@ export function describeProblems(): ReadonlyMap<number, Answer> {
       ...(status === 401 ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
     ],
     content: {
-      'application/problem+json': {
+      [PROBLEM_TYPE]: {
         schema: refer('Problem'),
         examples: Object.fromEntries(group.map(({ code, problem }) => [code, { value: problem }])),
       },

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { REFUSAL_LIMIT_BYTES } from '../config.ts';
-import { formatProblemType } from '../http/problem.ts';
+import { formatProblemType, PROBLEM_TYPE } from '../http/problem.ts';
 import { CommandFailure, UsageError } from './command.ts';
 import { TemporaryFailure } from './retry.ts';
 
@@ -22,7 +22,7 @@ export async function readRefusal(
   const { statusCode: status = 0, headers } = answer;
   const retryAfterMs = Number(headers['retry-after'] ?? 0) * 1000 || 0;
   const members = parseObject(await readStart(body));
-  if (headers['content-type']?.startsWith('application/problem+json')) {
+  if (headers['content-type']?.startsWith(PROBLEM_TYPE)) {
     return explainProblem({ ...members, status }, { retryAfterMs });
   }
   const text = `${url} answered with status ${status}, and not as this kind of server does.`;

@@ -68,6 +68,8 @@ const TITLE: Readonly<Record<ErrorCode, string>> = {
   storage_full: 'The disk of this server is full',
 };
 
+export const PROBLEM_TYPE = 'application/problem+json';
+
 /** What follows on the connection is not waited for, or not trusted. */
 const LAST: ReadonlySet<ErrorCode> = new Set([
   'bad_request', 'request_timeout', 'expectation_failed',
@@ -90,7 +92,7 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
   return {
     status,
     headers: {
-      'content-type': 'application/problem+json',
+      'content-type': PROBLEM_TYPE,
       'cache-control': 'no-store',
       ...challenge(code, status),
       ...(allow && { allow: allow.join(', ') }),

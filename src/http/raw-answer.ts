@@ -5,7 +5,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DISCARD_LINGER_MS } from './limits.ts';
-import { formatProblemType } from './problem.ts';
+import { formatProblemType, PROBLEM_TYPE } from './problem.ts';
 
 /** Answers, and ends the connection once its client has had the time to read that. */
 export function answerRaw(
@@ -21,7 +21,7 @@ export function answerRaw(
   socket.end([
     `HTTP/1.1 ${status} ${title}`,
     'Connection: close',
-    'Content-Type: application/problem+json',
+    `Content-Type: ${PROBLEM_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...fields,
     '',

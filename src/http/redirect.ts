@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { discardBody } from './body.ts';
-import { formatProblemType } from './problem.ts';
+import { formatProblemType, PROBLEM_TYPE } from './problem.ts';
 import { type Reply, sendReply } from './reply.ts';
 
 /** The beginning of a key, wherever it stands. */
@@ -52,7 +52,7 @@ function refuse(detail: string): Reply {
   const type = formatProblemType('tls-required');
   return {
     status: 403,
-    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+    headers: { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' },
     body: JSON.stringify({ type, title: 'This address has no TLS', status: 403, detail }),
   };
 }

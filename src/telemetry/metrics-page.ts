@@ -7,7 +7,9 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import type { Passage } from '../http/answered-request.ts';
 import { isLoopbackHost } from '../http/loopback-host.ts';
-import { createProblem, type ErrorReport, formatProblemType } from '../http/problem.ts';
+import {
+  createProblem, type ErrorReport, formatProblemType, PROBLEM_TYPE,
+} from '../http/problem.ts';
 import { type Reply, sendReply } from '../http/reply.ts';
 import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
 
@@ -62,7 +64,7 @@ function refuse(authorization: string | undefined): Reply {
   return {
     status: 401,
     headers: {
-      'content-type': 'application/problem+json', 'cache-control': 'no-store',
+      'content-type': PROBLEM_TYPE, 'cache-control': 'no-store',
       'www-authenticate': `Bearer realm="metrics"${fault}`,
     },
     body: JSON.stringify({
