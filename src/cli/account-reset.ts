@@ -12,7 +12,7 @@ import { readSellerId } from './seller.ts';
 import { withStore } from './with-store.ts';
 
 export const resetPassword: Command = {
-  summary: 'Sets a new password for the account of a seller, read from standard input.',
+  summary: 'Sets a new password of an account, which it asks for or reads from standard input.',
   operands: ['SELLER_ID'],
   flags: {},
   async run({ operands, isJson, dataFolder, out, note }) {

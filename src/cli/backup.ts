@@ -18,7 +18,9 @@ export const backupCatalogue: Command = {
   operands: ['[FILE]'],
   flags: {
     folder: { value: 'DIR', help: 'instead of FILE: one named by the time, in this folder' },
-    every: { value: 'AGE', help: 'with --folder: none while the newest there is younger (24h)' },
+    every: {
+      value: 'DURATION', help: 'with --folder: none while the newest there is younger, such as 24h',
+    },
     keep: {
       value: 'N', help: `with --folder: how many stay there (default: ${DEFAULT_BACKUPS_KEPT})`,
     },

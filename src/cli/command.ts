@@ -109,7 +109,7 @@ function wrongOperands(operands: readonly string[], given: readonly string[]): U
 export function formatHelp(name: string, command: Command): string {
   const lines = Object.entries(listFlags(command)).map(([flag, { value, help, isSetting }]) => {
     const usage = `--${flag}${value === undefined ? '' : ` ${value}`}`;
-    return `  ${usage.padEnd(24)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
+    return `  ${usage.padEnd(26)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
   });
   const usage = ['seller-api', name, ...command.operands, '[FLAGS]'].join(' ');
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;

@@ -14,7 +14,7 @@ export const backupFlags: Flags = {
     value: 'DIR', isSetting: true, help: 'make backups in this folder, which has to be there',
   },
   'backup-every': {
-    value: 'TIME', isSetting: true, help: `how often (default: ${DEFAULT_BACKUP_EVERY})`,
+    value: 'DURATION', isSetting: true, help: `how often (default: ${DEFAULT_BACKUP_EVERY})`,
   },
   'backup-keep': {
     value: 'N', isSetting: true, help: `how many are kept (default: ${DEFAULT_BACKUPS_KEPT})`,

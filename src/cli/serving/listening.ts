@@ -24,7 +24,8 @@ export const listeningFlags: Flags = {
   },
   'tls-key': { value: 'FILE', help: 'the private key of the certificate (PEM)', isSetting: true },
   'redirect-port': {
-    value: 'N', isSetting: true, help: 'a port without TLS, from which browsers are led to it',
+    value: 'N', isSetting: true,
+    help: 'a port without TLS, from which browsers are led to --base-url',
   },
 };
 

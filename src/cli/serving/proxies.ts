@@ -5,7 +5,7 @@ import { type Flags, type Input, UsageError } from '../command.ts';
 
 export const proxyFlags: Flags = {
   'trusted-proxies': {
-    value: 'CIDR,CIDR', isSetting: true,
+    value: 'LIST', isSetting: true,
     help: 'proxies whose Forwarded or X-Forwarded-For counts; "unix" for those on a Unix socket',
   },
 };
