@@ -131,7 +131,7 @@ test('says that a backup failed, and goes on serving', async (t) => {
   await createSeller(data);
   const flags = ['--data', data, '--backup-folder', join(data, 'nowhere')];
   const serving = await startServing(t, flags);
-  while (!/^The backup failed: ENOENT.*nowhere/m.test(serving.notes())) await wait(20);
+  await serving.waitForNote(/^The backup failed: ENOENT.*nowhere/m);
   assert.equal((await fetch(`${serving.url}/api/v1/products`)).status, 401);
   assert.equal(await serving.stop('SIGTERM'), 0);
 });

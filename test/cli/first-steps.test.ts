@@ -1,7 +1,6 @@
 /** What `serve` prints on an empty database works when it is typed word for word. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -43,9 +42,7 @@ test('prints them no more once there is a seller', async (t) => {
 
 /** The lines to type: those that are indented. */
 async function readFirstSteps(serving: Serving): Promise<string> {
-  const { stderr } = serving.child;
-  assert.ok(stderr);
-  while (!/^ {2}curl .* "x-api-key: \$KEY"\n/m.test(serving.notes())) await once(stderr, 'data');
+  await serving.waitForNote(/^ {2}curl .* "x-api-key: \$KEY"\n/m);
   const lines = serving.notes().split('\n').filter((line) => line.startsWith('  '));
   return lines.map((line) => line.slice(2)).join('\n');
 }

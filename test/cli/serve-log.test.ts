@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { run, type Serving, startServing } from '../support/command.ts';
+import { run, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { createKey, createSeller } from './setup.ts';
@@ -14,11 +14,6 @@ const PATH = '/api/v1/products';
 
 function parseLines(notes: string): any[] {
   return notes.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
-}
-
-/** Resolves once standard error has this. */
-async function waitForNote({ child, notes }: Serving, text: string): Promise<void> {
-  while (!notes().includes(text)) await once(child.stderr ?? child, 'data');
 }
 
 async function prepare(t: TestContext) {
@@ -68,7 +63,7 @@ test('changes its level by SIGUSR2, and says which it is', async (t) => {
   const levels = ['warn', 'info', 'debug', 'off', 'error'];
   for (const level of levels) {
     serving.child.kill('SIGUSR2');
-    await waitForNote(serving, `The level of this log is ${level} now.`);
+    await serving.waitForNote(new RegExp(`The level of this log is ${level} now\\.`));
     await send(serving.port, { path: `/${level}` });
     await send(serving.port, { path: '/healthz' });
   }
@@ -85,7 +80,7 @@ test('opens no debugger on SIGUSR1', async (t) => {
   const serving = await startServing(t, ['--data', makeFolder(t)]);
   serving.child.kill('SIGUSR1');
   serving.child.kill('SIGUSR2');
-  await waitForNote(serving, 'The level of this log is warn now.');
+  await serving.waitForNote(/The level of this log is warn now\./);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.doesNotMatch(serving.notes(), /Debugger|inspector/);
 });

@@ -18,11 +18,8 @@ const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 async function findMetricsPort(serving: Serving): Promise<number> {
   const line = /^Metrics on http:\/\/127\.0\.0\.1:(\d+)\/metrics$/m;
-  for (;;) {
-    const [, port] = line.exec(serving.notes()) ?? [];
-    if (port !== undefined) return Number(port);
-    await once(serving.child.stderr ?? serving.child, 'data');
-  }
+  const [, port] = await serving.waitForNote(line);
+  return Number(port);
 }
 
 function makeToken(t: TestContext, token = randomBytes(32).toString('hex')) {

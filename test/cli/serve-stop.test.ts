@@ -19,7 +19,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
       const { serving, folder, key } = await prepare(t);
       const { socket, answer } = await beginRequest(serving, key);
       const stopped = serving.stop(signal);
-      await waitForNote(serving, 'Stopping');
+      await serving.waitForNote(/Stopping/);
       assert.equal(serving.child.exitCode, null);
       socket.write(BODY.slice(10));
       assert.match(await answer, /HTTP\/1\.1 201 Created[^]*"sku":"C"/);
@@ -36,7 +36,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
     const { serving, key } = await prepare(t);
     const { socket, answer } = await beginRequest(serving, key);
     const stopped = serving.stop('SIGTERM');
-    await waitForNote(serving, 'Stopping');
+    await serving.waitForNote(/Stopping/);
     const late = send(serving.port, { path: PATH, headers: { 'x-api-key': key } });
     await assert.rejects(late, { code: 'ECONNREFUSED' });
     socket.write(BODY.slice(10));
@@ -106,10 +106,4 @@ async function beginRequest(
   socket.on('data', (chunk: string) => { text += chunk; });
   const answer = new Promise<string>((resolve) => { socket.on('close', () => resolve(text)); });
   return { socket, answer };
-}
-
-async function waitForNote(serving: Serving, text: string): Promise<void> {
-  const { stderr } = serving.child;
-  assert.ok(stderr);
-  while (!serving.notes().includes(text)) await once(stderr, 'data');
 }

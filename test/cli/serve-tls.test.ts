@@ -6,7 +6,7 @@ import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { makeCertificate, type TestCertificate } from '../support/certificate.ts';
-import { run, type Serving, startServing } from '../support/command.ts';
+import { run, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { findFreePort, listenUntilEnd } from '../support/listening.ts';
@@ -45,10 +45,6 @@ async function ask(
   return [response.statusCode, outgoing.reusedSocket];
 }
 
-async function waitForNote({ child, notes }: Serving, wanted: RegExp): Promise<void> {
-  while (!wanted.test(notes())) await once(child.stderr ?? child, 'data');
-}
-
 test('speaks TLS, says so in its address, and warns of nothing', async (t) => {
   const { flags, certificate } = makeFiles(t, makeCertificate({
     notAfter: new Date(Date.now() + 90 * 24 * 60 * 60 * 1000),
@@ -71,7 +67,7 @@ test('reads the certificate anew on SIGHUP, while open connections go on', async
   const renewed = makeCertificate();
   write(renewed);
   serving.child.kill('SIGHUP');
-  await waitForNote(serving, /The certificate was read anew: CN=localhost, good until \d{4}-/);
+  await serving.waitForNote(/The certificate was read anew: CN=localhost, good until \d{4}-/);
   assert.deepEqual(await ask(url, certificate, agent), [401, true], 'on the connection of before');
   assert.deepEqual(await ask(url, renewed), [401, false]);
   await assert.rejects(ask(url, certificate), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
@@ -82,11 +78,11 @@ test('keeps the certificate that it has where the new one cannot be used', async
   const serving = await startServing(t, flags);
   write({ cert: makeCertificate().cert, key: certificate.key });
   serving.child.kill('SIGHUP');
-  await waitForNote(serving, /is not the one of .*\. The certificate that .* has stays\.\n/);
+  await serving.waitForNote(/is not the one of .*\. The certificate that .* has stays\.\n/);
   assert.deepEqual(await ask(serving.url + PATH, certificate), [401, false]);
   write(certificate);
   serving.child.kill('SIGHUP');
-  await waitForNote(serving, /was read anew/);
+  await serving.waitForNote(/was read anew/);
   assert.equal(await serving.stop('SIGTERM'), 0);
 });
 

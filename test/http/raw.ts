@@ -1,21 +1,15 @@
 /** A bare `node:http` server for one test, and raw bytes sent to it. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenUntilEnd } from '../support/listening.ts';
 
 /** Serves on a free port until the test ends, which ends all connections too. */
 export async function serve(
   t: Pick<TestContext, 'after'>, handle: RequestListener,
 ): Promise<number> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  // A server that listens on a port has an address of this type.
-  return (server.address() as AddressInfo).port;
+  return Number(new URL(await listenUntilEnd(t, handle)).port);
 }
 
 /** An open connection; it does not outlive the test. */

@@ -32,6 +32,8 @@ export interface Serving {
   readonly child: ChildProcess;
   /** All that it has written to standard error so far. */
   notes(): string;
+  /** Resolves with this once standard error has it; rejects where the process ends before. */
+  waitForNote(wanted: RegExp): Promise<RegExpExecArray>;
   /** The exit status, once it has ended: null where a signal ended it. */
   readonly ended: Promise<number | null>;
   /** Sends a signal and resolves with the exit status: null where the signal ended it. */
@@ -68,6 +70,16 @@ export async function watchServing(
   return {
     url, port: Number(new URL(url).port), child, notes: () => notes,
     ended: ended.then(([status]) => status),
+    async waitForNote(wanted) {
+      let hasEnded = false;
+      const end = ended.then(() => { hasEnded = true; });
+      for (;;) {
+        const found = wanted.exec(notes);
+        if (found) return found;
+        if (hasEnded) throw new Error(`serve ended without ${wanted}: ${notes}`);
+        await Promise.race([once(child.stderr ?? child, 'data'), end]);
+      }
+    },
     async stop(signal) {
       child.kill(signal);
       const [status] = await ended;
