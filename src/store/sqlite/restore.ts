@@ -17,7 +17,8 @@ import { type CatalogueFacts, checkCopy } from './backup-check.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, findVersion, prepareFolder,
 } from './catalogue-file.ts';
-import { openAlone, openCopy } from './connection.ts';
+import { checkSchema } from './check/schema.ts';
+import { openAlone, openCopy, openReader } from './connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { resultCodeOf, SQLITE_BUSY } from './disk-failure.ts';
 import type { NewFile } from './new-file.ts';
@@ -61,6 +62,7 @@ export async function restore(
     assertRoom(folder, bytes);
     target.begin();
     await copy(file, target.part, bytes, onProgress);
+    assertSchema(target.part, file);
     const facts = checkCopy(target.part, file);
     endSessions(target.part, facts);
     const secrets = countSealed(target.part, facts.version, folder);
@@ -118,6 +120,21 @@ async function copy(
     onProgress({ bytes, sizeBytes });
   });
   await pipeline(source, createWriteStream(part, { flags: 'r+', flush: true }));
+}
+
+/**
+ * Whoever gives a backup could have put a trigger into it that changes what this server writes, or
+ * a view in the place of a table: so nothing is asked of it before it is known to have none.
+ */
+function assertSchema(part: string, name: string): void {
+  const db = openReader(part);
+  try {
+    for (const { what } of checkSchema(db)) {
+      throw new AppError('unavailable', `${name} is not as this server makes it: ${what}`);
+    }
+  } finally {
+    db.close();
+  }
 }
 
 /** One that was ended since would be good again. */

@@ -143,6 +143,28 @@ test('restores nothing but a whole backup, and leaves the catalogue otherwise', 
   }
 });
 
+for (const [what, sql, text] of [
+  ['a trigger', `CREATE TRIGGER unrevoke AFTER UPDATE OF revoked_at ON api_key BEGIN
+    UPDATE api_key SET revoked_at = NULL; END`, 'trigger unrevoke does not belong here'],
+  ['a view', 'CREATE VIEW everything AS SELECT * FROM product', 'view everything does not'],
+  ['a view in the place of a table, which never ends', `ALTER TABLE change_minute RENAME TO other;
+    CREATE VIEW change_minute AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)
+      SELECT n AS seller_id, n AS position FROM r`, 'table other does not belong here'],
+  ['a table of somebody else', 'CREATE TABLE other (id INTEGER) STRICT', 'table other does not'],
+] as const) {
+  test(`refuses a backup with ${what}, and leaves the catalogue as it is`, async (t) => {
+    const { folder, store, file } = await makeBackup(t);
+    await store.close();
+    change(file, sql);
+    const before = readdirSync(folder);
+    await assert.rejects(restoreTo(folder, file, { isReplacing: true }), {
+      code: 'unavailable', message: new RegExp(`is not as this server makes it: The ${text}`),
+    });
+    assert.deepEqual(readdirSync(folder), before);
+    assert.equal(countProducts(join(folder, FILE_NAME)), 3);
+  });
+}
+
 test('leaves a file of somebody else and a shared folder untouched', async (t) => {
   const { store, file } = await makeBackup(t);
   await store.close();
