@@ -11,14 +11,10 @@ import { formatProblemType, PROBLEM_TYPE } from './problem.ts';
 export function answerRaw(
   socket: Duplex, status: number, detail: string, fields: readonly string[] = [],
 ): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
   const title = STATUS_CODES[status] ?? '';
   const type = formatProblemType(title.toLowerCase().replaceAll(' ', '-'));
   const body = JSON.stringify({ type, title, status, detail });
-  socket.end([
+  endInTime(socket, [
     `HTTP/1.1 ${status} ${title}`,
     'Connection: close',
     `Content-Type: ${PROBLEM_TYPE}`,
@@ -27,6 +23,15 @@ export function answerRaw(
     '',
     body,
   ].join('\r\n'));
+}
+
+/** Ends it after these last bytes, once its client has had the time to read what it was sent. */
+export function endInTime(socket: Duplex, last = ''): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(last);
   // To end it at once, while its client is still sending, would be to take the answer back.
   const deadline = setTimeout(() => socket.destroy(), DISCARD_LINGER_MS);
   socket.once('close', () => clearTimeout(deadline));

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { answerRaw } from './raw-answer.ts';
+import { answerRaw, endInTime } from './raw-answer.ts';
 
 interface ParserError extends Error {
   readonly code?: string;
@@ -61,8 +61,13 @@ function inviteOnceRead(request: IncomingMessage, response: ServerResponse): voi
 function answerAfter(
   response: ServerResponse | undefined, socket: Duplex, answer: () => void,
 ): void {
-  if (!response || response.writableFinished || socket.destroyed) {
+  if (!response || socket.destroyed) {
     answer();
+  } else if (response.writableFinished) {
+    // In the body of a request that was answered, it has no answer of its own: one more would be
+    // taken for that of the next request.
+    if (response.req.complete) answer();
+    else endInTime(socket);
   } else if (response.req.complete) {
     response.once('close', answer);
   } else if (!response.socket) {

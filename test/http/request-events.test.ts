@@ -118,6 +118,15 @@ describe('what is no request', LIMITED, () => {
     socket.write('zz\r\n');
     assert.doesNotMatch(await readToEnd(socket).catch(String), /400/);
   });
+
+  test('in a body that was answered ends the connection, with no second answer', async (t) => {
+    const port = await serve(t, (_, response) => response.end('the answer'));
+    const socket = await open(t, port);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await readUntil(socket, 'the answer');
+    socket.write('zz\r\n');
+    assert.equal(await readToEnd(socket), '');
+  });
 });
 
 describe('Expect', LIMITED, () => {
