@@ -26,11 +26,14 @@ export class NewFile {
     this.part = `${path}.${process.pid}.part`;
   }
 
-  /** Begins with an empty file, which nobody else may read. */
+  /**
+   * Begins with an empty file, which nobody else may read.
+   * @throws AppError `unavailable` where somebody else has made one of that name meanwhile
+   */
   begin(): void {
     const name = basename(this.path);
     removeStaleParts(dirname(this.path), (other) => other === name);
-    createEmpty(this.part);
+    if (!createEmpty(this.part)) throw isThere(this.part); // it may be his to read, or lead away
   }
 
   /** Gives it its name. @throws AppError `unavailable` where there is such a file by now */

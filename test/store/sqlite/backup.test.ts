@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, closeSync, cpSync, openSync, readdirSync, statfsSync, statSync, writeFileSync,
-  writeSync,
+  chmodSync, closeSync, cpSync, openSync, readdirSync, readFileSync, statfsSync, statSync,
+  symlinkSync, writeFileSync, writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -109,6 +109,16 @@ test('removes what a backup to the same file has left that was killed, and no mo
   }
   await backUp(folder, new NewFile(join(target, 'copy.db')), ignore);
   assert.deepEqual(readdirSync(target).toSorted(), ['copy.db', ...kept].toSorted());
+});
+
+test('writes to no file that somebody else has put where the copy is made', async (t) => {
+  const { folder } = await makeCatalogue(t, 10);
+  const [target, elsewhere] = [makeFolder(t), join(makeFolder(t), 'stolen.db')];
+  writeFileSync(elsewhere, '');
+  const file = new NewFile(join(target, 'a\nb.db')); // a name that is not cleared away before
+  symlinkSync(elsewhere, file.part);
+  await assert.rejects(backUp(folder, file, ignore), { code: 'unavailable', message: /is there/ });
+  assert.equal(readFileSync(elsewhere, 'utf8'), '');
 });
 
 test('says where there is no room, leaves nothing, and the server goes on', async (t) => {
