@@ -94,7 +94,7 @@ function describeUnparsable(error: ParserError): readonly [status: number, detai
   return [400, 'This is not a request of HTTP/1.1.'];
 }
 
-/** Whether it is but for the method, which is a token, that the parser cannot go on. */
+/** Whether this is a line that the parser would take if it knew the method, which is any token. */
 function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = text.lastIndexOf('\n', Math.max(0, bytesParsed - 1)) + 1;

@@ -31,7 +31,7 @@ export class Spans {
     return { traceId: traceId ?? this.#take(16), spanId: this.#take(8), parentSpanId };
   }
 
-  /** All zeroes, which are no id, come in 2^64 once. */
+  /** Zeroes alone, which are no id, come once in 2^64 times. */
   #take(bytes: number): string {
     if (this.#used + bytes > POOL_BYTES) {
       randomFillSync(this.#pool);

@@ -1,11 +1,11 @@
 /** GET /healthz and GET /readyz: of a server that is well, ill, flooded or stopping. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Readiness } from '../../src/api/readiness.ts';
 import { createApp, listen, openSqliteStore, type StoreFigures } from '../../src/index.ts';
+import { open } from '../http/raw.ts';
 import { makeAuthor, makeHash, makeNewKey, makeNewProduct } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
@@ -53,8 +53,7 @@ test('answers 200 without a key, to HEAD too, and for no cache', async (t) => {
 test('is alive but not ready as soon as it stops, with requests under way', async (t) => {
   const { port, app, key } = await startApp(t);
   const body = JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 });
-  const socket = connect(port, '127.0.0.1');
-  t.after(() => socket.destroy());
+  const socket = await open(t, port);
   socket.write('POST /api/v1/products HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
     + `x-api-key: ${key}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
   await once(socket, 'data'); // it is under way

@@ -5,23 +5,12 @@ import { test, type TestContext } from 'node:test';
 import { formatSellerId } from '../../src/domain/id.ts';
 import { generateTotpSecret } from '../../src/domain/totp.ts';
 import { Passwords } from '../../src/portal/password.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { join as joinPortal, listTypes } from '../store/contract/portal-fixture.ts';
-import { createSeller } from './setup.ts';
+import { createSeller, look } from './setup.ts';
 
 const NEW_PASSWORD = 'nine slow herons';
-
-async function look<Found>(folder: string, at: (store: Store) => Promise<Found>): Promise<Found> {
-  const store = await openSqliteStore({ folder });
-  try {
-    return await at(store);
-  } finally {
-    await store.close();
-  }
-}
 
 async function prepare(t: TestContext) {
   const folder = join(makeFolder(t), 'data');

@@ -6,23 +6,12 @@ import { test } from 'node:test';
 import { INVITATION_LIFE_MS } from '../../src/config.ts';
 import { hashCode } from '../../src/domain/code.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../src/domain/id.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { makeFolder } from '../support/folder.ts';
 import { run } from '../support/command.ts';
 import { join as joinPortal, listTypes, makeJoining } from '../store/contract/portal-fixture.ts';
-import { createSeller } from './setup.ts';
+import { createSeller, look } from './setup.ts';
 
 const CODE = /^(?:[0-9A-HJKMNP-TV-Z]{4}(?:-(?!\n)|\n)){4}$/;
-
-async function look<Found>(folder: string, at: (store: Store) => Promise<Found>): Promise<Found> {
-  const store = await openSqliteStore({ folder });
-  try {
-    return await at(store);
-  } finally {
-    await store.close();
-  }
-}
 
 test('prints a code alone on standard output, and says where to use it', async (t) => {
   const folder = join(makeFolder(t), 'data');

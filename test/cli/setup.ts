@@ -1,5 +1,7 @@
-/** Sellers and keys made by the command line, for tests that need them to be there. */
+/** Sellers and keys made by the command line, for tests that need them to be there; and a look. */
 import assert from 'node:assert/strict';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { run } from '../support/command.ts';
 
 /** The id of a new seller. */
@@ -23,4 +25,16 @@ export async function createKey(
   const { status, out, notes } = await run(args);
   assert.equal(status, 0, notes);
   return JSON.parse(out);
+}
+
+/** Reads what is in a data folder, beside the commands. */
+export async function look<Found>(
+  folder: string, at: (store: Store) => Promise<Found>,
+): Promise<Found> {
+  const store = await openSqliteStore({ folder });
+  try {
+    return await at(store);
+  } finally {
+    await store.close();
+  }
 }

@@ -45,7 +45,10 @@ export function readFacts(db: DatabaseSync): CatalogueFacts {
   };
 }
 
-/** Reads all of a copy, which errors call so. @throws AppError `unavailable` if it is not whole */
+/**
+ * Reads all of a copy; errors call it by `name`.
+ * @throws AppError `unavailable` if it is not whole
+ */
 export function checkCopy(file: string, name: string): CatalogueFacts {
   const db = openReader(file);
   try {

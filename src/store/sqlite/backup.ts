@@ -7,9 +7,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
+import { nextTurn } from '../../domain/turn.ts';
 import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
 import { assertKnown, CATALOGUE_FILE_NAME, findVersion } from './catalogue-file.ts';
 import { openCopy, openReader } from './connection.ts';
@@ -79,7 +79,7 @@ async function copy(
       onProgress({ bytes: sizeBytes * (1 - remainingPages / totalPages), sizeBytes }),
   });
   onProgress({ bytes: sizeBytes, sizeBytes });
-  openCopy(part).close(); // it has been a database with a log, which a copy has not
+  openCopy(part).close(); // ends the journal mode of the source: a copy has no log
 }
 
 function checkSame(facts: CatalogueFacts, part: string): void {

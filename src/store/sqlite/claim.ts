@@ -1,4 +1,4 @@
-/** Work that one of several processes does at a time: it is whose who holds the lock of a file. */
+/** Work that one of several processes does at a time: the one that holds the lock of a file. */
 import { openLock } from './connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from './disk-failure.ts';
 import { createEmpty } from './folder.ts';

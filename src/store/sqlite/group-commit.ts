@@ -7,12 +7,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
-import { IdempotencyRecords, type Once } from './idempotency.ts';
-import { Positions } from './positions.ts';
 import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
   SQLITE_NOTADB, SQLITE_READONLY,
 } from './disk-failure.ts';
+import { IdempotencyRecords, type Once } from './idempotency.ts';
+import { Positions } from './positions.ts';
 import { readInteger } from './row.ts';
 import { prepareUnits, type UnitName, type Units } from './units.ts';
 

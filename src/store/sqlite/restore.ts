@@ -10,9 +10,9 @@ import {
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../domain/error.ts';
 import { formatFileTime } from '../../domain/time.ts';
+import { nextTurn } from '../../domain/turn.ts';
 import { type CatalogueFacts, checkCopy } from './backup-check.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, findVersion, prepareFolder,

@@ -27,7 +27,7 @@ export function* checkDescriptions(db: DatabaseSync): Generator<Finding, void, v
   }
 }
 
-/** But for what moves alone: stock, position and time. */
+/** All but what changes without being described anew: stock, position and time. */
 function isDescribed(row: Row, id: string, json: string): boolean {
   const told = parse(json);
   const currency = readCurrency(row);

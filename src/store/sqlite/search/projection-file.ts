@@ -8,8 +8,8 @@ import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from '../../../config.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../connection.ts';
-import { createEmpty } from '../folder.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../disk-failure.ts';
+import { createEmpty } from '../folder.ts';
 import { readInteger } from '../row.ts';
 
 /** "SPAs": written into the header of the file. */
