@@ -8,6 +8,7 @@ import { runBackup } from '../backup-process.ts';
 import { type BackupSchedule, scheduleBackups } from '../backup-schedule.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { readNumber } from './settings.ts';
+import type { Operator } from './telemetry.ts';
 
 export const backupFlags: Flags = {
   'backup-folder': {
@@ -20,11 +21,6 @@ export const backupFlags: Flags = {
     value: 'N', isSetting: true, help: `how many are kept (default: ${DEFAULT_BACKUPS_KEPT})`,
   },
 };
-
-interface Operator {
-  note(text: string): void;
-  warn(text: string): void;
-}
 
 /** Starts them; undefined where no folder is named. @throws UsageError, AppError `invalid_data` */
 export function readBackups(

@@ -9,6 +9,7 @@ import { createRedirect } from '../../http/redirect.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
 import { type HostAndPort, type Places, readPlaces } from './places.ts';
+import type { Operator } from './telemetry.ts';
 
 export const listeningFlags: Flags = {
   host: { value: 'ADDRESS', help: `where to listen (default: ${DEFAULT_HOST})`, isSetting: true },
@@ -37,12 +38,7 @@ interface Listening {
   /** Undefined where nothing says it but the address of each request. */
   readonly baseUrl: string | undefined;
   /** @throws CommandFailure where somebody else listens there */
-  open(handle: RequestListener, log: Log): Promise<OpenListening>;
-}
-
-interface Log {
-  note(text: string): void;
-  warn(text: string): void;
+  open(handle: RequestListener, operator: Operator): Promise<OpenListening>;
 }
 
 interface OpenListening {
@@ -78,9 +74,9 @@ export function readListening(
   ];
   return {
     baseUrl,
-    async open(handle, log) {
+    async open(handle, operator) {
       const listeners = await openAll(openings.map((open) => () => open(handle)), places);
-      const forget = read && renewOnSignal(listeners, read, log);
+      const forget = read && renewOnSignal(listeners, read, operator);
       const port = listeners[0]?.port ?? 0;
       return {
         url: baseUrl ?? formatUrl(scheme, { host: places.own?.host ?? '', port }),
@@ -155,7 +151,7 @@ async function openAll(
  * and the one that is there stays. What it returns ends that.
  */
 function renewOnSignal(
-  listeners: readonly Listener[], read: () => ReadCertificate, { note, warn }: Log,
+  listeners: readonly Listener[], read: () => ReadCertificate, { note, warn }: Operator,
 ): () => void {
   const renew = (): void => {
     try {

@@ -9,6 +9,12 @@ import { logError, logRequest, logsRequests } from '../../telemetry/server-log.t
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { metricsFlags, type Observed, readMetrics } from './metrics.ts';
 
+/** Whom a server tells what it does; `warn` is for what may need something to be done. */
+export interface Operator {
+  note(text: string): void;
+  warn(text: string): void;
+}
+
 const DEFAULT_LOG_LEVEL: LogLevel = 'error';
 
 export const telemetryFlags: Flags = {
