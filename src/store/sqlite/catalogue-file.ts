@@ -24,12 +24,10 @@ const MIGRATIONS = [
   '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
 ];
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
-/** What may lie in a folder before the database: the files of `data/`, a fresh volume's own. */
-const HARMLESS = new RegExp(`^(?:${[
-  '\\..*', 'README\\.md', 'sample-.*', 'lost\\+found',
-  'catalogue\\.db.*', 'search\\.db.*', 'server\\.key.*', 'webhooks\\.lock.*',
-  'backups\\.lock.*',
-].join('|')})$`);
+/** What others may leave in a data folder: the files of the project's `data/`, and of a volume. */
+export const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
+/** What may lie there before the database does. */
+const OWN = /^(?:catalogue\.db|search\.db|server\.key|webhooks\.lock|backups\.lock)/;
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;
 
@@ -72,7 +70,7 @@ function assertOwnFolder(folder: string): void {
   const entries = readdirSync(folder);
   const isShared = (statSync(folder).mode & STICKY) !== 0;
   const isUsed = !entries.includes(CATALOGUE_FILE_NAME)
-    && entries.some((name) => !HARMLESS.test(name));
+    && entries.some((name) => !HARMLESS.test(name) && !OWN.test(name));
   if (!isShared && !isUsed) return;
   const hint = 'Give the database a folder of its own: it is closed to other users.';
   throw new AppError('unavailable', `${folder} has other uses. ${hint}`);

@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../../../config.ts';
+import { HARMLESS } from '../catalogue-file.ts';
 import { fault, type Finding, warning } from './finding.ts';
 
 const DATABASE = /^(?:catalogue|search)\.db(?:-wal|-shm)?$/;
@@ -11,8 +12,6 @@ const BESIDE = /^(?:search\.db\.lock|(?:webhooks|backups)\.lock|server\.key)$/;
 /** What is made under another name first; a process that was killed leaves it. */
 const UNFINISHED = /^(?:catalogue\.db|server\.key)\.\d+\.(?:new|part)(?:-wal|-shm|-journal)?$/;
 const UPLOADS = 'uploads';
-/** Those of the project's own `data/`, and of a fresh volume. */
-const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
 const KEY_BYTES = 32;
 
 export function* checkFiles(folder: string, now: number): Generator<Finding, void, void> {
