@@ -51,6 +51,8 @@ export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
 /** How many requests one connection may carry, one after the other. */
 export const CONNECTION_REQUESTS_LIMIT = 100_000;
+/** How many of them may wait for their answers at once. */
+export const PIPELINED_REQUESTS_LIMIT = 100;
 /** Connections in all, and of one address (of IPv6: a network of 64 bits). */
 export const CONNECTIONS_LIMIT = 10_000;
 export const CONNECTIONS_PER_ADDRESS_LIMIT = 256;

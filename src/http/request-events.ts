@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { PIPELINED_REQUESTS_LIMIT } from './limits.ts';
 import { answerRaw, endInTime } from './raw-answer.ts';
 
 interface ParserError extends Error {
@@ -19,8 +20,13 @@ export function handleRequests(server: Server, handle: RequestListener): void {
   /** The last answer that each connection waits for, or has had. */
   const latest = new WeakMap<Duplex, ServerResponse>();
   const failed = new WeakSet<Duplex>();
+  const isTooMuch = countUnanswered();
   const lead: RequestListener = (request, response) => {
-    latest.set(request.socket, response);
+    const { socket } = request;
+    // A packet may hold a thousand requests, and Node hands all of them on in one turn.
+    if (isTooMuch(socket, response)) socket.destroy();
+    if (socket.destroyed) return;
+    latest.set(socket, response);
     handle(request, response);
   };
   server.on('request', lead);
@@ -40,6 +46,20 @@ export function handleRequests(server: Server, handle: RequestListener): void {
     const [status, detail] = describeUnparsable(error);
     answerAfter(latest.get(socket), socket, () => answerRaw(socket, status, detail));
   });
+}
+
+/** Whether a connection has more requests now than may wait for their answers. */
+function countUnanswered(): (socket: Duplex, response: ServerResponse) => boolean {
+  const counts = new WeakMap<Duplex, number>();
+  const add = (socket: Duplex, change: number): number => {
+    const count = (counts.get(socket) ?? 0) + change;
+    counts.set(socket, count);
+    return count;
+  };
+  return (socket, response) => {
+    response.once('close', () => add(socket, -1));
+    return add(socket, 1) > PIPELINED_REQUESTS_LIMIT;
+  };
 }
 
 /** A client that did not have to send its body may take what it sends next for a new request. */

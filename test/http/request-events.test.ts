@@ -75,6 +75,27 @@ describe('a request that wants another protocol', LIMITED, () => {
   }
 });
 
+describe('requests that are sent before earlier ones were answered', LIMITED, () => {
+  test('are all answered, up to a hundred', async (t) => {
+    const port = await serve(t, answer);
+    const socket = await open(t, port);
+    for (let round = 0; round < 2; round += 1) {
+      socket.write(`${GET.repeat(99)}GET /last-${round} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const text = await readUntil(socket, `answer to /last-${round}`);
+      assert.equal(text.match(/answer to \//g)?.length, 100);
+    }
+  });
+
+  test('end the connection where they are more, and no more than a hundred are done', async (t) => {
+    let seen = 0;
+    const port = await serve(t, () => { seen += 1; });
+    const socket = await open(t, port);
+    socket.write(GET.repeat(1_000));
+    await readToEnd(socket).catch(String);
+    assert.equal(seen, 100);
+  });
+});
+
 describe('what is no request', LIMITED, () => {
   test('is answered after the good requests that came before it', async (t) => {
     const waiting: (() => void)[] = [];
