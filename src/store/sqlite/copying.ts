@@ -24,7 +24,7 @@ export function assertRoom(folder: string, bytes: number, reserveBytes = 0): voi
 /** What went wrong where `file` was to be made, of which nothing was left. */
 export function explainCopyError(error: unknown, file: string): unknown {
   const code = resultCodeOf(error);
-  if (code === SQLITE_FULL || isSystemError(error, 'ENOSPC')) {
+  if (code === SQLITE_FULL || isSystemError(error, 'ENOSPC', 'EDQUOT')) {
     const text = `There is no room for ${file}. Nothing of it was left.`;
     return new AppError('storage_full', text, { cause: error });
   }
