@@ -11,7 +11,7 @@ import { type Check, type Finding, isUnreadable, limitFindings } from './finding
 import { checkIntegrity, checkReferences } from './integrity.ts';
 import { checkLedger } from './ledger.ts';
 import { checkPositions } from './positions.ts';
-import { checkSchema, checkVersion } from './schema.ts';
+import { checkSchema, checkVersion, hasTables } from './schema.ts';
 import { checkStockDays } from './stock-days.ts';
 import { checkWebhooks } from './webhooks.ts';
 
@@ -41,7 +41,7 @@ const CONTENT: readonly Entry[] = [
  */
 export function* checkCatalogue(db: DatabaseSync): Generator<Check, void, void> {
   for (const entry of STRUCTURE) yield prepareCheck(db, entry);
-  if (!isCurrent(db)) return;
+  if (!isCurrent(db) || !hasTables(db)) return;
   for (const entry of CONTENT) yield prepareCheck(db, entry);
 }
 

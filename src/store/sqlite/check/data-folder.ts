@@ -13,6 +13,7 @@ import { checkCatalogue } from './catalogue-checks.ts';
 import { checkDisk } from './disk.ts';
 import { checkFiles } from './files.ts';
 import { type Check, type Finding, isUnreadable, limitFindings, unreadable } from './finding.ts';
+import { hasTables } from './schema.ts';
 import { checkSearchFile } from './search-file.ts';
 import { checkSecrets } from './secrets.ts';
 
@@ -25,6 +26,7 @@ export function* checkDataFolder(folder: string, now: number): Generator<Check, 
   yield prepare('disk', 'room on the disk', () => checkDisk(file));
   yield* withDatabase(file, false, function* (db) {
     yield* checkCatalogue(db);
+    if (!hasTables(db)) return;
     yield prepare('secrets', 'server.key, and what it opens',
       () => checkSecrets(db, new ServerKey(folder)));
     yield prepare('search', 'the file of searches',

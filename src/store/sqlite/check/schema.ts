@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { describeVersion, migrate } from '../catalogue-file.ts';
 import { openTemporary } from '../connection.ts';
 import { readOptional, readText } from '../row.ts';
-import { fault, type Finding, RESTORE, warning } from './finding.ts';
+import { fault, type Finding, isUnreadable, RESTORE, warning } from './finding.ts';
 
 /** Whether it is a database of this server, and whether this version can work with it. */
 export function* checkVersion(db: DatabaseSync): Generator<Finding, void, void> {
@@ -42,6 +42,29 @@ export function* checkSchema(db: DatabaseSync): Generator<Finding, void, void> {
   } finally {
     measure.close();
   }
+}
+
+/**
+ * Whether all tables are there. What is no table may be a view in its place, which somebody else
+ * has made, and which may never end: nothing is to be read from it.
+ */
+export function hasTables(db: DatabaseSync): boolean {
+  const measure = openTemporary();
+  try {
+    migrate(measure, describeVersion(db).version);
+    const found = listTables(db);
+    return listTables(measure).every((name) => found.includes(name));
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  } finally {
+    measure.close();
+  }
+}
+
+function listTables(db: DatabaseSync): string[] {
+  return db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+    .map((row) => readText(row, 'name'));
 }
 
 /** The SQL of each table, index, trigger and view, by what it is; empty for those SQLite makes. */

@@ -1,5 +1,6 @@
 /** Each kind of damage to a catalogue is named by the check that is for it. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, openSync, closeSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -123,6 +124,22 @@ for (const [what, sql, says] of damages) {
     assert.ok(findings.some((text) => says.test(text)), `${findings.join('\n')}`);
   });
 }
+
+test('names a view in the place of a table, and does not read it: it may never end', (t) => {
+  const folder = copyFolder(t, sample);
+  damage(folder, `ALTER TABLE change_minute RENAME TO other;
+    CREATE VIEW change_minute AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)
+      SELECT n AS seller_id, n AS position FROM r`);
+  const main = join(import.meta.dirname, '../../../../src/main.ts');
+  for (const where of [['--data', folder], ['--file', join(folder, FILE_NAME)]]) {
+    // A process of its own, which can be ended.
+    const { stdout, signal } = spawnSync(process.execPath, [main, 'doctor', ...where], {
+      timeout: 30_000, killSignal: 'SIGKILL', encoding: 'utf8',
+    });
+    assert.equal(signal, null);
+    assert.match(stdout, /The view change_minute does not belong here\./);
+  }
+});
 
 test('names the pages that were overwritten', (t) => {
   const folder = copyFolder(t, sample);
