@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { backUpToFolder } from '../../../src/store/sqlite/backup-folder.ts';
 import { claim } from '../../../src/store/sqlite/claim.ts';
@@ -60,6 +61,16 @@ test('neither counts nor removes what is not its own', async (t) => {
   assert.ok((await backUpAt(NOW, 1)).made, 'none of them is a younger backup');
   assert.deepEqual((await backUpAt(NOW + DAY_MS, 1)).removed, [nameAt(NOW)]);
   assert.deepEqual(readdirSync(folder).toSorted(), [...before, nameAt(NOW + DAY_MS)].toSorted());
+});
+
+test('takes no file for its own whose secret is told by a view, which may never end', async (t) => {
+  const { folder, backUpAt } = await makeFolders(t);
+  await backUpAt(NOW);
+  const db = new DatabaseSync(join(folder, nameAt(NOW)));
+  db.exec(`ALTER TABLE server_secret RENAME TO other;
+    CREATE VIEW server_secret AS SELECT name, value FROM other`);
+  db.close();
+  assert.ok((await backUpAt(NOW + HOUR_MS)).made);
 });
 
 test('leaves it to another process that is at it, and takes over when that ends', async (t) => {
