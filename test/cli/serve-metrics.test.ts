@@ -142,7 +142,7 @@ describe('the figures of a server', { concurrency: 3 }, () => {
     for (const [flags, status, says] of [
       [['--metrics-token-file', weak], 2, /^The file of --metrics-token-file has to hold/],
       [['--metrics-token-file', odd], 2, /^The file of --metrics-token-file has to hold/],
-      [['--metrics-token-file', `${weak}x`], 1, /cannot be read: ENOENT\.\n$/],
+      [['--metrics-token-file', `${weak}x`], 1, /^There is no file .*x\.\n$/],
       [['--metrics-port', 'x'], 2, /^--metrics-port takes a whole number/],
     ] as const) {
       const result = await run([...data, ...flags]);

@@ -4,14 +4,13 @@
  * every user of the machine could read.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CERTIFICATE_EXPIRY_WARNING_DAYS } from '../../config.ts';
-import { isSystemError } from '../../domain/system-error.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Certificate } from '../../http/tls.ts';
 import { CommandFailure } from '../command.ts';
+import { readSettingFile } from './setting-file.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -25,8 +24,6 @@ export interface ReadCertificate extends Certificate {
   readonly warnings: readonly string[];
 }
 
-const OTHERS = 0o007;
-
 /**
  * `host` is the one that clients come to, if it is known; `now` is in milliseconds since 1970.
  * @throws CommandFailure
@@ -34,9 +31,9 @@ const OTHERS = 0o007;
 export function readCertificate(
   { certFile, keyFile }: CertificateFiles, host: string | undefined, now: number,
 ): ReadCertificate {
-  const cert = readText(certFile);
-  const key = readText(keyFile);
-  if (statSync(keyFile).mode & OTHERS) {
+  const { text: cert } = readSettingFile(certFile);
+  const { text: key, isOpenToAll } = readSettingFile(keyFile);
+  if (isOpenToAll) {
     throw new CommandFailure(`Every user of this machine can get at the key ${keyFile}.`
       + ' Close it to them (chmod o= FILE), and get a new one if they are not to be trusted.');
   }
@@ -56,19 +53,6 @@ export function readCertificate(
       + ` good until ${until}`,
     warnings: [...listTimeWarnings(x509, now), ...listHostWarnings(x509, host)],
   };
-}
-
-/** @throws CommandFailure */
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) throw new CommandFailure(`There is no file ${path}.`);
-    if (isSystemError(error, 'EACCES')) {
-      throw new CommandFailure(`The user that runs this server may not read ${path}.`);
-    }
-    throw new CommandFailure(`${path} cannot be read: ${describe(error)}.`);
-  }
 }
 
 /** The first of the file, which is the server's own. @throws CommandFailure */

@@ -21,6 +21,7 @@ import { listFamilies } from '../../telemetry/server-metrics.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { BackupSchedule } from '../backup-schedule.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
+import { readSettingFile } from './setting-file.ts';
 import { readNumber } from './settings.ts';
 
 const HOST = '127.0.0.1';
@@ -103,20 +104,11 @@ function describeServer({ app, listener, store, webhooks, backups }: Observed) {
 /** @throws UsageError, CommandFailure */
 function readToken(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
-  const token = readText(file).trim();
+  const token = readSettingFile(file).text.trim();
   // RFC 6750 section 2.1
   if (token.length >= METRICS_TOKEN_MIN_CHARACTERS && /^[\w.~+/-]+=*$/.test(token)) return token;
   throw new UsageError('The file of --metrics-token-file has to hold one token, of at least '
     + `${METRICS_TOKEN_MIN_CHARACTERS} letters and digits: make one by "openssl rand -hex 32".`);
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CommandFailure(`The file of --metrics-token-file cannot be read: ${reason}.`);
-  }
 }
 
 function readVersion(): string {
