@@ -59,9 +59,8 @@ export function createApp(options: AppOptions): App {
     let reply = UNANSWERED;
     try {
       reply = await answer(parts, request, response, { ...target, passage });
-      const isHead = request.method === 'HEAD';
       const isHeld = isLast(response, reply) && isSending(request) && !isStream(reply.body);
-      const streamed = sendReply(response, reply, isHead, passage, isHeld);
+      const streamed = sendReply(response, reply, { counted: passage, isHeld });
       if (streamed) await streamed; // it may be reading the body, so that is discarded after it
       // A connection that ends while its client sends is reset, and the answer may go with it.
       if (isHeld) discardBody(request, DISCARD_LINGER_MS, () => response.end());

@@ -17,7 +17,7 @@ export function createRedirect(origin: string): RequestListener {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     const reply = hasKey(request) ? refuseKey(origin)
       : isReading ? leadOn(origin, request.url ?? '') : refuseData(origin);
-    void sendReply(response, reply, request.method === 'HEAD');
+    void sendReply(response, reply);
     if (!request.complete) discardBody(request);
   };
 }

@@ -41,10 +41,11 @@ export function isStream(body: Reply['body']): body is Chunks {
  * may still be sending.
  */
 export function sendReply(
-  response: ServerResponse, reply: Reply, isHead: boolean, counted: Counted = { sentBytes: 0 },
-  isHeld = false,
+  response: ServerResponse, reply: Reply,
+  { counted = { sentBytes: 0 }, isHeld = false }: Sending = {},
 ): Promise<void> | undefined {
   const { status, headers, cookies = [], body } = reply;
+  const isHead = response.req.method === 'HEAD';
   // Names and values in turn: the form that Node writes without looking at it twice.
   const fields = ['x-content-type-options', 'nosniff'];
   for (const name in headers) fields.push(name, headers[name] ?? '');
@@ -68,6 +69,12 @@ export function sendReply(
   response.flushHeaders();
   if (!isHead && body !== undefined) response.write(body);
   return undefined;
+}
+
+interface Sending {
+  readonly counted?: Counted;
+  /** Whether the caller ends the answer. Default false. */
+  readonly isHeld?: boolean;
 }
 
 /** Bytes of a body that were given to its connection. */

@@ -38,7 +38,7 @@ export function serveMetrics(
 ): RequestListener {
   return (request, response) => {
     const reply = answerLocally(request, list).catch((error) => createProblem(error, report));
-    void reply.then((made) => sendReply(response, made, request.method === 'HEAD'));
+    void reply.then((made) => sendReply(response, made));
   };
 }
 

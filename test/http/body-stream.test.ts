@@ -26,7 +26,7 @@ function serveRead(t: TestContext, read: Read): Promise<number> {
       (body) => ({ status: 200, headers: {}, body }),
       (error: unknown) => createProblem(error, () => {}),
     );
-    void sendReply(response, reply, false);
+    void sendReply(response, reply);
     if (!request.complete) discardBody(request);
   });
 }
@@ -172,7 +172,7 @@ describe('a client that dawdles', LIMITED, () => {
   test('over the rest of a refused body has its connection ended', async (t) => {
     const port = await serve(t, (request, response) => {
       discardBody(request, 20);
-      void sendReply(response, { status: 403, headers: {}, body: 'no' }, false);
+      void sendReply(response, { status: 403, headers: {}, body: 'no' });
     });
     const socket = await open(t, port);
     socket.write(`${head(json, 'Content-Length: 10')}{"a`);

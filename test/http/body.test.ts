@@ -21,7 +21,7 @@ function serveEcho(t: TestContext): Promise<number> {
       (error: unknown) => createProblem(error, () => {}),
     );
     if (!request.complete) discardBody(request);
-    sendReply(response, reply, false);
+    sendReply(response, reply);
   });
 }
 
@@ -161,7 +161,7 @@ describe('a body that nobody reads', () => {
   test('is discarded, so that the connection can be used again', async (t) => {
     const port = await serve(t, (request, response) => {
       discardBody(request);
-      sendReply(response, { status: 403, headers: {}, body: request.url ?? '' }, false);
+      sendReply(response, { status: 403, headers: {}, body: request.url ?? '' });
     });
     const body = 'x'.repeat(DISCARD_LIMIT_BYTES / 2);
     const length = `Content-Length: ${body.length}`;
@@ -174,7 +174,7 @@ describe('a body that nobody reads', () => {
   test('ends the connection where it does not end', { timeout: 10_000 }, async (t) => {
     const port = await serve(t, (request, response) => {
       discardBody(request);
-      sendReply(response, { status: 403, headers: {}, body: '' }, false);
+      sendReply(response, { status: 403, headers: {}, body: '' });
     });
     const socket = await open(t, port);
     socket.on('error', () => {}); // it is to break

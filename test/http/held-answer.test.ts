@@ -29,7 +29,7 @@ async function upload(t: TestContext, fields: string, version = '1.1'): Promise<
       }
     }
     const reply = { status: 200, headers: {}, body: echo() };
-    sendReply(response, reply, false)?.catch(() => {}); // the client leaves at the end of its test
+    sendReply(response, reply)?.catch(() => {}); // the client leaves at the end of its test
   });
   const socket = await open(t, port);
   socket.write(`POST / HTTP/${version}\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`);

@@ -227,7 +227,7 @@ function serveForms(t: TestContext): Promise<number> {
       status: 200, headers: {},
       body: JSON.stringify(parts.map(({ name, bytes }) => [name, bytes.length])),
     }), (error: unknown) => createProblem(error, () => {}));
-    void sendReply(response, reply, false);
+    void sendReply(response, reply);
     if (!request.complete) discardBody(request);
   });
 }

@@ -25,11 +25,10 @@ interface Streaming {
 async function serveStream(t: TestContext, makeChunks: () => Chunks): Promise<Streaming> {
   const { promise: ended, resolve } = Promise.withResolvers<unknown>();
   const { promise: gone, resolve: leave } = Promise.withResolvers<void>();
-  const port = await serve(t, (request, response) => {
+  const port = await serve(t, (_, response) => {
     const reply = { status: 200, headers: { 'content-type': 'text/csv' }, body: makeChunks() };
     response.once('close', leave);
-    const isHead = request.method === 'HEAD';
-    Promise.resolve(sendReply(response, reply, isHead)).then(() => resolve(undefined), resolve);
+    Promise.resolve(sendReply(response, reply)).then(() => resolve(undefined), resolve);
   });
   return { port, ended, gone };
 }

@@ -10,7 +10,7 @@ const JSON_REPLY: Reply = {
 };
 
 test('sends status, headers and a body whose bytes are counted', async (t) => {
-  const port = await serve(t, (_, response) => sendReply(response, JSON_REPLY, false));
+  const port = await serve(t, (_, response) => sendReply(response, JSON_REPLY));
   const { status, headers, text } = await send(port, { path: '/' });
   assert.equal(status, 201);
   assert.equal(text, '"é😀"');
@@ -23,22 +23,20 @@ test('sends status, headers and a body whose bytes are counted', async (t) => {
 
 test('sends bytes as they are', async (t) => {
   const reply = { status: 200, headers: {}, body: Buffer.from('é') };
-  const port = await serve(t, (_, response) => sendReply(response, reply, false));
+  const port = await serve(t, (_, response) => sendReply(response, reply));
   const { headers, text } = await send(port, { path: '/' });
   assert.deepEqual([headers['content-length'], text], ['2', 'é']);
 });
 
 test('sends an empty body with a length of 0', async (t) => {
   const reply = { status: 200, headers: {}, body: '' };
-  const port = await serve(t, (_, response) => sendReply(response, reply, false));
+  const port = await serve(t, (_, response) => sendReply(response, reply));
   const { headers, text } = await send(port, { path: '/' });
   assert.deepEqual([headers['content-length'], text], ['0', '']);
 });
 
 test('answers HEAD with the length of the body and without the body', async (t) => {
-  const port = await serve(t, (request, response) => {
-    sendReply(response, JSON_REPLY, request.method === 'HEAD');
-  });
+  const port = await serve(t, (_, response) => sendReply(response, JSON_REPLY));
   const head = 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n';
   const get = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
   const text = await exchange(t, port, head + get);
@@ -50,7 +48,7 @@ test('answers HEAD with the length of the body and without the body', async (t) 
 
 test('sends 304 without body and length', async (t) => {
   const reply = { status: 304, headers: { etag: '"5"' } };
-  const port = await serve(t, (_, response) => sendReply(response, reply, false));
+  const port = await serve(t, (_, response) => sendReply(response, reply));
   const text = await exchange(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   assert.match(text, /^HTTP\/1\.1 304 Not Modified\r\n/);
   assert.match(text, /\r\netag: "5"\r\n/);
@@ -63,7 +61,7 @@ test('refuses to let a header value begin another header', async (t) => {
   const port = await serve(t, (_, response) => {
     const reply = { status: 200, headers: { location: '/\r\nset-cookie: a=b' }, body: '' };
     try {
-      sendReply(response, reply, false);
+      sendReply(response, reply);
       refused.resolve(undefined);
     } catch (error) {
       refused.resolve(error);
