@@ -2,7 +2,7 @@
  * Every event by which a server of Node tells of a request, led to one handler; and answers to what
  * is none. A body is invited (`100 Continue`, RFC 9110 section 10.1.1) only by whoever reads it, so
  * that none is sent for a request that is refused. CONNECT, and methods that the parser does not
- * know, are answered with 501 (RFC 9110 section 15.6.2).
+ * know, are answered with 405 (RFC 9110 section 15.5.6).
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -15,6 +15,9 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
+
+/** Of the whole server: which path is meant is known to nobody here. */
+const ALLOW = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE';
 
 export function handleRequests(server: Server, handle: RequestListener): void {
   /** The last answer that each connection waits for, or has had. */
@@ -37,14 +40,15 @@ export function handleRequests(server: Server, handle: RequestListener): void {
   });
   server.on('connect', (_, socket: Duplex) => {
     socket.on('error', () => socket.destroy()); // Node has left it to this listener
-    answerRaw(socket.resume(), 501, 'This server is no proxy.');
+    answerRaw(socket.resume(), 405, 'This server is no proxy.', [ALLOW]);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     if (failed.has(socket)) return; // each further packet is told of, too
     failed.add(socket);
     const [status, detail] = describeUnparsable(error);
-    answerAfter(latest.get(socket), socket, () => answerRaw(socket, status, detail));
+    const fields = status === 405 ? [ALLOW] : [];
+    answerAfter(latest.get(socket), socket, () => answerRaw(socket, status, detail, fields));
   });
 }
 
@@ -109,7 +113,7 @@ function describeUnparsable(error: ParserError): readonly [status: number, detai
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [408, 'The request came too slowly. Send it again at once.'];
     case 'HPE_INVALID_METHOD':
-      if (isRequestLine(error)) return [501, 'Send a method that HTTP knows, such as GET.'];
+      if (isRequestLine(error)) return [405, 'Send a method that this server has, such as GET.'];
   }
   return [400, 'This is not a request of HTTP/1.1.'];
 }

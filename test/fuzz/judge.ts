@@ -23,7 +23,7 @@ export function judgeAnswer(one: Case, answer: Answer, world: World): void {
   assertOwn(answer, world);
   // A connection that is given up is answered below the API, by HTTP alone.
   const isRaw = status >= 400 && headers['cache-control'] === undefined;
-  if (status >= 500 && !(isRaw && status === 501)) {
+  if (status >= 500) {
     assert.equal(status, 503, `the status ${status}`);
     assert.match(headers['retry-after'] ?? '', /^\d+$/, 'a 503 that does not say when to retry');
   }

@@ -32,21 +32,22 @@ const answer: RequestListener = (request, response) => {
   request.resume().on('end', () => response.end(`answer to ${request.url}`));
 };
 
-describe('answers 501, and ends the connection, to', LIMITED, () => {
+describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
   const methods = { FETCH: '/', get: '/', 'X-Y_Z': '/a?b' };
   for (const [method, target] of Object.entries(methods)) {
     test(`the method ${method}, which nobody knows`, async (t) => {
       const port = await serve(t, answer);
       const text = await exchange(t, port, `${method} ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      assert.match(text, /^HTTP\/1\.1 501 Not Implemented\r\nConnection: close\r\n/);
-      assert.match(text, /urn:problem-type:seller-product-api:not-implemented/);
+      assert.match(text, /^HTTP\/1\.1 405 Method Not Allowed\r\nConnection: close\r\n/);
+      assert.match(text, /urn:problem-type:seller-product-api:method-not-allowed/);
+      assert.match(text, /\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n/);
     });
   }
 
   test('CONNECT', async (t) => {
     const port = await serve(t, answer);
     const text = await exchange(t, port, 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\nmore');
-    assert.match(text, /^HTTP\/1\.1 501 .*no proxy/s);
+    assert.match(text, /^HTTP\/1\.1 405 .*\r\nAllow: GET, .*no proxy/s);
   });
 
   test('CONNECT, and goes on where its client breaks off', async (t) => {
@@ -54,7 +55,7 @@ describe('answers 501, and ends the connection, to', LIMITED, () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = await open(t, port);
       socket.write('CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n');
-      if (round % 2 === 0) await readUntil(socket, '501');
+      if (round % 2 === 0) await readUntil(socket, '405');
       socket.resetAndDestroy();
       await once(socket, 'close');
     }
