@@ -12,6 +12,7 @@ import {
   CONNECTIONS_REFUSED_AT_ONCE_LIMIT, READING_CHECK_INTERVAL_MS, READING_GRACE_MS,
   READING_PACE_BYTES_PER_SECOND,
 } from './limits.ts';
+import { trackSockets } from './open-sockets.ts';
 import { answerRaw } from './raw-answer.ts';
 
 interface ConnectionLimits {
@@ -72,12 +73,8 @@ function refuse(socket: Socket, isTls: boolean): void {
  * That nothing moves at all is seen by the timeout of the server. This is for the client that takes
  * a byte now and then, and holds the rest of its answer in memory.
  */
-function endSlowReaders(server: Server, event: string): void {
-  const sockets = new Set<Socket>();
-  server.on(event, (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+function endSlowReaders(server: Server, event: 'connection' | 'secureConnection'): void {
+  const sockets = trackSockets(server, event);
   const backlogs = new WeakMap<Socket, Backlog>();
   const check = setInterval(() => {
     const now = performance.now();

@@ -13,6 +13,7 @@ import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from './limits.ts';
+import { trackSockets } from './open-sockets.ts';
 import { handleRequests } from './request-events.ts';
 import {
   type Certificate, createTlsServer, renewCertificate, withStrictTransport,
@@ -64,13 +65,8 @@ export async function listen(
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
   handleRequests(server, certificate ? withStrictTransport(handle) : handle);
   const readFigures = countConnections(server);
-  const sockets = new Set<Socket>();
-  const track = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  };
-  server.on('connection', track);
-  server.on('secureConnection', track); // of TLS: the same connection, once more
+  // One of TLS is told of twice, as what carries it and as itself.
+  const sockets = trackSockets(server, 'connection', 'secureConnection');
   const release = await bind(server, address);
   const bound = server.address(); // of a Unix socket it is text
   const { address: host, port } = typeof bound === 'object' && bound ? bound : NOWHERE;
