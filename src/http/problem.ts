@@ -133,6 +133,25 @@ function toRefusal(error: unknown): AppError {
   return new AppError('internal', bug);
 }
 
+interface PlainProblem {
+  /** As in its `type`: words with hyphens between. */
+  readonly name: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+}
+
+/** The answer to what is refused outside of the API, where no `AppError` has a code for it. */
+export function replyWithProblem(
+  { name, title, status, detail }: PlainProblem, fields: Reply['headers'] = {},
+): Reply {
+  return {
+    status,
+    headers: { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store', ...fields },
+    body: JSON.stringify({ type: formatProblemType(name), title, status, detail }),
+  };
+}
+
 /** The `type` of a problem of this name. */
 export function formatProblemType(name: string): string {
   return `urn:problem-type:seller-product-api:${name}`;

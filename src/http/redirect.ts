@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { discardBody } from './body.ts';
-import { formatProblemType, PROBLEM_TYPE } from './problem.ts';
+import { replyWithProblem } from './problem.ts';
 import { type Reply, sendReply } from './reply.ts';
 
 /** The beginning of a key, wherever it stands. */
@@ -49,10 +49,6 @@ function refuseData(origin: string): Reply {
 }
 
 function refuse(detail: string): Reply {
-  const type = formatProblemType('tls-required');
-  return {
-    status: 403,
-    headers: { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' },
-    body: JSON.stringify({ type, title: 'This address has no TLS', status: 403, detail }),
-  };
+  const title = 'This address has no TLS';
+  return replyWithProblem({ name: 'tls-required', title, status: 403, detail });
 }

@@ -7,9 +7,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import type { Passage } from '../http/answered-request.ts';
 import { isLoopbackHost } from '../http/loopback-host.ts';
-import {
-  createProblem, type ErrorReport, formatProblemType, PROBLEM_TYPE,
-} from '../http/problem.ts';
+import { createProblem, type ErrorReport, replyWithProblem } from '../http/problem.ts';
 import { type Reply, sendReply } from '../http/reply.ts';
 import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
 
@@ -61,17 +59,10 @@ async function answer({ method = '' }: IncomingMessage, list: ListFamilies): Pro
 function refuse(authorization: string | undefined): Reply {
   const fault = authorization === undefined ? '' : ', error="invalid_token"';
   const detail = 'Send the token of the metrics as "authorization: Bearer ...".';
-  return {
-    status: 401,
-    headers: {
-      'content-type': PROBLEM_TYPE, 'cache-control': 'no-store',
-      'www-authenticate': `Bearer realm="metrics"${fault}`,
-    },
-    body: JSON.stringify({
-      type: formatProblemType('token-refused'), title: 'The token is not valid', status: 401,
-      detail,
-    }),
-  };
+  return replyWithProblem(
+    { name: 'token-refused', title: 'The token is not valid', status: 401, detail },
+    { 'www-authenticate': `Bearer realm="metrics"${fault}` },
+  );
 }
 
 function hash(text: string): Buffer {
