@@ -3,12 +3,12 @@
  * stream reads the history no faster than its client takes it, so a slow client costs no memory;
  * and whichever way it ends, it goes on from the id of the last event.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from '../config.ts';
 import { type ChangeType, formatChange } from '../domain/change.ts';
 import { AppError } from '../domain/error.ts';
 import type { SellerId } from '../domain/id.ts';
-import { nextTurn as ownTurn } from '../domain/turn.ts';
+import { nextTurn } from '../domain/turn.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ChangePage } from '../store/stock-store.ts';
 import { EVENT_STREAM_TYPE } from './media-types.ts';
@@ -64,13 +64,13 @@ async function* follow(
       }
       const piece = await liveChanges.read(sellerId, next, types, formatEvents);
       if (piece.next > next) yield piece.text;
-      else await nextTurn(); // whatever wakes it, it never reads the same twice in one turn
+      else await setImmediate(); // whatever wakes it, it never reads the same twice in one turn
       next = piece.next;
       const restMs = Math.ceil(checkAt - performance.now());
-      if (next < piece.position) await nextTurn(); // or a long history would be read in one
+      if (next < piece.position) await setImmediate(); // or a long history would be read in one
       else if (await liveChanges.wait(sellerId, next, Math.max(restMs, 0), signal)) continue;
       else if (!signal.aborted) {
-        await ownTurn(); // all that began together get here together
+        await nextTurn(); // all that began together get here together
         yield ': still here\n\n';
       }
     }

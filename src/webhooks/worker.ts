@@ -4,7 +4,7 @@
  * have at most half of the places, so however many are dead or slow, the others go on.
  */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import {
   WEBHOOK_CLAIM_INTERVAL_MS, WEBHOOK_LOOK_INTERVAL_MS, WEBHOOK_PAUSE_MS, WEBHOOK_SLOTS_LIMIT,
   WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS,
@@ -119,7 +119,7 @@ export class WebhookWorker {
     for (const webhook of due) {
       if (this.#options.stop.aborted) return;
       this.#start(webhook);
-      await nextTurn(); // to build a message takes a while: requests come between
+      await setImmediate(); // to build a message takes a while: requests come between
     }
   }
 

@@ -3,7 +3,7 @@
  * thread of its own from the projection. Writes come first: unasked, the projection is caught up
  * only in times without any, and a commit costs no more here than to be counted.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../config.ts';
 import type { Currency } from '../../../domain/currency.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -121,7 +121,7 @@ async function* readPages(
     yield [];
     for (;;) {
       const { rows, hasMore } = await calls.call({ kind: 'page', export: id });
-      await nextTurn(); // Node hands over many messages at once, and pages might never let go
+      await setImmediate(); // Node hands over many messages at once, and pages might never let go
       if (rows.length > 0) yield mapRows(sellerId, currency, rows);
       if (!hasMore) return;
     }
