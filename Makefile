@@ -40,7 +40,7 @@ test: types ## types, then every test with coverage (95 % of lines, 90 % of bran
 check: types ## types and tests without coverage
 	@$(NODE) --test $(TESTS)
 
-test-faults: types ## hundreds of crashes, full and failing disks, locks (4 minutes); strace and root
+test-faults: types ## crashes, simulated power cuts, failing disks (6 minutes); strace and root
 	@$(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
 
 test-browser: types ## the tests in a real browser; they need chromium and chromium-driver

@@ -1,7 +1,7 @@
 /**
- * One request from its first line to its answer. The way of a request is `answer`, and the order of
- * its lines is the order in which to read the source. No listener, no signal handler and no global:
- * whoever embeds the app decides on those.
+ * The app: handles one request from its first line to its answer. Start reading the source at
+ * `answer`, whose lines follow the path of a request. The app adds no listener, no signal handler
+ * and no global variable to the process: the embedding program decides on those.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorize } from './api/authenticate.ts';
@@ -9,17 +9,15 @@ import { HEALTH, METRICS } from './api/paths.ts';
 import type { Route } from './api/route.ts';
 import type { Caller } from './domain/caller.ts';
 import { AppError } from './domain/error.ts';
-import { formatKeyId } from './domain/id.ts';
 import { beginPassage, followRequest, type Passage } from './http/answered-request.ts';
-import { discardBody, openBody, readJson, readMediaType } from './http/body.ts';
+import { openBody, readJson, readMediaType } from './http/body.ts';
 import { readPeerAddress } from './http/client-address.ts';
 import { formatLifecycleFields } from './http/deprecation.ts';
-import { DISCARD_LINGER_MS } from './http/limits.ts';
 import { negotiate } from './http/negotiate.ts';
 import { createProblem, findCode } from './http/problem.ts';
 import { parseQuery } from './http/query.ts';
 import { rateLimited } from './http/rate-limit.ts';
-import { isStream, type Reply, sendReply, withFields } from './http/reply.ts';
+import { type Chunks, type Reply, sendReply, withFields } from './http/reply.ts';
 import { OUTSIDE, parseTarget, type Target } from './http/target.ts';
 import { Spans } from './http/trace-context.ts';
 import { type AppOptions, type Parts, wire } from './parts.ts';
@@ -31,6 +29,8 @@ export interface App {
    * stands still has to be ended by its `setTimeout`: `listen` sets both.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
+  /** The methods of a request target, for `listen`; empty if the path does not exist. */
+  findMethods(target: string): readonly string[];
   /** Requests that are not answered yet. */
   countUnderWay(): number;
   /**
@@ -43,7 +43,9 @@ export interface App {
 /** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
 export function createApp(options: AppOptions): App {
   const parts = wire(options);
-  const { prefix, portal, report, strict, underWay, usage } = parts;
+  const {
+    lingering, metrics, prefix, portal, report, router, strict, underWay, usage,
+  } = parts;
   const spans = new Spans();
 
   async function respond(
@@ -56,15 +58,12 @@ export function createApp(options: AppOptions): App {
     const describe = onAnswered && followRequest(request, response, spans);
     // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    let reply = UNANSWERED;
+    let reply: Reply<Chunks> = UNANSWERED;
     try {
       reply = await answer(parts, request, response, { ...target, passage });
-      const isHeld = isLast(response, reply) && isSending(request) && !isStream(reply.body);
-      const streamed = sendReply(response, reply, { counted: passage, isHeld });
-      if (streamed) await streamed; // it may be reading the body, so that is discarded after it
-      // A connection that ends while its client sends is reset, and the answer may go with it.
-      if (isHeld) discardBody(request, DISCARD_LINGER_MS, () => response.end());
-      else if (!request.complete) discardBody(request);
+      lingering.lingerAfter(response, reply);
+      const streamed = sendReply(response, reply, passage);
+      if (streamed) await streamed;
     } catch (error) {
       report({ id: 'reply', error });
       response.destroy();
@@ -88,9 +87,15 @@ export function createApp(options: AppOptions): App {
       if (target || !next) void respond(request, response, target ?? OUTSIDE);
       else next();
     },
+    findMethods(target) {
+      const { path } = parseTarget(target, prefix) ?? OUTSIDE;
+      if (portal?.isFor(path)) return portal.findMethods(path);
+      return metrics && path === METRICS ? ['GET', 'HEAD'] : router.findMethods(path);
+    },
     countUnderWay: () => underWay.count,
     async close() {
       await Promise.all([underWay.close(), portal?.close()]);
+      lingering.stop();
       await usage.close();
     },
   };
@@ -99,45 +104,52 @@ export function createApp(options: AppOptions): App {
 /** The way of a request. */
 async function answer(
   parts: Parts, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
-): Promise<Reply> {
-  const { router, authenticator, rates, compressor, usage, underWay, portal, metrics } = parts;
+): Promise<Reply<Chunks>> {
+  const { router, authenticator, rates, compressor, usage, underWay, portal, streams } = parts;
   const { passage } = target;
-  let fields: Record<string, string> | undefined;
+  let fields: Reply['headers'] | undefined;
   let caller: Caller | undefined;
-  let reply: Reply;
+  let reply: Reply<Chunks>;
   try {
     const address = admit(parts, request, target);
     if (portal?.isFor(target.path)) {
       const watchClient = () => underWay.watchClient(response);
-      return await portal.answer({ ...target, request, address, watchClient }, parts);
+      return await portal.answer({ ...target, request, response, address, watchClient }, parts);
     }
-    if (metrics && target.path === METRICS) return await metrics.answer(request, passage);
+    if (parts.metrics && target.path === METRICS) {
+      return await parts.metrics.answer(request, passage);
+    }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     passage.route = route.path;
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     if (route.scope === undefined) {
       reply = await route.handle(readWishes(request, target, route), parts);
     } else {
-      const { scope } = route;
       caller = await authenticator.authenticate(request, address);
       passage.sellerId = caller.sellerId;
       passage.keyId = caller.keyId;
       if (rates) {
-        const rate = rates.take(formatKeyId(caller));
-        fields = { ...fields, ...rates.formatFields(rate) };
+        const rate = rates.take(caller);
+        fields = fields ? { ...fields, ...rate.fields } : rate.fields;
         if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
       }
-      authorize(caller, scope);
+      authorize(caller, route.scope);
+      const reauthorize = async () =>
+        authorize(await authenticator.authenticate(request, address), route.scope);
       reply = await route.handle({
         ...readWishes(request, target, route),
         caller,
         parameters,
         readMediaType: () => readMediaType(request, route.consumes),
-        readJson: (limitBytes) => readJson(request, route.consumes, limitBytes),
+        readJson(limitBytes) {
+          const { complete: isHere } = request; // most bodies arrive with their headers
+          const reading = readJson(request, route.consumes, limitBytes);
+          return isHere ? reading : streams.reauthorizeAfterWait(reading, reauthorize);
+        },
         openBody: () => openBody(request, route.consumes),
         watchClient: () => underWay.watchClient(response),
-        assertAllowed: async () =>
-          authorize(await authenticator.authenticate(request, address), scope),
+        reauthorize,
+        openStream: streams.openerFor({ key: caller, response, passage, reauthorize }),
       }, parts);
     }
     reply = await compressor.compress(withFields(reply, fields), request);
@@ -162,15 +174,6 @@ function admit(
   const isStopping = underWay.closing.aborted && path !== HEALTH;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
   return passage.address;
-}
-
-function isLast({ shouldKeepAlive }: ServerResponse, { headers }: Reply): boolean {
-  return !shouldKeepAlive || headers['connection'] === 'close';
-}
-
-/** Whether a body is on its way: one that is expected to be invited is not. */
-function isSending({ complete, headers }: IncomingMessage): boolean {
-  return !complete && headers.expect === undefined;
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

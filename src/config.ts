@@ -14,6 +14,8 @@ export const CERTIFICATE_EXPIRY_WARNING_DAYS = 14;
 /** Requests a minute for each key; 0 turns the limit off. */
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 6_000;
 export const RATE_LIMIT_PER_MINUTE_LIMIT = 10_000_000;
+/** A seller's default rate limit, as a multiple of the rate limit of one key. */
+export const SELLER_RATE_LIMIT_KEYS = 10;
 
 /** What waits for whoever reads the log; beyond it lines are dropped. */
 export const LOG_BUFFER_LIMIT_CHARACTERS = 1024 * 1024;
@@ -42,7 +44,7 @@ export const COMMIT_BOUNDS_SECONDS: readonly number[] =
 
 /** Refused keys a minute from one address; beyond it they are answered with 429. */
 export const FAILED_KEYS_PER_MINUTE = 60;
-/** Keys, and addresses, whose rate is remembered; the one seen longest ago is forgotten first. */
+/** Token buckets kept for keys, sellers and addresses; the least recently used is dropped first. */
 export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
 /** How often the last use of a key is written. */
 export const KEY_USE_INTERVAL_MS = 60_000;
@@ -117,10 +119,18 @@ export const STOCK_LEVELS_KEPT = 20_000;
 /** Products that a full count does not name, read at once. */
 export const STOCK_STEP_PRODUCTS = 1_000;
 
-/** Live streams, and requests that wait for changes: in all, and of one key. */
-export const STREAMS_AT_ONCE_LIMIT = 2_000;
+/**
+ * Concurrent streams, plus requests that wait for changes: total, per seller, and per key. It takes
+ * ten sellers at their limits to exhaust the total.
+ */
+export const STREAMS_TOTAL_LIMIT = 2_000;
+export const STREAMS_PER_SELLER_LIMIT = 200;
 export const STREAMS_PER_KEY_LIMIT = 50;
-/** A stream without changes says so often that it lives; and any asks whether its key does. */
+/** How often a stream checks its key or session again. SECURITY.md promises it. */
+export const REAUTHORIZE_INTERVAL_MS = 15_000;
+/** Maximum duration of an export or a live stream, so of the slot that a slow reader holds. */
+export const STREAM_DURATION_LIMIT_MS = 30 * 60 * 1000;
+/** Idle time after which a live stream sends a comment: proxies close silent connections. */
 export const HEARTBEAT_INTERVAL_MS = 15_000;
 /** The time that a client of a stream is told to wait before it comes back. */
 export const STREAM_RETRY_MS = 1_000;
@@ -220,7 +230,7 @@ export const EXPORTS_AT_ONCE_LIMIT = 8;
 export const EXPORTS_PER_SELLER_LIMIT = 4;
 export const EXPORT_PAGE_SIZE = 250;
 /** An export holds a snapshot open, which keeps the log of the projection from being cut back. */
-export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
+export const EXPORT_TIME_LIMIT_MS = STREAM_DURATION_LIMIT_MS;
 export const EXPORT_CACHE_KIB = 2_048;
 
 /** Messages of webhooks under way at once; those to endpoints that fail take at most half. */
@@ -269,6 +279,12 @@ export const SESSIONS_PER_SELLER_LIMIT = 50;
 /** How long a code to join holds: of an invitation, and the one that an empty server prints. */
 export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * An unfinished file without a lock, as earlier versions left it, counts as abandoned after this
+ * long without a write: a copy writes all the time, and its checks take minutes.
+ */
+export const UNLOCKED_PART_AGE_MS = 24 * 60 * 60 * 1000;
 
 /** What `doctor` says of one check, at most. */
 export const DOCTOR_FINDINGS_LIMIT = 20;

@@ -13,7 +13,7 @@ export {
 export type { PositionSet, Precondition } from './domain/precondition.ts';
 export {
   findSku, formatProduct, type NewProduct, parseNewProduct, parseProductPatch, parseReplacement,
-  type Product, type ProductPatch, type ProductTarget, type Sku,
+  type Product, type ProductPatch, type ProductRow, type ProductTarget, type Sku,
 } from './domain/product.ts';
 export {
   foldText, type Place, type ProductFilter, type ProductQuery, type ProductSort,

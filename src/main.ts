@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 /** The command line: one line a command. Exit status 0, 1 (it failed) or 2 (not understood). */
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import {
   assertNoKey, type Command, CommandFailure, formatHelp, parseInput, UsageError,
 } from './cli/command.ts';
+import { findNearest } from './cli/nearest.ts';
 import { restartForServing } from './cli/restart.ts';
 import { AppError } from './domain/error.ts';
 
@@ -42,49 +44,89 @@ if (args[0] === 'serve') {
   // Node would open a debugger, through which every user of the machine could run code here.
   process.on('SIGUSR1', () => {});
 }
+/** Whether the command has printed its JSON document, which then also reports the failure. */
+let hasAnswered = false;
 try {
   await run(args);
 } catch (error) {
-  process.exitCode = explain(error);
+  const { status, detail } = explain(error);
+  process.stderr.write(`${detail}\n`);
+  const isJson = args.includes('--json') && !hasAnswered;
+  if (isJson) print(JSON.stringify({ error: { detail, exit_status: status } }));
+  process.exitCode = status;
 }
 
 async function run(words: readonly string[]): Promise<void> {
   assertNoKey(words);
-  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((text) => commands.has(text));
+  const [first = '', second] = words;
+  if (first === '--version') return print(describeVersion(words.includes('--json')));
+  if (first === '-h' || first === 'help') return run([...words.slice(1), '--help']);
+  const name = [`${first} ${second}`, first].find((text) => commands.has(text));
   const load = commands.get(name ?? '');
-  if (name === undefined || !load) {
-    if (words.length === 0) throw new UsageError('Name a command.');
-    if (!words.includes('--help')) throw new UsageError(`"${words.join(' ')}" is not a command.`);
-    process.stdout.write(`${await formatOverview()}\n`);
-    return;
-  }
+  if (name === undefined || !load) return print(await formatOverview(words));
   const command = await load();
   const input = parseInput(command, words.slice(name.split(' ').length), process.env);
-  if (input) await command.run(input);
-  else process.stdout.write(`${formatHelp(name, command)}\n`);
+  if (!input) return print(formatHelp(name, command));
+  await command.run({
+    ...input,
+    out(text) {
+      hasAnswered = true;
+      input.out(text);
+    },
+  });
 }
 
-async function formatOverview(): Promise<string> {
-  const lines = await Promise.all([...commands].map(async ([name, load]) =>
-    `  ${name.padEnd(21)} ${(await load()).summary}`));
-  const usage = 'Usage: seller-api COMMAND [FLAGS]';
+/** Lists all commands, or those of a group such as `key`. @throws UsageError */
+async function formatOverview(words: readonly string[]): Promise<string> {
+  const [first = ''] = words;
+  if (words.length === 0) throw new UsageError('Name a command.');
+  const typed = words.filter((word) => !word.startsWith('-')).slice(0, 2);
+  const isGroup = typed.length === 1 && first === typed[0] && listGroups().includes(first);
+  const isHelp = words.includes('--help') || words.includes('-h');
+  if (!isGroup && !(isHelp && typed.length === 0)) throw noSuchCommand(words, typed);
+  const names = [...commands.keys()].filter((name) => !isGroup || name.startsWith(`${first} `));
+  const lines = await Promise.all(names.map(async (name) =>
+    `  ${name.padEnd(21)} ${(await commands.get(name)?.())?.summary}`));
+  const usage = `Usage: seller-api ${isGroup ? `${first} ` : ''}COMMAND [FLAGS]`;
   return `${usage}\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
 }
 
-/** Says what went wrong in one line, and returns the exit status. */
-function explain(error: unknown): number {
+function listGroups(): string[] {
+  return [...commands.keys()].flatMap((name) => name.split(' ').slice(0, -1));
+}
+
+function noSuchCommand(words: readonly string[], typed: readonly string[]): UsageError {
+  const [first = ''] = typed;
+  const nearest = findNearest(typed.join(' '), commands.keys())
+    ?? findNearest(first, [...commands.keys(), ...listGroups()].filter((name) => name !== first));
+  const own = [...commands.keys()].filter((name) => name.startsWith(`${first} `));
+  const hint = nearest !== undefined ? ` Did you mean "${nearest}"?`
+    : own.length > 0 ? ` There are: ${own.join(', ')}.` : '';
+  return new UsageError(`"${words.join(' ')}" is not a command.${hint}`);
+}
+
+function describeVersion(isJson: boolean): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  // The cast: it is our own file, which has both.
+  const { name, version } = JSON.parse(manifest) as Readonly<Record<'name' | 'version', string>>;
+  const node = process.version;
+  return isJson ? JSON.stringify({ version, node }) : `${name} ${version} (Node ${node})`;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** What went wrong, in one line, and the exit status. */
+function explain(error: unknown): { readonly status: number; readonly detail: string } {
   if (error instanceof UsageError) {
-    process.stderr.write(`${error.message} Add --help to see what there is.\n`);
-    return 2;
+    return { status: 2, detail: `${error.message} Add --help to see what there is.` };
   }
   if (error instanceof AppError && error.code === 'invalid_data') {
-    process.stderr.write(`${error.message}\n`);
-    return 2;
+    return { status: 2, detail: error.message };
   }
   const isOurs = error instanceof CommandFailure
     || (error instanceof AppError && error.code !== 'internal');
   const isSystem = error instanceof Error && 'syscall' in error;
-  const isKnown = isOurs || isSystem;
-  process.stderr.write(`${isKnown ? error.message : inspect(error)}\n`);
-  return 1;
+  return { status: 1, detail: isOurs || isSystem ? error.message : inspect(error) };
 }

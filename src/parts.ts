@@ -3,24 +3,28 @@ import { Authenticator } from './api/authenticate.ts';
 import { LiveChanges } from './api/live-changes.ts';
 import { describeApi } from './api/openapi.ts';
 import { Readiness } from './api/readiness.ts';
+import { RequestRates } from './api/request-rates.ts';
 import type {
   MetricsService, PortalService, Route, Services, WebhookService,
 } from './api/route.ts';
 import { routes } from './api/routes.ts';
+import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT,
   LARGE_STOCK_CALLS_AT_ONCE_LIMIT, LARGE_STOCK_CALLS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES,
-  RATE_LIMIT_ENTRIES_LIMIT, STREAMS_AT_ONCE_LIMIT, STREAMS_PER_KEY_LIMIT,
+  REAUTHORIZE_INTERVAL_MS, SELLER_RATE_LIMIT_KEYS, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
+  STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './config.ts';
+import type { SellerId } from './domain/id.ts';
 import type { AnsweredRequest } from './http/answered-request.ts';
 import { AtOnce } from './http/at-once.ts';
 import { TrustedProxies } from './http/client-address.ts';
 import { Compressor } from './http/compression.ts';
 import { Cursors } from './http/cursor.ts';
+import { LingeringConnections } from './http/lingering-close.ts';
 import { PageCache } from './http/page-cache.ts';
 import type { ErrorReport } from './http/problem.ts';
-import { RateLimiter } from './http/rate-limit.ts';
 import { guardReport } from './http/report.ts';
 import { Router } from './http/router.ts';
 import { StrictRequests } from './http/strict-request.ts';
@@ -34,6 +38,13 @@ export interface AppOptions {
   readonly baseUrl?: string;
   /** Requests a minute for each key; 0 for no limit. Default 6,000. */
   readonly rateLimitPerMinute?: number;
+  /**
+   * Requests a minute with all keys of a seller; 0 for no limit. Default: 10 times the limit of a
+   * key, so no limit if keys have none.
+   */
+  readonly sellerRateLimitPerMinute?: number;
+  /** Default: those that README.md lists. */
+  readonly streamLimits?: Partial<StreamLimits>;
   /** Whether requests that a browser page sent may carry a key. Default false. */
   readonly allowBrowsers?: boolean;
   /**
@@ -66,19 +77,32 @@ export interface Parts extends Services {
   readonly authenticator: Authenticator;
   readonly usage: UsageCounter;
   /** Undefined where no limit is set. */
-  readonly rates: RateLimiter<string> | undefined;
+  readonly rates: RequestRates | undefined;
   readonly compressor: Compressor;
   readonly underWay: UnderWay;
+  readonly lingering: LingeringConnections;
   readonly strict: StrictRequests;
   readonly proxies: TrustedProxies;
 }
+
+const STREAM_LIMITS: StreamLimits = {
+  total: STREAMS_TOTAL_LIMIT,
+  perSeller: STREAMS_PER_SELLER_LIMIT,
+  perKey: STREAMS_PER_KEY_LIMIT,
+  reauthorizeIntervalMs: REAUTHORIZE_INTERVAL_MS,
+  durationLimitMs: STREAM_DURATION_LIMIT_MS,
+};
 
 /** Starts nothing that has to be stopped but what `App.close` ends. */
 export function wire(options: AppOptions): Parts {
   const { store, clock = Date.now } = options;
   const report = guardReport(options.report);
-  const perMinute = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
+  const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
+  const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_KEYS;
   const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
+  const imports = new AtOnce<SellerId>('imports', {
+    all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
+  });
   return {
     store,
     report,
@@ -89,21 +113,21 @@ export function wire(options: AppOptions): Parts {
     describe: () => describeApi(routes, prefix),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
-    imports: new AtOnce('imports', {
-      all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
-    }),
+    imports,
     largeStockCalls: new AtOnce('large calls that change stock', {
       all: LARGE_STOCK_CALLS_AT_ONCE_LIMIT, perOwner: LARGE_STOCK_CALLS_PER_SELLER_LIMIT,
     }),
-    streams: new AtOnce('streams of changes', {
-      all: STREAMS_AT_ONCE_LIMIT, perOwner: STREAMS_PER_KEY_LIMIT,
+    streams: new Streams({
+      limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
     }),
     liveChanges: new LiveChanges(store),
     readiness: new Readiness(store),
     router: new Router(routes),
-    rates: perMinute > 0 ? new RateLimiter(perMinute, RATE_LIMIT_ENTRIES_LIMIT, clock) : undefined,
+    rates: perKey > 0 || perSeller > 0
+      ? new RequestRates({ perKey, perSeller }, clock) : undefined,
     compressor: new Compressor(),
     underWay: new UnderWay(),
+    lingering: new LingeringConnections(),
     strict: new StrictRequests(),
     proxies: new TrustedProxies(options.trustedProxies ?? []),
     authenticator: new Authenticator({

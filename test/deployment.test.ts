@@ -125,7 +125,8 @@ test('nginx before the server hands on addresses, long imports and live changes'
     if (seen.includes(`id: ${ROWS}\n`)) break;
   }
   live.destroy();
-  assert.equal((await ask('GET', '/portal/join', {})).statusCode, 200);
+  const host = `localhost:${port}`; // the portal is at the base URL alone
+  assert.equal((await ask('GET', '/portal/join', { host })).statusCode, 200);
 });
 
 test('what the Containerfile copies is all that a server needs, and it may be read only', {

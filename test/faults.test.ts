@@ -1,8 +1,7 @@
-/** Faults around the server: a log that fails, text made to be slow, a folder that cannot be. */
+/** Faults around the server: a log that fails, and text that is made to be slow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createApp, listen } from '../src/index.ts';
-import { run } from './support/command.ts';
 import { send } from './support/http.ts';
 import { startServer } from './support/server.ts';
 
@@ -30,10 +29,4 @@ test('refuses a long text of nothing but escaped quotes', async (t) => {
   });
   assert.equal(answer.status, 400);
   assert.match(answer.json().type, /invalid-json$/);
-});
-
-test('names the fault of the system where a folder cannot be made', async () => {
-  const { status, notes } = await run(['seller', 'list', '--data', '/dev/null/x']);
-  assert.equal(status, 1);
-  assert.match(notes, /ENOTDIR/);
 });

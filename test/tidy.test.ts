@@ -72,6 +72,14 @@ test('imports inward only', () => {
   assert.deepEqual(faults, []);
 });
 
+test('names no product, SKU or stock in the code of http', () => {
+  const faults = sources.filter(({ path }) => path.startsWith('src/http/'))
+    .flatMap(({ path, text }) => [...withoutComments(text)
+      .replaceAll('seller-product-api', '') // the name of this project
+      .matchAll(/\w*(?:product|sku|stock)\w*/gi)].map(([word]) => `${path}: ${word}`));
+  assert.deepEqual(faults, []);
+});
+
 test('has no circle of imports', () => {
   const targets = new Map(sources.map((file) => [file.path, targetsOf(file)]));
   const done = new Set<string>();
@@ -117,6 +125,11 @@ test('needs no package to run and no install script to develop', () => {
     assert.match(read(path), /"integrity": "sha512-/, path);
   }
 });
+
+/** As far as comments stand alone or end a line, which a string with `//` in it does not. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(?:^| )\/\/ .*$/gm, '');
+}
 
 function load(pattern: string): SourceFile[] {
   return globSync(pattern, { cwd: ROOT }).sort().map((path) => {

@@ -14,6 +14,7 @@ import type { Caller } from '../domain/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
 import type { Scope } from '../domain/scope.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
+import { isFromWebPage } from '../http/web-page.ts';
 import type { Grant, Store } from '../store/store.ts';
 
 interface AuthenticationOptions {
@@ -112,8 +113,7 @@ function readKey(request: IncomingMessage): ApiKeySecret {
 
 /** A key in a browser is a key that every visitor can read. */
 function refuseBrowser(request: IncomingMessage): void {
-  const site = request.headers['sec-fetch-site'];
-  if (request.headers.origin === undefined && (site === undefined || site === 'none')) return;
+  if (!isFromWebPage(request.headers)) return;
   const detail = 'This request was sent by a web page, where everybody can read the key.';
   throw new AppError('browser_refused', `${detail} Revoke it, and send requests from your server.`);
 }

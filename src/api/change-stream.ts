@@ -13,6 +13,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ChangePage } from '../store/stock-store.ts';
 import { EVENT_STREAM_TYPE } from './media-types.ts';
 import type { Services } from './route.ts';
+import type { OpenStream } from './streams.ts';
 
 /** Who follows which changes, from where on. */
 interface Following {
@@ -20,65 +21,60 @@ interface Following {
   readonly after: number;
   /** Undefined for all. */
   readonly types: readonly ChangeType[] | undefined;
-  /** Whose streams are counted together. */
-  readonly owner: string;
   /** An event that stands before all others, if there is one. */
   readonly preface?: string;
   /** As of a call. */
+  readonly openStream: OpenStream;
   watchClient(): AbortSignal;
-  assertAllowed(): Promise<void>;
 }
 
 /** @throws AppError `unavailable`, and what `listChanges` of the store does */
-export async function openChangeStream(
-  following: Following, { store, streams, liveChanges }: Services,
+export function openChangeStream(
+  following: Following, { store, liveChanges }: Services,
 ): Promise<Reply> {
-  const { sellerId, after, owner } = following;
-  // What is wrong with the place to begin shows here, while the answer can still be a problem.
-  await store.listChanges(sellerId, { after, limit: 1 });
-  const end = streams.begin(owner);
-  return {
-    status: 200,
-    headers: {
-      'content-type': EVENT_STREAM_TYPE,
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no', // or nginx would keep events back
-    },
-    body: follow(following, liveChanges, end),
-  };
+  const { sellerId, after, openStream } = following;
+  return openStream('live', async ({ signal }) => {
+    // Rejects an invalid start position while the response can still be a problem document.
+    await store.listChanges(sellerId, { after, limit: 1 });
+    return {
+      status: 200,
+      headers: {
+        'content-type': EVENT_STREAM_TYPE,
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no', // or nginx would buffer events
+      },
+      body: follow(following, liveChanges, AbortSignal.any([following.watchClient(), signal])),
+    };
+  });
 }
 
 async function* follow(
-  following: Following, liveChanges: Services['liveChanges'], end: () => void,
+  { sellerId, after, types, preface = '' }: Following, liveChanges: Services['liveChanges'],
+  signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array, void, void> {
-  const { sellerId, after, types, preface = '' } = following;
   let next = after;
-  let checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+  let heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
   try {
-    const signal = following.watchClient();
     yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
     while (!signal.aborted) {
-      if (performance.now() >= checkAt) {
-        await following.assertAllowed(); // a stream does not outlive its key
-        checkAt = performance.now() + HEARTBEAT_INTERVAL_MS;
-      }
       const piece = await liveChanges.read(sellerId, next, types, formatEvents);
-      if (piece.next > next) yield piece.text;
-      else await setImmediate(); // whatever wakes it, it never reads the same twice in one turn
+      if (piece.next > next) {
+        yield piece.text;
+        heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
+      } else await setImmediate(); // never re-reads within one event-loop turn
       next = piece.next;
-      const restMs = Math.ceil(checkAt - performance.now());
+      const restMs = Math.max(Math.ceil(heartbeatAt - performance.now()), 0);
       if (next < piece.position) await setImmediate(); // or a long history would be read in one
-      else if (await liveChanges.wait(sellerId, next, Math.max(restMs, 0), signal)) continue;
+      else if (await liveChanges.wait(sellerId, next, restMs, signal)) continue;
       else if (!signal.aborted) {
         await nextTurn(); // all that began together get here together
         yield ': still here\n\n';
+        heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
       }
     }
   } catch (error) {
     // The client comes back with the id of its last event, and is then told what is wrong.
     if (!(error instanceof AppError)) throw error;
-  } finally {
-    end();
   }
 }
 

@@ -7,7 +7,6 @@ import {
 } from '../config.ts';
 import { CHANGE_TYPES, type ChangeType, formatChange } from '../domain/change.ts';
 import { AppError } from '../domain/error.ts';
-import { formatKeyId } from '../domain/id.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ChangePage } from '../store/stock-store.ts';
 import { openChangeStream } from './change-stream.ts';
@@ -61,7 +60,7 @@ async function readPage(
     store.listChanges(sellerId, { after: from, limit, types });
   const first = await read(after);
   if (first.changes.length > 0 || first.next < first.position || waitMs === 0) return first;
-  const end = streams.begin(formatKeyId(call.caller));
+  const release = streams.acquire(call.caller);
   try {
     const signal = call.watchClient();
     const deadline = performance.now() + waitMs;
@@ -72,17 +71,17 @@ async function readPage(
       if (!isThere) break;
       page = await read(page.next);
     }
+    await call.reauthorize(); // the wait was long enough for the key to be revoked
     return page;
   } finally {
-    end();
+    release();
   }
 }
 
 function openStream(call: Call, services: Services, { after, types }: FeedQuery): Promise<Reply> {
   return openChangeStream({
     sellerId: call.caller.sellerId, after, types,
-    owner: formatKeyId(call.caller),
+    openStream: call.openStream,
     watchClient: call.watchClient,
-    assertAllowed: call.assertAllowed,
   }, services);
 }

@@ -102,12 +102,14 @@ export const responseFields = {
   },
   RateLimit: {
     field: 'RateLimit', required: false, schema: text, example: '"requests";r=5999;t=1',
-    description: 'What is left (`r`) of the requests of this key, and the seconds (`t`) until all '
-      + 'of them are back. Where the server limits rates.',
+    description: 'The requests that remain (`r`) to this key (`"requests"`) or to all keys of its '
+      + 'seller (`"seller"`), whichever has fewer, and the seconds (`t`) until all of them are '
+      + 'restored. Where the server limits rates.',
   },
   RateLimitPolicy: {
     field: 'RateLimit-Policy', required: false, schema: text, example: '"requests";q=6000;w=60',
-    description: 'How many requests (`q`) a key has in how many seconds (`w`).',
+    description: 'How many requests (`q`) the key, or all keys of its seller, may send in how many '
+      + 'seconds (`w`).',
   },
   WwwAuthenticate: {
     field: 'WWW-Authenticate', required: true, schema: text,

@@ -1,7 +1,7 @@
 /** Where the products of a file go, the catalogue or a trial, and what becomes of its rows. */
 import type { Caller } from '../domain/caller.ts';
 import type { Issue } from '../domain/error.ts';
-import type { NewProduct } from '../domain/product.ts';
+import type { ProductRow } from '../domain/product.ts';
 import type { ImportedProducts, ImportMode, Store } from '../store/store.ts';
 import type { Author } from '../store/write.ts';
 import type { ImportRow } from '../transfer/import-row.ts';
@@ -48,7 +48,7 @@ export function openTrial(
   };
 }
 
-function readProducts(rows: readonly ImportRow[]): NewProduct[] {
+function readProducts(rows: readonly ImportRow[]): ProductRow[] {
   return rows.flatMap(({ content }) => content?.product ?? []);
 }
 
@@ -64,11 +64,12 @@ export function readOutcomes(
     const effect = written?.effects[products] ?? 'taken';
     products += 1;
     if (effect === 'taken') return { ...row, status: 'failed', errors: [TAKEN] };
+    if (effect === 'incomplete') return { ...row, status: 'failed', errors: content.missing };
     return { ...row, status: effect, errors: undefined };
   });
 }
 
 const TAKEN: Issue = {
   pointer: '/sku', code: 'taken',
-  detail: 'You already have a product with this SKU. Import with mode=upsert to change it.',
+  detail: 'You already have a product with this SKU.',
 };

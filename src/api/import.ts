@@ -7,6 +7,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ImportedProducts, ImportMode } from '../store/store.ts';
 import { parseColumnMap, parseDefaults } from '../transfer/columns.ts';
 import { CsvRows } from '../transfer/csv-rows.ts';
+import { type AdvisedFile, type AdviceWords, RejectionCauses } from '../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../transfer/import-row.ts';
 import { NdjsonRows } from '../transfer/ndjson-rows.ts';
 import type { WrittenUnit } from '../transfer/units.ts';
@@ -24,13 +25,13 @@ export async function importProducts(call: Call, services: Services): Promise<Re
   const idempotencyKey = readIdempotencyKey(call.headers);
   const { mediaType, chunks } = call.openBody();
   const reader = openReader(mediaType, options, caller);
-  const end = services.imports.begin(caller.sellerId);
-  const target = options.isDryRun
-    ? openTrial(store, caller, options.mode)
-    : openCatalogue(store, caller, options.mode, idempotencyKey);
-  const tally = new Tally(reader, caller.position, options.reportsAll);
-  const batches = reader.read(chunks);
-  return takeFile({ batches, target, tally, assertAllowed: call.assertAllowed, end }, services);
+  return takeFile(call.openStream, services, () => ({
+    batches: reader.read(chunks),
+    target: options.isDryRun
+      ? openTrial(store, caller, options.mode)
+      : openCatalogue(store, caller, options.mode, idempotencyKey),
+    tally: new Tally(reader, caller.position, options.reportsAll),
+  }));
 }
 
 interface Options {
@@ -60,10 +61,11 @@ function parseOptions(query: Query): Options {
 function openReader(mediaType: string, options: Options, { currency }: Caller): RowReader {
   const { map, default: defaults } = options;
   if (mediaType === CSV_TYPE) {
-    return new CsvRows(
-      currency, map === undefined ? new Map() : parseColumnMap(map),
-      defaults === undefined ? new Map() : parseDefaults(defaults),
-    );
+    return new CsvRows(currency, {
+      map: map === undefined ? new Map() : parseColumnMap(map),
+      defaults: defaults === undefined ? new Map() : parseDefaults(defaults),
+      isPartial: options.mode === 'upsert',
+    });
   }
   const detail = 'Is for CSV: members of NDJSON have their own names and values.';
   const issues = (['map', 'default'] as const).filter((name) => options[name] !== undefined)
@@ -72,15 +74,26 @@ function openReader(mediaType: string, options: Options, { currency }: Caller): 
   return new NdjsonRows(currency);
 }
 
+/** Advice in terms of the query parameters. */
+const WORDS: AdviceWords = {
+  giveDefaults: (values) => `Send the file again with default=${values.join(',')}.`,
+  nameColumns: (members) =>
+    `Name their columns: map=${members.map((member) => `${member}:COLUMN`).join(',')}.`,
+  upsert: 'To change these products, send the file again with mode=upsert.',
+};
+
 /** What became of the rows so far. */
 class Tally implements UnitTally<ImportRow, ImportedProducts> {
   readonly #reader: RowReader;
+  readonly #format: AdvisedFile['format'];
   readonly #reportsAll: boolean;
   readonly #counts = startCounts();
+  readonly #causes = new RejectionCauses();
   #position: number;
 
   constructor(reader: RowReader, position: number, reportsAll: boolean) {
     this.#reader = reader;
+    this.#format = reader instanceof CsvRows ? 'csv' : 'ndjson';
     this.#position = position;
     this.#reportsAll = reportsAll;
   }
@@ -90,6 +103,7 @@ class Tally implements UnitTally<ImportRow, ImportedProducts> {
     let lines = '';
     for (const { line, sku, status, errors } of readOutcomes(unit)) {
       this.#counts[status] += 1;
+      if (errors) this.#causes.add(errors);
       const isTold = status === 'failed' || (this.#reportsAll && status !== 'skipped');
       if (isTold) lines += formatLine({ line, sku, status, errors });
     }
@@ -99,6 +113,10 @@ class Tally implements UnitTally<ImportRow, ImportedProducts> {
   summarise() {
     const { ignoredColumns } = this.#reader;
     const ignored = ignoredColumns.length > 0 && { ignored_columns: ignoredColumns };
-    return { ...this.#counts, position: this.#position, ...ignored };
+    const advice = this.#causes.advise(WORDS, { format: this.#format, ignoredColumns });
+    return {
+      ...this.#counts, position: this.#position, ...ignored,
+      ...(advice !== undefined && { advice }),
+    };
   }
 }

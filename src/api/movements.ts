@@ -7,13 +7,12 @@ import {
 import { parseReason } from '../domain/stock-change.ts';
 import { parseSource } from '../domain/stock-sync.ts';
 import { formatTime } from '../domain/time.ts';
-import { nextTurn } from '../domain/turn.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { MovementQuery } from '../store/stock-store.ts';
-import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
-import { watchPermission } from '../transfer/permission.ts';
-import { CSV_TYPE, JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
+import { formatCsvRow } from '../transfer/csv-writer.ts';
+import { exportCollection } from './export.ts';
+import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
 import { assertWhole, formatNextLink } from './list-pages.ts';
 import { MOVEMENTS } from './paths.ts';
 import { parseChoice, parseInstant, parsePosition, parseSku, QueryReader } from './query-reader.ts';
@@ -87,54 +86,26 @@ async function listPage(
 }
 
 function exportMovements(
-  { caller, query, assertAllowed }: Call, { store, streams }: Services, ledger: LedgerQuery,
-): Reply {
+  { caller, query, openStream }: Call, { store }: Services, ledger: LedgerQuery,
+): Promise<Reply> {
   assertWhole(query);
-  const isCsv = ledger.mediaType === CSV_TYPE;
-  const source = {
-    store, sellerId: caller.sellerId, end: streams.begin(formatKeyId(caller)),
-    askAgain: watchPermission(assertAllowed),
-  };
-  return {
-    status: 200,
-    headers: {
-      'content-type': isCsv ? `${CSV_TYPE}; charset=utf-8` : ledger.mediaType,
-      'cache-control': 'no-store',
-      'seller-position': String(caller.position),
-    },
-    body: isCsv
-      ? render(source, ledger, formatCsvHeader(COLUMNS), formatRow)
-      : render(source, ledger, '', (one) => `${formatMovement(one)}\n`),
-  };
-}
-
-/** Where the movements of an export come from. */
-interface Source {
-  readonly store: Store;
-  readonly sellerId: SellerId;
-  /** Rejects once they may not be told any more. */
-  readonly askAgain: () => Promise<void>;
-  readonly end: () => void;
+  const { mediaType } = ledger;
+  const format = { columns: COLUMNS, formatRow, formatJson: formatMovement };
+  const headers = { 'cache-control': 'no-store' };
+  return exportCollection({ openStream, mediaType, format, headers }, async () =>
+    ({ position: caller.position, pages: readMovements(store, caller.sellerId, ledger) }));
 }
 
 /** What was written to the history stays: page after page, it is that of one position. */
-async function* render(
-  { store, sellerId, askAgain, end }: Source, ledger: LedgerQuery, head: string,
-  format: (movement: Change) => string,
-): AsyncGenerator<string, void, void> {
-  try {
-    yield head;
-    let query: MovementQuery = { ...ledger, limit: PAGE_SIZE_LIMIT };
-    for (;;) {
-      await askAgain();
-      const { movements, next } = await store.listMovements(sellerId, query);
-      if (movements.length > 0) yield movements.map(format).join('');
-      if (next === undefined) return;
-      await nextTurn(); // a client that takes pages as fast as they come is not the only one
-      query = { ...query, ...(query.isDescending ? { upTo: next } : { after: next }) };
-    }
-  } finally {
-    end();
+async function* readMovements(
+  store: Store, sellerId: SellerId, ledger: LedgerQuery,
+): AsyncGenerator<readonly Change[], void, void> {
+  let query: MovementQuery = { ...ledger, limit: PAGE_SIZE_LIMIT };
+  for (;;) {
+    const { movements, next } = await store.listMovements(sellerId, query);
+    yield movements;
+    if (next === undefined) return;
+    query = { ...query, ...(query.isDescending ? { upTo: next } : { after: next }) };
   }
 }
 

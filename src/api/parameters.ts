@@ -110,8 +110,9 @@ const dryRun: Parameter = {
 export const importParameters: readonly Parameter[] = [
   {
     name: 'mode', example: 'create',
-    description: '`upsert` creates products and replaces those whose SKU is there; with `create` '
-      + 'those fail.',
+    description: '`upsert` creates products, and changes those whose SKU exists to what their rows '
+      + 'say: members that are missing or blank keep their value. With `create`, rows whose SKU '
+      + 'exists fail.',
     schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
   },
   dryRun,
@@ -128,9 +129,10 @@ export const importParameters: readonly Parameter[] = [
   },
   {
     name: 'default', example: 'stock:0,category:Misc',
-    description: 'What stands for a blank cell of a CSV file, or for a column that it does not '
-      + 'have: `member:text`, with commas between. Members are `name`, `category`, `price` and '
-      + '`stock`; numbers are written as in the file.',
+    description: 'What new products get where a cell of a CSV file is blank, or a column is '
+      + 'missing: `member:text`, with commas between. A default never changes a product that '
+      + 'exists. Members are `name`, `category`, `price` and `stock`; numbers are written as in '
+      + 'the file.',
     schema: { type: 'string', minLength: 1 },
   },
 ];

@@ -16,8 +16,8 @@ export async function listProducts(call: Call, services: Services): Promise<Repl
   const mediaType = list.format ? MEDIA_TYPE_OF[list.format] : call.mediaType;
   if (mediaType === JSON_TYPE) return listPage(call, services, list);
   assertWhole(call.query);
-  const { caller, assertAllowed } = call;
-  return exportProducts(services.store, { ...caller, assertAllowed }, list, mediaType);
+  const { caller, openStream } = call;
+  return exportProducts(services.store, { caller, list, mediaType, openStream });
 }
 
 async function listPage(call: Call, services: Services, list: ListQuery): Promise<Reply> {

@@ -4,6 +4,7 @@ import { type Currency, toMinorUnits } from '../domain/currency.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, STOCK_LIMIT,
 } from '../domain/limits.ts';
+import { findNumberFault } from '../domain/number-text.ts';
 import type { Parsed } from '../domain/parsed.ts';
 import { PRODUCT_FIELDS, type ProductField } from '../domain/product-fields.ts';
 import {
@@ -71,11 +72,13 @@ function parseSearch(text: string): Parsed<string> {
 }
 
 function parsePrice(text: string, currency: Currency): Parsed<number> {
-  const amount = /^\d{1,12}(?:\.\d{1,10})?$/.test(text) ? Number(text) : NaN;
+  const amount = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,10})?$/.test(text) ? Number(text) : NaN;
   if (!(amount < PRICE_LIMIT)) {
     const detail = 'Must be a price such as 12.50, at least 0 and below 1,000,000,000,000.';
     return { fault: { code: 'range', detail } };
   }
+  const fault = findNumberFault(text);
+  if (fault) return { fault };
   const value = toMinorUnits(amount, currency);
   if (value !== undefined) return { value };
   const detail = `Must have at most ${currency.decimals} decimals in ${currency.code}.`;

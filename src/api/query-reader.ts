@@ -43,7 +43,7 @@ export class QueryReader {
 }
 
 function parseInteger(text: string, least: number, most: number): Parsed<number> {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return { value };
   return { fault: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
 }

@@ -1,5 +1,5 @@
 /** What a route is, and what its handler is given. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import type { SellerId, WebhookReference } from '../domain/id.ts';
 import type { Scope } from '../domain/scope.ts';
@@ -19,6 +19,7 @@ import type { Store } from '../store/store.ts';
 import type { LiveChanges } from './live-changes.ts';
 import type { Operation, Parameter } from './operation.ts';
 import type { Readiness } from './readiness.ts';
+import type { OpenStream, Streams } from './streams.ts';
 
 /** One request: authenticated, within its rate, allowed by its scope, its query checked. */
 export interface Call {
@@ -40,8 +41,10 @@ export interface Call {
   openBody(): BodyStream;
   /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
   watchClient(): AbortSignal;
-  /** For an answer that takes long: rejects like a new request whose key is not good any more. */
-  assertAllowed(): Promise<void>;
+  /** For use after a wait: rejects whenever a new request with this key would be rejected. */
+  reauthorize(): Promise<void>;
+  /** Opens the only kind of stream that a reply may carry. @throws AppError `unavailable` */
+  readonly openStream: OpenStream;
 }
 
 /** What all requests share. */
@@ -53,8 +56,8 @@ export interface Services {
   readonly imports: AtOnce<SellerId>;
   /** The calls under way that change stock and are larger than other bodies, by seller. */
   readonly largeStockCalls: AtOnce<SellerId>;
-  /** The streams of changes and the requests that wait for some, by key. */
-  readonly streams: AtOnce<string>;
+  /** Opens streams, and counts them together with the requests that wait for changes. */
+  readonly streams: Streams;
   readonly liveChanges: LiveChanges;
   readonly readiness: Readiness;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
@@ -80,6 +83,7 @@ export interface WebhookService {
 /** A request for a page, as it came. */
 export interface PageRequest {
   readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   /** The address that it came from. */
   readonly address: string;
   /** Without what stands before the paths of this server. */
@@ -96,6 +100,8 @@ export interface PageRequest {
 export interface PortalService {
   /** Whether the path of a page, or of one that is not there, is the portal's. */
   isFor(path: string): boolean;
+  /** Sorted; empty if the path does not exist. */
+  findMethods(path: string): readonly string[];
   /** Refuses by answers, too: it never rejects. */
   answer(request: PageRequest, services: Services): Promise<Reply>;
   /** Ends what goes on without a request. */

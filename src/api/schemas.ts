@@ -21,7 +21,8 @@ const product: Readonly<Record<ProductField, Schema>> = {
   id: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$', description: 'Opaque.' },
   name: {
     type: 'string', minLength: 1, maxLength: NAME_LIMIT_CODE_POINTS,
-    description: 'Kept exactly as sent: not blank, no control characters, no line breaks.',
+    description: 'Kept exactly as sent: something visible in it, no control characters, no line '
+      + 'breaks.',
   },
   category: {
     type: 'string', minLength: 1, maxLength: CATEGORY_LIMIT_CODE_POINTS,
@@ -29,8 +30,10 @@ const product: Readonly<Record<ProductField, Schema>> = {
   },
   sku: {
     type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS,
-    description: 'Your own code, once in your catalogue. Brought into Unicode normal form C; upper '
-      + 'and lower case differ; no outer white space, nothing invisible.',
+    description: 'Your own code, once in your catalogue. Brought into Unicode normal form C: '
+      + 'letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, P and S) '
+      + 'and inner spaces U+0020; nothing invisible, no combining mark first. Upper and lower case '
+      + 'differ.',
   },
   price: {
     type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT,
@@ -76,7 +79,7 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   blank: 'it has nothing visible',
   length: 'it is too long',
   range: 'it is too small or too large',
-  precision: 'it has too many decimals',
+  precision: 'it has too many decimals, or digits that cannot be kept exactly',
   format: 'it is not written as it should be',
   characters: 'it has characters that it may not have',
   mismatch: 'it contradicts another part of the request',
@@ -84,7 +87,9 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   target: 'nothing can be sent to this address',
 };
 
-const importEffects: Readonly<Record<Exclude<ImportEffect, 'taken'> | 'failed', string>> = {
+type RowStatus = Exclude<ImportEffect, 'taken' | 'incomplete'> | 'failed';
+
+const rowStatuses: Readonly<Record<RowStatus, string>> = {
   created: 'there was none with this SKU',
   updated: 'it was changed',
   unchanged: 'it was the same already',
@@ -105,9 +110,10 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
   },
   PartialProductPage: pageOf('products', refer('PartialProduct')),
   ImportProduct: {
-    ...objectOf(product, Object.keys(sent)), additionalProperties: false,
+    ...objectOf(product, ['sku']), additionalProperties: false,
     description: 'A product as it is sent, or as an export has it: `id`, `position` and the times '
-      + 'are passed over, and a `currency` has to be yours.',
+      + 'are passed over, and a `currency` has to be yours. Members other than `sku` may be left '
+      + 'out where the product exists: it keeps their values.',
   },
   ImportLine: {
     oneOf: [
@@ -121,7 +127,7 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
   ImportRow: objectOf({
     line: { type: 'integer', minimum: 1, description: 'Of the file: where the row begins.' },
     sku: { type: ['string', 'null'], description: 'As sent; null where there is none.' },
-    status: { type: 'string', ...enumOf(importEffects) },
+    status: { type: 'string', ...enumOf(rowStatuses) },
     errors: problem.errors,
   }, ['line', 'sku', 'status']),
   ImportSummary: objectOf({
@@ -129,6 +135,11 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
     skipped: { ...count, description: 'Rows that hold no product, such as those of images.' },
     position: { ...count, description: 'Of the catalogue, after the import.' },
     ignored_columns: { type: 'array', items: { type: 'string' } },
+    advice: {
+      type: 'string',
+      description: 'For a person: the cause of most rejected rows, and what to do about it. Absent '
+        + 'where they have no cause in common.',
+    },
   }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
   ImportProblem: objectOf({
     ...problem,

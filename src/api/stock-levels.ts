@@ -1,12 +1,12 @@
 /** The stock of all products, as it is or as it once stood. */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
-import { formatKeyId, formatProductId, type ProductId, type SellerId } from '../domain/id.ts';
+import { formatProductId, type ProductId, type SellerId } from '../domain/id.ts';
 import type { Parsed } from '../domain/parsed.ts';
-import { nextTurn } from '../domain/turn.ts';
 import type { Reply } from '../http/reply.ts';
 import type { StockLevelAt, StockLevelPage } from '../store/stock-store.ts';
-import { formatCsvHeader, formatCsvRow } from '../transfer/csv-writer.ts';
-import { CSV_TYPE, JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
+import { formatCsvRow } from '../transfer/csv-writer.ts';
+import { exportCollection } from './export.ts';
+import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from './media-types.ts';
 import { assertWhole, formatNextLink } from './list-pages.ts';
 import { STOCK } from './paths.ts';
 import { parseChoice, parseInstant, parsePosition, QueryReader } from './query-reader.ts';
@@ -80,41 +80,28 @@ async function exportStock(
   call: Call, services: Services, moment: Moment | undefined, mediaType: string,
 ): Promise<Reply> {
   assertWhole(call.query);
-  const { sellerId } = call.caller;
-  const position = await findPosition(call, services, moment);
-  const query = { after: undefined, limit: PAGE_SIZE_LIMIT };
-  const first = await services.store.listStockAt(sellerId, position, query);
-  const end = services.streams.begin(formatKeyId(call.caller));
-  const isCsv = mediaType === CSV_TYPE;
-  const format = isCsv
-    ? (level: StockLevelAt) => formatRow(sellerId, level)
-    : (level: StockLevelAt) => `${formatLevel(sellerId, level)}\n`;
-  const head = isCsv ? formatCsvHeader(COLUMNS) : '';
-  return {
-    status: 200,
-    headers: {
-      'content-type': isCsv ? `${CSV_TYPE}; charset=utf-8` : mediaType,
-      'cache-control': 'no-store',
-      'seller-position': String(position),
-    },
-    body: render(first, (after) =>
-      services.store.listStockAt(sellerId, position, { ...query, after }), head, format, end),
+  const { caller: { sellerId }, openStream } = call;
+  const format = {
+    columns: COLUMNS,
+    formatRow: (level: StockLevelAt) => formatRow(sellerId, level),
+    formatJson: (level: StockLevelAt) => formatLevel(sellerId, level),
   };
+  const headers = { 'cache-control': 'no-store' };
+  return exportCollection({ openStream, mediaType, format, headers }, async () => {
+    const position = await findPosition(call, services, moment);
+    const read = (after?: ProductId): Promise<StockLevelPage> =>
+      services.store.listStockAt(sellerId, position, { after, limit: PAGE_SIZE_LIMIT });
+    // Reads the first page while the response to a missing position can still be a problem.
+    return { position, pages: readLevels(await read(), read) };
+  });
 }
 
-async function* render(
+async function* readLevels(
   first: StockLevelPage, read: (after: ProductId | undefined) => Promise<StockLevelPage>,
-  head: string, format: (level: StockLevelAt) => string, end: () => void,
-): AsyncGenerator<string, void, void> {
-  try {
-    yield head;
-    for (let page = first; ; page = await read(page.levels.at(-1)?.id)) {
-      yield page.levels.map(format).join('');
-      if (!page.hasMore) return;
-      await nextTurn(); // a client that takes pages as fast as they come is not the only one
-    }
-  } finally {
-    end();
+): AsyncGenerator<readonly StockLevelAt[], void, void> {
+  for (let page = first; ; page = await read(page.levels.at(-1)?.id)) {
+    yield page.levels;
+    if (!page.hasMore) return;
   }
 }
 

@@ -35,17 +35,17 @@ interface Options extends StockOrigin {
 }
 
 export async function streamStock(call: Call, services: Services): Promise<Reply> {
-  const { caller } = call;
   const options = parseOptions(call);
   const key = readIdempotencyKey(call.headers);
   const { chunks } = call.openBody();
-  const end = services.imports.begin(caller.sellerId);
-  const target = options.isDryRun
-    ? openTrial(services.store, call, options) : openCatalogue(services.store, call, options, key);
   const hasSource = options.source !== undefined;
-  const batches = new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource));
-  const tally = new Tally(call, options.reportsAll);
-  return takeFile({ batches, target, tally, assertAllowed: call.assertAllowed, end }, services);
+  return takeFile(call.openStream, services, () => ({
+    batches: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
+    target: options.isDryRun
+      ? openTrial(services.store, call, options)
+      : openCatalogue(services.store, call, options, key),
+    tally: new Tally(call, options.reportsAll),
+  }));
 }
 
 /** @throws AppError `invalid_query` naming every faulty parameter */

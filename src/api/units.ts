@@ -7,6 +7,7 @@ import type { Reply } from '../http/reply.ts';
 import { type FileOfRows, type WrittenUnit, writeUnits } from '../transfer/units.ts';
 import { NDJSON_TYPE } from './media-types.ts';
 import type { Services } from './route.ts';
+import type { OpenStream } from './streams.ts';
 import { formatReplay } from './write.ts';
 
 /** What became of the rows so far. */
@@ -16,27 +17,36 @@ export interface UnitTally<Row, Written> {
   summarise(): object;
 }
 
-interface TalliedFile<Row, Written> extends FileOfRows<Row, Written> {
+interface TalliedFile<Row, Written> extends Omit<FileOfRows<Row, Written>, 'guard'> {
   readonly tally: UnitTally<Row, Written>;
 }
 
-/** Begins, and answers while it goes on. @throws AppError where the file is faulty as a whole */
-export async function takeFile<
+/**
+ * Starts an import and returns a response that reports its progress; calls `open` once it has a
+ * slot.
+ * @throws AppError if the file as a whole is invalid, or too many imports are in flight
+ */
+export function takeFile<
   Row extends { readonly characters: number }, Written extends { readonly isReplay: boolean },
->(file: TalliedFile<Row, Written>, services: Services): Promise<Reply> {
-  const { tally } = file;
-  const units = writeUnits(file);
-  const first = await units.next();
-  const isReplay = !first.done && first.value.written?.isReplay === true;
-  return {
-    status: 200,
-    headers: {
-      'content-type': NDJSON_TYPE,
-      'cache-control': 'no-store',
-      ...formatReplay(isReplay),
-    },
-    body: tell(first, units, tally, services),
-  };
+>(
+  openStream: OpenStream, services: Services, open: () => TalliedFile<Row, Written>,
+): Promise<Reply> {
+  return openStream('ingest', async (guard) => {
+    const { tally, ...file } = open();
+    const units = writeUnits({ ...file, guard });
+    const first = await units.next();
+    const isReplay = !first.done && first.value.written?.isReplay === true;
+    return {
+      status: 200,
+      headers: {
+        'content-type': NDJSON_TYPE,
+        'cache-control': 'no-store',
+        ...formatReplay(isReplay),
+      },
+      body: tell(first, units, tally, services),
+      close: () => units.return(),
+    };
+  });
 }
 
 export function formatLine(value: object): string {

@@ -1,6 +1,6 @@
 /**
- * `backup`: copies the database of the data folder to a file, or to a folder of backups, while a
- * server serves it or not. The file appears when it was checked; until then it is FILE.PID.part.
+ * `backup`: copies the database of the data folder to a file, or to a folder of backups, with or
+ * without a running server. The file appears once it is checked; until then it is FILE.ID.part.
  */
 import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../config.ts';
 import { parseDuration } from '../domain/duration.ts';

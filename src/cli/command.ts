@@ -1,6 +1,7 @@
 /** What a command of the command line is, and what it is given. */
 import { parseArgs } from 'node:util';
 import { DEFAULT_DATA_FOLDER } from '../config.ts';
+import { findNearest } from './nearest.ts';
 
 /** One flag: `value` names its value in the help; a flag without one is a switch. */
 interface Flag {
@@ -49,8 +50,8 @@ const DATA_FLAG: Flag = {
   value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
 };
 const COMMON_FLAGS: Flags = {
-  json: { help: 'print one JSON document on standard output' },
-  help: { help: 'print this' },
+  json: { help: 'print one JSON document on standard output, also on failure' },
+  help: { help: 'print this (also -h)' },
 };
 
 /**
@@ -124,8 +125,10 @@ function variableOf(flag: string): string {
 }
 
 function parse(flags: Flags, args: readonly string[]) {
-  const options = Object.fromEntries(Object.entries(flags).map(([name, { value }]) =>
-    [name, { type: value === undefined ? 'boolean' as const : 'string' as const }]));
+  const options = Object.fromEntries(Object.entries(flags).map(([name, { value }]) => {
+    const type = value === undefined ? 'boolean' as const : 'string' as const;
+    return [name, { type, ...(name === 'help' && { short: 'h' }) }];
+  }));
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
@@ -133,6 +136,11 @@ function parse(flags: Flags, args: readonly string[]) {
     const [, flag] = /^Option '(--[\w-]+)'.* is ambiguous/.exec(error.message) ?? [];
     if (flag !== undefined) {
       throw new UsageError(`${flag} takes a value; one with a dash first follows as ${flag}=-....`);
+    }
+    const [, unknown] = /^Unknown option '--?([^']*)'/.exec(error.message) ?? [];
+    const nearest = findNearest(unknown ?? '', Object.keys(flags));
+    if (nearest !== undefined) {
+      throw new UsageError(`There is no flag --${unknown}. Did you mean --${nearest}?`);
     }
     // The first sentence of Node's message names the flag and says what is wrong with it.
     throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);

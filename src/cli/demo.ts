@@ -18,7 +18,7 @@ import { sendImport } from './import-run.ts';
 import { openSource } from './import-source.ts';
 import { makeInvitation } from './invite.ts';
 import { serve } from './serve.ts';
-import { withStore } from './with-store.ts';
+import { withNewStore } from './with-store.ts';
 
 const SAMPLE = fileURLToPath(new URL('../../data/sample-catalogue.csv', import.meta.url));
 
@@ -56,7 +56,7 @@ interface Access {
 
 function createSeller(folder: string): Promise<Access> {
   const key = generateApiKey();
-  return withStore(folder, async (store) => {
+  return withNewStore(folder, async (store) => {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', 'EUR'));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));

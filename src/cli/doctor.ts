@@ -12,7 +12,7 @@ import { formatCounted } from './progress-line.ts';
 interface Examined {
   readonly name: string;
   readonly subject: string;
-  readonly status: 'ok' | Finding['level'];
+  readonly status: 'ok' | 'warning' | 'fault';
   readonly findings: readonly Finding[];
 }
 
@@ -50,8 +50,9 @@ function* examine(
     const done = announce(subject);
     const findings = [...found];
     done();
-    const status = findings.some(({ level }) => level === 'fault')
-      ? 'fault' : findings.length > 0 ? 'warning' : 'ok';
+    const levels = findings.map(({ level }) => level);
+    const status = levels.includes('fault') ? 'fault'
+      : levels.includes('warning') ? 'warning' : 'ok';
     const examined = { name, subject, status, findings } as const;
     if (!isJson) out(format(examined));
     yield examined;

@@ -2,38 +2,36 @@
  * Where an export goes: a file that is not there, or one that may be replaced. Anything else, such
  * as a device or a folder, is refused, for a file that is renamed would take its place.
  */
-import { lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { NewFile } from '../store/sqlite/new-file.ts';
 import { UsageError } from './command.ts';
 
 /** @throws UsageError where `path` is no file, or a file that may not be replaced */
 export class ExportTarget {
   /** As it was given. */
   readonly path: string;
-  readonly #file: string;
-  /** One for each process, so that what another has left is not in the way. */
-  readonly #part: string;
+  readonly #file: NewFile;
 
   constructor(path: string, isForced: boolean) {
     this.path = path;
-    this.#file = resolveFile(path, isForced);
-    this.#part = `${this.#file}.${process.pid}.part`;
+    this.#file = new NewFile(resolveFile(path, isForced));
   }
 
   /** Begins anew, beside the file that is to appear. */
   open(): Promise<FileHandle> {
-    this.discard(); // an earlier process may have had this id
-    return open(this.#part, 'wx', 0o600);
+    this.#file.begin();
+    return open(this.#file.part, 'r+');
   }
 
   /** Shows the file, which is whole. */
-  async show(): Promise<void> {
-    await rename(this.#part, this.#file);
+  show(): void {
+    this.#file.overwrite();
   }
 
   /** Removes what is not whole; at once, for a process that ends cannot wait. */
   discard(): void {
-    rmSync(this.#part, { force: true });
+    this.#file.discard();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * `export`: writes the catalogue of a running server, as it stands at one position, to a file or to
- * standard output. The file appears when it is whole; until then it is FILE.PID.part.
+ * `export`: writes the catalogue of a running server, at one position, to a file or to standard
+ * output. The file appears once it is complete; until then it is FILE.ID.part.
  */
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -49,7 +49,7 @@ const NOT_WHOLE = 'What was written is not the whole catalogue.';
 
 export const exportProducts: Command = {
   summary: 'Exports the catalogue of a running server to a file, or to standard output.',
-  operands: ['[FILE]'],
+  operands: ['[FILE|-]'],
   flags: {
     ...SERVER_FLAGS,
     ...FILTERS,
@@ -58,7 +58,8 @@ export const exportProducts: Command = {
   },
   isRemote: true,
   async run(input) {
-    const { flags, operands: [path], isJson, out, note } = input;
+    const { flags, operands: [operand], isJson, out, note } = input;
+    const path = operand === '-' ? undefined : operand; // by custom, - is standard output
     const server = readServer(input);
     if (path === undefined && isJson) throw new UsageError('--json needs a FILE for the products.');
     const isForced = flags['force'] !== undefined;
@@ -151,7 +152,7 @@ async function writeFile(task: ExportTask, target: ExportTarget): Promise<Outcom
     const written = file.createWriteStream({ flush: true });
     if (task.isCompressed) await pipeline(body, createGzip(), written);
     else await pipeline(body, written);
-    await target.show();
+    target.show();
     return { rows: counter.rows, position };
   } catch (error) {
     await file.close();

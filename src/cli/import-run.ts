@@ -2,6 +2,7 @@
  * Sends a source to the import of a server, once, and reads the report while it is sent: NDJSON, a
  * line for each failed row, and at the end a summary, or the problem that ended it before.
  */
+import type { RowFault } from '../transfer/import-advice.ts';
 import { readLines } from '../transfer/lines.ts';
 import { type ApiServer, ask, PRODUCTS_PATH, readAnswer } from './api-client.ts';
 import { CommandFailure } from './command.ts';
@@ -28,6 +29,8 @@ export interface FailedRow {
   readonly sku: string;
   /** Why it failed, in one printable line. */
   readonly reason: string;
+  /** The validation errors, safe to print. */
+  readonly faults: readonly RowFault[];
 }
 
 export interface ImportSummary {
@@ -102,5 +105,9 @@ function readSummary(value: unknown): ImportSummary {
 }
 
 function readFailedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): FailedRow {
-  return { line: Number(line), sku: printable(sku), reason: formatIssues(errors) };
+  const faults = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
+    const { pointer, code, detail } = asMembers(error);
+    return { pointer: printable(pointer), code: printable(code), detail: printable(detail) };
+  });
+  return { line: Number(line), sku: printable(sku), reason: formatIssues(errors), faults };
 }

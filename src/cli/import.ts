@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { FAILURES_SHOWN, RETRY_WAITS_MS } from '../config.ts';
+import { type AdviceWords, RejectionCauses } from '../transfer/import-advice.ts';
 import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from './command.ts';
 import { FailuresFile } from './import-failures.ts';
@@ -22,7 +23,16 @@ interface Outcome {
   readonly summary: ImportSummary;
   /** The first of the rows that failed. */
   readonly shown: readonly FailedRow[];
+  readonly causes: RejectionCauses;
 }
+
+/** Advice in terms of the flags of this command. */
+const WORDS: AdviceWords = {
+  giveDefaults: (values) => `Run the command again with --default ${values.join(',')}.`,
+  nameColumns: (members) => 'Run the command again with --map '
+    + `${members.map((member) => `${member}:COLUMN`).join(',')}, naming the columns.`,
+  upsert: 'To change these products, run the command again with --mode upsert.',
+};
 
 const WHAT_STAYS = 'What was imported stays: run the command again, and it goes on from there.';
 
@@ -33,12 +43,12 @@ export const importProducts: Command = {
     ...SERVER_FLAGS,
     format: FORMAT_FLAG,
     mode: {
-      value: 'upsert|create', help: 'whether products that are there are updated (default) or fail',
+      value: 'upsert|create', help: 'whether existing products are changed (default) or fail',
     },
     'dry-run': { help: 'change nothing, and report what an import would do' },
     map: { value: 'name:Title,...', help: 'the columns of members that are not found by name' },
     default: {
-      value: 'MEMBER:VALUE,...', help: 'for blank cells and missing columns, such as stock:0',
+      value: 'MEMBER:VALUE,...', help: 'what new products get for blank cells, such as stock:0',
     },
     failures: {
       value: 'FILE', help: 'where to write failed rows (default: NAME.failed.csv beside FILE)',
@@ -68,7 +78,7 @@ export const importProducts: Command = {
       .finally(() => {
         if (path === '-') process.stdin.destroy(); // or its writer would keep this process waiting
       });
-    report(input, outcome, await failures.end());
+    report(input, outcome, { format: source.format, failures: await failures.end() });
   },
 };
 
@@ -89,6 +99,7 @@ async function attempt(
   await failures.discard();
   const progress = new Progress(process.stderr);
   const shown: FailedRow[] = [];
+  const causes = new RejectionCauses();
   let state = { rows: 0, bytes: 0, sizeBytes: task.source.sizeBytes, failures: 0 };
   try {
     const summary = await sendImport({
@@ -100,23 +111,32 @@ async function attempt(
       async onFailure(row) {
         state = { ...state, failures: state.failures + 1 };
         if (shown.length < FAILURES_SHOWN) shown.push(row);
+        causes.add(row.faults);
         await failures.add(row);
       },
     });
     progress.end(state);
-    return { summary, shown };
+    return { summary, shown, causes };
   } finally {
     progress.close();
   }
 }
 
 /** @throws CommandFailure where rows have failed */
-function report(input: Input, { summary, shown }: Outcome, path: string | undefined): void {
+function report(
+  input: Input, { summary, shown, causes }: Outcome,
+  { format, failures: path }: {
+    readonly format: 'csv' | 'ndjson'; readonly failures: string | undefined;
+  },
+): void {
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const { ignoredColumns, ...counts } = summary;
+  const advice = causes.advise(WORDS, { format, ignoredColumns });
   const { failed } = counts;
   const what = flags['dry-run'] ? 'Dry run, nothing is changed' : nameFile(source);
-  const document = { ...counts, ignored_columns: ignoredColumns };
+  const document = {
+    ...counts, ignored_columns: ignoredColumns, ...(advice !== undefined && { advice }),
+  };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: path ?? null }));
   else out(`${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
   if (ignoredColumns.length > 0) note(`Columns not used: ${ignoredColumns.join(', ')}.`);
@@ -125,14 +145,16 @@ function report(input: Input, { summary, shown }: Outcome, path: string | undefi
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
   const rows = failed === 1 ? '1 row' : `${formatCount(failed)} rows`;
-  throw new CommandFailure(`${rows} failed. ${advise(source, path, Boolean(flags['dry-run']))}`);
+  const hint = advice === undefined ? describeFailures(source, path, Boolean(flags['dry-run']))
+    : `${advice}${path === undefined ? '' : ` The rows are in ${path}.`}`;
+  throw new CommandFailure(`${rows} failed. ${hint}`);
 }
 
-function advise(source: string, path: string | undefined, isDryRun: boolean): string {
+function describeFailures(source: string, path: string | undefined, isDryRun: boolean): string {
   if (path === undefined) {
-    return 'Import a file with --failures FILE, to have them in a file to be mended.';
+    return 'Run the command again with --failures FILE to get them as a file to correct.';
   }
-  if (!isDryRun) return `They are in ${path}: mend them there, and import that file.`;
-  const hint = `Mend them in ${source}, or import it and mend the rows that fail.`;
+  if (!isDryRun) return `They are in ${path}: correct them there, and import that file.`;
+  const hint = `Correct them in ${source}, or import it and correct the rows that fail.`;
   return `They are in ${path}. ${hint}`;
 }

@@ -6,7 +6,7 @@ import { formatTime } from '../domain/time.ts';
 import type { Invitation } from '../store/portal-store.ts';
 import type { Store } from '../store/store.ts';
 import { type Command, CommandFailure, UsageError } from './command.ts';
-import { withStore } from './with-store.ts';
+import { withNewStore, withStore } from './with-store.ts';
 
 export const inviteSeller: Command = {
   summary: 'Prints a code with which somebody opens a shop in the portal, once.',
@@ -28,7 +28,8 @@ export const inviteSeller: Command = {
     const isAnew = flags['anew'] !== undefined;
     if (isAnew && sellerId === undefined) throw new UsageError('--anew needs --seller.');
     const expiresAt = Date.now() + INVITATION_LIFE_MS;
-    const code = await withStore(dataFolder, async (store) => {
+    const open = sellerId === undefined ? withNewStore : withStore;
+    const code = await open(dataFolder, async (store) => {
       if (sellerId !== undefined) {
         if (!await store.findSeller(sellerId)) throw new CommandFailure('No such seller.');
         if (isAnew) await store.removeAccount(sellerId);

@@ -38,7 +38,6 @@ export function explainProblem(
   const parts = [`${printable(title)}.`, printable(detail), formatIssues(errors)];
   const text = [...parts, printable(instance), ending].filter(Boolean).join(' ');
   if (TEMPORARY.includes(status)) return new TemporaryFailure(text, { retryAfterMs });
-  // The parameters are the values of flags.
   return type === QUERY_PROBLEM ? new UsageError(text) : new CommandFailure(text);
 }
 
@@ -47,7 +46,9 @@ export function formatIssues(issues: unknown): string {
   if (!Array.isArray(issues)) return '';
   return issues.map((issue: unknown) => {
     const { pointer, parameter, detail } = asMembers(issue);
-    const name = printable(parameter ?? pointer).replace(/^\//, '');
+    // A parameter is the value of a flag.
+    const name = parameter === undefined ? printable(pointer).replace(/^\//, '')
+      : `--${printable(parameter).replaceAll('_', '-')}`;
     return name === '' ? printable(detail) : `${name}: ${printable(detail)}`;
   }).join(' ');
 }

@@ -5,7 +5,7 @@ import { formatTime } from '../domain/time.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { readAllPages } from './pages.ts';
 import { formatTable } from './table.ts';
-import { withStore } from './with-store.ts';
+import { withNewStore, withStore } from './with-store.ts';
 
 const DEFAULT_CURRENCY = 'EUR';
 
@@ -17,7 +17,7 @@ export const createSeller: Command = {
   },
   async run({ operands, flags, isJson, dataFolder, out, note }) {
     const input = parseNewSeller(operands[0] ?? '', flags['currency'] ?? DEFAULT_CURRENCY);
-    const seller = await withStore(dataFolder, (store) => store.createSeller(input));
+    const seller = await withNewStore(dataFolder, (store) => store.createSeller(input));
     if (isJson) {
       out(JSON.stringify(describe(seller)));
       return;

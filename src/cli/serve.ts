@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createApp } from '../app.ts';
 import {
   DEFAULT_HISTORY_DAYS, DEFAULT_RATE_LIMIT_PER_MINUTE, HISTORY_DAYS_LIMIT,
-  RATE_LIMIT_PER_MINUTE_LIMIT, STOP_DEADLINE_MS,
+  RATE_LIMIT_PER_MINUTE_LIMIT, SELLER_RATE_LIMIT_KEYS, STOP_DEADLINE_MS,
 } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, Input } from './command.ts';
@@ -15,7 +15,7 @@ import { loadPortal, loadWebhooks, partFlags } from './serving/parts.ts';
 import { proxyFlags, readTrustedProxies } from './serving/proxies.ts';
 import { readNumber, readSwitch } from './serving/settings.ts';
 import { readTelemetry, telemetryFlags } from './serving/telemetry.ts';
-import { withStore } from './with-store.ts';
+import { withNewStore } from './with-store.ts';
 
 export const serve: Command = {
   summary: 'Serves the API until it is told to stop (SIGTERM or SIGINT).',
@@ -26,6 +26,11 @@ export const serve: Command = {
     'rate-limit': {
       value: 'N', isSetting: true,
       help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
+    },
+    'seller-rate-limit': {
+      value: 'N', isSetting: true,
+      help: 'requests a minute with all keys of a seller, 0 is off (default: '
+        + `${SELLER_RATE_LIMIT_KEYS} times --rate-limit)`,
     },
     'history-days': {
       value: 'N', isSetting: true,
@@ -46,6 +51,10 @@ export const serve: Command = {
     const rateLimitPerMinute = readNumber(
       'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT,
     );
+    const sellerRateLimitPerMinute = readNumber(
+      'seller-rate-limit', flags['seller-rate-limit'],
+      rateLimitPerMinute * SELLER_RATE_LIMIT_KEYS, RATE_LIMIT_PER_MINUTE_LIMIT,
+    );
     const historyDays = readNumber(
       'history-days', flags['history-days'], DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT,
     );
@@ -54,16 +63,17 @@ export const serve: Command = {
     const startWebhooks = await loadWebhooks(input);
     const portal = await loadPortal(input, baseUrl);
     const stopped = waitForStopSignal();
-    await withStore(dataFolder, async (store) => {
+    await withNewStore(dataFolder, async (store) => {
       const webhooks = startWebhooks?.(store, report);
       try {
         const app = createApp({
-          store, rateLimitPerMinute, allowBrowsers, trustedProxies, report,
+          store, rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers, trustedProxies,
+          report,
           get onAnswered() { return telemetry.onAnswered; },
           ...(webhooks && { webhooks }), ...(telemetry.metrics && { metrics: telemetry.metrics }),
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
-        const listener = await listening.open(app.handle, { note, warn });
+        const listener = await listening.open(app, { note, warn });
         const stopForgetting = forgetOld(store, historyDays, warn);
         const backups = startBackups(telemetry);
         try {

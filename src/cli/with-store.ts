@@ -1,8 +1,18 @@
-/** Opens the store of the data folder for one command, and closes it whatever comes. */
+/** Opens the store of the data folder for one command, and closes it in any case. */
+import { assertCatalogueExists } from '../store/sqlite/catalogue-file.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
 
+/** For commands that need an existing catalogue and create none. @throws AppError `not_found` */
 export async function withStore<Result>(
+  folder: string, work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  assertCatalogueExists(folder);
+  return withNewStore(folder, work);
+}
+
+/** For commands that create a missing catalogue. */
+export async function withNewStore<Result>(
   folder: string, work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const store = await openSqliteStore({ folder });

@@ -4,7 +4,16 @@
  * status. Everything else that is thrown is a bug of ours and is answered as 500 with an id.
  */
 
-/** Every way in which this service refuses, in the order of the status that HTTP gives them. */
+/** Conflicts with the current state of the catalogue: the code, and a human-readable title. */
+export const CONFLICTS = {
+  sku_taken: 'The SKU is taken',
+  limit_reached: 'A limit is reached',
+  sync_refused: 'The stock was not changed',
+} as const;
+
+export type ConflictCode = keyof typeof CONFLICTS;
+
+/** All error codes, in the order of their HTTP status. */
 export type ErrorCode =
   | 'bad_request'
   | 'invalid_json'
@@ -21,9 +30,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'not_acceptable'
   | 'request_timeout'
-  | 'sku_taken'
-  | 'limit_reached'
-  | 'sync_refused'
+  | ConflictCode
   | 'history_pruned'
   | 'precondition_failed'
   | 'body_too_large'

@@ -13,7 +13,7 @@ import {
   STOCK_LIMIT,
 } from './limits.ts';
 import { ObjectReader, type Parsed, parseInteger, parseLine } from './parsed.ts';
-import { findIdentifierFault } from './text.ts';
+import { type Fault, findIdentifierFault, findReferenceFault } from './text.ts';
 import { formatTime } from './time.ts';
 
 declare const brand: unique symbol;
@@ -47,6 +47,15 @@ export interface Product extends NewProduct {
 /** What is to change: from none to all five members. */
 export type ProductPatch = Partial<NewProduct>;
 
+/**
+ * A product as an import row gives it. Members that the row leaves out keep their value in an
+ * existing product, and come from `defaults` in a new one.
+ */
+export interface ProductRow extends ProductPatch {
+  readonly sku: Sku;
+  readonly defaults?: ProductPatch;
+}
+
 /** A product of the caller, named in one of the two ways. */
 export type ProductTarget = { readonly id: ProductId } | { readonly sku: Sku };
 
@@ -72,23 +81,49 @@ export function parseReplacement(body: unknown, address: string, currency: Curre
 
 /**
  * A merge patch (RFC 7396) of a product. A null would remove a member, and none can be removed.
+ * A product may keep its `storedSku`, which an earlier version may have accepted by other rules.
  * @throws AppError `invalid_data` naming every faulty and unknown member
  */
-export function parseProductPatch(body: unknown, currency: Currency): ProductPatch {
+export function parseProductPatch(
+  body: unknown, currency: Currency, storedSku?: Sku,
+): ProductPatch {
   const reader = new ObjectReader(body, {}, true);
-  const { name, category, sku, priceMinor, stock } = readMembers(reader, currency);
+  const members = readMembers(reader, currency, storedSku);
   const error = reader.findError();
   if (error) throw error;
-  return {
-    ...(name !== undefined && { name }),
-    ...(category !== undefined && { category }),
-    ...(sku !== undefined && { sku }),
-    ...(priceMinor !== undefined && { priceMinor }),
-    ...(stock !== undefined && { stock }),
-  };
+  return pickRead(members);
 }
 
-/** Undefined for a text that cannot be a SKU. */
+/**
+ * An import row: every member but the SKU may be missing.
+ * @throws AppError `invalid_data` naming every faulty and unknown member
+ */
+export function parseProductRow(body: unknown, currency: Currency): ProductRow {
+  const reader = new ObjectReader(body, {}, true);
+  const members = readMembers(reader, currency);
+  reader.require('sku');
+  const error = reader.findError();
+  if (error) throw error;
+  const { sku } = members;
+  if (sku === undefined) throw unreported();
+  return findComplete(members) ?? { ...pickRead(members), sku };
+}
+
+/**
+ * The product that an import row produces. Missing members come from `base`: the existing product,
+ * or the row's defaults for a new one. Undefined if a member is in neither.
+ */
+export function completeProduct(row: ProductRow, base: ProductPatch = {}): NewProduct | undefined {
+  return findComplete({
+    name: row.name ?? base.name,
+    category: row.category ?? base.category,
+    sku: row.sku,
+    priceMinor: row.priceMinor ?? base.priceMinor,
+    stock: row.stock ?? base.stock,
+  });
+}
+
+/** The SKU that a text names; undefined for a text that is not a valid SKU. */
 export function findSku(text: string): Sku | undefined {
   const parsed = parseSku(text);
   return 'value' in parsed ? parsed.value : undefined;
@@ -110,11 +145,13 @@ export function formatProduct(product: Product): string {
 /** The members that were read; those that are missing or faulty are undefined. */
 type ReadMembers = { readonly [Member in keyof NewProduct]: NewProduct[Member] | undefined };
 
-function readMembers(reader: ObjectReader, currency: Currency): ReadMembers {
+function readMembers(reader: ObjectReader, currency: Currency, storedSku?: Sku): ReadMembers {
+  const parseOwnSku = (value: unknown): Parsed<Sku> =>
+    storedSku !== undefined && value === storedSku ? { value: storedSku } : parseNewSku(value);
   return {
     name: reader.read('name', (value) => parseLine(value, NAME_LIMIT_CODE_POINTS)),
     category: reader.read('category', (value) => parseLine(value, CATEGORY_LIMIT_CODE_POINTS)),
-    sku: reader.read('sku', parseSku),
+    sku: reader.read('sku', parseOwnSku),
     priceMinor: reader.read('price', (value) => parsePrice(value, currency)),
     stock: reader.read('stock', parseStock),
   };
@@ -123,17 +160,47 @@ function readMembers(reader: ObjectReader, currency: Currency): ReadMembers {
 function assertComplete(reader: ObjectReader, members: ReadMembers): NewProduct {
   const error = reader.findError();
   if (error) throw error;
-  const { name, category, sku, priceMinor, stock } = members;
-  if (name === undefined || category === undefined || sku === undefined) throw unreported();
-  if (priceMinor === undefined || stock === undefined) throw unreported();
+  const product = findComplete(members);
+  if (!product) throw unreported();
+  return product;
+}
+
+/** Undefined if a member is missing. The order of the members is part of stored fingerprints. */
+function findComplete(
+  { name, category, sku, priceMinor, stock }: ReadMembers,
+): NewProduct | undefined {
+  if (name === undefined || category === undefined || sku === undefined) return undefined;
+  if (priceMinor === undefined || stock === undefined) return undefined;
   return { name, category, sku, priceMinor, stock };
 }
 
-/** A SKU in normal form C. */
+/** Only the members that are present. */
+function pickRead({ name, category, sku, priceMinor, stock }: ReadMembers): ProductPatch {
+  return {
+    ...(name !== undefined && { name }),
+    ...(category !== undefined && { category }),
+    ...(sku !== undefined && { sku }),
+    ...(priceMinor !== undefined && { priceMinor }),
+    ...(stock !== undefined && { stock }),
+  };
+}
+
+/** A reference to a product by its SKU, in normal form C. */
 export function parseSku(value: unknown): Parsed<Sku> {
+  return readSku(value, findReferenceFault);
+}
+
+/** A SKU to assign to a product. */
+function parseNewSku(value: unknown): Parsed<Sku> {
+  return readSku(value, findIdentifierFault);
+}
+
+function readSku(
+  value: unknown, findFault: (text: string, limitCodePoints: number) => Fault | undefined,
+): Parsed<Sku> {
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const normalised = value.normalize('NFC');
-  const fault = findIdentifierFault(normalised, SKU_LIMIT_CODE_POINTS);
+  const fault = findFault(normalised, SKU_LIMIT_CODE_POINTS);
   // The cast is what this function proves.
   return fault ? { fault } : { value: normalised as Sku };
 }

@@ -1,48 +1,83 @@
 /**
- * The rules for text that a seller sends: counted in code points, well-formed (no lone surrogates),
- * not blank, without control characters. SKUs are stricter, since people and machines compare them:
- * nothing invisible, no outer white space, one normal form (NFC, Unicode Standard Annex 15).
+ * The rules for text that a seller sends, by Unicode properties. Every text is counted in code
+ * points, well-formed (no lone surrogates), not blank, and without control characters and line
+ * breaks. SKUs are stricter, since people and machines compare them: graphic characters and inner
+ * ASCII spaces only, in one normal form (NFC, Unicode Standard Annex 15). Letters of different
+ * scripts that look alike remain different.
  */
 import type { Issue } from './error.ts';
 
 /** A fault of a value, without the place where the value stood. */
 export type Fault = Pick<Issue, 'code' | 'detail'>;
 
+/**
+ * Characters that render as nothing although no property says so: BRAILLE PATTERN BLANK, EGYPTIAN
+ * HIEROGLYPH FULL BLANK and HALF BLANK, KHITAN SMALL SCRIPT FILLER, MUSICAL SYMBOL NULL NOTEHEAD.
+ */
+const BLANK = String.raw`\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}`;
 // Cc: control, NUL included; Zl and Zp: the line and paragraph separators U+2028 and U+2029.
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 // Cf: format characters, bidi controls among them; DI: zero-width and other default-ignorable ones.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-const VISIBLE = /[^\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+// Private-use characters and those that Unicode has assigned since this Node count as visible;
+// control characters do, too, and get a fault of their own.
+const VISIBLE = new RegExp(`[^\\s\\p{Cf}\\p{Default_Ignorable_Code_Point}${BLANK}]`, 'u');
+/** Letters, marks, numbers, punctuation, symbols: assigned, not private-use, and visible. */
+const NOT_IN_IDENTIFIER = new RegExp(
+  `[^ [[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]--[\\p{Default_Ignorable_Code_Point}${BLANK}]]]`, 'v',
+);
+const NOT_SPACE = /\S/;
+const LEADING_MARK = /^\p{M}/u;
 // What most values are made of, checked without Unicode tables: printable ASCII, no outer space.
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** The first fault of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
 export function findTextFault(text: string, limitCodePoints: number): Fault | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  if (!text.isWellFormed()) {
-    return { code: 'characters', detail: 'Has half of a surrogate pair; send well-formed text.' };
-  }
-  if (!VISIBLE.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
-  if (CONTROL.test(text)) {
-    return { code: 'characters', detail: 'Must not contain control characters or line breaks.' };
-  }
-  if (countCodePoints(text, limitCodePoints) > limitCodePoints) {
-    return { code: 'length', detail: `Must have at most ${limitCodePoints} characters.` };
-  }
-  return undefined;
+  return findLineFault(text, limitCodePoints, VISIBLE);
 }
 
-/** The first fault of a text that serves as a key; give it in NFC. */
+/** The first fault of a new identifier; give it in NFC. */
 export function findIdentifierFault(text: string, limitCodePoints: number): Fault | undefined {
-  const fault = findTextFault(text, limitCodePoints);
+  if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
+  const fault = findTextFault(text, limitCodePoints) ?? findReferenceFault(text, limitCodePoints);
+  if (fault) return fault;
+  const [character] = NOT_IN_IDENTIFIER.exec(text) ?? [];
+  if (character !== undefined) {
+    const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+    const rule = 'Must consist of visible characters and the plain space U+0020';
+    return { code: 'characters', detail: `${rule}, without U+${code}.` };
+  }
+  if (!LEADING_MARK.test(text)) return undefined;
+  return { code: 'characters', detail: 'Must not begin with a combining mark.' };
+}
+
+/**
+ * The first fault of a text that names something by its identifier; give it in NFC. Looser than
+ * for a new identifier: what earlier versions accepted must still be found.
+ */
+export function findReferenceFault(text: string, limitCodePoints: number): Fault | undefined {
+  if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
+  const fault = findLineFault(text, limitCodePoints, NOT_SPACE);
   if (fault) return fault;
   if (text.trim() !== text) {
     return { code: 'characters', detail: 'Must not begin or end with white space.' };
   }
-  if (INVISIBLE.test(text)) {
-    return { code: 'characters', detail: 'Must not contain invisible characters.' };
+  if (!INVISIBLE.test(text)) return undefined;
+  return { code: 'characters', detail: 'Must not contain invisible characters.' };
+}
+
+/** A text is blank if it has no character that `visible` matches. */
+function findLineFault(text: string, limitCodePoints: number, visible: RegExp): Fault | undefined {
+  if (!text.isWellFormed()) {
+    return { code: 'characters', detail: 'Has half of a surrogate pair; send well-formed text.' };
   }
-  return undefined;
+  if (!visible.test(text)) return { code: 'blank', detail: 'Must not be blank.' };
+  if (CONTROL.test(text)) {
+    return { code: 'characters', detail: 'Must not contain control characters or line breaks.' };
+  }
+  if (countCodePoints(text, limitCodePoints) <= limitCodePoints) return undefined;
+  return { code: 'length', detail: `Must have at most ${limitCodePoints} characters.` };
 }
 
 /** A text of its own: a part of another text would keep all of that one in memory. */

@@ -17,15 +17,25 @@ export function formatTime(at: number): string {
   return lastText;
 }
 
-// RFC 3339 section 5.6, with as many decimals of a second as a Date keeps.
-const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+/** RFC 3339 section 5.6, with as many decimals of a second as a Date keeps. */
+const TIME = new RegExp(
+  '^(?<day>\\d{4}-\\d\\d-\\d\\d)T(?<minute>(?:[01]\\d|2[0-3]):[0-5]\\d):(?<second>[0-5]\\d|60)'
+  + '(?<rest>(?:\\.\\d{1,9})?(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d))$',
+);
+/** Leap seconds are the last of June or December in UTC (RFC 3339 section 5.7). */
+const AFTER_LEAP_SECOND = /-0[17]-01T00:00:00\./;
 
-/** Milliseconds since 1970; undefined for a text that is no time of RFC 3339. */
+/**
+ * Milliseconds since 1970; undefined for a text that is not an RFC 3339 time. Unix time has no leap
+ * seconds: a leap second is read as the second after it.
+ */
 export function parseTime(text: string): number | undefined {
-  const day = TIME.exec(text)?.[1];
+  const { day = '', minute = '', second = '', rest = '' } = TIME.exec(text)?.groups ?? {};
   // Date.parse takes the 31st of February for the 3rd of March.
-  const isDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day);
-  const at = isDay ? Date.parse(text) : NaN;
+  if (day === '' || !new Date(`${day}T00:00Z`).toJSON()?.startsWith(day)) return undefined;
+  const isLeap = second === '60';
+  const at = isLeap ? Date.parse(`${day}T${minute}:59${rest}`) + 1_000 : Date.parse(text);
+  if (isLeap && !AFTER_LEAP_SECOND.test(new Date(at).toISOString())) return undefined;
   return at >= 0 ? at : undefined;
 }
 

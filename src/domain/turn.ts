@@ -1,7 +1,8 @@
 /**
- * Lets others have their turns of the event loop: work that takes long is done in parts of a few
- * milliseconds, with `await nextTurn()` between them. However many do such work at once, one turn
- * has one part of it; so they share one queue, as they share the one event loop of the process.
+ * Cooperative yielding: long CPU work runs in slices of a few milliseconds, with `await nextTurn()`
+ * between them. However many tasks do such work concurrently, one turn of the event loop runs one
+ * slice. This needs one queue per event loop, so the queue is module state: all apps and stores of
+ * a thread share it.
  */
 
 const waiting: (() => void)[] = [];

@@ -1,6 +1,7 @@
 /**
- * What is told of a request once it is answered: for logs and metrics. Nothing that a client wrote
- * has a place in it (no path, query, header or body), so nothing secret can get into a log.
+ * The outcome of a request, for logs and metrics. It holds no text from the client (no path, query
+ * or body, and from the headers only parsed addresses and trace ids), so no secret can get into a
+ * log.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../domain/error.ts';
@@ -56,7 +57,7 @@ export function beginPassage(address: string): Passage {
 /** Call it when the request comes; what it returns, when it is answered. */
 export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
-): (passage: Passage, reply: Reply) => AnsweredRequest {
+): (passage: Passage, reply: Pick<Reply, 'status'>) => AnsweredRequest {
   const startedAt = performance.now();
   return ({ route, sellerId, keyId, code, address, sentBytes }, { status }) => {
     const { method = '' } = request;

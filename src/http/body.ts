@@ -5,12 +5,11 @@
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { AppError } from '../domain/error.ts';
+import { AppError, type ErrorCode } from '../domain/error.ts';
 import { recode } from './coding.ts';
 import { parseJson, parseLargeJson } from './json.ts';
 import {
-  BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES, DISCARD_LINGER_MS, GZIP_FREE_BYTES, GZIP_RATIO_LIMIT,
-  REQUEST_TIMEOUT_MS,
+  BODY_LIMIT_BYTES, GZIP_FREE_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
 } from './limits.ts';
 import { readPaced } from './paced-body.ts';
 
@@ -55,40 +54,12 @@ export function readMediaType(request: IncomingMessage, consumes: readonly strin
 /** @throws AppError `unsupported_media_type` */
 export function openBody(request: IncomingMessage, consumes: readonly string[]): BodyStream {
   const mediaType = readMediaType(request, consumes);
+  assertUnread(request);
   const coding = readCoding(request);
   if (coding === 'identity') return { mediaType, chunks: readPaced(request) };
   if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
   const detail = 'Send the body as it is, or compressed with "content-encoding: gzip".';
   throw new AppError('unsupported_media_type', detail);
-}
-
-/**
- * Reads on after an early answer, so that the client can read it and use the connection again;
- * where too much follows, or for too long, ends the connection instead.
- */
-export function discardBody(
-  request: IncomingMessage, timeoutMs = REQUEST_TIMEOUT_MS, onEnd = (): void => {},
-): void {
-  const { socket } = request;
-  if (socket.destroyed) return;
-  let seenBytes = 0;
-  let deadline = setTimeout(() => request.destroy(), timeoutMs);
-  request.on('data', (chunk: Buffer) => {
-    seenBytes += chunk.length;
-    if (seenBytes <= DISCARD_LIMIT_BYTES) return;
-    // To end it at once would be to take the answer back from a client that is still writing.
-    request.pause();
-    clearTimeout(deadline);
-    deadline = setTimeout(() => request.destroy(), DISCARD_LINGER_MS);
-  });
-  const finish = (): void => {
-    clearTimeout(deadline);
-    socket.off('close', finish);
-    onEnd();
-  };
-  request.once('close', finish);
-  socket.once('close', finish); // of which a request that was answered is not told
-  request.resume();
 }
 
 function parseMediaType(type: string | undefined): MIMEType | undefined {
@@ -110,10 +81,31 @@ export function readBody(
   request: IncomingMessage, limitBytes: number, timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    assertUnread(request);
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    let deadline: NodeJS.Timeout | undefined;
+    const end = (): void => {
+      clearTimeout(deadline);
+      request.off('data', collect);
+    };
+    const fail = (code: ErrorCode, detail: string): void => {
+      end();
+      reject(new AppError(code, detail));
+    };
     const refuse = (): void =>
-      reject(new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`));
+      fail('body_too_large', `The body may have at most ${limitBytes} bytes.`);
     // Nobody is left to read this refusal; it ends the wait.
-    const breakOff = (): void => reject(new AppError('invalid_json', 'The body broke off.'));
+    const breakOff = (): void => fail('invalid_json', 'The body broke off.');
+    const giveUp = (): void => {
+      const detail = `The body did not come within ${timeoutMs / 1000} s. Send it again at once.`;
+      fail('request_timeout', detail);
+    };
+    const collect = (chunk: Buffer): void => {
+      sizeBytes += chunk.length;
+      if (sizeBytes <= limitBytes) chunks.push(chunk);
+      else refuse();
+    };
     if (request.destroyed) {
       breakOff();
       return;
@@ -122,32 +114,28 @@ export function readBody(
       refuse();
       return;
     }
-    const chunks: Buffer[] = [];
-    let sizeBytes = 0;
-    const collect = (chunk: Buffer): void => {
-      sizeBytes += chunk.length;
-      if (sizeBytes <= limitBytes) {
-        chunks.push(chunk);
-        return;
-      }
-      request.off('data', collect);
-      refuse();
-    };
-    const giveUp = (): void => {
-      request.off('data', collect);
-      const detail = `The body did not come within ${timeoutMs / 1000} s. Send it again at once.`;
-      reject(new AppError('request_timeout', detail));
-    };
     // Most bodies have come with their headers.
-    const deadline = request.complete ? undefined : setTimeout(giveUp, timeoutMs);
+    if (!request.complete) deadline = setTimeout(giveUp, timeoutMs);
     request.on('data', collect);
-    request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', breakOff);
+    request.on('end', () => {
+      end();
+      resolve(Buffer.concat(chunks));
+    });
     request.on('close', () => {
-      clearTimeout(deadline);
       if (!request.readableEnded) breakOff(); // a body that broke off unheard has no `error`
     });
   });
+}
+
+/**
+ * The output of another body parser cannot replace the body: it has lost duplicate members and the
+ * text of numbers.
+ */
+function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void {
+  if (!readableDidRead && !readableEnded) return;
+  throw new Error('The request body was read before app.handle was called. Mount the app before'
+    + ' body parsers such as express.json().');
 }
 
 async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {

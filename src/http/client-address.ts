@@ -5,12 +5,23 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { AddressSet, normaliseAddress, parseAddressRanges } from '../domain/address.ts';
+import { AddressSet, isLoopback, normaliseAddress, parseAddressRanges } from '../domain/address.ts';
 import { AppError } from '../domain/error.ts';
 import { findNodeAddress, parseForwarded, parseForwardedFor } from './forwarded.ts';
 
 /** Among the proxies: whoever connects to a Unix socket of the server. */
 const UNIX = 'unix';
+
+/**
+ * Whether the client runs on this machine: its socket address is loopback, and so is every address
+ * in its forwarding headers, whether or not the proxy is trusted. A proxy that adds no such header
+ * looks like a client. False for a Unix socket, which has no peer address.
+ * @throws AppError `bad_request` for a malformed forwarding header
+ */
+export function isLocalClient(request: IncomingMessage): boolean {
+  return isLoopback(readPeerAddress(request)) && readForwardedNodes(request).flat()
+    .every((node) => isLoopback(findNodeAddress(node) ?? ''));
+}
 
 /** Empty for a socket that has no address (a Unix socket, or one that is closed already). */
 export function readPeerAddress({ socket }: IncomingMessage): string {
@@ -39,12 +50,8 @@ export class TrustedProxies {
   readClientAddress(request: IncomingMessage): string {
     const peer = readPeerAddress(request);
     if (this.#isNone || !this.#isTrusted(peer, request.socket)) return peer;
-    const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers;
-    const told = [
-      ...(forwarded === undefined ? [] : [parseForwarded(forwarded)]),
-      ...(forwardedFor === undefined ? [] : [parseForwardedFor(String(forwardedFor))]),
-    ];
-    const [address = peer, other = address] = told.map((nodes) => this.#follow(peer, nodes));
+    const [address = peer, other = address] = readForwardedNodes(request)
+      .map((nodes) => this.#follow(peer, nodes));
     if (address === other) return address;
     const detail = 'The headers "forwarded" and "x-forwarded-for" name different clients.';
     throw new AppError('bad_request', detail);
@@ -66,4 +73,13 @@ export class TrustedProxies {
     }
     return nearest;
   }
+}
+
+/** The addresses in `Forwarded` and `X-Forwarded-For`, if sent; the nearest last. */
+function readForwardedNodes({ headers }: IncomingMessage): readonly (readonly string[])[] {
+  const { forwarded, 'x-forwarded-for': forwardedFor } = headers;
+  return [
+    ...(forwarded === undefined ? [] : [parseForwarded(forwarded)]),
+    ...(forwardedFor === undefined ? [] : [parseForwardedFor(String(forwardedFor))]),
+  ];
 }

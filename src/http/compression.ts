@@ -1,7 +1,8 @@
 /**
  * Compresses answers for the clients that ask for it, on the threads of `node:zlib` and never on
- * the event loop. Secrets are in no answer, and no web page can have one made (`browser_refused`):
- * so their lengths tell nothing to anybody (the BREACH attack).
+ * the event loop. The length of a compressed secret can reveal it to a web page that sends many
+ * requests (BREACH). Here no page can send one with a key (`browser_refused`, unless the operator
+ * allows it), and the only secret in an answer is that of a webhook, to the request that made it.
  */
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
@@ -10,7 +11,7 @@ import { recode } from './coding.ts';
 import { findNoneMatch, formatCodedTag } from './conditional.ts';
 import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_WORTH_RATIO } from './limits.ts';
 import { type ContentCoding, negotiateCoding } from './negotiate.ts';
-import { isStream, type Reply, withFields } from './reply.ts';
+import { type Chunks, isStream, type Reply, withFields } from './reply.ts';
 
 /** Not live streams, of which every event would have to be flushed. */
 const COMPRESSIBLE =
@@ -32,7 +33,9 @@ export class Compressor {
   readonly #kept = new WeakMap<Uint8Array, Map<ContentCoding, Compressed>>();
 
   /** The answer in the form that the request asks for, where there is one and it pays. */
-  compress(reply: Reply, { method, headers }: Request): Reply | Promise<Reply> {
+  compress(
+    reply: Reply<Chunks>, { method, headers }: Request,
+  ): Reply<Chunks> | Promise<Reply<Chunks>> {
     if (reply.status === 304) return nameForm(reply, headers['if-none-match']);
     const { body } = reply;
     if (body === undefined || !isCompressible(reply)) return reply;
@@ -63,11 +66,13 @@ export class Compressor {
 
 type Request = Pick<IncomingMessage, 'method' | 'headers'>;
 
-function isCompressible({ status, headers }: Reply): boolean {
+function isCompressible({ status, headers }: Reply<Chunks>): boolean {
   return (status === 200 || status === 201) && COMPRESSIBLE.test(headers['content-type'] ?? '');
 }
 
-function encode(reply: Reply, coding: ContentCoding, body: NonNullable<Reply['body']>): Reply {
+function encode(
+  reply: Reply<Chunks>, coding: ContentCoding, body: NonNullable<Reply<Chunks>['body']>,
+): Reply<Chunks> {
   const { etag } = reply.headers;
   const fields = {
     'content-encoding': coding,
@@ -77,14 +82,14 @@ function encode(reply: Reply, coding: ContentCoding, body: NonNullable<Reply['bo
 }
 
 /** A 304 names the form that the client has (RFC 9110 section 15.4.5). */
-function nameForm(reply: Reply, ifNoneMatch: string | undefined): Reply {
+function nameForm(reply: Reply<Chunks>, ifNoneMatch: string | undefined): Reply<Chunks> {
   const { etag } = reply.headers;
   const named = etag === undefined ? undefined : findNoneMatch(ifNoneMatch, etag);
   return withFields(vary(reply), named === undefined ? undefined : { etag: named });
 }
 
 /** Says that the answer depends on what codings are accepted, where it does not say so yet. */
-function vary(reply: Reply): Reply {
+function vary(reply: Reply<Chunks>): Reply<Chunks> {
   return reply.headers['vary']?.includes('accept-encoding') ? reply : withFields(reply, VARY);
 }
 

@@ -12,6 +12,7 @@ import {
   CONNECTIONS_REFUSED_AT_ONCE_LIMIT, READING_CHECK_INTERVAL_MS, READING_GRACE_MS,
   READING_PACE_BYTES_PER_SECOND,
 } from './limits.ts';
+import type { LingeringConnections } from './lingering-close.ts';
 import { trackSockets } from './open-sockets.ts';
 import { answerRaw } from './raw-answer.ts';
 
@@ -29,7 +30,9 @@ interface Backlog {
 }
 
 /** Call it before the server listens. */
-export function limitConnections(server: Server, limits: Partial<ConnectionLimits> = {}): void {
+export function limitConnections(
+  server: Server, lingering: LingeringConnections, limits: Partial<ConnectionLimits> = {},
+): void {
   const {
     all = CONNECTIONS_LIMIT, perAddress = CONNECTIONS_PER_ADDRESS_LIMIT, isProxy = isLoopback,
   } = limits;
@@ -46,7 +49,7 @@ export function limitConnections(server: Server, limits: Partial<ConnectionLimit
     const name = isCounted ? findNetwork(address) : '';
     const count = counts.get(name) ?? 0;
     if (total >= all || (isCounted && count >= perAddress)) {
-      refuse(socket, isTls);
+      refuse(socket, isTls, lingering);
       return;
     }
     total += 1;
@@ -63,10 +66,13 @@ export function limitConnections(server: Server, limits: Partial<ConnectionLimit
 }
 
 /** A client that speaks TLS would not understand an answer. */
-function refuse(socket: Socket, isTls: boolean): void {
+function refuse(socket: Socket, isTls: boolean, lingering: LingeringConnections): void {
   socket.on('error', () => socket.destroy());
   if (isTls) socket.destroy();
-  else answerRaw(socket.resume(), 503, 'This server has too many connections.', ['Retry-After: 5']);
+  else {
+    const detail = 'This server has too many connections.';
+    answerRaw(lingering, socket, 503, detail, ['Retry-After: 5']);
+  }
 }
 
 /**

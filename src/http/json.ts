@@ -1,12 +1,14 @@
 /**
- * Reads I-JSON (RFC 7493): UTF-8 that is well-formed, no member twice, no number that overflows a
- * double, and at most 8 levels and 64,000 values. JSON.parse does the reading; what it would let
- * pass is found by one scan of the text, which counts the members: JSON.parse keeps one of several
- * with the same name.
+ * Reads I-JSON (RFC 7493): well-formed UTF-8, no duplicate member, no number that a double cannot
+ * hold exactly, and at most 8 levels and 64,000 values. JSON.parse does the reading; one scan of
+ * the text finds what it would accept. The scan counts the members: JSON.parse keeps only one of
+ * several with the same name.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../domain/error.ts';
+import { findNumberFault, skipShortNumber } from '../domain/number-text.ts';
 import { escapePointer } from '../domain/parsed.ts';
+import type { Fault } from '../domain/text.ts';
 import { nextTurn } from '../domain/turn.ts';
 import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from './limits.ts';
 
@@ -14,8 +16,10 @@ import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from './limits.ts';
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
 /** What may stand between a name and its colon. */
 const SPACE = /\s*/y;
-/** Texts and names that are passed in one step. */
-const STEP_STRINGS = 8_000;
+/** A number, or the beginning of something that JSON.parse rejects. */
+const NUMBER = /[-+.\deE]+/y;
+/** Strings, names and numbers that one time slice scans. */
+const STEP_TOKENS = 4_000;
 
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
@@ -39,15 +43,23 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
 function* parseInSteps(bytes: Buffer): Generator<undefined, unknown, void> {
   if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
-  const { text, memberCount } = yield* scan(bytes.toString('utf8'));
+  const sent = bytes.toString('utf8');
+  const { text, memberCount, faultyNumber } = yield* scan(sent);
   yield;
   const value = parse(text);
   yield;
-  if (countMembers(value, '') !== memberCount) {
+  if (countMembers(value) !== memberCount) {
     yield;
-    const pointer = yield* findDuplicate(text);
+    const pointer = yield* findPointer(sent);
     throw new AppError('invalid_json', 'A member stands twice in the same object.', {
       issues: [{ pointer, code: 'duplicate', detail: 'May be given once.' }],
+    });
+  }
+  if (faultyNumber) {
+    yield;
+    const pointer = yield* findPointer(sent, faultyNumber.place);
+    throw new AppError('invalid_json', 'A number cannot be kept exactly as it is written.', {
+      issues: [{ pointer, ...faultyNumber.fault }],
     });
   }
   return value;
@@ -67,26 +79,28 @@ interface Scanned {
   /** What was sent, with names without escapes. */
   readonly text: string;
   readonly memberCount: number;
+  readonly faultyNumber: Numbers['faulty'];
 }
 
 /**
- * Counts the members of a text, that is its colons outside strings, checks its depth and how much
- * it holds, and respells names.
+ * Counts the members of a text (its colons outside strings), checks its depth, numbers and number
+ * of values, and respells names.
  */
 function* scan(sent: string): Generator<undefined, Scanned, void> {
   let memberCount = 0;
   let depth = 0;
   let values = 0;
-  let strings = 0;
+  let tokens = 0;
   const escapes = new Escapes(sent);
+  const numbers = new Numbers(sent);
   for (let at = 0; at < sent.length; at += 1) {
     switch (sent.charCodeAt(at)) {
       case 0x22: { // a quote: on to the end of the string
         const end = findStringEnd(sent, at);
         escapes.pass(at, end);
         at = end;
-        strings += 1;
-        if (strings % STEP_STRINGS === 0) yield;
+        tokens += 1;
+        if (tokens % STEP_TOKENS === 0) yield;
         break;
       }
       case 0x3a: // a colon
@@ -106,6 +120,12 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
       case 0x5d: case 0x7d: // a closing one
         depth -= 1;
         break;
+      case 0x2d: case 0x30: case 0x31: case 0x32: case 0x33: case 0x34:
+      case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: // a minus or a digit
+        at = numbers.pass(at);
+        tokens += 1;
+        if (tokens % STEP_TOKENS === 0) yield;
+        break;
       default:
     }
   }
@@ -113,7 +133,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
     const most = JSON_VALUES_LIMIT.toLocaleString('en');
     throw new AppError('invalid_json', `The body has more than ${most} members and items.`);
   }
-  return { text: escapes.respell(), memberCount };
+  return { text: escapes.respell(), memberCount, faultyNumber: numbers.faulty };
 }
 
 /**
@@ -155,6 +175,27 @@ class Escapes {
   }
 }
 
+/** Finds the first number of a text that a double cannot hold exactly. */
+class Numbers {
+  faulty: { readonly place: number; readonly fault: Fault } | undefined;
+  readonly #sent: string;
+
+  constructor(sent: string) {
+    this.#sent = sent;
+  }
+
+  /** Checks the number that begins at `start`; returns the place of its last character. */
+  pass(start: number): number {
+    const end = skipShortNumber(this.#sent, start);
+    if (end > start) return end - 1;
+    NUMBER.lastIndex = start;
+    const [text = ''] = NUMBER.exec(this.#sent) ?? [];
+    const fault = this.faulty ? undefined : findNumberFault(text);
+    if (fault) this.faulty = { place: start, fault };
+    return start + text.length - 1;
+  }
+}
+
 /** The place of the closing quote of the string that opens at `start`. */
 function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
@@ -165,38 +206,28 @@ function findStringEnd(text: string, start: number): number {
   return text.length; // JSON.parse will say that it does not end
 }
 
-/** Counts the members that JSON.parse kept, and refuses numbers that overflowed on the way. */
-function countMembers(value: unknown, pointer: string): number {
-  if (typeof value === 'number') assertFinite(value, pointer);
+/** Counts the members that JSON.parse kept. */
+function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   // What JSON.parse makes has members by name and nothing else.
   const members = value as Readonly<Record<string, unknown>>;
   const names = Object.keys(members);
   let count = Array.isArray(value) ? 0 : names.length;
   for (const name of names) {
-    const member = members[name];
-    // Numbers that are in order need no pointer: building it would cost more than the check.
-    if (typeof member === 'object' || (typeof member === 'number' && !Number.isFinite(member))) {
-      count += countMembers(member, `${pointer}/${escapePointer(name)}`);
-    }
+    if (typeof members[name] === 'object') count += countMembers(members[name]);
   }
   return count;
 }
 
-function assertFinite(value: number, pointer: string): void {
-  if (Number.isFinite(value)) return;
-  throw new AppError('invalid_json', 'A number is too large for a double.', {
-    issues: [{ pointer, code: 'range', detail: 'Is too large for a number of I-JSON.' }],
-  });
-}
-
-/** Where the first repeated member of a valid text stands. Slow, and only for the error. */
-function* findDuplicate(text: string): Generator<undefined, string, void> {
-  let names = 0;
+/**
+ * The pointer of the first repeated member of a valid text, or of the number at `place` where no
+ * member is repeated. Slow, and only for the error.
+ */
+function* findPointer(text: string, place = text.length): Generator<undefined, string, void> {
+  let tokens = 0;
   const open: { readonly names: Set<string>; token: string | number }[] = [];
-  const pointer = (): string =>
-    open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
-  for (const [token, name] of text.matchAll(TOKENS)) {
+  for (const { 0: token, 1: name, index } of text.matchAll(TOKENS)) {
+    if (index > place) break;
     const top = open.at(-1);
     if (token === '{') open.push({ names: new Set(), token: '' });
     else if (token === '[') open.push({ names: new Set(), token: 0 });
@@ -205,11 +236,11 @@ function* findDuplicate(text: string): Generator<undefined, string, void> {
     else if (name !== undefined && top) {
       // A JSON string parses to a string.
       top.token = JSON.parse(token.slice(0, -name.length)) as string;
-      if (top.names.has(top.token)) return pointer();
+      if (top.names.has(top.token)) break;
       top.names.add(top.token);
-      names += 1;
-      if (names % STEP_STRINGS === 0) yield;
     }
+    tokens += 1;
+    if (tokens % STEP_TOKENS === 0) yield;
   }
-  return '';
+  return open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
 }

@@ -5,10 +5,19 @@
 
 /** A product of the largest legal members takes under 5 KiB of JSON, however it is escaped. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
-/** What is still read, to be thrown away, of a body that was refused before its end. */
+/** Longest body, and longest time, to discard after an early response to keep the connection. */
 export const DISCARD_LIMIT_BYTES = 1024 * 1024;
-/** How long the client of a body that is longer has to read its answer. */
-export const DISCARD_LINGER_MS = 1_000;
+export const DISCARD_TIMEOUT_MS = 30_000;
+/**
+ * Lingering close, with the times of nginx: how long a connection is read after its last response,
+ * and how long without a byte of its client.
+ */
+export const LINGERING_TIMEOUT_MS = 30_000;
+export const LINGERING_IDLE_TIMEOUT_MS = 5_000;
+/** Concurrently lingering connections: one more destroys the oldest one. */
+export const LINGERING_CONNECTIONS_LIMIT = 1_000;
+/** Read rate for all of them: discarding that much takes about a twentieth of a processor. */
+export const LINGERING_BYTES_PER_SECOND = 64 * 1024 * 1024;
 export const JSON_DEPTH_LIMIT = 8;
 /** Members of objects and items of arrays: 10,000 changes of stock have up to 60,007. */
 export const JSON_VALUES_LIMIT = 64_000;

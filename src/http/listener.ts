@@ -13,13 +13,18 @@ import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from './limits.ts';
+import { LingeringConnections } from './lingering-close.ts';
 import { trackSockets } from './open-sockets.ts';
-import { handleRequests } from './request-events.ts';
+import { type FindMethods, handleRequests } from './request-events.ts';
 import {
   type Certificate, createTlsServer, renewCertificate, withStrictTransport,
 } from './tls.ts';
 
 export interface ListenOptions {
+  /**
+   * `findMethods` of the app. Without it, methods that Node does not know are answered with 501.
+   */
+  readonly findMethods?: FindMethods;
   /** As of the app: their addresses may have any number of connections. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** With it the server speaks TLS, and nothing else. */
@@ -46,7 +51,7 @@ const NOWHERE = { address: '', port: 0 };
 /** Resolves once the server listens; rejects with the system's error where it cannot. */
 export async function listen(
   handle: RequestListener, address: BindAddress,
-  { trustedProxies = [], certificate }: ListenOptions = {},
+  { trustedProxies = [], certificate, findMethods }: ListenOptions = {},
 ): Promise<Listener> {
   const options = {
     insecureHTTPParser: false,
@@ -61,9 +66,12 @@ export async function listen(
   const server = certificate ? createTlsServer(certificate, options) : createServer(options);
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
   const proxies = new TrustedProxies(trustedProxies);
-  limitConnections(server, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
+  const lingering = new LingeringConnections();
+  limitConnections(server, lingering, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
   server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
-  handleRequests(server, certificate ? withStrictTransport(handle) : handle);
+  handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
+    lingering, ...(findMethods && { findMethods }),
+  });
   const readFigures = countConnections(server);
   // One of TLS is told of twice, as what carries it and as itself.
   const sockets = trackSockets(server, 'connection', 'secureConnection');
@@ -74,6 +82,7 @@ export async function listen(
     host, port,
     stop() {
       release();
+      lingering.stop();
       return stop(server, sockets);
     },
     renew: (renewed) => renewCertificate(server, renewed),

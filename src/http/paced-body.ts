@@ -25,7 +25,8 @@ export async function* readPaced(
       yield chunk;
       continue;
     }
-    if (request.destroyed && !request.readableEnded) {
+    const isGone = request.destroyed || request.socket.destroyed;
+    if (isGone && !request.readableEnded) {
       throw new AppError('invalid_data', 'The body broke off.');
     }
     if (waitedMs >= intervalMs) {
@@ -44,12 +45,15 @@ export async function* readPaced(
 function waitForMore(request: IncomingMessage, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const events = ['readable', 'end', 'error', 'close'];
+    const { socket } = request;
     const done = (): void => {
       clearTimeout(timer);
       for (const event of events) request.off(event, done);
+      socket.off('close', done);
       resolve();
     };
     const timer = setTimeout(done, Math.ceil(timeoutMs));
     for (const event of events) request.on(event, done);
+    socket.on('close', done); // a request that is answered already has no `close` of its own
   });
 }

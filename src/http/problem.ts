@@ -1,12 +1,16 @@
 /**
- * Errors as RFC 9457 problem details. The one place that maps the codes of `AppError` to HTTP. An
- * error that is not an AppError is a bug of ours: its client gets an id, the log gets the cause.
+ * Errors as RFC 9457 problem details. The one place that maps the codes of `AppError` to HTTP; a
+ * conflict with the catalogue is a 409, whatever its code. An error that is not an AppError is a
+ * bug of ours: its client gets an id, the log gets the cause.
  */
 import { randomUUID } from 'node:crypto';
-import { AppError, type ErrorCode } from '../domain/error.ts';
+import { AppError, type ConflictCode, CONFLICTS, type ErrorCode } from '../domain/error.ts';
 import type { Reply } from './reply.ts';
 
-const STATUS: Readonly<Record<ErrorCode, number>> = {
+type HttpCode = Exclude<ErrorCode, ConflictCode>;
+
+const CONFLICT_STATUS = 409;
+const STATUS: Readonly<Record<HttpCode, number>> = {
   bad_request: 400,
   invalid_json: 400,
   invalid_data: 400,
@@ -22,9 +26,6 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   method_not_allowed: 405,
   not_acceptable: 406,
   request_timeout: 408,
-  sku_taken: 409,
-  limit_reached: 409,
-  sync_refused: 409,
   history_pruned: 410,
   precondition_failed: 412,
   body_too_large: 413,
@@ -37,7 +38,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   storage_full: 507,
 };
 
-const TITLE: Readonly<Record<ErrorCode, string>> = {
+const TITLE: Readonly<Record<HttpCode, string>> = {
   bad_request: 'The request could be misunderstood',
   invalid_json: 'The body is not valid JSON',
   invalid_data: 'The submitted data is invalid',
@@ -53,9 +54,6 @@ const TITLE: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'Method not allowed',
   not_acceptable: 'No answer of an accepted type',
   request_timeout: 'The request came too slowly',
-  sku_taken: 'The SKU is taken',
-  limit_reached: 'A limit is reached',
-  sync_refused: 'The stock was not changed',
   history_pruned: 'The history does not reach back so far',
   precondition_failed: 'The precondition does not hold',
   body_too_large: 'The body is too large',
@@ -87,7 +85,7 @@ export interface ErrorReport {
 /** The answer to an error; `report` is told of those that are not the client's doing. */
 export function createProblem(error: unknown, report: (entry: ErrorReport) => void): Reply {
   const { code, allow, retryAfterSeconds, members } = toRefusal(error);
-  const status = STATUS[code];
+  const { status } = describeCode(code);
   const body = JSON.stringify(describeProblem(error, report));
   return {
     status,
@@ -107,19 +105,28 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
 /** The problem document of an error, but for members of its own; `report` as above. */
 export function describeProblem(error: unknown, report: (entry: ErrorReport) => void) {
   const { code, publicDetail, issues } = toRefusal(error);
-  const status = STATUS[code];
+  const { status, title } = describeCode(code);
   // Without a cause it is a limit that does its work: nothing for the log.
   const isFault = status >= 500 && (code === 'internal' || (error as AppError).cause !== undefined);
   const id = isFault ? randomUUID() : undefined;
   if (id) report({ id, error });
   return {
     type: formatProblemType(code.replaceAll('_', '-')),
-    title: TITLE[code],
+    title,
     status,
     detail: publicDetail,
     ...(id && { instance: `urn:uuid:${id}` }),
     ...(issues.length > 0 && { errors: issues }),
   };
+}
+
+function describeCode(code: ErrorCode): { readonly status: number; readonly title: string } {
+  return isConflict(code) ? { status: CONFLICT_STATUS, title: CONFLICTS[code] }
+    : { status: STATUS[code], title: TITLE[code] };
+}
+
+function isConflict(code: ErrorCode): code is ConflictCode {
+  return Object.hasOwn(CONFLICTS, code);
 }
 
 /** The code under which an error is told. */

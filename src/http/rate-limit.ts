@@ -8,7 +8,7 @@ import { AppError } from '../domain/error.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 
 /** What a bucket answers. `resetSeconds` is how long until it is full again, rounded up. */
-interface RateDecision {
+export interface RateDecision {
   readonly isAllowed: boolean;
   readonly remaining: number;
   readonly resetSeconds: number;
@@ -23,8 +23,8 @@ export function rateLimited(retryAfterSeconds: number): AppError {
 }
 
 interface Bucket {
-  readonly tokens: number;
-  readonly at: number;
+  tokens: number;
+  at: number;
 }
 
 export class RateLimiter<Name> {
@@ -44,11 +44,10 @@ export class RateLimiter<Name> {
 
   /** Takes one token, where there is one. */
   take(name: Name): RateDecision {
-    const at = this.#clock();
-    const tokens = this.#count(name, at);
-    const isAllowed = tokens >= 1;
-    const left = isAllowed ? tokens - 1 : tokens;
-    this.#keep(name, { tokens: left, at });
+    const bucket = this.#touch(name);
+    const isAllowed = bucket.tokens >= 1;
+    if (isAllowed) bucket.tokens -= 1;
+    const left = bucket.tokens;
     return {
       isAllowed,
       remaining: Math.floor(left),
@@ -59,38 +58,36 @@ export class RateLimiter<Name> {
 
   /** Puts back a token that was taken for what does not count after all. */
   giveBack(name: Name): void {
-    const at = this.#clock();
-    this.#keep(name, { tokens: Math.min(this.#limit, this.#count(name, at) + 1), at });
+    const bucket = this.#touch(name);
+    bucket.tokens = Math.min(this.#limit, bucket.tokens + 1);
   }
 
-  /** The fields that tell a client its limit and what is left of it. */
-  formatFields({ remaining, resetSeconds }: RateDecision): Record<string, string> {
+  /** The `RateLimit` header fields: the limit, under the name `policy`, and what is left of it. */
+  formatFields({ remaining, resetSeconds }: RateDecision, policy: string): Record<string, string> {
     return {
-      'ratelimit-policy': `"requests";q=${this.#limit};w=${this.#windowMs / 1000}`,
-      ratelimit: `"requests";r=${remaining};t=${resetSeconds}`,
+      'ratelimit-policy': `"${policy}";q=${this.#limit};w=${this.#windowMs / 1000}`,
+      ratelimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
     };
-  }
-
-  /** What is in a bucket by now. */
-  #count(name: Name, at: number): number {
-    const bucket = this.#buckets.get(name);
-    if (!bucket) return this.#limit;
-    const elapsedMs = Math.max(0, at - bucket.at); // a clock may step backwards
-    return Math.min(this.#limit, bucket.tokens + (elapsedMs * this.#limit) / this.#windowMs);
   }
 
   #secondsFor(tokens: number): number {
     return Math.ceil((tokens / this.#limit) * (this.#windowMs / 1000));
   }
 
-  /** Forgets the bucket that was used longest ago, where there are too many. */
-  #keep(name: Name, bucket: Bucket): void {
+  /** The bucket, refilled; removes the least recently used one if there are too many. */
+  #touch(name: Name): Bucket {
+    const at = this.#clock();
+    const bucket = this.#buckets.get(name) ?? { tokens: this.#limit, at };
+    const elapsedMs = Math.max(0, at - bucket.at); // a clock may step backwards
+    const refill = (elapsedMs * this.#limit) / this.#windowMs;
+    bucket.tokens = Math.min(this.#limit, bucket.tokens + refill);
+    bucket.at = at;
     this.#buckets.delete(name); // and set again: a Map keeps the order of setting
     this.#buckets.set(name, bucket);
-    if (this.#buckets.size <= this.#entriesLimit) return;
-    for (const oldest of this.#buckets.keys()) {
-      this.#buckets.delete(oldest);
-      return;
+    if (this.#buckets.size > this.#entriesLimit) {
+      const [oldest] = this.#buckets.keys();
+      if (oldest !== undefined) this.#buckets.delete(oldest);
     }
+    return bucket;
   }
 }

@@ -4,7 +4,7 @@
  * crossed the network in the clear, and a client that is only sent on would not notice.
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { discardBody } from './body.ts';
+import { LingeringConnections } from './lingering-close.ts';
 import { replyWithProblem } from './problem.ts';
 import { type Reply, sendReply } from './reply.ts';
 
@@ -13,12 +13,13 @@ const KEY = /spk_[0-9A-Za-z]{20}/;
 
 /** Leads to the same target at `origin`, such as `https://shop.example`. */
 export function createRedirect(origin: string): RequestListener {
+  const lingering = new LingeringConnections();
   return (request, response) => {
     const isReading = request.method === 'GET' || request.method === 'HEAD';
     const reply = hasKey(request) ? refuseKey(origin)
       : isReading ? leadOn(origin, request.url ?? '') : refuseData(origin);
+    lingering.lingerAfter(response, reply);
     void sendReply(response, reply);
-    if (!request.complete) discardBody(request);
   };
 }
 

@@ -1,25 +1,32 @@
-/** An answer as plain data, and the one place that writes answers to a socket. */
+/**
+ * An answer as plain data, and the one place that writes it to a response. Only `raw-answer.ts`
+ * writes other answers: to connections for which Node has no response object.
+ */
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
+import type { GuardedStream } from './guarded-stream.ts';
 import { holdBack } from './held-answer.ts';
 
 /** A body that is made while it is sent: read once, and no faster than its client takes it. */
 export type Chunks = AsyncIterable<string | Uint8Array>;
 
-export interface Reply {
+/** The answer of a handler. If its body is a stream, it is a guarded one. */
+export interface Reply<Stream extends Chunks = GuardedStream> {
   readonly status: number;
   /** Names in lower case. Content-Length is not among them: `sendReply` counts it. */
   readonly headers: Readonly<Record<string, string>>;
   /** Values of Set-Cookie, which is the one field that may come several times. */
   readonly cookies?: readonly string[];
-  readonly body?: string | Uint8Array | Chunks;
+  readonly body?: string | Uint8Array | Stream;
 }
 
 /** Fields that are lists: what is added to them follows what they have. */
 const LISTS: readonly string[] = ['link', 'vary'];
 
 /** The same answer with these fields too, if there are any. */
-export function withFields(reply: Reply, fields: Reply['headers'] | undefined): Reply {
+export function withFields<Stream extends Chunks>(
+  reply: Reply<Stream>, fields: Reply['headers'] | undefined,
+): Reply<Stream> {
   if (!fields) return reply;
   const headers: Record<string, string> = { ...reply.headers, ...fields };
   for (const name of LISTS) {
@@ -29,7 +36,7 @@ export function withFields(reply: Reply, fields: Reply['headers'] | undefined): 
   return { ...reply, headers };
 }
 
-export function isStream(body: Reply['body']): body is Chunks {
+export function isStream<Stream extends Chunks>(body: Reply<Stream>['body']): body is Stream {
   return typeof body === 'object' && !(body instanceof Uint8Array);
 }
 
@@ -37,12 +44,10 @@ export function isStream(body: Reply['body']): body is Chunks {
  * Writes the answer; to HEAD the same one without its body (RFC 9110 section 9.3.2). Where the body
  * is a stream, resolves once its end is written or its client is gone. A stream that fails ends the
  * connection, so that nobody takes what was sent of it for the whole, and rejects. The bytes of the
- * body are counted. An answer that is held is sent whole, too, and ended by the caller: its client
- * may still be sending.
+ * body are counted.
  */
 export function sendReply(
-  response: ServerResponse, reply: Reply,
-  { counted = { sentBytes: 0 }, isHeld = false }: Sending = {},
+  response: ServerResponse, reply: Reply<Chunks>, counted: Counted = { sentBytes: 0 },
 ): Promise<void> | undefined {
   const { status, headers, cookies = [], body } = reply;
   const isHead = response.req.method === 'HEAD';
@@ -62,19 +67,8 @@ export function sendReply(
     fields.push('content-length', String(length));
   }
   response.writeHead(status, fields);
-  if (!isHeld) {
-    response.end(isHead ? undefined : body);
-    return undefined;
-  }
-  response.flushHeaders();
-  if (!isHead && body !== undefined) response.write(body);
+  response.end(isHead ? undefined : body);
   return undefined;
-}
-
-interface Sending {
-  readonly counted?: Counted;
-  /** Whether the caller ends the answer. Default false. */
-  readonly isHeld?: boolean;
 }
 
 /** Bytes of a body that were given to its connection. */

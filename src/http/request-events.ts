@@ -7,7 +7,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PIPELINED_REQUESTS_LIMIT } from './limits.ts';
-import { answerRaw, endInTime } from './raw-answer.ts';
+import type { LingeringConnections } from './lingering-close.ts';
+import { answerRaw } from './raw-answer.ts';
 
 interface ParserError extends Error {
   readonly code?: string;
@@ -16,10 +17,20 @@ interface ParserError extends Error {
   readonly bytesParsed?: number;
 }
 
-/** Of the whole server: which path is meant is known to nobody here. */
+/** The methods of a request target; empty if the path does not exist. */
+export type FindMethods = (target: string) => readonly string[];
+
+interface RequestOptions {
+  readonly lingering: LingeringConnections;
+  readonly findMethods?: FindMethods;
+}
+
+/** The methods of the whole server, for CONNECT, whose target is not a path. */
 const ALLOW = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE';
 
-export function handleRequests(server: Server, handle: RequestListener): void {
+export function handleRequests(
+  server: Server, handle: RequestListener, { lingering, findMethods }: RequestOptions,
+): void {
   /** The last answer that each connection waits for, or has had. */
   const latest = new WeakMap<Duplex, ServerResponse>();
   const failed = new WeakSet<Duplex>();
@@ -38,17 +49,17 @@ export function handleRequests(server: Server, handle: RequestListener): void {
     inviteOnceRead(request, response);
     lead(request, response);
   });
-  server.on('connect', (_, socket: Duplex) => {
+  server.on('connect', ({ socket }) => {
     socket.on('error', () => socket.destroy()); // Node has left it to this listener
-    answerRaw(socket.resume(), 405, 'This server is no proxy.', [ALLOW]);
+    answerRaw(lingering, socket, 405, 'This server is no proxy.', [ALLOW]);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     if (failed.has(socket)) return; // each further packet is told of, too
     failed.add(socket);
-    const [status, detail] = describeUnparsable(error);
-    const fields = status === 405 ? [ALLOW] : [];
-    answerAfter(latest.get(socket), socket, () => answerRaw(socket, status, detail, fields));
+    const [status, detail, ...fields] = describeUnparsable(error, findMethods);
+    answerAfter(lingering, latest.get(socket), socket, () =>
+      answerRaw(lingering, socket, status, detail, fields));
   });
 }
 
@@ -83,7 +94,8 @@ function inviteOnceRead(request: IncomingMessage, response: ServerResponse): voi
 
 /** Lets the answers to good requests, which came before the fault, be sent first. */
 function answerAfter(
-  response: ServerResponse | undefined, socket: Duplex, answer: () => void,
+  lingering: LingeringConnections, response: ServerResponse | undefined, socket: Duplex,
+  answer: () => void,
 ): void {
   if (!response || socket.destroyed) {
     answer();
@@ -91,12 +103,12 @@ function answerAfter(
     // In the body of a request that was answered, it has no answer of its own: one more would be
     // taken for that of the next request.
     if (response.req.complete) answer();
-    else endInTime(socket);
+    else lingering.close(socket);
   } else if (response.req.complete) {
     response.once('close', answer);
   } else if (!response.socket) {
     // The fault is in the body of the last request, and an earlier one is not answered yet.
-    response.once('socket', () => answerAfter(response, socket, answer));
+    response.once('socket', () => answerAfter(lingering, response, socket, answer));
   } else if (response.headersSent) {
     socket.destroy(); // in the middle of an answer, which so is seen not to be whole
   } else {
@@ -104,7 +116,9 @@ function answerAfter(
   }
 }
 
-function describeUnparsable(error: ParserError): readonly [status: number, detail: string] {
+type Unparsable = readonly [status: number, detail: string, ...fields: string[]];
+
+function describeUnparsable(error: ParserError, findMethods?: FindMethods): Unparsable {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return [431, 'Send fewer or shorter header fields.'];
@@ -112,15 +126,27 @@ function describeUnparsable(error: ParserError): readonly [status: number, detai
       return [413, 'Send the body without chunk extensions.'];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [408, 'The request came too slowly. Send it again at once.'];
-    case 'HPE_INVALID_METHOD':
-      if (isRequestLine(error)) return [405, 'Send a method that this server has, such as GET.'];
+    case 'HPE_INVALID_METHOD': {
+      const target = findTarget(error);
+      if (target !== undefined) return describeMethod(target, findMethods);
+    }
   }
   return [400, 'This is not a request of HTTP/1.1.'];
 }
 
-/** Whether this is a line that the parser would take if it knew the method, which is any token. */
-function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
+function describeMethod(target: string, findMethods: FindMethods | undefined): Unparsable {
+  if (!findMethods) return [501, 'Send a method that this server has, such as GET.'];
+  const methods = findMethods(target).join(', ');
+  return methods === '' ? [404, 'There is nothing at this path. Look for a misspelling.']
+    : [405, `This path answers ${methods}.`, `Allow: ${methods}`];
+}
+
+/**
+ * The target of a request line that would be valid if Node knew its method, which may be any token.
+ */
+function findTarget({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = text.lastIndexOf('\n', Math.max(0, bytesParsed - 1)) + 1;
-  return /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?$/m.test(text.slice(start).split('\n')[0] ?? '');
+  const [line = ''] = text.slice(start).split('\n');
+  return /^[\w!#$%&'*+.^`|~-]+ (\S+) HTTP\/1\.[01]\r?$/.exec(line)?.[1];
 }

@@ -39,15 +39,34 @@ export class Router<Route extends RoutePattern> {
 
   /** @throws AppError `not_found`, `method_not_allowed` */
   find(method: string, path: string): Match<Route> {
-    const literal = this.#literal.get(path);
-    if (literal) return { route: pick(literal, method), parameters: {} };
-    for (const pattern of this.#patterns) {
-      const found = pattern.path.exec(path);
-      const parameters = found && readParameters(pattern.names, found);
-      if (parameters) return { route: pick(pattern.routes, method), parameters };
+    const found = this.#findPath(path);
+    if (!found) {
+      throw new AppError('not_found', 'There is nothing at this path. Look for a misspelling.');
     }
-    throw new AppError('not_found', 'There is nothing at this path. Look for a misspelling.');
+    return { route: pick(found.routes, method), parameters: found.parameters };
   }
+
+  /** Sorted; empty if the path does not exist. */
+  findMethods(path: string): readonly string[] {
+    const found = this.#findPath(path);
+    return found ? listMethods(found.routes) : [];
+  }
+
+  #findPath(path: string): FoundPath<Route> | undefined {
+    const literal = this.#literal.get(path);
+    if (literal) return { routes: literal, parameters: {} };
+    for (const { path: pattern, names, routes } of this.#patterns) {
+      const found = pattern.exec(path);
+      const parameters = found && readParameters(names, found);
+      if (parameters) return { routes, parameters };
+    }
+    return undefined;
+  }
+}
+
+interface FoundPath<Route> {
+  readonly routes: ByMethod<Route>;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 function compile(path: string): Pick<Pattern<unknown>, 'path' | 'names'> {
@@ -63,8 +82,12 @@ function compile(path: string): Pick<Pattern<unknown>, 'path' | 'names'> {
 function pick<Route>(routes: ByMethod<Route>, method: string): Route {
   const route = routes.get(method);
   if (route) return route;
-  const allow = [...routes.keys()].sort();
+  const allow = listMethods(routes);
   throw new AppError('method_not_allowed', `This path answers ${allow.join(', ')}.`, { allow });
+}
+
+function listMethods(routes: ByMethod<unknown>): readonly string[] {
+  return [...routes.keys()].sort();
 }
 
 /** Undefined where one of them is not percent-encoded as it should be. */

@@ -22,8 +22,9 @@ const SINGLE: ReadonlySet<string> = new Set([
 /** Content means nothing to them. RFC 9110 lets it be refused, as it may be another request. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'TRACE']);
 
-/** `uri-host [ ":" port ]` of RFC 3986 section 3.2. */
-const HOST = /^(?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
+/** `uri-host [ ":" port ]` of RFC 3986 section 3.2, but for the comma, which separates hosts. */
+const HOST = /^(?:[\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])(?::(\d{0,5}))?$/i;
+const PORT_LIMIT = 65_535;
 /** All but what is visible in ASCII; a fragment stays with its client. */
 const FORBIDDEN_IN_TARGET = /[^!-~]|#/;
 /** A segment of dots, however it is spelled: some servers take it, and its neighbour, away. */
@@ -62,8 +63,13 @@ function findFieldFault({ headers, rawHeaders, httpVersionMinor }: IncomingMessa
   const repeated = findRepeated(headers, rawHeaders);
   if (repeated !== undefined) return `Send the header "${repeated}" once.`;
   const { host } = headers;
-  if (host === undefined ? httpVersionMinor === 0 : HOST.test(host)) return undefined;
+  if (host === undefined ? httpVersionMinor === 0 : isHost(host)) return undefined;
   return 'Send the header "host" with the name of this server.';
+}
+
+function isHost(host: string): boolean {
+  const [matched, port = ''] = HOST.exec(host) ?? [];
+  return matched !== undefined && Number(port) <= PORT_LIMIT;
 }
 
 function findRepeated(

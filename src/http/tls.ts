@@ -1,7 +1,9 @@
 /**
- * TLS of the server itself: nothing older than 1.2 (RFC 8996), otherwise what Node recommends. It
- * reads no files: whoever has the certificate gives it, and may give another one later.
+ * TLS of the server itself: 1.3, and 1.2 only with forward secrecy and authenticated encryption
+ * (RFC 8996, RFC 9325 section 4.2). It reads no files: the caller has the certificate, and may
+ * replace it later.
  */
+import { constants } from 'node:crypto';
 import type { RequestListener, Server as PlainServer, ServerOptions } from 'node:http';
 import { createServer, Server } from 'node:https';
 import { HANDSHAKE_TIMEOUT_MS } from './limits.ts';
@@ -12,6 +14,14 @@ export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
+
+/** Suites of TLS 1.3, then those of 1.2 with ephemeral ECDH and an AEAD. */
+const CIPHERS = [
+  'TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
 
 /** A server that does not listen yet. */
 export function createTlsServer(certificate: Certificate, options: ServerOptions): Server {
@@ -35,7 +45,10 @@ export function renewCertificate(server: PlainServer, certificate: Certificate):
   if (server instanceof Server) server.setSecureContext(describeContext(certificate));
 }
 
-/** Said in full each time: a new context knows nothing of the one before. */
+/** Complete each time: a new context inherits nothing from the previous one. */
 function describeContext({ cert, key }: Certificate) {
-  return { cert, key, minVersion: 'TLSv1.2' } as const;
+  return {
+    cert, key, minVersion: 'TLSv1.2', ciphers: CIPHERS, honorCipherOrder: true, ecdhCurve: 'auto',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  } as const;
 }

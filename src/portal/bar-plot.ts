@@ -5,6 +5,7 @@
  */
 import { type Content, html, type Html } from './html.ts';
 import { headCell, numberCell, table } from './list.ts';
+import { measureLabel } from './plot-label.ts';
 
 interface Bar {
   readonly label: string;
@@ -30,7 +31,7 @@ const LEFT = 2;
 const TOP = 18;
 const BOTTOM = 22;
 const GAP_SHARE = 0.2;
-const LABELS = 5;
+const LABELS_LIMIT = 5;
 
 export function barPlot(plot: BarPlot): Html {
   const { title, names, bars, number } = plot;
@@ -53,7 +54,8 @@ function renderBars({ bars, number }: BarPlot, up: number, down: number): Html {
   const axis = TOP + up * scale;
   const step = (WIDTH - 2 * LEFT) / bars.length;
   const width = step * (1 - GAP_SHARE);
-  const every = Math.ceil(bars.length / LABELS);
+  const widest = Math.max(...bars.map(({ label }) => measureLabel(label)));
+  const every = Math.ceil(bars.length / Math.min(LABELS_LIMIT, Math.floor(WIDTH / widest)));
   return html`${renderAxis(axis)}
     ${bars.map((bar, index) => {
     const x = LEFT + index * step;
@@ -61,7 +63,7 @@ function renderBars({ bars, number }: BarPlot, up: number, down: number): Html {
       rectangle('out', x, axis, width, bar.down * scale)}<title>${bar.label}: ${number(bar.up)}, ${
       number(bar.down)}</title></g>`;
   })}
-    ${bars.map(({ label }, index) => index % every === 0
+    ${bars.map(({ label }, index) => index % every === 0 && LEFT + index * step + widest <= WIDTH
     && html`<text x="${round(LEFT + index * step)}" y="${HEIGHT - 6}">${label}</text>`)}
     ${up > 0 && html`<text x="${LEFT}" y="${TOP - 6}">${number(up)}</text>`}
     ${down > 0 && html`<text x="${LEFT}" y="${HEIGHT - BOTTOM - 4}">${number(down)}</text>`}`;
@@ -84,7 +86,7 @@ function rectangle(
 
 function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
   return table({
-    caption: title,
+    caption: `${title}, as a table`,
     columns: [
       { label: unit }, { label: names.up, isNumber: true }, { label: names.down, isNumber: true },
     ],

@@ -2,6 +2,7 @@
 import type { Reply } from '../http/reply.ts';
 import type { Credentials } from '../store/portal-store.ts';
 import { makeDeviceCookie, readDevice } from './device.ts';
+import { decryptDraft } from './draft.ts';
 import { redirect } from './page.ts';
 import type { OpenVisit, Portal } from './route.ts';
 import { FORGET_SECOND_STEP } from './second-step.ts';
@@ -9,12 +10,20 @@ import { beginSession } from './session.ts';
 
 type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
+/** Where the sign-in leads. */
+interface Destination {
+  /** A page. */
+  readonly to: string;
+  /** The form to return to, encrypted; empty where there is none. */
+  readonly draft: string;
+}
+
 /**
  * Begins a session, in the place of one that this browser had, and goes on to a page; to that of
  * the sign-in where the account has changed since it was asked for.
  */
 export async function enter(
-  visit: OpenVisit, portal: Portal, known: Credentials, to: string,
+  visit: OpenVisit, portal: Portal, known: Credentials, { to, draft: encrypted }: Destination,
 ): Promise<Reply> {
   const { visitor, address, headers } = visit;
   const { store } = portal;
@@ -22,11 +31,16 @@ export async function enter(
     const { account, session } = visitor;
     await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
   }
-  const { session, cookie } = beginSession(address, headers['user-agent']);
+  const { session, cookie, token } = beginSession(address, headers['user-agent']);
   const isIn = await store.createSession(known.sellerId, session, known);
   if (!isIn) return redirect(visit.link('/sign-in?late'), [FORGET_SECOND_STEP]);
   const device = await rememberDevice(visit, portal, known);
-  return redirect(visit.link(to), [cookie, FORGET_SECOND_STEP, ...device]);
+  const cookies = [cookie, FORGET_SECOND_STEP, ...device];
+  const draft = await decryptDraft(visit, portal, encrypted);
+  if (!draft) return redirect(visit.link(to), cookies);
+  // Another account's draft in this browser, and its page, are not for this account.
+  if (draft.sellerId !== known.sellerId) return redirect(visit.link('/'), cookies);
+  return { ...await portal.resume(visit, token, draft), cookies };
 }
 
 /** The cookie that makes a browser known to an account; none where the server cannot seal it. */

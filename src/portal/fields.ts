@@ -4,6 +4,7 @@
  * 3.3.3).
  */
 import { CSRF_FIELD } from './csrf.ts';
+import { sellerField } from './draft.ts';
 import type { Faults } from './form.ts';
 import { type Content, html, type Html } from './html.ts';
 import type { OpenVisit } from './route.ts';
@@ -36,11 +37,12 @@ export interface Choice {
 
 /** A form that is sent by POST, with the token that tells it from a forged one. */
 export function postForm(
-  { csrfToken }: Pick<OpenVisit, 'csrfToken'>, action: string, content: Content,
+  visit: Pick<OpenVisit, 'csrfToken' | 'visitor'>, action: string, content: Content,
   className = 'stack',
 ): Html {
   return html`<form method="post" action="${action}" class="${className}" novalidate>
-    <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">${content}
+    <input type="hidden" name="${CSRF_FIELD}" value="${visit.csrfToken}">
+    ${sellerField(visit)}${content}
   </form>`;
 }
 
@@ -106,12 +108,32 @@ export function checkboxes(
   </fieldset>`;
 }
 
-/** What is wrong, in one place; nothing where nothing is. `labels` are those of the fields. */
+/** A group of radio buttons; `value` is the selected one. */
+export function radioGroup(
+  field: Field & {
+    readonly choices: readonly { readonly value: string; readonly label: Content }[];
+  },
+): Html {
+  const { name, label, value, choices } = field;
+  const [described, notes] = describeField(`field-${name}`, field);
+  return html`<fieldset id="field-${name}" class="field"${described}>
+    <legend>${label}</legend>
+    ${choices.map((choice) => html`<label class="choice">
+      <input type="radio" name="${name}" value="${choice.value}"${
+  choice.value === value && html` checked`} required> <span>${choice.label}</span></label>`)}
+    ${notes}
+  </fieldset>`;
+}
+
+/**
+ * The error summary; empty without errors. It gets the focus when the page loads. `labels` are
+ * those of the fields.
+ */
 export function faultSummary(
   faults: Faults, detail?: string, labels: Readonly<Record<string, string>> = {},
 ): Content {
   if (faults.size === 0 && detail === undefined) return undefined;
-  return html`<div class="notice bad" role="alert">
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
     <p>${detail ?? 'Nothing was saved yet. Please correct this:'}</p>
     ${faults.size > 0 && html`<ul>${[...faults].map(([name, fault]) => html`
       <li><a href="#field-${name}">${labels[name] !== undefined && html`${labels[name]}: `}${

@@ -17,6 +17,9 @@ export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
 export const SECOND_STEP_LIFE_MS = 5 * 60 * 1000;
 export const NEW_TOTP_LIFE_MS = 30 * 60 * 1000;
 export const RECOVERY_CODES = 10;
+/** Drafts of forms whose session has ended: how long they are valid, and their maximum size. */
+export const DRAFT_LIFE_MS = 60 * 60 * 1000;
+export const DRAFT_LIMIT_BYTES = 24 * 1024;
 /** How often the log takes down that a sign-in to an account was refused. */
 export const REFUSALS_NOTED_PER_MINUTE = 1;
 /** How long a browser is known to an account after it signed in. */

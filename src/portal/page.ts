@@ -6,10 +6,12 @@
 import type { Reply } from '../http/reply.ts';
 import { formatStrictTransport } from '../http/strict-transport.ts';
 import { CSRF_FIELD } from './csrf.ts';
+import { faultSummary } from './fields.ts';
+import { NO_FAULTS } from './form.ts';
 import { type Content, html, type Html } from './html.ts';
 import type { OpenVisit, Portal, Visit } from './route.ts';
 
-interface PageContent {
+export interface PageContent {
   /** In the title of the window and as the heading of the page. */
   readonly title: string;
   /** What the heading says instead. */
@@ -32,6 +34,8 @@ const SECTIONS: readonly (readonly [path: string, name: string])[] = [
   ['/activity', 'Activity'],
   ['/account', 'Account'],
 ];
+
+const DRAFT = 'You are signed in again. Nothing was saved yet: check the form, and send it again.';
 
 const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
@@ -72,7 +76,9 @@ export function renderPage(visit: Visit, portal: Portal, page: PageContent): Rep
     title: `${page.title} · ${account.sellerName}`,
     scripts: ['portal.js', ...page.scripts ?? []],
   }, {
-    header, isOpen: false, main: html`<h1>${page.heading ?? page.title}</h1>${page.content}`,
+    header, isOpen: false,
+    main: html`<h1>${page.heading ?? page.title}</h1>
+      ${visit.isDraft && faultSummary(NO_FAULTS, DRAFT)}${page.content}`,
   });
 }
 
@@ -102,13 +108,15 @@ function render(
   { header, main, isOpen }: Frame,
 ): Reply {
   const asset = (name: string): string => visit.link(`/assets/${assets.pathOf(name)}`);
+  const status = page.status ?? 200;
+  const isError = status >= 400;
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${page.title}</title>
+<title>${isError && 'Error: '}${page.title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
 ${page.scripts?.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
@@ -121,7 +129,7 @@ ${header}
 </html>
 `;
   return {
-    status: page.status ?? 200,
+    status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
@@ -132,11 +140,8 @@ ${header}
   };
 }
 
-function renderSection({ request, link }: Visit, path: string, name: string): Html {
-  const [here = ''] = (request.url ?? '').split('?');
-  const href = link(path);
-  const isIn = path === '/' ? here === href || here === `${href}/`
-    : here === href || here.startsWith(`${href}/`);
-  const mark = here === href ? 'page' : 'true';
-  return html`<li><a href="${href}"${isIn && html` aria-current="${mark}"`}>${name}</a></li>`;
+function renderSection({ path: here, link }: Visit, path: string, name: string): Html {
+  const isIn = here === path || (path !== '/' && here.startsWith(`${path}/`));
+  const mark = here === path ? 'page' : 'true';
+  return html`<li><a href="${link(path)}"${isIn && html` aria-current="${mark}"`}>${name}</a></li>`;
 }

@@ -1,7 +1,10 @@
 /** What a page of the portal is, and what its handler is given. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Services } from '../api/route.ts';
+import type { OpenStream } from '../api/streams.ts';
 import type { Account } from '../domain/account.ts';
+import type { SellerId } from '../domain/id.ts';
+import type { Passage } from '../http/answered-request.ts';
 import type { Reply } from '../http/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Visitor } from '../store/portal-store.ts';
@@ -23,13 +26,20 @@ export interface Portal extends Services {
   /** Whether anybody may make an account, without an invitation. */
   readonly isOpen: boolean;
   readonly clock: () => number;
+  /** Shows a draft in its form, to the session that has just begun with this token. */
+  resume(visit: OpenVisit, token: string, draft: Draft): Promise<Reply>;
 }
 
 /** A request for a page, by anybody. */
 export interface OpenVisit {
   readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Collects what becomes known about the request. */
+  readonly passage: Passage;
   readonly headers: IncomingHttpHeaders;
-  /** Of the path, below `/portal`. */
+  /** Path of the page, below `/portal`. */
+  readonly path: string;
+  /** Path parameters. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Of the address; what a page does not know it ignores. */
   readonly query: URLSearchParams;
@@ -53,8 +63,12 @@ export interface Visit extends OpenVisit {
   /** Of the catalogue, when the request came. */
   readonly position: number;
   readonly format: Format;
+  /** Whether the page shows a draft, of which nothing is saved. */
+  readonly isDraft: boolean;
   /** Whether the session is still good: for an answer that takes long. */
   isSignedIn(): Promise<boolean>;
+  /** Like `openStream` of an API call. @throws AppError `unavailable` */
+  readonly openStream: OpenStream;
 }
 
 /** A page for anybody. A form is read, and its token checked, before its handler is called. */
@@ -72,8 +86,26 @@ type OwnPage = RoutePattern & { readonly access: 'own' } & (
   | {
     readonly method: 'POST';
     readonly handle: (visit: Visit, portal: Portal, form: Form) => Promise<Reply>;
+    readonly draft?: DraftRoute;
   }
 );
+
+/** How to show a form again that was sent after its session ended. */
+export interface DraftRoute {
+  /** The fields that are kept: what was typed, and never a password, a code or another secret. */
+  readonly fields: readonly string[];
+  readonly show: (visit: Visit, portal: Portal, form: Form) => Promise<Reply>;
+}
+
+/** What was typed into a form whose session ended. */
+export interface Draft {
+  readonly sellerId: SellerId;
+  /** Path of the form, below `/portal`. */
+  readonly path: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
 
 /** A file that is sent: its handler reads it, and checks the token that stands before it. */
 interface UploadPage extends RoutePattern {

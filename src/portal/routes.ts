@@ -1,10 +1,11 @@
 /**
  * All pages of the portal on one screen; paths are below `/portal`. Each handler names the statuses
  * that it answers; before it is asked, `portal.ts` may lead to the sign-in (303) or refuse (403,
- * 404, 405, 429; of a form also 400, 408, 413, 415).
+ * 404, 405, 429; of a form also 400, 408, 413, 415). `draft` says how to show a form again whose
+ * session ended while it was being filled in.
  */
-import { changeSettings, showAccount } from './pages/account.ts';
-import { changeEmail, showEmail } from './pages/account-email.ts';
+import { changeSettings, settingsDraft, showAccount } from './pages/account.ts';
+import { changeEmail, emailDraft, showEmail } from './pages/account-email.ts';
 import { changePassword, showPassword } from './pages/account-password.ts';
 import { endSessions, showSessions } from './pages/account-sessions.ts';
 import {
@@ -17,26 +18,28 @@ import { showChanges } from './pages/changes.ts';
 import { exportFile } from './pages/export.ts';
 import { showImports, uploadFile } from './pages/import.ts';
 import {
-  cancelImport, commitImport, discardImport, readRefusedRows, showImport, tryImport,
+  cancelImport, commitImport, discardImport, importDraft, readRefusedRows, showImport,
+  tryImport,
 } from './pages/import-one.ts';
 import { join, showJoin } from './pages/join.ts';
 import { revokeKey, rotateKey, showRevocation } from './pages/key-actions.ts';
-import { makeKey, showKeyForm } from './pages/key-making.ts';
+import { keyDraft, makeKey, showKeyForm } from './pages/key-making.ts';
 import { showKey, showKeys } from './pages/keys.ts';
 import { followLive } from './pages/live.ts';
-import { createProduct, showNewProduct } from './pages/new-product.ts';
+import { createProduct, newProductDraft, showNewProduct } from './pages/new-product.ts';
 import { showOverview } from './pages/overview.ts';
-import { editProduct, showProduct } from './pages/product.ts';
+import { editDraft, editProduct, showProduct } from './pages/product.ts';
 import { deleteProduct, showDeletion } from './pages/product-deletion.ts';
-import { adjustStock, setStock } from './pages/product-stock.ts';
+import { adjustmentDraft, adjustStock, setStock, stockDraft } from './pages/product-stock.ts';
 import { showProducts } from './pages/products.ts';
 import { showSignIn, signIn, signOut } from './pages/sign-in.ts';
 import { showSignInCode, signInWithCode } from './pages/sign-in-code.ts';
 import {
-  deleteWebhook, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook, testWebhook,
+  deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
+  testWebhook,
 } from './pages/webhook-actions.ts';
 import {
-  editWebhook, makeWebhook, showWebhookEdit, showWebhookForm,
+  editWebhook, makeWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
 } from './pages/webhook-form.ts';
 import { showWebhook, showWebhooks } from './pages/webhooks.ts';
 import type { PageRoute } from './route.ts';
@@ -63,9 +66,9 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/activity', handle: showActivity },
 
   { ...get, path: '/account', handle: showAccount },
-  { ...post, path: '/account', handle: changeSettings },
+  { ...post, path: '/account', handle: changeSettings, draft: settingsDraft },
   { ...get, path: '/account/email', handle: showEmail },
-  { ...post, path: '/account/email', handle: changeEmail },
+  { ...post, path: '/account/email', handle: changeEmail, draft: emailDraft },
   { ...get, path: '/account/password', handle: showPassword },
   { ...post, path: '/account/password', handle: changePassword },
   { ...get, path: '/account/second-step', handle: showSecondStep },
@@ -78,7 +81,7 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/import', handle: showImports },
   { ...upload, path: '/import', handle: uploadFile },
   { ...get, path: '/import/{id}', handle: showImport },
-  { ...post, path: '/import/{id}', handle: tryImport },
+  { ...post, path: '/import/{id}', handle: tryImport, draft: importDraft },
   { ...post, path: '/import/{id}/commit', handle: commitImport },
   { ...post, path: '/import/{id}/cancel', handle: cancelImport },
   { ...post, path: '/import/{id}/discard', handle: discardImport },
@@ -93,7 +96,7 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/keys', handle: showKeys },
   { ...get, path: '/keys/new', handle: showKeyForm },
-  { ...post, path: '/keys/new', handle: makeKey },
+  { ...post, path: '/keys/new', handle: makeKey, draft: keyDraft },
   { ...get, path: '/keys/{key_id}', handle: showKey },
   { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
   { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
@@ -103,23 +106,23 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/products', handle: showProducts },
   { ...get, path: '/products/new', handle: showNewProduct },
-  { ...post, path: '/products/new', handle: createProduct },
+  { ...post, path: '/products/new', handle: createProduct, draft: newProductDraft },
   { ...get, path: '/products/{id}', handle: showProduct },
-  { ...post, path: '/products/{id}', handle: editProduct },
-  { ...post, path: '/products/{id}/stock', handle: setStock },
-  { ...post, path: '/products/{id}/adjust', handle: adjustStock },
+  { ...post, path: '/products/{id}', handle: editProduct, draft: editDraft },
+  { ...post, path: '/products/{id}/stock', handle: setStock, draft: stockDraft },
+  { ...post, path: '/products/{id}/adjust', handle: adjustStock, draft: adjustmentDraft },
   { ...get, path: '/products/{id}/delete', handle: showDeletion },
   { ...post, path: '/products/{id}/delete', handle: deleteProduct },
 
   { ...get, path: '/webhooks', handle: showWebhooks },
   { ...get, path: '/webhooks/new', handle: showWebhookForm },
-  { ...post, path: '/webhooks/new', handle: makeWebhook },
+  { ...post, path: '/webhooks/new', handle: makeWebhook, draft: newWebhookDraft },
   { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
   { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookEdit },
-  { ...post, path: '/webhooks/{webhook_id}/edit', handle: editWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/edit', handle: editWebhook, draft: webhookDraft },
   { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
   { ...post, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
-  { ...post, path: '/webhooks/{webhook_id}/replay', handle: replayWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/replay', handle: replayWebhook, draft: replayDraft },
   { ...post, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
   { ...get, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
   { ...post, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },

@@ -20,18 +20,22 @@ const TOKEN = /^[\w-]{43}$/;
 interface Begun {
   readonly session: NewSession;
   readonly cookie: string;
+  readonly token: string;
 }
 
 export function beginSession(address: string, userAgent: string | undefined): Begun {
-  const { hash: tokenHash, cookie } = makeSessionToken();
+  const { hash: tokenHash, cookie, token } = makeSessionToken();
   const shown = (userAgent ?? '').slice(0, USER_AGENT_LIMIT_CHARACTERS);
-  return { session: { hash: tokenHash, address, userAgent: shown }, cookie };
+  return { session: { hash: tokenHash, address, userAgent: shown }, cookie, token };
 }
 
 /** A token of a session: its hash for the store, and the cookie for its browser. */
-export function makeSessionToken(): { readonly hash: string; readonly cookie: string } {
+export function makeSessionToken(): {
+  readonly hash: string; readonly cookie: string; readonly token: string;
+} {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return {
+    token,
     hash: hashToken(token),
     cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS),
   };

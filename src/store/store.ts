@@ -1,15 +1,17 @@
 /**
  * The store port: everything that is kept, as whole units of work. A method that has resolved is
- * durable and all of it happened; one that has rejected changed nothing. Begin and commit never
- * show.
- * Every adapter passes the contract suite in `test/store/contract.ts`.
+ * durable and all of it happened; one that has rejected changed nothing, unless its error says that
+ * this is not known. Begin and commit never show. Every adapter passes the contract suite in
+ * `test/store/contract.ts`.
  */
 import type { ApiKey, NewApiKey } from '../domain/api-key.ts';
 import type { Currency } from '../domain/currency.ts';
 import type { KeyId, KeyReference, ProductId, SellerId } from '../domain/id.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import type { ProductFilter, ProductQuery, ProductSort } from '../domain/product-query.ts';
-import type { NewProduct, Product, ProductPatch, ProductTarget } from '../domain/product.ts';
+import type {
+  NewProduct, Product, ProductPatch, ProductRow, ProductTarget,
+} from '../domain/product.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { NewSeller, Seller } from '../domain/seller.ts';
 import type { PortalStore } from './portal-store.ts';
@@ -49,9 +51,13 @@ export interface WrittenProduct {
   readonly isReplay: boolean;
 }
 
-/** `create` leaves the products that are there alone, and counts them as `taken`. */
+/**
+ * `upsert` sets the members that a row has, and keeps those that it leaves out; `create` rejects
+ * existing products as `taken`.
+ */
 export type ImportMode = 'upsert' | 'create';
-export type ImportEffect = 'created' | 'updated' | 'unchanged' | 'taken';
+/** `incomplete`: a new product for which neither the row nor its defaults have every member. */
+export type ImportEffect = 'created' | 'updated' | 'unchanged' | 'taken' | 'incomplete';
 
 /** What became of the products of one unit of an import, in their order. */
 export interface ImportedProducts {
@@ -63,7 +69,7 @@ export interface ImportedProducts {
 
 /** An import that is tried and not made: a product that comes twice counts as there. */
 export interface ImportPreview {
-  try(products: readonly NewProduct[]): Promise<readonly ImportEffect[]>;
+  try(products: readonly ProductRow[]): Promise<readonly ImportEffect[]>;
   close(): Promise<void>;
 }
 
@@ -145,9 +151,9 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
   deleteProduct(
     write: Write, target: ProductTarget, precondition: Precondition,
   ): Promise<{ readonly isReplay: boolean }>;
-  /** Writes up to 1,000 products as one unit; none is refused but those that are `taken`. */
+  /** Writes up to 1,000 rows as one unit; those that are `taken` or `incomplete` change nothing. */
   importProducts(
-    write: Write, products: readonly NewProduct[], mode: ImportMode,
+    write: Write, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
   previewImport(sellerId: SellerId, mode: ImportMode): ImportPreview;
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;

@@ -6,9 +6,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import type { Passage } from '../http/answered-request.ts';
+import { LingeringConnections } from '../http/lingering-close.ts';
 import { isLoopbackHost } from '../http/loopback-host.ts';
 import { createProblem, type ErrorReport, replyWithProblem } from '../http/problem.ts';
 import { type Reply, sendReply } from '../http/reply.ts';
+import { isFromWebPage } from '../http/web-page.ts';
 import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
 
 type ListFamilies = () => Promise<readonly Family[]>;
@@ -22,6 +24,7 @@ export function guardMetrics(
   const digest = hash(token);
   return async (request, passage) => {
     passage.route = '/metrics';
+    if (isFromWebPage(request.headers)) return rejectWebPage();
     const { authorization } = request.headers;
     const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
     // Of one length, whatever was sent: the time tells nothing of the token.
@@ -34,15 +37,20 @@ export function guardMetrics(
 export function serveMetrics(
   list: ListFamilies, report: (entry: ErrorReport) => void,
 ): RequestListener {
-  return (request, response) => {
-    const reply = answerLocally(request, list).catch((error) => createProblem(error, report));
-    void reply.then((made) => sendReply(response, made));
+  const lingering = new LingeringConnections();
+  return async (request, response) => {
+    const reply = await answerLocally(request, list)
+      .catch((error) => createProblem(error, report));
+    lingering.lingerAfter(response, reply);
+    void sendReply(response, reply);
   };
 }
 
 async function answerLocally(request: IncomingMessage, list: ListFamilies): Promise<Reply> {
-  const { url = '', headers: { host = '' } } = request;
+  const { url = '', headers } = request;
+  if (isFromWebPage(headers)) return rejectWebPage();
   // A page in a browser of this machine may come here by another name (DNS rebinding).
+  const { host = '' } = headers;
   if (isLoopbackHost(host) && /^\/metrics(?:\?|$)/.test(url)) return answer(request, list);
   throw new AppError('not_found', 'There is nothing but /metrics of 127.0.0.1 here.');
 }
@@ -63,6 +71,12 @@ function refuse(authorization: string | undefined): Reply {
     { name: 'token-refused', title: 'The token is not valid', status: 401, detail },
     { 'www-authenticate': `Bearer realm="metrics"${fault}` },
   );
+}
+
+function rejectWebPage(): Reply {
+  const detail = 'This request was sent by a web page. Let Prometheus collect the metrics.';
+  const title = 'Metrics are not for web pages';
+  return replyWithProblem({ name: 'web-page-rejected', title, status: 403, detail });
 }
 
 function hash(text: string): Buffer {

@@ -9,7 +9,7 @@
  * the row above.
  */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from '../config.ts';
-import { AppError } from '../domain/error.ts';
+import { AppError, type Issue } from '../domain/error.ts';
 import type { ProductField } from '../domain/product-fields.ts';
 import { invalidQuery } from '../http/query.ts';
 
@@ -18,8 +18,7 @@ export const MEMBERS = [...REQUIRED, 'currency'] as const;
 /** Those that a file may leave open: no SKU and no currency is good for all rows. */
 export const DEFAULTABLE = ['name', 'category', 'price', 'stock'] as const;
 export type Member = (typeof MEMBERS)[number];
-
-const DEFAULT_EXAMPLES = { name: 'Product', category: 'Misc', price: '1', stock: '0' } as const;
+export type Defaultable = (typeof DEFAULTABLE)[number];
 
 /** What our own export has beside them, and nobody misses. */
 const EXPORT_ONLY: ReadonlySet<string> = new Set<ProductField>([
@@ -29,7 +28,7 @@ const EXPORT_ONLY: ReadonlySet<string> = new Set<ProductField>([
 /** The column that each member is read from, where a client says so. */
 export type ColumnMap = ReadonlyMap<Member, string>;
 
-/** What stands for a blank cell of a member, or for its column. */
+/** What new products get if the cell of a member is blank, or its column is missing. */
 export type Defaults = ReadonlyMap<Member, string>;
 
 /** How a kind of file is recognised and read. Names are in lower case. */
@@ -147,13 +146,18 @@ function parsePairs(text: string, members: readonly Member[]): Map<Member, strin
   return pairs;
 }
 
-/** @throws AppError `invalid_data` for a member without a column, `invalid_query` for `map` */
+/**
+ * With `isPartial`, columns may be missing: only new products need all members.
+ * @throws AppError `invalid_data` for a duplicate column and if nothing could be imported,
+ *   `invalid_query` for `map`
+ */
 export function findColumns(
-  header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(),
+  header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(), isPartial = false,
 ): Columns {
   const { names, layout, places, others } = locate(header, map);
-  assertComplete(places, header, defaults);
   const used = new Set([...Object.values(places).flat(), ...Object.values(others)]);
+  assertUnique(header, used);
+  assertUsable(listMissing(places, defaults), header, isPartial);
   const ignored = header.filter((_, place) => {
     const name = names[place] ?? '';
     return name !== '' && !used.has(place) && (layout.isShop || !EXPORT_ONLY.has(name));
@@ -172,17 +176,20 @@ export interface ColumnMatch {
   readonly places: Columns['places'];
   /** Where columns stand that tell how rows belong together, and that no member is read from. */
   readonly structure: readonly number[];
-  /** Members that need a column or a default, and have neither. */
+  /** Members without a column or a default: a new product needs all of them. */
   readonly missing: readonly Member[];
+  /** Whether rows can be imported, even if members are missing. */
+  readonly isUsable: boolean;
 }
 
 /** @throws AppError `invalid_query` where `map` names a column that is not there */
 export function matchColumns(
-  header: readonly string[], map: ColumnMap, defaults: Defaults,
+  header: readonly string[], map: ColumnMap, defaults: Defaults, isPartial: boolean,
 ): ColumnMatch {
   const { places, others } = locate(header, map);
   const structure = Object.values(others).filter((place) => place !== undefined);
-  return { places, structure, missing: listMissing(places, defaults) };
+  const missing = listMissing(places, defaults);
+  return { places, structure, missing, isUsable: isUsable(missing, isPartial) };
 }
 
 function locate(header: readonly string[], map: ColumnMap) {
@@ -228,21 +235,42 @@ function findLayout(names: readonly string[]): Layout {
   return LAYOUTS.find(({ signs }) => signs.every((sign) => names.includes(sign))) ?? OWN_LAYOUT;
 }
 
-function assertComplete(
-  places: Columns['places'], header: readonly string[], defaults: Defaults,
-): void {
-  const missing = listMissing(places, defaults);
-  if (missing.length === 0) return;
-  const example = missing.map((member) => `${member}:Column`).join(',');
-  const hint = `Say which it is by the parameter map, such as map=${example}`;
-  const open = DEFAULTABLE.filter((member) => missing.includes(member));
-  const values = open.map((member) => `${member}:${DEFAULT_EXAMPLES[member]}`).join(',');
-  const other = open.length > 0 ? `, or what stands for it, such as default=${values}` : '';
-  const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
-  throw new AppError('invalid_data', `${what} ${hint}${other}.`);
+/** Two columns with one name are ambiguous. Names of ignored columns may differ in case alone. */
+function assertUnique(header: readonly string[], used: ReadonlySet<number | undefined>): void {
+  const usedNames = new Set(header.filter((_, place) => used.has(place)).map(normalise));
+  const places = new Map<string, number>();
+  for (const [place, name] of header.entries()) {
+    const key = usedNames.has(normalise(name)) ? normalise(name) : name.trim();
+    const first = places.get(key);
+    places.set(key, place);
+    if (first === undefined || key === '') continue;
+    const [one, other] = [header[first] ?? '', name].map((text) => text.trim().slice(0, 100));
+    const columns = `${first + 1} and ${place + 1}`;
+    const what = one === other ? `The file has the column "${one}" twice (columns ${columns})`
+      : `The file has the columns "${one}" and "${other}" (${columns}), which count as the same`;
+    throw new AppError('invalid_data', `${what}. Rename or remove one of them.`);
+  }
 }
 
-function listMissing(places: Columns['places'], defaults: Defaults) {
+function assertUsable(
+  missing: readonly Member[], header: readonly string[], isPartial: boolean,
+): void {
+  if (isUsable(missing, isPartial)) return;
+  const value = missing.map((member) => `${member}:COLUMN`).join(',');
+  const issue: Issue = {
+    parameter: 'map', code: 'required', detail: `Name the columns: ${value}.`,
+  };
+  const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
+  throw new AppError('invalid_data', what, { issues: [issue] });
+}
+
+/** An existing product can be changed with its SKU and one more member. */
+function isUsable(missing: readonly Member[], isPartial: boolean): boolean {
+  if (!isPartial) return missing.length === 0;
+  return !missing.includes('sku') && missing.length < DEFAULTABLE.length;
+}
+
+function listMissing(places: Columns['places'], defaults: Defaults): readonly Member[] {
   return REQUIRED.filter((member) => places[member].length === 0 && !defaults.has(member));
 }
 

@@ -1,19 +1,23 @@
 /**
  * The rows of a CSV file. Texts of our own and of unknown files are taken exactly as they are, but
  * for the apostrophe that makes a formula inert; those of a shop's export are trimmed, as shops do.
- * Blank cells count as blank members, never as a value of ours, but for those that the client gives
- * a default for, and the category of a shop's product, which many leave open.
+ * A blank cell, or a missing column, leaves its member out: a product that exists keeps its value.
+ * A new one gets the client's defaults; the category of a shop's product has a default of ours,
+ * since many shops leave it blank.
  */
 import type { Currency } from '../domain/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import type { Parsed } from '../domain/parsed.ts';
+import { parseProductPatch, type ProductPatch } from '../domain/product.ts';
 import {
-  type ColumnMap, type Columns, type Defaults, findColumns, type Member,
+  type ColumnMap, type Columns, DEFAULTABLE, type Defaultable, type Defaults, findColumns,
+  type Member,
 } from './columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import { type DecimalMarks, parseDecimal } from './decimal.ts';
 import {
-  findCurrencyIssue, gatherTurns, type ImportRow, parseContent, type RowContent, type RowReader,
+  findCurrencyIssue, gatherTurns, type ImportRow, type LeftOut, missingMember, parseContent,
+  type RowContent, type RowReader,
 } from './import-row.ts';
 import { restoreText } from './inert-text.ts';
 import { ParentCategories } from './parent-categories.ts';
@@ -24,10 +28,21 @@ const PARENT = 'variable';
 /** Products of shops that are sold only as one of their variants. */
 const CONTAINERS: ReadonlySet<string> = new Set([PARENT, 'grouped', 'configurable']);
 
+/** How the cells of a file are to be read. */
+export interface CsvSettings {
+  readonly map: ColumnMap;
+  readonly defaults: Defaults;
+  /** Whether rows may leave members out, since they may name products that exist. */
+  readonly isPartial: boolean;
+}
+
+/** The value that new products get, or what is wrong with it. */
+type StandIn = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
+
 export class CsvRows implements RowReader {
   readonly #currency: Currency;
-  readonly #map: ColumnMap;
-  readonly #defaults: Defaults;
+  readonly #settings: CsvSettings;
+  readonly #standIns = new Map<Defaultable, StandIn>();
   readonly #reader = new CsvReader();
   #columns: Columns | undefined;
   #marks: DecimalMarks = 'point';
@@ -35,10 +50,9 @@ export class CsvRows implements RowReader {
   #group = { key: '', name: '', category: '' };
   readonly #parents = new ParentCategories();
 
-  constructor(currency: Currency, map: ColumnMap, defaults: Defaults) {
+  constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
-    this.#map = map;
-    this.#defaults = defaults;
+    this.#settings = settings;
   }
 
   get ignoredColumns(): readonly string[] {
@@ -60,10 +74,29 @@ export class CsvRows implements RowReader {
   }
 
   #open(header: CsvRecord): Columns {
-    const columns = findColumns(header.cells, this.#map, this.#defaults);
+    const { map, defaults, isPartial } = this.#settings;
+    const columns = findColumns(header.cells, map, defaults, isPartial);
     if (columns.hasLocalDecimals) this.#marks = 'either';
     else if (this.#reader.delimiter !== ',') this.#marks = 'unclear';
+    for (const member of DEFAULTABLE) {
+      const text = defaults.get(member)
+        ?? (member === 'category' && columns.isShop ? NO_CATEGORY : undefined);
+      if (text !== undefined) this.#standIns.set(member, this.#parseDefault(member, text));
+    }
     return columns;
+  }
+
+  /** A default is read like a cell. */
+  #parseDefault(member: Defaultable, text: string): StandIn {
+    const members: Record<string, unknown> = {};
+    const issues: Issue[] = [];
+    this.#take(members, issues, member, restoreText(text));
+    try {
+      return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
+      return { issues: error.issues };
+    }
   }
 
   *#parseAll(
@@ -79,18 +112,27 @@ export class CsvRows implements RowReader {
   }
 
   #parseContent(cells: readonly string[], columns: Columns, sku: string): RowContent {
-    const name = pickText(cells, columns, 'name');
-    const category = firstCategory(pickText(cells, columns, 'category'), columns);
-    const titles = this.#inherit(cells, columns, { sku, name, category });
+    const { name, category } = this.#inherit(cells, columns, {
+      sku,
+      name: pickText(cells, columns, 'name'),
+      category: firstCategory(pickText(cells, columns, 'category'), columns),
+    });
     const price = pick(cells, columns, 'price');
     const stock = pick(cells, columns, 'stock');
     const hasNothing = isBlank(sku) && isBlank(price) && isBlank(stock);
     if (hasNothing && (columns.isShop || cells.every(isBlank))) return undefined;
     if (columns.isShop && isNoProduct(cells, columns)) return undefined;
     const issues: Issue[] = [];
-    const members: Record<string, unknown> = { ...titles, sku };
-    take(members, issues, 'price', parseDecimal(this.#fill('price', price), this.#marks));
-    take(members, issues, 'stock', parseDecimal(this.#fill('stock', stock), this.#marks, 'whole'));
+    const members: Record<string, unknown> = { sku };
+    const absent: Defaultable[] = [];
+    const read = (member: Defaultable, cell: string): void => {
+      if (isBlank(cell)) absent.push(member);
+      else this.#take(members, issues, member, cell);
+    };
+    read('name', name);
+    read('category', category);
+    read('price', price);
+    read('stock', stock);
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
@@ -99,7 +141,33 @@ export class CsvRows implements RowReader {
       const detail = `${what}. Put quotes around a cell that contains the delimiter.`;
       issues.push({ pointer: '', code: 'format', detail });
     }
-    return parseContent(members, issues, this.#currency);
+    const leftOut = absent.length > 0 ? this.#fill(absent, columns) : undefined;
+    return parseContent(members, issues, this.#currency, leftOut);
+  }
+
+  /** Reads the text of a member. */
+  #take(
+    members: Record<string, unknown>, issues: Issue[], member: Defaultable, text: string,
+  ): void {
+    let parsed: Parsed<unknown> = { value: text };
+    if (member === 'price') parsed = parseDecimal(text, this.#marks);
+    if (member === 'stock') parsed = parseDecimal(text, this.#marks, 'whole');
+    if ('value' in parsed) members[member] = parsed.value;
+    else issues.push({ pointer: `/${member}`, ...parsed.fault });
+  }
+
+  /** What new products get for the members that a row leaves out. */
+  #fill(absent: readonly Defaultable[], { places }: Columns): LeftOut {
+    const missing: Issue[] = [];
+    let defaults: ProductPatch = {};
+    for (const member of absent) {
+      const standIn = this.#standIns.get(member);
+      if (!standIn) {
+        missing.push(missingMember(member, places[member].length > 0 ? 'blank' : 'required'));
+      } else if ('issues' in standIn) missing.push(...standIn.issues);
+      else defaults = { ...defaults, ...standIn.patch };
+    }
+    return { defaults, missing };
   }
 
   #inherit(
@@ -120,15 +188,7 @@ export class CsvRows implements RowReader {
       if (kindOf(cells, columns) === PARENT) this.#parents.add(own.sku, id, category);
       else category ||= this.#parents.find(restoreText(cells[columns.parent] ?? '').trim());
     }
-    name = this.#fill('name', name);
-    category = this.#fill('category', category);
-    return { name, category: category || (columns.isShop ? NO_CATEGORY : '') };
-  }
-
-  /** The text of a cell, or what stands for a blank one. */
-  #fill(member: Member, text: string): string {
-    const filling = isBlank(text) ? this.#defaults.get(member) : undefined;
-    return filling === undefined ? text : restoreText(filling);
+    return { name, category };
   }
 }
 
@@ -163,13 +223,6 @@ function isNoProduct(cells: readonly string[], columns: Columns): boolean {
 function kindOf(cells: readonly string[], { kind }: Columns): string {
   const [type = ''] = kind === undefined ? [] : (cells[kind] ?? '').toLowerCase().split(',');
   return type.trim();
-}
-
-function take(
-  members: Record<string, unknown>, issues: Issue[], member: Member, parsed: Parsed<number>,
-): void {
-  if ('value' in parsed) members[member] = parsed.value;
-  else issues.push({ pointer: `/${member}`, ...parsed.fault });
 }
 
 function isBlank(cell: string): boolean {

@@ -2,6 +2,7 @@
  * Numbers in the cells of a CSV file: digits and one decimal mark, white space around them. Marks
  * of thousands, signs of currencies and exponents are refused: a price misread costs money.
  */
+import { findNumberFault } from '../domain/number-text.ts';
 import type { Parsed } from '../domain/parsed.ts';
 
 /**
@@ -33,5 +34,9 @@ export function parseDecimal(
       : 'write 1234, or 1.2340 with a 0 more';
     return { fault: { code: 'format', detail: `Could mean thousands or decimals: ${hint}.` } };
   }
-  return { value: Number(text.replace(',', '.')) };
+  const number = text.replace(',', '.');
+  const value = Number(number);
+  // A larger one is out of every range, and the domain names the range.
+  const fault = Math.abs(value) <= Number.MAX_SAFE_INTEGER && findNumberFault(number);
+  return fault ? { fault } : { value };
 }

@@ -25,6 +25,8 @@ interface SourceRow {
 }
 
 const ERROR_COLUMN = 'error';
+/** If a file has a column `error` of its own, ours is `import error`: column names are unique. */
+const ERROR_COLUMNS = /^(?:import )*error$/;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 export class FailedRows {
@@ -62,7 +64,7 @@ export class FailedRows {
     const rows = readCsvRows(this.#source);
     if (await isMarked(this.#source)) await this.#append(BYTE_ORDER_MARK);
     const header = await rows.next();
-    if (header.value) await this.#append(header.value.copy(ERROR_COLUMN));
+    if (header.value) await this.#append(header.value.copy(''));
     return rows;
   }
 }
@@ -77,16 +79,28 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
     for (const record of records) {
       if (!header) column = findGroupColumn(record.cells);
       const { cells } = header ??= record;
+      const isHeader = header === record;
       const key = record.cells[column ?? -1] ?? '';
       const row: SourceRow = {
         line: record.line,
         first: key !== '' && key === group?.key ? group.first : undefined,
-        copy: (reason: string) => `${appendCell(record, cells, reader.delimiter, reason)}\r\n`,
+        copy: (reason: string) => {
+          const cell = isHeader ? nameErrorColumn(cells) : reason;
+          return `${appendCell(record, cells, reader.delimiter, cell)}\r\n`;
+        },
       };
       if (!row.first) group = { key, first: row };
       yield row;
     }
   }
+}
+
+function nameErrorColumn(header: readonly string[]): string {
+  const last = header.at(-1) ?? '';
+  if (ERROR_COLUMNS.test(last)) return last;
+  let name = ERROR_COLUMN;
+  while (header.some((other) => other.trim() === name)) name = `import ${name}`;
+  return name;
 }
 
 /** The text of a record with one cell more, or with another in the place of an earlier reason. */
@@ -96,11 +110,12 @@ function appendCell(
   const cell = quote(reason);
   const missing = header.length - cells.length;
   const last = cells.at(-1) ?? '';
-  if (header.at(-1) === ERROR_COLUMN && missing === 0) {
+  const hasReason = ERROR_COLUMNS.test(header.at(-1) ?? '');
+  if (hasReason && missing === 0) {
     const spelled = text.endsWith(quote(last)) ? quote(last) : last;
     return text.slice(0, text.length - spelled.length) + cell;
   }
-  const gap = header.at(-1) === ERROR_COLUMN ? missing : missing + 1;
+  const gap = hasReason ? missing : missing + 1;
   return text + delimiter.repeat(Math.max(1, gap)) + cell;
 }
 

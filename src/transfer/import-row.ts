@@ -2,7 +2,7 @@
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_TURN_ROWS } from '../config.ts';
 import type { Currency } from '../domain/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import { type NewProduct, parseNewProduct } from '../domain/product.ts';
+import { parseProductRow, type ProductPatch, type ProductRow } from '../domain/product.ts';
 
 export interface ImportRow {
   /** The line of the file that it begins on, from 1. */
@@ -16,8 +16,17 @@ export interface ImportRow {
 
 /** A product, or why there is none; undefined for a row that is not meant to hold one. */
 export type RowContent =
-  | { readonly product: NewProduct; readonly issues?: undefined }
-  | { readonly issues: readonly Issue[]; readonly product?: undefined }
+  | {
+    readonly product: ProductRow;
+    /** Why the row is rejected if no product has its SKU and a member has no default. */
+    readonly missing?: readonly Issue[];
+    readonly issues?: undefined;
+  }
+  | {
+    readonly issues: readonly Issue[];
+    readonly product?: undefined;
+    readonly missing?: undefined;
+  }
   | undefined;
 
 /** Reads the rows of one file, a turn's worth at a time: none is parsed before it is asked for. */
@@ -47,19 +56,36 @@ export function* gatherTurns<Row>(
   if (turn.length > 0) yield turn;
 }
 
+/** The members that a row leaves out, which only a new product needs. */
+export interface LeftOut {
+  readonly defaults: ProductPatch;
+  /** The faults of a new product without those that have no default. */
+  readonly missing: readonly Issue[];
+}
+
 /** The product with these members; `issues` are the faults of those that could not be read. */
 export function parseContent(
   members: Readonly<Record<string, unknown>>, issues: readonly Issue[], currency: Currency,
+  leftOut?: LeftOut,
 ): RowContent {
   try {
-    const product = parseNewProduct(members, currency);
-    return issues.length === 0 ? { product } : { issues };
+    const product = parseProductRow(members, currency);
+    if (issues.length > 0) return { issues };
+    if (!leftOut) return { product };
+    const { defaults, missing } = leftOut;
+    return { product: { ...product, defaults }, missing };
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
     const found = error.issues.filter(({ pointer }) =>
       !issues.some((issue) => issue.pointer === pointer));
     return { issues: [...issues, ...found] };
   }
+}
+
+/** A new product has no value of a member: its cell is blank, or there is no such member at all. */
+export function missingMember(member: string, code: 'blank' | 'required'): Issue {
+  const what = code === 'blank' ? 'Must not be blank' : 'Is required';
+  return { pointer: `/${member}`, code, detail: `${what} for a new product.` };
 }
 
 /** Nobody's file has so many, and each costs time. */

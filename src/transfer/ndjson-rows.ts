@@ -1,10 +1,11 @@
 /**
- * The rows of NDJSON: one product a line. The members that only our own export has may stand in it
- * and are ignored.
+ * The rows of NDJSON: one product a line. A line may leave out members of a product that exists; it
+ * may not have null or a blank text for them. The members that only our own export has are ignored.
  */
 import type { Currency } from '../domain/currency.ts';
+import { DEFAULTABLE } from './columns.ts';
 import {
-  findCurrencyIssue, type ImportRow, parseContent, type RowContent, type RowReader,
+  findCurrencyIssue, type ImportRow, missingMember, parseContent, type RowContent, type RowReader,
 } from './import-row.ts';
 import { type JsonLine, NdjsonLines } from './ndjson-lines.ts';
 
@@ -38,6 +39,9 @@ export class NdjsonRows implements RowReader {
   #parseContent(members: Readonly<Record<string, unknown>>): RowContent {
     const { id, position, created_at, updated_at, currency, ...own } = members;
     const issue = currency === undefined ? undefined : findCurrencyIssue(currency, this.#currency);
-    return parseContent(own, issue ? [issue] : [], this.#currency);
+    const missing = DEFAULTABLE.filter((member) => !Object.hasOwn(own, member))
+      .map((member) => missingMember(member, 'required'));
+    const leftOut = missing.length > 0 ? { defaults: {}, missing } : undefined;
+    return parseContent(own, issue ? [issue] : [], this.#currency, leftOut);
   }
 }

@@ -5,7 +5,7 @@
  */
 import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
 import { nextTurn } from '../domain/turn.ts';
-import { watchPermission } from './permission.ts';
+import type { GuardedStream } from '../http/guarded-stream.ts';
 
 /** Where the units of a file go, one after the other. */
 export interface UnitTarget<Row, Written> {
@@ -26,24 +26,21 @@ export interface WrittenUnit<Row, Written> {
 export interface FileOfRows<Row, Written> {
   readonly batches: AsyncIterable<readonly Row[]>;
   readonly target: UnitTarget<Row, Written>;
-  /** Rejects where whoever began may not go on: a file may take hours. */
-  readonly assertAllowed: () => Promise<void>;
-  /** Is called when it is over, whichever way. */
-  readonly end: () => void;
+  /** Ends it once its client is no longer authorized: a file may take hours. */
+  readonly guard?: Pick<GuardedStream, 'check' | 'race'>;
 }
 
 /** Writes the units; while one is written, the next one is read, and no more than that. */
 export async function* writeUnits<Row extends { readonly characters: number }, Written>(
-  { batches, target, assertAllowed, end }: FileOfRows<Row, Written>,
+  { batches, target, guard }: FileOfRows<Row, Written>,
 ): AsyncGenerator<WrittenUnit<Row, Written>, void, void> {
   const units = gatherUnits(batches);
   try {
-    const askAgain = watchPermission(assertAllowed);
     let reading = units.next();
     for (let part = 0; ; part += 1) {
-      const step = await reading;
+      const step = await (guard ? guard.race(reading) : reading);
       const rows = step.value ?? [];
-      await askAgain();
+      await guard?.check();
       const writing = target.write(rows, part);
       if (step.done) {
         await writing;
@@ -56,7 +53,6 @@ export async function* writeUnits<Row extends { readonly characters: number }, W
   } finally {
     // Not awaited: a file that is still coming would hold up the answer that ends it.
     units.return().catch(() => {});
-    end();
     await target.close();
   }
 }

@@ -110,7 +110,10 @@ test('refuses a place beyond the end, and parameters that are faulty', async (t)
   const faulty = await seller.send({ path: `${CHANGES}?${query}` });
   assertProblem(faulty, 400, 'invalid-query');
   assert.deepEqual(faultsOf(faulty), ['after range', 'limit range', 'types format', 'wait range']);
-  for (const one of ['limit=1001', 'after=1.5', 'after=', 'types=', 'wait=-1', 'cursor=x']) {
+  for (const one of [
+    'limit=1001', 'limit=010', 'after=01', 'after=1.5', 'after=', 'types=', 'wait=-1', 'wait=00',
+    'cursor=x',
+  ]) {
     assertProblem(await seller.send({ path: `${CHANGES}?${one}` }), 400, 'invalid-query');
   }
   const headers = { accept: 'text/csv' };

@@ -144,14 +144,31 @@ test('refuses a member that stands twice, however it is spelled', async (t) => {
   await assertUnchanged(seller);
 });
 
-test('refuses a number that overflows, and names its place', async (t) => {
+test('rejects a number that a double cannot hold, and points at it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  const body = '{"name":"n","category":"c","sku":"s","price":1e400,"stock":1}';
-  const answer = await post(seller, body);
-  assertProblem(answer, 400, 'invalid-json');
-  assert.deepEqual(faultsOf(answer), ['/price range']);
+  for (const [price, stock, fault] of [
+    ['1e400', '1', '/price range'], ['1e-400', '1', '/price precision'],
+    ['1', '0.9999999999999999999999', '/stock precision'],
+  ] as const) {
+    const body = `{"name":"n","category":"c","sku":"s","price":${price},"stock":${stock}}`;
+    const answer = await post(seller, body);
+    assertProblem(answer, 400, 'invalid-json');
+    assert.deepEqual(faultsOf(answer), [fault]);
+  }
   await assertUnchanged(seller);
+});
+
+test('accepts every spelling of a number that a double can hold', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  for (const [price, stock] of [['12.50', '1.0'], ['1e2', '1E+1'], ['0.1', '-0']] as const) {
+    const body = `{"name":"n","category":"c","sku":"${price}","price":${price},"stock":${stock}}`;
+    const answer = await post(seller, body);
+    assert.equal(answer.status, 201, answer.text);
+    const made = answer.json();
+    assert.deepEqual([made.price, made.stock], [Number(price), Number(stock) + 0]);
+  }
 });
 
 test('refuses JSON that is nested deeper than eight levels', async (t) => {

@@ -33,7 +33,8 @@ test('refuses faulty files before it answers anything else, and changes nothing'
   const seller = await server.makeSeller();
   const gzip = gzipSync(CSV_HEADER + makeRows(10));
   for (const [file, detail] of [
-    [{ body: 'name,sku\nMug,M-1\n' }, /no column for category, price, stock.*map=.*default=/],
+    [{ body: 'name,category,sku,price,stock,Name\nA,K,S,1,1,B\n' }, /columns "name" and "Name"/],
+    [{ body: 'Title,sku\nMug,M-1\n' }, /no column for name, category, price, stock\. /],
     [{ body: '' }, /file is empty/],
     [{ body: '\n\n' }, /file is empty/],
     [{ body: '', type: NDJSON }, /file is empty/],
@@ -141,7 +142,7 @@ test('refuses a file for which there is no room, at once or later on', async (t)
 test('serves other requests after it has refused a large file', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
-  const body = `name,sku\n${makeRows(100_000)}`;
+  const body = `Title,sku\n${makeRows(100_000)}`;
   assertProblem(await sendFile(seller, { body }), 400, 'invalid-data');
   const { summary } = await importFile(seller, { body: CSV_HEADER + makeRows(2) });
   assert.deepEqual(summary, counts({ created: 2, position: 2 }));

@@ -156,6 +156,31 @@ test('names every faulty parameter at once', async (t) => {
   ]);
 });
 
+test('rejects prices that a double cannot hold', async (t) => {
+  const seller = await startShop(t);
+  const answer = await list(seller, {
+    price_min: '99999999999.0000000001', price_max: '12.5000000000', stock_min: '1e0',
+    stock_max: '40.0',
+  });
+  assertProblem(answer, 400, 'invalid-query');
+  assert.deepEqual(faultsOf(answer),
+    ['price_min precision', 'stock_min range', 'stock_max range']);
+  const { detail } = answer.json().errors[0];
+  assert.match(detail, /cannot hold it exactly/);
+});
+
+test('rejects numbers with leading zeros', async (t) => {
+  const seller = await startShop(t);
+  const answer = await list(seller, {
+    price_min: '01.5', price_max: '00', stock_min: '01', stock_max: '007', changed_since: '01',
+    limit: '010',
+  });
+  assertProblem(answer, 400, 'invalid-query');
+  assert.deepEqual(faultsOf(answer).map((fault) => fault.split(' ')[0]), [
+    'price_min', 'price_max', 'stock_min', 'stock_max', 'changed_since', 'limit',
+  ]);
+});
+
 test('refuses unknown and repeated parameters', async (t) => {
   const seller = await startShop(t);
   const answer = await seller.send({ path: `${PRODUCTS}?q=a&q=b&colour=red` });

@@ -10,8 +10,11 @@ import { assertProblem } from './problem.ts';
 
 const PATH = '/api/v1/products';
 const trustedProxies = ['127.0.0.1'];
+/** Clients of other machines reach the portal at a base URL only. */
+const behindProxy = { trustedProxies, baseUrl: 'https://shop.example', portal: true } as const;
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
+const fromPage = (address: string) => ({ ...from(address), host: 'shop.example' });
 
 test('restricts keys by the address of the client', async (t) => {
   const server = await startServer(t, { trustedProxies });
@@ -44,21 +47,21 @@ test('limits refused keys of IPv6 by the network of their client', async (t) => 
 });
 
 test('limits requests for pages by the address of the client', async (t) => {
-  const server = await startServer(t, { trustedProxies, portal: true, clock: makeClock() });
-  const ask = (address: string) => server.send({
-    path: '/portal/sign-in', headers: { ...from(address), host: `localhost:${server.port}` },
-  });
+  const server = await startServer(t, { ...behindProxy, clock: makeClock() });
+  const ask = (address: string) =>
+    server.send({ path: '/portal/sign-in', headers: fromPage(address) });
   for (let count = 0; count < PORTAL_OPEN_REQUESTS_PER_MINUTE; count += 1) await ask('192.0.2.1');
   assert.equal((await ask('192.0.2.1')).status, 429);
   assert.equal((await ask('192.0.2.2')).status, 303);
 });
 
 test('notes sign-ins with the address of the client', async (t) => {
-  const server = await startServer(t, { trustedProxies, portal: true });
+  const server = await startServer(t, behindProxy);
   const { sellerId, email, password } = await openShop(server);
   const visitor = new Visitor(server.port);
-  await visitor.get('/portal/sign-in', from('192.0.2.1'));
-  const { status } = await visitor.submit({ email, password }, { headers: from('192.0.2.1') });
+  const headers = fromPage('192.0.2.1');
+  await visitor.get('/portal/sign-in', headers);
+  const { status } = await visitor.submit({ email, password }, { headers });
   assert.equal(status, 303);
   const [event] = await server.store.listAuditEvents(
     sellerId, { type: undefined, before: undefined, limit: 1 },

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/index.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import type { Answer } from '../support/http.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestSeller, type TestServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
@@ -68,14 +68,83 @@ test('counts the keys of two sellers alone, though made in one millisecond', asy
 test('counts the keys of one seller alone', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 1 });
   const seller = await server.makeSeller();
-  const second = generateApiKey();
-  const [first] = await server.store.listKeys(seller.sellerId, { after: undefined, limit: 1 });
-  assert.ok(first);
-  await server.store.createKey(seller.sellerId, hashApiKey(second), first);
+  const headers = await makeKey(server, seller);
   assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
   assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
-  const headers = { 'x-api-key': second };
   assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
+});
+
+/** A second key of a seller, for headers. */
+async function makeKey({ store }: TestServer, { sellerId }: TestSeller) {
+  const key = generateApiKey();
+  const [first] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
+  assert.ok(first);
+  await store.createKey(sellerId, hashApiKey(key), first);
+  return { 'x-api-key': key };
+}
+
+test('limits all keys of a seller together, and no other seller', async (t) => {
+  const clock = makeClock();
+  const limits = { rateLimitPerMinute: 3, sellerRateLimitPerMinute: 4 };
+  const server = await startServer(t, { clock, ...limits });
+  const seller = await server.makeSeller();
+  const other = await server.makeSeller();
+  const headers = await makeKey(server, seller);
+  for (let n = 0; n < 3; n += 1) {
+    assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+  }
+  const last = await server.send({ path: PRODUCTS, headers });
+  assert.equal(last.status, 200);
+  assert.equal(last.headers['ratelimit-policy'], '"seller";q=4;w=60');
+  assert.equal(last.headers['ratelimit'], '"seller";r=0;t=60');
+  const refused = await server.send({ path: PRODUCTS, headers });
+  assertProblem(refused, 429, 'rate-limited');
+  assert.equal(refused.headers['retry-after'], '15');
+  assert.equal(refused.headers['ratelimit'], '"seller";r=0;t=60');
+  assert.equal((await other.send({ path: PRODUCTS })).status, 200);
+  clock.now += 15_000;
+  assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
+});
+
+test('takes no token of the seller for a request that the key may not send, nor the other way',
+  async (t) => {
+    const clock = makeClock();
+    const limits = { rateLimitPerMinute: 2, sellerRateLimitPerMinute: 3 };
+    const server = await startServer(t, { clock, ...limits });
+    const seller = await server.makeSeller();
+    const headers = await makeKey(server, seller);
+    for (const status of [200, 200, 429, 429, 429]) {
+      const answer = await seller.send({ path: PRODUCTS });
+      assert.equal(answer.status, status);
+      if (status === 429) assert.match(String(answer.headers['ratelimit-policy']), /^"requests"/);
+    }
+    for (const status of [200, 429, 429]) {
+      assert.equal((await server.send({ path: PRODUCTS, headers })).status, status);
+    }
+    clock.now += 20_000; // the seller has one token again, and the second key still its own
+    assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
+  });
+
+test('limits a seller to 10 times the rate of a key by default', async (t) => {
+  const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 1 });
+  const seller = await server.makeSeller();
+  for (let n = 0; n < 10; n += 1) {
+    const headers = await makeKey(server, seller);
+    assert.equal((await server.send({ path: PRODUCTS, headers })).status, 200);
+  }
+  assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+});
+
+test('limits a seller where keys have no limit, and keys where sellers have none', async (t) => {
+  const options = { clock: makeClock(), rateLimitPerMinute: 0, sellerRateLimitPerMinute: 1 };
+  const seller = await (await startServer(t, options)).makeSeller();
+  assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+  assertProblem(await seller.send({ path: PRODUCTS }), 429, 'rate-limited');
+  const alone = { ...options, rateLimitPerMinute: 1, sellerRateLimitPerMinute: 0 };
+  const other = await (await startServer(t, alone)).makeSeller();
+  const { headers } = await other.send({ path: PRODUCTS });
+  assert.equal(headers['ratelimit'], '"requests";r=0;t=60');
+  assertProblem(await other.send({ path: PRODUCTS }), 429, 'rate-limited');
 });
 
 test('counts and tells also where the answer is an error or 304', async (t) => {

@@ -121,7 +121,10 @@ test('refuses a position that the catalogue has not come to, and moments that ar
     const beyond = await seller.send({ path: `${STOCK}?at=2` });
     assertProblem(beyond, 400, 'invalid-query');
     assert.deepEqual(faultsOf(beyond), ['at range']);
-    const none = ['', '-1', '1.5', 'now', '2026-03-01', '9'.repeat(17), '2026-02-30T00:00:00Z'];
+    const none = [
+      '', '-1', '1.5', '01', '00', 'now', '2026-03-01', '9'.repeat(17), '2026-02-30T00:00:00Z',
+      '2026-02-20T24:00:00Z',
+    ];
     for (const at of none) {
       const answer = await seller.send({ path: `${STOCK}?at=${at}&limit=0&format=pdf` });
       assertProblem(answer, 400, 'invalid-query');

@@ -37,6 +37,19 @@ function takeOneEach(count: number): object[] {
   return Array.from({ length: count }, () => ({ sku: 'A', adjust: -1 }));
 }
 
+test('rejects a line with a number that a double cannot hold', async (t) => {
+  const { seller } = await openShop(t, { A: 7 });
+  const answer = await sendLines(seller, [
+    '{"sku":"A","set":0.9999999999999999999999}', '{"sku":"A","adjust":1e-400}',
+    '{"sku":"A","set":8.0}',
+  ]);
+  const { rows } = readLines(answer);
+  assert.deepEqual(showLines(answer), ['1 invalid', '2 invalid', '3 ok']);
+  assert.deepEqual(rows.slice(0, 2).map(({ errors: [{ pointer, code }] }) => [pointer, code]),
+    [['/set', 'precision'], ['/adjust', 'precision']]);
+  assert.deepEqual(await readStocks(seller), { A: 8 });
+});
+
 test('answers each line with its number, and last a summary', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 7 });
   const answer = await sendLines(seller, [

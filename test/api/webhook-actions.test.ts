@@ -1,10 +1,10 @@
 /** What can be done with an endpoint of webhooks: its log, tests, replays, other secrets. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeClock } from '../support/clock.ts';
+import { damage } from '../store/sqlite/check/sample-folder.ts';
 import { startServer } from '../support/server.ts';
 import { answerWith, findSigners, positionsOf, startReceiver } from '../webhooks/receiver.ts';
 import { assertProblem, faultsOf } from './problem.ts';
@@ -134,7 +134,7 @@ test('rotates with an overlap of a day where the body does not say', async (t) =
 
 test('says to rotate a secret that cannot be read any more', async (t) => {
   const { server, seller, receiver, made } = await start(t);
-  rmSync(join(server.folder, 'server.key'));
+  damage(server.folder, 'UPDATE webhook SET secret = randomblob(length(secret))');
   const tested = (await ask(seller, 'POST', `/${made.id}/test`)).json();
   assert.match(tested.outcome, /Rotate the secret/);
   await seller.create();

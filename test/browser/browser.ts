@@ -160,6 +160,12 @@ export class Browser extends Scope {
     await this.session.devTools('Emulation.setEmulatedMedia', { features });
   }
 
+  /** Emulates a system theme with few colours, such as high contrast. */
+  async setForcedColours(forced: boolean): Promise<void> {
+    const features = [{ name: 'forced-colors', value: forced ? 'active' : 'none' }];
+    await this.session.devTools('Emulation.setEmulatedMedia', { features });
+  }
+
   /** The size of the viewport in CSS pixels, at once and for later pages. */
   async setViewport(width: number, height: number): Promise<void> {
     const metrics = { width, height, deviceScaleFactor: 1, mobile: false };

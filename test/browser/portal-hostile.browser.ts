@@ -65,8 +65,9 @@ async function assertShown(texts: readonly string[], where: string): Promise<voi
       .map((field) => 'value' in field ? String(field.value) : '')].join('\n'),
     canary: typeof window.canary,
     foreign: [...document.querySelectorAll(
-      'script:not([src^="/portal/assets/"]), img, base, iframe, svg:not(.plot), [autofocus], '
-      + 'link:not([href^="/portal/assets/"]), [href^="javascript:"], [action*=":"]',
+      'script:not([src^="/portal/assets/"]), img, base, iframe, svg:not(.plot), '
+      + '[autofocus]:not([role="alert"]), link:not([href^="/portal/assets/"]), '
+      + '[href^="javascript:"], [action*=":"]',
     )].map(({ outerHTML }) => outerHTML),
     handlers: [...document.querySelectorAll('*')].flatMap(({ attributes }) =>
       [...attributes].map(({ name }) => name).filter((name) => /^on|^style$/.test(name))),

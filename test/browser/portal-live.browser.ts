@@ -52,23 +52,25 @@ test('the page of a product says that it was changed, and leaves what is typed',
   const name = await browser.find('#field-name');
   await name.fill('My mug');
   await sync([{ id: other.id, set: 1 }, { id: mug.id, set: 5 }]);
-  await browser.findByText(/^The stock has moved meanwhile/);
+  await browser.findByText(/^The stock has changed/);
   assert.equal(await read(browser, mug.id, 'stock'), '5');
-  assert.doesNotMatch(await browser.text(), /This product was changed/);
+  assert.doesNotMatch(await browser.text(), /Someone else edited this product/);
   await patch(mug, { name: 'Their mug' });
-  await browser.findByText(/^This product was changed meanwhile/);
+  await browser.findByText(/^Someone else edited this product/);
   assert.equal(await (await browser.find('h1')).text(), 'Their mug');
   assert.equal(await name.value(), 'My mug');
+  // A count is of the figure that is seen beside it.
   assert.equal(await browser.run(() => document.querySelector<HTMLInputElement>(
     'input[name="expect"]',
-  )?.value), '9');
+  )?.value), '5');
   await inspect(browser, 'product-changed');
   await press(browser, 'Save');
-  assert.equal(await (await browser.find('h1')).text(), 'This product was changed meanwhile');
-  await press(browser, 'Save mine over it');
+  assert.equal(await (await browser.find('h1')).text(), 'Someone else edited this product');
+  await (await browser.findByLabel('Overwrite with my version: My mug')).click();
+  await press(browser, 'Save');
   assert.equal(await (await browser.find('h1')).text(), 'My mug');
   await send({ method: 'DELETE', path: `/api/v1/products/${mug.id}` });
-  await browser.findByText(/^This product was deleted meanwhile/);
+  await browser.findByText(/^Someone else deleted this product/);
   await inspect(browser, 'product-deleted');
 });
 

@@ -19,6 +19,7 @@ const PAGES = {
   products: '/products',
   'products-found': '/products?q=mug&stock=low&sort=-price',
   'products-faults': '/products?price_min=much&sort=price',
+  'page-not-found': '/nothing',
   'products-none': '/products?q=nothing+like+it',
   product: `/products/${ids.product}`,
   'product-new': '/products/new',

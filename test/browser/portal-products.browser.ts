@@ -50,25 +50,32 @@ test('a product is edited on its page', async (t) => {
   assert.equal(await (await browser.find('h1')).text(), 'Serving bowl');
 });
 
-test('two who change the same product see both versions, and one decides', async (t) => {
+test('of two editors of the same field, the second sees both versions and decides', async (t) => {
   const { browser, shop, url } = await openPortal(t);
   const { id } = await shop.create(BOWL);
   const meet = async (mine: string, theirs: string) => {
     await browser.open(`${url}/products/${id}`);
     await fillIn(browser, { Name: mine });
     await shop.patch({ id }, { name: theirs, price: 50 });
-    await browser.findByText(/^This product was changed meanwhile\./);
+    await browser.findByText(/^Someone else edited this product\./);
     assert.equal(await (await browser.findByLabel('Name')).value(), mine);
     await press(browser, 'Save');
-    assert.match(await readMain(browser), new RegExp(`Name\\s+${theirs}\\s+${mine}\\s+different`));
+    assert.equal(await (await browser.find('h1')).text(), 'Someone else edited this product');
+    const choices = await (await browser.findByRole('group', 'Name')).text();
+    assert.match(choices, new RegExp(`my version: ${mine}\\s.*keep: ${theirs}`, 's'));
   };
   await meet('Mine', 'Theirs');
   await inspect(browser, 'product-conflict');
-  await press(browser, 'Save mine over it');
-  assert.equal((await shop.read({ id }))?.['name'], 'Mine');
+  await press(browser, 'Save');
+  assert.match(await (await browser.findByRole('alert')).text(), /Name: Choose which version/);
+  await inspect(browser, 'product-conflict-refused');
+  await (await browser.findByLabel('Overwrite with my version: Mine')).click();
+  await press(browser, 'Save');
+  assert.deepEqual([(await shop.read({ id }))?.['name'], (await shop.read({ id }))?.['price']],
+    ['Mine', 50]);
 
   await meet('Mine again', 'Theirs again');
-  await follow(browser, 'Keep the other one');
+  await follow(browser, 'Discard my changes');
   assert.equal(await (await browser.findByLabel('Name')).value(), 'Theirs again');
   assert.equal((await shop.read({ id }))?.['name'], 'Theirs again');
 });
@@ -91,10 +98,8 @@ test('stock that is moved or counted is in the ledger with its reason', async (t
 
   await (await browser.find('#field-set')).fill('20');
   await shop.sync([{ id, set: 19 }]); // while somebody counts
-  await browser.findByText(/^The stock has moved meanwhile\./);
-  await press(browser, 'Set the stock');
-  assert.match(await (await browser.findByRole('alert')).text(), /it was 17, and it is 19 now/);
-  await press(browser, 'Set the stock');
+  await browser.findByText(/^The stock has changed\./);
+  await press(browser, 'Set the stock'); // the count is of the figure shown since, 19
   assert.match(await movements(), /\+1\s+19 → 20/);
   await inspect(browser, 'product-stock');
 });

@@ -84,6 +84,6 @@ test('makes nothing where there is no database, and ends with 1', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { status, out, notes } = await run(['doctor', '--data', folder]);
   assert.deepEqual([status, out], [1, '']);
-  assert.match(notes, /^There is no database at .*catalogue\.db\.\n$/);
+  assert.match(notes, /^There is no catalogue in .*data\. Name the right folder [^\n]*\n$/);
   assert.equal(existsSync(folder), false);
 });

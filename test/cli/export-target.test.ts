@@ -10,6 +10,7 @@ import { test, type TestContext } from 'node:test';
 import { generateApiKey } from '../../src/index.ts';
 import { run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
+import { NO_STRACE, traceCommand } from '../support/strace.ts';
 import { startFakeServer } from './fake-server.ts';
 
 const answer: RequestListener = (_, response) => {
@@ -52,6 +53,19 @@ test('replaces the file that a link leads to, and leaves the link', async (t) =>
   assert.deepEqual(readdirSync(join(folder, 'real')), ['products.csv']);
 });
 
+test('flushes the folder after the file has its name', { skip: NO_STRACE }, async (t) => {
+  const { path, folder, environment } = await prepare(t);
+  writeFileSync(path, 'old');
+  const calls = await traceCommand(t, 'fsync,rename', ['export', path, '--force'], environment);
+  const renamed = calls.findIndex(({ name, paths }) => name === 'rename' && paths[1] === path);
+  assert.ok(renamed > 0);
+  const part = calls[renamed]?.paths[0];
+  const flushed = (name: string | undefined): number =>
+    calls.findLastIndex(({ name: call, paths: [file] }) => call === 'fsync' && file === name);
+  assert.ok(flushed(part) >= 0 && flushed(part) < renamed);
+  assert.ok(flushed(folder) > renamed);
+});
+
 async function prepare(t: TestContext) {
   const folder = makeFolder(t);
   const asked: unknown[] = [];
@@ -61,7 +75,7 @@ async function prepare(t: TestContext) {
   });
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: generateApiKey() };
   return {
-    path: join(folder, 'all.csv'), folder, asked,
+    path: join(folder, 'all.csv'), folder, asked, environment,
     exportTo: (...args: string[]) => run(['export', ...args], environment),
   };
 }

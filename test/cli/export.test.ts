@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
-  createReadStream, existsSync, readdirSync, readFileSync, statSync, writeFileSync,
+  createReadStream, existsSync, readFileSync, readdirSync, statSync, writeFileSync,
 } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
@@ -54,6 +54,19 @@ describe('export', { concurrency: 2 }, () => {
     assert.match(notes, /\nExported 100 products as they were at position 100\.\n$/);
   });
 
+  test('writes to standard output if FILE is -, and creates no file of that name', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const before = readdirSync('.');
+    const { status, out } = await shop.run('export', '-', '--fields', 'sku');
+    assert.equal(status, 0);
+    assert.equal(out.split('\r\n').length, 102);
+    assert.deepEqual(readdirSync('.'), before);
+    const json = await shop.run('export', '-', '--json');
+    assert.equal(json.status, 2);
+    assert.match(JSON.parse(json.out).error.detail, /^--json needs a FILE for the products\. /);
+  });
+
   test('hands its filters to the server', async (t) => {
     const shop = await openShop(t);
     await shop.run('import', SAMPLE);
@@ -96,7 +109,7 @@ describe('export', { concurrency: 2 }, () => {
     const path = join(shop.folder, 'all.csv');
     const { status, out, notes } = await shop.run('export', path, '--price-min', 'cheap');
     assert.deepEqual([status, out], [2, '']);
-    assert.match(notes, /^The query is invalid\. [^\n]*price_min: Must be a price[^\n]*\n$/);
+    assert.match(notes, /^The query is invalid\. [^\n]*--price-min: Must be a price[^\n]*\n$/);
     assert.deepEqual(readdirSync(shop.folder), ['data']);
   });
 });
@@ -117,7 +130,8 @@ test('shows the file when it is whole, and begins again where the connection bro
   });
   const exporting = run(['export', path, '--json'], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
   const folder = dirname(path);
-  const findPart = () => readdirSync(folder).find((name) => /^all\.csv\.\d+\.part$/.test(name));
+  const isPart = (name: string): boolean => /^all\.csv\.[\da-f-]+\.part$/.test(name);
+  const findPart = () => readdirSync(folder).find(isPart);
   while (!statSync(join(folder, findPart() ?? 'nothing'), absent)?.size) await wait(5);
   assert.equal(existsSync(path), false);
   broken.forEach((response) => response.destroy());
@@ -137,7 +151,7 @@ test('asks nobody for what it cannot write', async (t) => {
     SELLER_API_URL: url, SELLER_API_KEY: KEY,
   });
   assert.equal(status, 1);
-  assert.match(notes, /^ENOENT[^\n]*all\.csv\.\d+\.part'\n$/);
+  assert.match(notes, /^ENOENT[^\n]*nowhere'\n$/);
   assert.deepEqual(asked, []);
 });
 
@@ -203,7 +217,7 @@ test('ends in one line where nobody reads its output', async (t) => {
 });
 
 const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
-  [['a.csv', 'b.csv'], /Give \[FILE\]/],
+  [['a.csv', 'b.csv'], /Give \[FILE\|-\]/],
   [['--json'], /--json needs a FILE/],
   [['all.xlsx'], /--format csv or --format ndjson/],
   [['--format', 'json'], /--format is csv or ndjson, not "json"/],
@@ -214,7 +228,9 @@ for (const [args, says] of misunderstood) {
   test(`does not understand "export ${args.join(' ')}"`, async () => {
     const { status, out, notes } = await run(['export', ...args], { SELLER_API_KEY: KEY });
     assert.match(notes, says);
-    assert.deepEqual([status, out], [2, '']);
+    assert.equal(status, 2);
+    if (!args.includes('--json')) assert.equal(out, '');
+    else assert.match(JSON.parse(out).error.detail, says);
   });
 }
 

@@ -29,20 +29,21 @@ describe('the file of failures', { concurrency: 2 }, () => {
     assert.match(out, /: 2 created, 0 updated, 0 unchanged, 2 failed/);
     assert.match(notes, /Line 4, SKU B-2: price: .*\n {2}Line 8, SKU B-3: price: .*stock: .*\n/);
     assert.ok(notes.endsWith(
-      `2 rows failed. They are in ${failedPath}: mend them there, and import that file.\n`));
+      `2 rows failed. They are in ${failedPath}: correct them there, and import that file.\n`));
     assert.equal(statSync(failedPath).mode & 0o777, 0o600);
     const failed = readFileSync(failedPath, 'utf8');
     const [header, ...rest] = failed.split('\r\n');
     assert.equal(header, '\uFEFFname;sku;category;price;stock;description;"error"');
     assert.match(rest.join('\r\n'), new RegExp([
       '^Bad price;B-2;Kitchen;cheap;3;"two\\r\\n\\r\\nlines; of ""text""";', PRICE_FAULT.source,
-      '\\r\\nShort;B-3;Kitchen;;;;"price: Must not be blank\\. stock: Must not be blank\\."\\r\\n$',
+      '\\r\\nShort;B-3;Kitchen;;;;"price: Must not be blank for a new product\\. '
+      + 'stock: Must not be blank for a new product\\."\\r\\n$',
     ].join('')));
     writeFileSync(failedPath, failed.replace('cheap', '7,25').replace('Kitchen;;', 'Kitchen;1;5'));
     const mended = await shop.run('import', failedPath);
     assert.equal(mended.status, 0, mended.notes);
     assert.match(mended.out, /: 2 created/);
-    assert.match((await shop.run('import', path, '--json')).out, /"unchanged":2/);
+    assert.match((await shop.run('import', path, '--json')).out, /"unchanged":3/);
   });
 
   test('of a file of failures has one column of reasons, the new ones', async (t) => {
@@ -61,8 +62,22 @@ describe('the file of failures', { concurrency: 2 }, () => {
     assert.equal(lines[0], 'sku,name,category,price,stock,"error"');
     assert.match(lines[1] ?? '', new RegExp(`^A,A,B,x,1,${PRICE_FAULT.source}$`));
     assert.match(lines[2] ?? '', /^B,A,B,1\.234,1,"price: [^"]*2 decimals[^"]*"$/);
-    assert.match(lines[3] ?? '', /^C,A,B,x,,"price: [^"]* stock: [^"]*"$/);
+    assert.match(lines[3] ?? '', /^C,A,B,x,,"price: [^"]*"$/);
     assert.equal(lines.length, 5);
+  });
+
+  test('of a file with an `error` column has an error column of another name', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, 'error,sku,name,category,price,stock\nmine,A,A,B,x,1\n');
+    const first = join(shop.folder, 'first.csv');
+    assert.equal((await shop.run('import', path, '--failures', first)).status, 1);
+    const lines = readFileSync(first, 'utf8').split('\r\n');
+    assert.equal(lines[0], 'error,sku,name,category,price,stock,"import error"');
+    assert.match(lines[1] ?? '', new RegExp(`^mine,A,A,B,x,1,${PRICE_FAULT.source}$`));
+    const second = join(shop.folder, 'second.csv');
+    assert.equal((await shop.run('import', first, '--failures', second)).status, 1);
+    assert.equal(readFileSync(second, 'utf8'), readFileSync(first, 'utf8'));
   });
 
   test('overwrites no other, and is made of a compressed file too', async (t) => {
@@ -104,7 +119,8 @@ describe('the file of failures', { concurrency: 2 }, () => {
     writeFileSync(path, 'sku,name,category,price,stock\nA,A,B,x,1\n');
     const { notes } = await shop.run('import', path, '--dry-run');
     assert.ok(notes.endsWith(
-      `failed.csv. Mend them in ${path}, or import it and mend the rows that fail.\n`), notes);
+      `failed.csv. Correct them in ${path}, `
+      + 'or import it and correct the rows that fail.\n'), notes);
   });
 
   test('has lines of NDJSON byte by byte', async (t) => {
@@ -138,7 +154,7 @@ describe('the file of failures', { concurrency: 2 }, () => {
     const args = ['import', '-', '--format', 'csv'];
     const piped = await runWithInput(args, shop.environment, rows);
     assert.equal(piped.status, 1);
-    assert.match(piped.notes, /1 row failed\. Import a file with --failures FILE/);
+    assert.match(piped.notes, /1 row failed\. Run the command again with --failures FILE/);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, rows);
     const refused = await shop.run('import', path, '--failures', join(path, 'failed.csv'));

@@ -91,6 +91,15 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(notes, /Columns not used: Farbe\./);
   });
 
+  test('rejects a file with a duplicate column, and names it', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'twice.csv');
+    writeFileSync(path, 'sku,name,category,price,stock,price\nA,A,B,1,1,2\n');
+    const { status, notes } = await shop.run('import', path);
+    assert.equal(status, 1);
+    assert.match(notes, /column "price" twice \(columns 4 and 6\)/);
+  });
+
   test('leaves products alone with --mode create, and fails for them', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
@@ -101,6 +110,38 @@ describe('import', { concurrency: 2 }, () => {
     assert.equal(status, 1);
     assert.match(notes, /Line 2, SKU C: sku: You already have a product with this SKU\./);
     assert.equal(await shop.readPosition(), 1);
+  });
+
+  test('keeps what a partial file leaves out, and names the one flag that helps', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, `${HEADER}\nMug,Kitchen,M-1,5,\nPot,Kitchen,P-1,5,\n`);
+    const failed = await shop.run('import', path);
+    assert.equal(failed.status, 1);
+    const file = join(shop.folder, 'products.failed.csv');
+    assert.ok(failed.notes.endsWith('2 rows failed. 2 rejected rows are new products without a '
+      + 'value for stock. Run the command again with --default stock:0. '
+      + `The rows are in ${file}.\n`), failed.notes);
+    const dry = await shop.run('import', path, '--dry-run', '--json');
+    assert.match(JSON.parse(dry.out).summary.advice, /again with --default stock:0\.$/);
+    assert.equal((await shop.run('import', path, '--default', 'stock:0')).status, 0);
+    writeFileSync(path, 'sku,stock\nM-1,3\nX-1,4\nX-2,5\n');
+    const partial = await shop.run('import', path, '--default', 'name:N,category:C');
+    assert.match(partial.out, /: 0 created, 1 updated, 0 unchanged, 2 failed/);
+    assert.match(partial.notes, /new products without a value for price\. If the SKUs are right/);
+    assert.doesNotMatch(partial.notes, /--default|price:1/);
+    const all = (await shop.run('export')).out;
+    assert.match(all, /Mug,Kitchen,M-1,5,EUR,3,/);
+    assert.match(all, /Pot,Kitchen,P-1,5,EUR,0,/);
+  });
+
+  test('names the flag in place of the query parameter', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, 'Artikel,Preis\nA,1\n');
+    const { status, notes } = await shop.run('import', path);
+    assert.equal(status, 1);
+    assert.match(notes, /Its columns: Artikel, Preis\. --map: Name the columns: name:COLUMN,/);
   });
 
   test('takes the key from a file', async (t) => {
@@ -117,7 +158,7 @@ describe('import', { concurrency: 2 }, () => {
     const shop = await openShop(t);
     const { status, notes } = await shop.run('import', SAMPLE, '--map', 'x');
     assert.equal(status, 2);
-    assert.match(notes, /^[^\n]*map: [^\n]+ Add --help to see what there is\.\n$/);
+    assert.match(notes, /^[^\n]*--map: [^\n]+ Add --help to see what there is\.\n$/);
   });
 
   test('says in one line that a key is not valid', async (t) => {
@@ -145,7 +186,7 @@ const HELP: Readonly<Record<string, readonly string[]>> = {
   'import FILE|-': [
     '--mode', '--dry-run', '--map', '--default', '--failures', '--key-file', 'SELLER_API_KEY',
   ],
-  'export [FILE]': ['--q', '--price-min', '--changed-since', '--sort', '--force', '--key-file'],
+  'export [FILE|-]': ['--q', '--price-min', '--changed-since', '--sort', '--force', '--key-file'],
   demo: ['--port', 'SELLER_API_PORT'],
 };
 

@@ -91,6 +91,7 @@ test('refuses a seller who is not there, and what is no id', async (t) => {
   assert.deepEqual([malformed.status, malformed.out], [2, '']);
   assert.match(malformed.notes, /takes the id of a seller, not "anna"/);
   assert.equal(existsSync(folder), false);
+  await look(folder, async () => {});
   const unknown = await run([...args, 'sel_00000000001']);
   assert.deepEqual([unknown.status, unknown.out], [1, '']);
   assert.match(unknown.notes, /No such seller/);

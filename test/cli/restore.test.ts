@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeRandom } from '../domain/random.ts';
 import { run } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
-import { createKey, createSeller } from './setup.ts';
+import { createKey, makeBackup } from './setup.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const KILLS = 12;
@@ -75,16 +75,6 @@ test('is killed anywhere: the old catalogue is there, or the new one, and opens'
   assert.equal(readdirSync(folder).some((name) => name.includes('.part')), false);
   t.diagnostic(`${KILLS} kills: ${counts[1]} left the old one, ${counts[0]} the new one`);
 });
-
-/** A data folder with one seller, and a backup of it. */
-async function makeBackup(t: TestContext): Promise<{ folder: string; file: string }> {
-  const folder = join(makeFolder(t), 'data');
-  await createSeller(folder);
-  const file = join(makeFolder(t), 'copy.db');
-  const { status, notes } = await run(['backup', file, '--data', folder]);
-  assert.equal(status, 0, notes);
-  return { folder, file };
-}
 
 function countKeys(file: string): number {
   const db = new DatabaseSync(file);

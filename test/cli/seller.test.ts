@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { run, startServing } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
-import { createKey, createSeller } from './setup.ts';
+import { createKey, createSeller, look } from './setup.ts';
 
 const ID = /^sel_[0-9a-v]{11}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -84,6 +84,7 @@ test('disables no seller who is not there, and nothing that is no id', async (t)
   const malformed = await run(['seller', 'disable', 'anna', '--data', folder]);
   assert.deepEqual([malformed.status, malformed.out], [2, '']);
   assert.match(malformed.notes, /"anna" is not the id of a seller/);
+  await look(folder, async () => {});
   const unknown = await run(['seller', 'disable', 'sel_00000000001', '--data', folder]);
   assert.deepEqual([unknown.status, unknown.out], [1, '']);
   assert.match(unknown.notes, /no such seller/);
@@ -91,6 +92,7 @@ test('disables no seller who is not there, and nothing that is no id', async (t)
 
 test('says what to do where there is no seller yet', async (t) => {
   const folder = makeFolder(t);
+  await look(folder, async () => {}); // makes a catalogue without any
   const [plain, json] = await Promise.all([
     run(['seller', 'list', '--data', folder]), run(['seller', 'list', '--data', folder, '--json']),
   ]);

@@ -39,7 +39,7 @@ function readSeries(answer: Answer): (name: string, labels?: Series['labels']) =
 }
 
 describe('the figures of a server', { concurrency: 3 }, () => {
-  test('are told on a port of their own, in the format of Prometheus', async (t) => {
+  test('are served on a port of their own, in the format of Prometheus', async (t) => {
     const folder = makeFolder(t);
     const seller = await createSeller(folder);
     const { id, key } = await createKey(folder);
@@ -87,7 +87,7 @@ describe('the figures of a server', { concurrency: 3 }, () => {
     assert.equal(await serving.stop('SIGTERM'), 0);
   });
 
-  test('are told on that port at one address alone, and by no other name of it', async (t) => {
+  test('are served on that port at one address only, and under no other host name', async (t) => {
     const serving = await startServing(t, ['--data', makeFolder(t), '--metrics-port', '0']);
     const port = await findMetricsPort(serving);
     assert.equal((await send(serving.port, { path: '/metrics' })).status, 404);
@@ -100,7 +100,7 @@ describe('the figures of a server', { concurrency: 3 }, () => {
     assert.deepEqual([posted.status, posted.headers['allow']], [405, 'GET, HEAD']);
   });
 
-  test('are told beside the API to whoever has the token, and to nobody else', async (t) => {
+  test('are served beside the API to clients with the token only', async (t) => {
     const { file, token } = makeToken(t);
     const flags = ['--data', makeFolder(t), '--metrics-token-file', file, '--log', 'debug'];
     const serving = await startServing(t, flags);
@@ -128,7 +128,31 @@ describe('the figures of a server', { concurrency: 3 }, () => {
     assert.ok(!serving.notes().includes(token));
   });
 
-  test('are told to nobody where nothing is said', async (t) => {
+  test('are not served to web pages, on their own port or with the token', async (t) => {
+    const { file, token } = makeToken(t);
+    const serving = await startServing(t, [
+      '--data', makeFolder(t), '--metrics-token-file', file, '--metrics-port', '0',
+    ]);
+    const authorization = `Bearer ${token}`;
+    for (const port of [await findMetricsPort(serving), serving.port]) {
+      const ask = (sender: Record<string, string>) =>
+        send(port, { path: '/metrics', headers: { authorization, ...sender } });
+      for (const sender of [
+        { origin: 'https://shop.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': 'same-origin' },
+      ]) {
+        const { status, headers, json, text } = await ask(sender);
+        assert.deepEqual([status, headers['content-type']], [403, 'application/problem+json']);
+        assert.match(json().type, /:web-page-rejected$/);
+        assert.equal(headers['access-control-allow-origin'], undefined);
+        assert.doesNotMatch(text, /process_/);
+      }
+      for (const sender of [{}, { 'sec-fetch-site': 'none' }]) readSeries(await ask(sender));
+    }
+    assert.equal(await serving.stop('SIGTERM'), 0);
+  });
+
+  test('are not served by default', async (t) => {
     const serving = await startServing(t, ['--data', makeFolder(t)]);
     assert.equal((await send(serving.port, { path: '/metrics' })).status, 404);
     assert.equal(await serving.stop('SIGTERM'), 0);

@@ -26,7 +26,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
       assert.equal(await stopped, 0);
       assert.match(serving.notes(), /Stopped\.\n$/);
       // Checkpointed: the WAL is gone, and the answered product is in the file.
-      assert.deepEqual(readdirSync(folder), ['catalogue.db']);
+      assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
       const list = JSON.parse((await run(['seller', 'list', '--data', folder, '--json'])).out);
       assert.equal(list.sellers[0].position, 1);
     });

@@ -56,7 +56,7 @@ test('speaks TLS, says so in its address, and warns of nothing', async (t) => {
   assert.doesNotMatch(serving.notes(), /encrypt|certificate/);
 });
 
-test('reads the certificate anew on SIGHUP, while open connections go on', async (t) => {
+test('reloads the certificate on SIGHUP, while open connections continue', async (t) => {
   const { flags, certificate, write } = makeFiles(t);
   const serving = await startServing(t, flags);
   const url = serving.url + PATH;

@@ -65,7 +65,7 @@ test('sends nothing to this machine where nothing is said', async (t) => {
   assert.equal((await post('products', PRODUCT)).status, 201);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.match(serving.notes(), /LOADED/);
-  assert.deepEqual(readdirSync(folder), ['catalogue.db']);
+  assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
 });
 
 test('sends to this machine where both settings allow it', async (t) => {

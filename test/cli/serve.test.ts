@@ -91,6 +91,19 @@ test('takes its settings from SELLER_API_ variables', async (t) => {
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
+test('limits sellers as --seller-rate-limit says', async (t) => {
+  const folder = makeFolder(t);
+  await createSeller(folder);
+  const { key } = await createKey(folder);
+  const flags = ['--data', folder, '--rate-limit', '0', '--seller-rate-limit', '2'];
+  const { port } = await startServing(t, flags);
+  const statuses: number[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    statuses.push((await send(port, { path: PATH, headers: { 'x-api-key': key } })).status);
+  }
+  assert.deepEqual(statuses, [200, 200, 429]);
+});
+
 test('lets flags win over variables, and refuses browsers where nothing is said', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
@@ -152,6 +165,7 @@ for (const [flag, value] of misunderstood) {
 const variables: readonly [name: string, value: string, says: RegExp][] = [
   ['PORT', 'http', /^--port takes .*"http"/],
   ['RATE_LIMIT', 'fast', /^--rate-limit takes .*"fast"/],
+  ['SELLER_RATE_LIMIT', 'fast', /^--seller-rate-limit takes .*"fast"/],
   ['BASE_URL', 'shop.example', /^--base-url takes .*"shop.example"/],
   ['ALLOW_BROWSERS', 'maybe', /^--allow-browsers is true or false, not "maybe"/],
 ];

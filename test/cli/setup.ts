@@ -1,8 +1,11 @@
-/** Sellers and keys made by the command line, for tests that need them to be there; and a look. */
+/** Sellers, keys and backups made by the command line, for tests that need them; and a look. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { run } from '../support/command.ts';
+import { makeFolder } from '../support/folder.ts';
 
 /** The id of a new seller. */
 export async function createSeller(folder: string, name = 'A shop'): Promise<string> {
@@ -25,6 +28,16 @@ export async function createKey(
   const { status, out, notes } = await run(args);
   assert.equal(status, 0, notes);
   return JSON.parse(out);
+}
+
+/** A data folder with one seller, and a backup of it. */
+export async function makeBackup(t: TestContext): Promise<{ folder: string; file: string }> {
+  const folder = join(makeFolder(t), 'data');
+  await createSeller(folder);
+  const file = join(makeFolder(t), 'copy.db');
+  const { status, notes } = await run(['backup', file, '--data', folder]);
+  assert.equal(status, 0, notes);
+  return { folder, file };
 }
 
 /** Reads what is in a data folder, beside the commands. */

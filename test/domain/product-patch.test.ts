@@ -1,7 +1,7 @@
 /** Products that are put and patched: what may be left out, and what may not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseProductPatch, parseReplacement } from '../../src/domain/product.ts';
+import { findSku, parseProductPatch, parseReplacement } from '../../src/domain/product.ts';
 import { catchRefusal } from './refusal.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
@@ -52,4 +52,13 @@ test('what is put may have no other SKU, and lacks nothing else', () => {
 
 test('an address that can be no SKU is named as one', () => {
   assert.deepEqual(faults(() => parseReplacement(MEMBERS, ' A', EUR)), ['/sku characters']);
+});
+
+test('a patch may repeat a SKU that an earlier version accepted', () => {
+  const stored = findSku('A\u00a01');
+  assert.ok(stored);
+  assert.deepEqual(parseProductPatch({ sku: 'A\u00a01' }, EUR, stored), { sku: stored });
+  assert.deepEqual(faults(() => parseProductPatch({ sku: 'A\u00a01' }, EUR)), ['/sku characters']);
+  assert.deepEqual(faults(() => parseProductPatch({ sku: 'A\u00a02' }, EUR, stored)),
+    ['/sku characters']);
 });

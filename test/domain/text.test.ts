@@ -1,7 +1,14 @@
-/** The rules for titles (names, categories) and for identifiers (SKUs). */
+/** The rules for titles (names, categories), for identifiers (SKUs) and references to them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findIdentifierFault, findTextFault } from '../../src/domain/text.ts';
+import { parseNewApiKey } from '../../src/domain/api-key.ts';
+import { AppError } from '../../src/domain/error.ts';
+import { parseNewSeller } from '../../src/domain/seller.ts';
+import { parseReason } from '../../src/domain/stock-change.ts';
+import { parseSource } from '../../src/domain/stock-sync.ts';
+import { findIdentifierFault, findReferenceFault, findTextFault } from '../../src/domain/text.ts';
+import { parseNewWebhook } from '../../src/domain/webhook-input.ts';
+import { catchRefusal } from './refusal.ts';
 
 const LIMIT = 5;
 const show = (text: string): string => JSON.stringify(text).replaceAll(/[^ -~]/g, (character) =>
@@ -11,6 +18,8 @@ describe('a title', () => {
   const accepted = [
     'a', 'a b', ' a ', '~', 'Käse', '部品', 'e\u0301', 'a\u00a0b', 'a\u200bb', '\u202ea', '👍\ufe0f',
     'aaaaa', '😀😀😀😀😀', '😀aaaa', 'aaaa😀', '\ufffd',
+    'a\u2800b', '👩\u200d🚀', 'ש\u200f!', '\u2067ש\u2069', '\ue000', '🇨🇭', 'a\uffff',
+    '\u0378', // unassigned: an older Unicode than the seller's must not reject a letter
   ];
   for (const text of accepted) {
     test(`accepts ${show(text)}`, () => assert.equal(findTextFault(text, LIMIT), undefined));
@@ -20,7 +29,9 @@ describe('a title', () => {
     ['length', ['aaaaaa', '😀😀😀😀😀😀', '😀aaaaa', 'aaaaa ', 'äaaaaa', 'a'.repeat(100_000)]],
     ['blank', [
       '', ' ', '\t\r\n', '\u00a0\u3000', '\u200b', '\u200b \u200d', '\ufeff', '\u2060', '\u00ad',
-      '\ufe0f', '\u3164', '\u2028', ' '.repeat(100_000),
+      '\ufe0f', '\u3164', '\u2028', ' '.repeat(100_000), '\u115f', '\u1160', '\uffa0',
+      '\u2800', '\u2800 \u200b', '\u1680', '\u2007\u202f', '\u202e\u2066',
+      '\u{13441}\u{13442}', '\u{16fe4}', '\u{1d159}', '\u{e0041}', '\u180e', '\u2061',
     ]],
     ['characters', [
       '\0', 'a\0', 'a\nb', 'a\t', '\u001b[0m', 'a\u007f', 'a\u0085b', 'a\u009f', 'a\u2028b',
@@ -38,7 +49,10 @@ describe('a title', () => {
 });
 
 describe('an identifier', () => {
-  for (const text of ['A-1', 'a b', 'ä', '部品', '😀', 'aaaaa', '😀😀😀😀😀', 'a\u00a0b']) {
+  for (const text of [
+    'A-1', 'a b', 'ä', '部品', '😀', 'aaaaa', '😀😀😀😀😀', '½#²', '«€»', 'x\u0325', 'ชื่อ', 'मकई',
+    '⠁⠂',
+  ]) {
     test(`accepts ${show(text)}`, () => assert.equal(findIdentifierFault(text, LIMIT), undefined));
   }
 
@@ -53,11 +67,57 @@ describe('an identifier', () => {
     'a\u200bb', 'a\u200cb', 'a\u200db', 'a\u2060b', 'a\ufeffb', 'a\u00adb', // zero-width
     'a\u034fb', 'a\u115fb', 'a\u3164b', 'a\u180eb',
     'a\u200eb', 'a\u200fb', 'a\u061cb', 'a\u202ab', 'a\u202eb', 'a\u2066b', 'a\u2069b', // bidi
+    'a\u00a0b', 'a\u1680b', 'a\u2003b', 'a\u2007b', 'a\u202fb', 'a\u205fb', 'a\u3000b', // spaces
+    'a\u2800b', 'a\u{13441}', 'a\u{1d159}b', // characters that only look like spaces
+    'a\ue000', 'a\u0378', 'a\u{10fffd}', 'a\uffff', // private use, unassigned
+    '\u0301a', '\u0e34', // a combining mark that has nothing to combine with
     'a\ufe00', 'a\ufe0f', 'a\u{e0100}', 'a\u{e01ef}', 'a\u{e0041}', // variation selectors and tags
   ];
   for (const text of refused) {
     test(`refuses ${show(text)}`, () => {
       assert.equal(findIdentifierFault(text, LIMIT)?.code, 'characters');
     });
+  }
+});
+
+test('an identifier that is rejected names the character', () => {
+  assert.match(findIdentifierFault('a\u00a0b', LIMIT)?.detail ?? '', /without U\+00A0\.$/);
+  assert.match(findIdentifierFault('a\u{1d159}', LIMIT)?.detail ?? '', /without U\+1D159\.$/);
+});
+
+describe('a reference', () => {
+  const known = ['a\u00a0b', '\u2800', 'a\u2800b', 'a\ue000', 'a\u0378', '\u0301a', 'a\ufffe'];
+  for (const text of known) {
+    test(`accepts ${show(text)}, as earlier versions did in identifiers`, () => {
+      assert.equal(findReferenceFault(text, LIMIT), undefined);
+    });
+  }
+
+  for (const [code, texts] of [
+    ['blank', ['', ' ', '\u00a0']], ['length', ['aaaaaa', 'ä'.repeat(6)]],
+    ['characters', [
+      ' a', 'a\u3000', 'a\u200bb', 'a\u202eb', 'a\0', 'a\nb', 'a\u2028b', '\ud800',
+    ]],
+  ] as const) {
+    for (const text of texts) {
+      test(`rejects ${show(text)}: ${code}`, () => {
+        assert.equal(findReferenceFault(text, LIMIT)?.code, code);
+      });
+    }
+  }
+});
+
+test('every text that renders as nothing is blank', async () => {
+  const key = { scopes: [], addressRanges: [], expiresAt: undefined };
+  for (const text of ['\u2800', '\u3164', '\u115f', '\u200b', '\u00a0', '\ufeff', '\u{1d159}']) {
+    for (const parsed of [parseReason(text), parseSource(text)]) {
+      assert.equal('fault' in parsed && parsed.fault.code, 'blank', show(text));
+    }
+    assert.match(catchRefusal(() => parseNewSeller(text, 'EUR')).publicDetail, /blank/);
+    const { issues: [issue] } = catchRefusal(() => parseNewApiKey({ name: text, ...key }));
+    assert.equal(issue?.code, 'blank');
+    const webhook = { url: 'https://shop.example/', description: text };
+    await assert.rejects(parseNewWebhook(webhook, async () => undefined), (error) =>
+      error instanceof AppError && error.issues[0]?.code === 'blank');
   }
 });

@@ -33,7 +33,7 @@ const OWN_ROWS: readonly string[] = [
   'SELECT * FROM product WHERE seller_id = ? ORDER BY id',
   'SELECT * FROM change WHERE seller_id = ? ORDER BY position',
   'SELECT * FROM stock_sequence WHERE seller_id = ? ORDER BY product_id, source',
-  'SELECT * FROM idempotency WHERE seller_id = ? ORDER BY key, part',
+  'SELECT * FROM idempotency WHERE seller_id = ? ORDER BY key_hash, part',
   `SELECT id, url, description, types, status, secret, old_secret, updated_at FROM webhook
     WHERE seller_id = ? ORDER BY id`,
   `SELECT id, hash, name, scopes, address_ranges, expires_at, revoked_at FROM api_key

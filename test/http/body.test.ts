@@ -1,26 +1,27 @@
 /** Reading the body of a request: its type, its size, and clients that leave. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { describe, test, type TestContext } from 'node:test';
-import { BODY_LIMIT_BYTES, DISCARD_LIMIT_BYTES } from '../../src/http/limits.ts';
-import { discardBody, readJson } from '../../src/http/body.ts';
+import { BODY_LIMIT_BYTES } from '../../src/http/limits.ts';
+import { readJson } from '../../src/http/body.ts';
+import { LingeringConnections } from '../../src/http/lingering-close.ts';
 import { createProblem } from '../../src/http/problem.ts';
 import { sendReply } from '../../src/http/reply.ts';
 import { send } from '../support/http.ts';
-import { exchange, open, readToEnd, readUntil, serve } from './raw.ts';
+import { open, readToEnd, readUntil, serve } from './raw.ts';
 
 const JSON_TYPES = ['application/json'];
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Answers each request with the JSON that it sent, or with why that was refused. */
 function serveEcho(t: TestContext): Promise<number> {
+  const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
     const reply = await readJson(request, JSON_TYPES).then(
       (value) => ({ status: 200, headers: {}, body: JSON.stringify(value) }),
       (error: unknown) => createProblem(error, () => {}),
     );
-    if (!request.complete) discardBody(request);
+    lingering.lingerAfter(response, reply);
     sendReply(response, reply);
   });
 }
@@ -154,43 +155,6 @@ describe('reading ends where the client leaves', { timeout: 5_000 }, () => {
       return readJson(request, JSON_TYPES);
     });
     assert.match(end, /AppError|read/);
-  });
-});
-
-describe('a body that nobody reads', () => {
-  test('is discarded, so that the connection can be used again', async (t) => {
-    const port = await serve(t, (request, response) => {
-      discardBody(request);
-      sendReply(response, { status: 403, headers: {}, body: request.url ?? '' });
-    });
-    const body = 'x'.repeat(DISCARD_LIMIT_BYTES / 2);
-    const length = `Content-Length: ${body.length}`;
-    const first = `POST /first HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n${body}`;
-    const second = 'GET /second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-    const text = await exchange(t, port, first + second);
-    assert.match(text, /403 .*\/first.*403 .*\/second$/s);
-  });
-
-  test('ends the connection where it does not end', { timeout: 10_000 }, async (t) => {
-    const port = await serve(t, (request, response) => {
-      discardBody(request);
-      sendReply(response, { status: 403, headers: {}, body: '' });
-    });
-    const socket = await open(t, port);
-    socket.on('error', () => {}); // it is to break
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.resume();
-    socket.write(formatPost('Transfer-Encoding: chunked'));
-    const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
-    let sent = 0;
-    // The limit is far above what the system buffers, and ends a test that would not.
-    while (!socket.destroyed && sent < 200 * DISCARD_LIMIT_BYTES) {
-      sent += chunk.length;
-      if (!socket.write(chunk)) await Promise.race([closed, once(socket, 'drain').catch(() => {})]);
-    }
-    assert.ok(sent > DISCARD_LIMIT_BYTES, `${sent} bytes were taken`);
-    assert.ok(sent < 100 * DISCARD_LIMIT_BYTES, `${sent} bytes were taken`);
-    await closed;
   });
 });
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readPeerAddress, TrustedProxies } from '../../src/http/client-address.ts';
+import { isLocalClient, readPeerAddress, TrustedProxies } from '../../src/http/client-address.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { serve } from './raw.ts';
@@ -110,6 +110,40 @@ describe('is refused where it is in doubt:', () => {
   test('more than a header can hold is read in no time', () => {
     const pair = 'a="' + '\\"'.repeat(8_000);
     assert.throws(() => read({ forwarded: pair }), { code: 'bad_request' });
+  });
+});
+
+describe('is on this machine', () => {
+  const cases: readonly (readonly [kind: string, peer: string | undefined, Fields, boolean])[] = [
+    ['by IPv4', '127.0.0.1', {}, true],
+    ['by any address of 127.0.0.0/8', '127.8.9.1', {}, true],
+    ['by IPv6', '::1', {}, true],
+    ['by IPv4 mapped into IPv6', '::ffff:127.0.0.1', {}, true],
+    ['not by another address', '192.0.2.1', {}, false],
+    ['not by another address mapped into IPv6', '::ffff:192.0.2.1', {}, false],
+    ['not by an address that only begins alike', '127.0.0.1.example', {}, false],
+    ['not by a Unix socket, nor once the socket is closed', undefined, {}, false],
+    ['not by what another machine forwards', '192.0.2.1', { 'x-forwarded-for': '127.0.0.1' },
+      false],
+    ['through a proxy for this machine', '127.0.0.1', { 'x-forwarded-for': '::1' }, true],
+    ['not through a proxy for another', '127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, false],
+    ['not where the header was forged before a proxy added to it', '::1',
+      { 'x-forwarded-for': '127.0.0.1, 192.0.2.1' }, false],
+    ['not where a proxy further away names another', '::1',
+      { 'x-forwarded-for': '192.0.2.1, 127.0.0.1' }, false],
+    ['not where a proxy hides its client', '::1', { 'x-forwarded-for': 'unknown' }, false],
+    ['through a proxy that sends Forwarded', '::1', { forwarded: 'for="[::1]:4711"' }, true],
+    ['not through one that names another there', '::1', { forwarded: 'for=192.0.2.1' }, false],
+    ['not where Forwarded names nobody', '::1', { forwarded: 'proto=https' }, false],
+    ['not where the two headers disagree', '::1',
+      { forwarded: 'for=127.0.0.1', 'x-forwarded-for': '192.0.2.1' }, false],
+  ];
+  for (const [kind, peer, headers, expected] of cases) {
+    test(kind, () => assert.equal(isLocalClient(ask(peer, headers)), expected));
+  }
+
+  test('is not decided by a header that cannot be read', () => {
+    assert.throws(() => isLocalClient(ask('::1', { forwarded: 'for="' })), { code: 'bad_request' });
   });
 });
 

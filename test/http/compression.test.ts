@@ -5,12 +5,12 @@ import { describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { COMPRESSION_MIN_BYTES } from '../../src/http/limits.ts';
 import { Compressor } from '../../src/http/compression.ts';
-import type { Reply } from '../../src/http/reply.ts';
+import type { Chunks, Reply } from '../../src/http/reply.ts';
 
 const LONG = 'a "word" of many; '.repeat(500);
 const DECOMPRESS = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
-function makeReply(reply: Partial<Reply> = {}): Reply {
+function makeReply(reply: Partial<Reply<Chunks>> = {}): Reply<Chunks> {
   const headers = { 'content-type': 'application/json', etag: '"12"', ...reply.headers };
   return { status: 200, body: LONG, ...reply, headers };
 }
@@ -21,7 +21,7 @@ function ask(acceptEncoding?: string, method = 'GET', headers: Record<string, st
 }
 
 /** The body as bytes. */
-async function readBody({ body = '' }: Reply): Promise<Buffer> {
+async function readBody({ body = '' }: Reply<Chunks>): Promise<Buffer> {
   if (typeof body === 'string' || body instanceof Uint8Array) return Buffer.from(body);
   return Buffer.concat((await Array.fromAsync(body)).map((chunk) => Buffer.from(chunk)));
 }
@@ -83,7 +83,7 @@ describe('compresses', () => {
 });
 
 describe('leaves as it is', () => {
-  const replies: Readonly<Record<string, Reply>> = {
+  const replies: Readonly<Record<string, Reply<Chunks>>> = {
     'a short body': makeReply({ body: 'x'.repeat(COMPRESSION_MIN_BYTES - 1) }),
     'an answer without a body': { status: 204, headers: {} },
     'a problem': makeReply({ status: 400 }),

@@ -8,6 +8,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { limitConnections } from '../../src/http/connections.ts';
 import { READING_CHECK_INTERVAL_MS, READING_GRACE_MS } from '../../src/http/limits.ts';
+import { LingeringConnections } from '../../src/http/lingering-close.ts';
 import { listen } from '../../src/http/listener.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { readToEnd, readUntil } from './raw.ts';
@@ -17,11 +18,11 @@ const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 const LIMITED = { timeout: 10_000 };
 
 async function serve(
-  t: TestContext, limits: Parameters<typeof limitConnections>[1],
+  t: TestContext, limits: Parameters<typeof limitConnections>[2],
   handle: RequestListener = (_, response) => response.end('done'),
 ): Promise<number> {
   const server = createServer(handle);
-  limitConnections(server, limits);
+  limitConnections(server, new LingeringConnections(), limits);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
@@ -101,7 +102,7 @@ describe('a connection', LIMITED, () => {
 test('a connection of TLS past the limit is ended before it is agreed on', LIMITED, async (t) => {
   const { cert, key } = makeCertificate();
   const server = createTlsServer({ cert, key }, (_, response) => response.end('done'));
-  limitConnections(server, { perAddress: 1, isProxy: () => false });
+  limitConnections(server, new LingeringConnections(), { perAddress: 1, isProxy: () => false });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {

@@ -1,4 +1,4 @@
-/** I-JSON (RFC 7493): what JSON.parse would let pass is refused, everything else is the same. */
+/** I-JSON (RFC 7493): what only JSON.parse accepts is rejected, everything else is the same. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { AppError } from '../../src/domain/error.ts';
@@ -16,8 +16,8 @@ describe('takes', () => {
     '{":":"::","{":"}{[]["}', '{"ab":"\\"","a":2}', '{"a":"\\\\"}', '"[[[[[[[[[[[["',
     '{"a":":\\\\\\""}',
     '"\\ud83d\\ude00 😀 \\u0000"', '{"__proto__":{"__proto__":1},"constructor":2}', '1e308',
-    '5e-324',
-    '1e-400', '123456789012345678901234567890', `"${'\\"'.repeat(10_000)}"`,
+    '5e-324', '1e2', '[0.1,12.50,1.0,-0.0,1E+2]', '9007199254740991', '0.30000000000000004',
+    '"1e-400"', '{"1e-400":"0.9999999999999999999999"}', `"${'\\"'.repeat(10_000)}"`,
     `"${'\\\\'.repeat(10_000)}"`,
   ];
   for (const text of texts) {
@@ -69,18 +69,29 @@ describe('refuses', () => {
     });
   }
 
-  const overflows: readonly (readonly [text: string, pointer: string])[] = [
-    ['1e400', ''], ['-1e400', ''], ['[0,1e400]', '/1'], ['{"a/b":{"~":[-1e309]}}', '/a~1b/~0/0'],
-    [`${'9'.repeat(400)}`, ''], ['{"price":1e309}', '/price'],
+  const inexact: readonly (readonly [text: string, pointer: string, code: string])[] = [
+    ['1e400', '', 'range'], ['-1e400', '', 'range'], ['[0,1e400]', '/1', 'range'],
+    ['{"a/b":{"~":[-1e309]}}', '/a~1b/~0/0', 'range'], [`${'9'.repeat(400)}`, '', 'range'],
+    ['{"price":1e309}', '/price', 'range'],
+    ['0.9999999999999999999999', '', 'precision'], ['[1e-400]', '/0', 'precision'],
+    ['{"sku":"1e-400","\\u0070rice":1e-400}', '/price', 'precision'],
+    ['{"a":[{"b":1},[ 1.5 , {"c/d" : 1.00000000000000001 }],2]}', '/a/1/1/c~1d', 'precision'],
+    ['[[1,2],9007199254740993]', '/1', 'precision'], ['{"a":{},"b":-5e-325}', '/b', 'precision'],
   ];
-  for (const [text, pointer] of overflows) {
-    test(`a number that overflows: ${text.slice(0, 40)}`, () => {
+  for (const [text, pointer, fault] of inexact) {
+    test(`a number that a double cannot hold: ${text.slice(0, 60)}`, () => {
       const { code, issues } = catchRefusal(() => parseText(text));
       assert.deepEqual([code, ...issues.map((issue) => [issue.pointer, issue.code])], [
-        'invalid_json', [pointer, 'range'],
+        'invalid_json', [pointer, fault],
       ]);
     });
   }
+
+  test('a number that a double cannot hold after all other faults', () => {
+    assert.deepEqual(catchRefusal(() => parseText('[1e-400')).issues, []);
+    const { issues } = catchRefusal(() => parseText('[1e-400,{"a":1,"a":1}]'));
+    assert.deepEqual(issues.map(({ pointer, code }) => [pointer, code]), [['/1/a', 'duplicate']]);
+  });
 });
 
 describe('depth', () => {
@@ -185,7 +196,7 @@ function settle(run: () => unknown): { readonly value: unknown } | { readonly er
 }
 
 const SPACES = ['', '', '', ' ', '\n', '\t', '\r\n'];
-const SCALARS = ['null', 'true', 'false', '0', '-0', '12.50', '1e3', '-7E-2', '123456789012345678'];
+const SCALARS = ['null', 'true', 'false', '0', '-0', '12.50', '1e3', '-7E-2', '123456789012345680'];
 const CHARACTERS = [
   'a', 'b', '0', ' ', ':', ',', '{', '}', '[', ']', '/', '~', '\\"', '\\\\', '\\/', '\\n',
   '\\u0061',

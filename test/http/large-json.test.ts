@@ -45,3 +45,11 @@ test('names the member that stands twice in a large body, and lets others have t
     error instanceof AppError && error.issues[0]?.pointer === '/m59998'));
   assert.ok(turns >= 17);
 });
+
+test('names a number in a large body that a double cannot hold, in time slices', async () => {
+  const numbers = `${'12.345678901234567,'.repeat(60_000)}1e-400`;
+  const turns = await countTurns(() =>
+    assert.rejects(parseLargeJson(Buffer.from(`[${numbers}]`)), (error) =>
+      error instanceof AppError && error.issues[0]?.pointer === '/60000'));
+  assert.ok(turns >= 17);
+});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import { FORM_PART_HEAD_LIMIT_BYTES, FORM_PARTS_LIMIT } from '../../src/http/limits.ts';
-import { discardBody } from '../../src/http/body.ts';
+import { LingeringConnections } from '../../src/http/lingering-close.ts';
 import { type FormPart, openForm, readField, readForm } from '../../src/http/multipart.ts';
 import { createProblem } from '../../src/http/problem.ts';
 import { sendReply } from '../../src/http/reply.ts';
@@ -222,13 +222,14 @@ describe('the request of a form', LIMITED, () => {
 
 /** Answers with the names and lengths of the parts. */
 function serveForms(t: TestContext): Promise<number> {
+  const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
     const reply = await Promise.try(() => readAll(openForm(request))).then((parts) => ({
       status: 200, headers: {},
       body: JSON.stringify(parts.map(({ name, bytes }) => [name, bytes.length])),
     }), (error: unknown) => createProblem(error, () => {}));
+    lingering.lingerAfter(response, reply);
     void sendReply(response, reply);
-    if (!request.complete) discardBody(request);
   });
 }
 

@@ -67,7 +67,8 @@ describe('a bucket', () => {
     assert.deepEqual([retryAfterSeconds, resetSeconds], [600, 3_600]);
     clock.now += 600_000;
     assert.equal(takeAll(limiter, 'a'), 1);
-    assert.match(limiter.formatFields(limiter.take('a'))['ratelimit-policy'] ?? '', /w=3600$/);
+    const fields = limiter.formatFields(limiter.take('a'), 'requests');
+    assert.match(fields['ratelimit-policy'] ?? '', /w=3600$/);
   });
 
   test('takes back a token, and no more than it holds', () => {
@@ -153,7 +154,7 @@ describe('the table', () => {
 test('tells limit, rest and reset in the fields of draft 11', () => {
   const limiter = new RateLimiter<string>(600, 10, makeClock());
   for (let n = 0; n < 99; n += 1) limiter.take('a');
-  assert.deepEqual(limiter.formatFields(limiter.take('a')), {
+  assert.deepEqual(limiter.formatFields(limiter.take('a'), 'requests'), {
     'ratelimit-policy': '"requests";q=600;w=60', ratelimit: '"requests";r=500;t=10',
   });
 });

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
-import { handleRequests } from '../../src/http/request-events.ts';
+import { LingeringConnections } from '../../src/http/lingering-close.ts';
+import { type FindMethods, handleRequests } from '../../src/http/request-events.ts';
 import { send } from '../support/http.ts';
 import { exchange, open, readToEnd, readUntil } from './raw.ts';
 import { shareServer } from './shared-server.ts';
@@ -16,9 +17,13 @@ const LIMITED = { timeout: 10_000 };
 const getWhole = shareServer();
 
 /** Serves as `listen` does, without its limits. */
-async function serve(t: TestContext, handle: RequestListener): Promise<number> {
+async function serve(
+  t: TestContext, handle: RequestListener, findMethods?: FindMethods,
+): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
-  handleRequests(server, handle);
+  handleRequests(server, handle, {
+    lingering: new LingeringConnections(), ...(findMethods && { findMethods }),
+  });
   await once(server, 'listening');
   t.after(() => {
     server.closeAllConnections();
@@ -36,11 +41,12 @@ describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
   const methods = { FETCH: '/', get: '/', 'X-Y_Z': '/a?b' };
   for (const [method, target] of Object.entries(methods)) {
     test(`the method ${method}, which nobody knows`, async (t) => {
-      const port = await serve(t, answer);
+      const findMethods = (asked: string) => asked === target ? ['GET', 'POST'] : [];
+      const port = await serve(t, answer, findMethods);
       const text = await exchange(t, port, `${method} ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
       assert.match(text, /^HTTP\/1\.1 405 Method Not Allowed\r\nConnection: close\r\n/);
       assert.match(text, /urn:problem-type:seller-product-api:method-not-allowed/);
-      assert.match(text, /\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n/);
+      assert.match(text, /\r\nAllow: GET, POST\r\n/);
     });
   }
 
@@ -61,6 +67,11 @@ describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
     }
     assert.equal((await send(port, { path: '/' })).text, 'answer to /');
   });
+});
+
+test('answers 501 to an unknown method without `findMethods`', async (t) => {
+  const text = await exchange(t, await serve(t, answer), 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n');
+  assert.match(text, /^HTTP\/1\.1 501 Not Implemented\r\nConnection: close\r\n/);
 });
 
 describe('a request that wants another protocol', LIMITED, () => {

@@ -49,6 +49,8 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'a host with a path': [{ fields: ['Host: x/y'] }, /"host" with/],
   'a host with a user': [{ fields: ['Host: a@x'] }, /"host" with/],
   'two hosts in one field': [{ fields: ['Host: x, y'] }, /"host" with/],
+  'two hosts with a comma alone': [{ fields: ['Host: x,y'] }, /"host" with/],
+  'a host with a port that no host has': [{ fields: ['Host: x:65536'] }, /"host" with/],
   'a target in absolute form': [{ line: `GET http://x${PATH} HTTP/1.1` }, /one slash/],
   'a target that begins with two slashes': [{ line: `GET /${PATH} HTTP/1.1` }, /one slash/],
   'the target of another kind of request': [{ line: 'OPTIONS * HTTP/1.1' }, /one slash/],
@@ -120,6 +122,7 @@ describe('takes', () => {
       'If-None-Match: "2"', 'X-Forwarded-For: a', 'X-Forwarded-For: b', last,
     ] }, / 200 /],
     'a host with a port, and one of IPv6': [{ fields: ['Host: [::1]:8080', last] }, / 200 /],
+    'a host with the highest port': [{ fields: ['Host: x:65535', last] }, / 200 /],
     'a length of 0 with DELETE': [{
       line: 'DELETE /api/v1/products/a HTTP/1.1', fields: ['Host: x', 'Content-Length: 0', last],
     }, / 401 /],
@@ -162,15 +165,24 @@ test('answers a refused request before all of its body has come', LIMITED, async
 });
 
 test('answers 405 with Allow to methods that a path does not have', async (t) => {
-  for (const method of ['TRACE', 'PURGE', 'PROPFIND', 'OPTIONS', 'QUERY']) {
+  for (const method of ['TRACE', 'PURGE', 'PROPFIND', 'OPTIONS', 'QUERY', 'FETCH', 'get']) {
     for (const [path, allow] of [
       ['/api/v1/products', 'GET, HEAD, POST'], ['/portal/sign-in', 'GET, HEAD, POST'],
+      ['/api/v1/products/a?b', 'DELETE, GET, HEAD, PATCH'], ['/readyz', 'GET, HEAD'],
     ]) {
       const line = `${method} ${path} HTTP/1.1`;
       const fields = ['Host: localhost', 'Connection: close'];
       const text = await exchange(t, getServer().port, format({ line, fields }));
       assert.match(text, /^HTTP\/1\.1 405 /, line);
-      assert.match(text, new RegExp(`\r\nallow: ${allow}\r\n`), line);
+      assert.match(text, new RegExp(`\r\nallow: ${allow}\r\n`, 'i'), line);
     }
+  }
+});
+
+test('answers 404 to an unknown method on a path that does not exist', async (t) => {
+  for (const path of ['/', '/nowhere', '/portal/nowhere', 'nowhere']) {
+    const text = await exchange(t, getServer().port, format({ line: `FETCH ${path} HTTP/1.1` }));
+    assert.match(text, path === '/' ? /^HTTP\/1\.1 405 [^]*\r\nAllow: GET, HEAD\r\n/
+      : /^HTTP\/1\.1 404 [^]*not-found/);
   }
 });

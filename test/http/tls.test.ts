@@ -20,8 +20,8 @@ interface TlsServer extends Listener {
 
 async function start(
   t: TestContext, handle: RequestListener = (_, response) => response.end('done'),
+  certificate = makeCertificate(),
 ): Promise<TlsServer> {
-  const certificate = makeCertificate();
   const listener = await listen(handle, ADDRESS, { certificate });
   t.after(() => listener.stop());
   return { ...listener, certificate };
@@ -60,6 +60,39 @@ test('speaks TLS 1.3 and 1.2, and refuses what is older, whatever Node allows', 
   const renewed = makeCertificate();
   renew(renewed);
   await check(renewed);
+});
+
+test('accepts only ECDHE suites with an AEAD in TLS 1.2', async (t) => {
+  for (const [type, authentication] of [['ec', 'ECDSA'], ['rsa', 'RSA']] as const) {
+    const certificate = makeCertificate({ type });
+    const { port, renew } = await start(t, undefined, certificate);
+    const list = async (): Promise<string[]> => {
+      const taken: string[] = [];
+      for (const name of tls.getCiphers()) {
+        const ciphers = `${name.toUpperCase()}:@SECLEVEL=0`;
+        const options = { ciphers, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const;
+        await openTls(t, port, certificate, options).then((socket) => {
+          taken.push(socket.getCipher().name);
+        }, () => {}); // it is to be rejected
+      }
+      return taken.sort();
+    };
+    const expected = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305']
+      .map((name) => `ECDHE-${authentication}-${name}`);
+    assert.deepEqual(await list(), expected);
+    renew(certificate);
+    assert.deepEqual(await list(), expected);
+  }
+});
+
+test('does not renegotiate', async (t) => {
+  const { port, certificate } = await start(t);
+  const socket = await openTls(t, port, certificate, { maxVersion: 'TLSv1.2' });
+  const error = await new Promise<Error | null>((resolve) => {
+    socket.once('error', resolve);
+    socket.renegotiate({}, resolve);
+  });
+  assert.match(String(error), /no renegotiation/i);
 });
 
 test('gives new connections the renewed certificate, while an old one goes on', async (t) => {

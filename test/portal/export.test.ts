@@ -1,6 +1,10 @@
 /** The export of the portal: what the API exports, for those who are signed in. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AnsweredRequest } from '../../src/index.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { openShop, readText, Visitor } from './visitor.ts';
@@ -57,3 +61,34 @@ test('the pages of imports and of products lead to it', async (t) => {
   const file = await visitor.get(`${path}?q=cup&category=K+%26+L&stock=&sort=id&format=csv`);
   assert.match(file.text, /^id,name,[^\n]*\r\n[^\n]*,Cup,K & L,[^\n]*\r\n$/);
 });
+
+test('ends an export whose session has ended', { timeout: 15_000 },
+  async (t) => {
+    const entries: AnsweredRequest[] = [];
+    const server = await startServer(t, {
+      portal: true, streamLimits: { reauthorizeIntervalMs: 20 },
+      onAnswered: (entry) => entries.push(entry),
+    });
+    const { visitor } = await openShop(server);
+    await visitor.get('/portal');
+    t.mock.method(server.store, 'exportProducts', async () => ({
+      position: 0, pages: (async function* () { for (;;) yield await wait(1, []); })(),
+    }));
+    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const outgoing = request({
+      host: '127.0.0.1', port: server.port, path: '/portal/export', headers: { cookie },
+      agent: false,
+    }).on('error', () => {}).end();
+    t.after(() => outgoing.destroy());
+    const [response] = await once(outgoing, 'response') as [IncomingMessage];
+    response.on('error', () => {});
+    assert.equal(response.statusCode, 200);
+    const closed = new Promise((resolve) => response.resume().once('close', resolve));
+    await visitor.submit({}, { action: '/portal/sign-out' });
+    await closed;
+    assert.equal(response.complete, false);
+    const findEntry = () => entries.find(({ route }) => route === '/portal/export');
+    while (!findEntry()) await wait(1);
+    assert.deepEqual([findEntry()?.status, findEntry()?.code], [200, 'browser_refused']);
+    assert.deepEqual(server.reports, []);
+  });

@@ -1,7 +1,8 @@
 /** Requests that other sites make a browser send: refused, and nothing is changed by them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { test, type TestContext } from 'node:test';
 import { SESSION_SEEN_INTERVAL_MS } from '../../src/config.ts';
 import { routes } from '../../src/portal/routes.ts';
@@ -121,12 +122,15 @@ test('lets nobody be signed in to an account of somebody else', async (t) => {
 });
 
 test('takes the token of no page of which there are two cookies', async (t) => {
-  const { shop: { visitor } } = await prepare(t);
+  const { server, shop: { visitor, sellerId } } = await prepare(t);
   await visitor.get('/portal/account');
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const twice = `${cookie}; __Host-session=${'A'.repeat(43)}`;
+  const before = await server.store.findAccount(sellerId);
   const answer = await visitor.submit(SETTINGS, { headers: { cookie: twice } });
-  assert.equal(answer.headers.location, '/portal/sign-in');
+  assert.equal(answer.status, 403);
+  assert.match(answer.text, /<h1>Sign in<\/h1>/);
+  assert.deepEqual(await server.store.findAccount(sellerId), before);
 });
 
 test('checks every form before its page does anything', async (t) => {
@@ -173,4 +177,27 @@ test('refuses every page under a name of somebody else (DNS rebinding)', async (
       assert.doesNotMatch(answer.text, /A shop/);
     }
   }
+});
+
+/** An address of this machine that is not loopback: its clients look like other machines. */
+const OUTER = Object.values(networkInterfaces()).flat()
+  .find((network) => network?.family === 'IPv4' && !network.internal)?.address;
+
+test('rejects every page for a client on another machine, whatever its Host says', {
+  skip: OUTER === undefined && 'this machine has no network',
+}, async (t) => {
+  const { port } = await startServer(t, { portal: true, host: '::' });
+  const ask = (hostname: string, path: string, headers: OutgoingHttpHeaders = {}) =>
+    send(port, { path, hostname, headers: { host: `localhost:${port}`, ...headers } });
+  for (const path of ['/portal', '/portal/sign-in', '/portal/join', '/portal/assets/portal.css']) {
+    const answer = await ask(OUTER ?? '', path);
+    assert.equal(answer.status, 403, path);
+    assert.match(readText(answer.text), /start it with --base-url https:/, path);
+    const proxied = await ask('127.0.0.1', path, { 'x-forwarded-for': '192.0.2.7' });
+    assert.equal(proxied.status, 403, path);
+    assert.equal(proxied.headers['content-type'], 'text/html; charset=utf-8');
+  }
+  assert.equal((await ask('127.0.0.1', '/portal/join')).status, 200);
+  const proxied = await ask('127.0.0.1', '/portal/join', { 'x-forwarded-for': '127.0.0.1' });
+  assert.equal(proxied.status, 200);
 });

@@ -116,6 +116,37 @@ test('columns that are not found are chosen, and blank cells filled in', async (
   [['Mug', 'Kitchen', 7], ['Cup', 'Misc', 7]]);
 });
 
+test('a file with a duplicate column is not imported, and the column is named', async (t) => {
+  const shop = await open(t);
+  const page = await upload(shop.visitor, 'sku,name,category,price,stock,Price\nM,Mug,K,1,1,2\n');
+  assert.match(page.text, /columns "price" and "Price" \(4 and 6\), which count as the same/);
+  assert.doesNotMatch(page.text, /Import now/);
+  assert.deepEqual(await listSkus(shop), []);
+});
+
+test('a partial file keeps what it leaves out, and says what new products lack', async (t) => {
+  const shop = await open(t);
+  const { visitor } = shop;
+  await upload(visitor, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
+  await act(visitor, 'commit');
+  const preview = await upload(visitor, 'sku,stock\nM-1,9\n');
+  assert.match(preview.text, /no column for name, category, price: products that exist keep/);
+  assert.match(preview.text, /To create 0 To change 1 The same already 0 To refuse 0/);
+  assert.match(preview.text, /M-1 2 stock 1 9/);
+  assert.doesNotMatch(preview.text, /M-1 2 (?:name|category|price)/);
+  const defaults = { default_name: 'Product', default_category: 'Misc', default_price: '1' };
+  const again = await act(visitor, '', defaults);
+  assert.doesNotMatch(again.text, /M-1 2 (?:name|category|price)/);
+  await act(visitor, 'commit');
+  const { products: [mug] } = (await shop.send({ path: '/api/v1/products' })).json();
+  assert.deepEqual([mug.name, mug.category, mug.price, mug.stock], ['Mug', 'Kitchen', 5, 9]);
+
+  const lacking = await upload(visitor, `${HEADER}A,K,A,1,\nB,K,B,1,\n`);
+  assert.match(lacking.text, /2 rejected rows are new products without a value for stock\. /);
+  assert.match(lacking.text, /Enter 0 as "Default stock for new products" below\./);
+  assert.match((await act(visitor, '', { default_stock: '0' })).text, /To create 2/);
+});
+
 test('products that are there are left alone where the seller wants that', async (t) => {
   const { visitor } = await open(t);
   await upload(visitor, HEADER + makeRows(1));
@@ -136,6 +167,10 @@ test('what is imported is what was shown', async (t) => {
   const refused = await act(visitor, 'commit');
   assert.equal(refused.status, 409);
   assert.match(refused.text, /read in another way now.*Nothing was imported/);
+  for (const suffix of ['.0', '.00000000000000001', 'e0', ' ']) {
+    const revision = `${visitor.valueOf('revision')}${suffix}`;
+    assert.equal((await act(visitor, 'commit', { revision })).status, 409);
+  }
   assert.deepEqual(await listSkus(shop), []);
   assert.match((await act(visitor, 'commit')).text, /Imported: products\.csv/);
   visitor.page = shown;

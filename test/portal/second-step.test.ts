@@ -1,12 +1,11 @@
 /** One-time passwords: switched on, asked for at the sign-in, each taken once, and switched off. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
   NEW_TOTP_LIFE_MS, RECOVERY_CODES, SECOND_STEP_LIFE_MS, TOTP_REFUSED_LIMIT,
 } from '../../src/portal/limits.ts';
 import { makeClock } from '../support/clock.ts';
+import { damage } from '../store/sqlite/check/sample-folder.ts';
 import { startServer } from '../support/server.ts';
 import { showCode } from './authenticator.ts';
 import { openShop, readText, type Shop, Visitor } from './visitor.ts';
@@ -274,7 +273,7 @@ test('is switched off, and its codes made anew, by the password alone', async (t
 test('lets nobody in by a code without the key of the server, and says what to do', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret, codes } = await enable(shop, clock.now);
-  rmSync(join(server.folder, 'server.key'));
+  damage(server.folder, 'UPDATE account SET totp_secret = randomblob(length(totp_secret))');
   clock.now += STEP_MS;
   const visitor = await showPassword(server.port, shop);
   const answer = await visitor.submit({ code: showCode(secret, clock.now) });

@@ -101,6 +101,12 @@ export class Visitor {
     return values.find(([other]) => other === name)?.[1];
   }
 
+  /** What the form with this action would send, were nobody to touch it. */
+  formOf(action: string): PageForm['values'] {
+    const form = findForms(this.page?.text ?? '').find((one) => one.action === action);
+    return form?.values ?? assert.fail(`The page has no form ${action}.`);
+  }
+
   /** As browsers do (RFC 6265bis, section 5.7): what the prefix promises has to be so. */
   #keep(line: string): void {
     const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());

@@ -78,6 +78,26 @@ function misplace(secret: string): Request[] {
   ];
 }
 
+/** Changes that are recorded under an Idempotency-Key that is a secret, and a repetition of one. */
+async function sendAsIdempotencyKeys(
+  { port }: { port: number }, key: string, canaries: ReadonlyMap<string, string>,
+): Promise<void> {
+  const sendChange = (secret: string, n: number): Promise<Answer> => send(port, {
+    method: 'POST', path: '/api/v1/products', body: JSON.stringify({
+      name: 'Canary', category: 'Birds', sku: `CANARY-${n}`, price: 1, stock: 1,
+    }),
+    headers: {
+      'content-type': 'application/json', 'x-api-key': key,
+      'idempotency-key': JSON.stringify(secret),
+    },
+  });
+  for (const [n, secret] of [...new Set(canaries.values())].entries()) {
+    assert.equal((await sendChange(secret, n)).status, 201, `canary ${n}`);
+    const again = await sendChange(secret, n);
+    assert.equal(again.headers['idempotent-replay'], 'true');
+  }
+}
+
 /** What was asked is the sender's own: here it matters what the server keeps and logs of it. */
 async function sendMisplaced(
   { port }: { port: number }, key: string, canaries: ReadonlyMap<string, string>,
@@ -138,6 +158,7 @@ async function assertKept(
 ): Promise<void> {
   const misplaced = await sendMisplaced(serving, life.key, canaries);
   assert.ok(misplaced.every(({ status }) => status < 500));
+  await sendAsIdempotencyKeys(serving, life.key, canaries);
   const backup = join(base, 'copy.db');
   const backedUp = await run(['backup', backup, '--data', folder]);
   assert.equal(backedUp.status, 0, backedUp.notes);

@@ -17,12 +17,17 @@ interface CertificateOptions {
   readonly names?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** Of the key. Default `ec`, which is quick to make. */
+  readonly type?: 'ec' | 'rsa';
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const [INTEGER, BITS, OCTETS, OID, UTF8, TIME, SEQUENCE, SET] =
-  [0x02, 0x03, 0x04, 0x06, 0x0c, 0x18, 0x30, 0x31] as const;
+const [INTEGER, BITS, OCTETS, NULL, OID, UTF8, TIME, SEQUENCE, SET] =
+  [0x02, 0x03, 0x04, 0x05, 0x06, 0x0c, 0x18, 0x30, 0x31] as const;
 const ECDSA_WITH_SHA256 = der(SEQUENCE, der(OID, Buffer.from('2a8648ce3d040302', 'hex')));
+const RSA_WITH_SHA256 = der(
+  SEQUENCE, der(OID, Buffer.from('2a864886f70d01010b', 'hex')), der(NULL),
+);
 const COMMON_NAME = der(OID, Buffer.from('550403', 'hex'));
 const ALTERNATIVE_NAMES = der(OID, Buffer.from('551d11', 'hex'));
 const TRUE = Buffer.from('0101ff', 'hex');
@@ -34,15 +39,19 @@ let serial = 0;
 export function makeCertificate({
   names = ['localhost', '127.0.0.1'],
   notBefore = new Date(Date.now() - DAY_MS), notAfter = new Date(Date.now() + DAY_MS),
+  type = 'ec',
 }: CertificateOptions = {}): TestCertificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey, privateKey } = type === 'ec'
+    ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    : generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const algorithm = type === 'ec' ? ECDSA_WITH_SHA256 : RSA_WITH_SHA256;
   serial += 1;
   const name = der(SEQUENCE, der(SET, der(SEQUENCE,
     COMMON_NAME, der(UTF8, Buffer.from(names[0] ?? '')))));
   const toBeSigned = der(SEQUENCE,
     der(0xa0, der(INTEGER, Buffer.of(2))), // version 3
     der(INTEGER, Buffer.of(1, serial >> 8, serial & 0xff)),
-    ECDSA_WITH_SHA256,
+    algorithm,
     name, // the issuer
     der(SEQUENCE, formatTime(notBefore), formatTime(notAfter)),
     name,
@@ -52,7 +61,7 @@ export function makeCertificate({
       der(SEQUENCE, ALTERNATIVE_NAMES, der(OCTETS, der(SEQUENCE, ...names.map(formatName)))))));
   const signature = sign('sha256', toBeSigned, privateKey);
   const whole = der(SEQUENCE,
-    toBeSigned, ECDSA_WITH_SHA256, der(BITS, Buffer.of(0), signature));
+    toBeSigned, algorithm, der(BITS, Buffer.of(0), signature));
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').match(/.{1,64}/g)?.join('\n')}`
       + '\n-----END CERTIFICATE-----\n',

@@ -16,15 +16,18 @@ export interface Request {
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Uint8Array;
+  /** Default 127.0.0.1. */
+  readonly hostname?: string;
   /** Whose connections it may go over. */
   readonly agent?: Agent;
 }
 
 export function send(
-  port: number, { method = 'GET', path, headers = {}, body, agent }: Request,
+  port: number,
+  { method = 'GET', path, headers = {}, body, hostname = '127.0.0.1', agent }: Request,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const where = { host: '127.0.0.1', port, agent: agent ?? false };
+    const where = { hostname, port, agent: agent ?? false };
     const outgoing = request({ ...where, method, path, headers });
     outgoing.on('error', reject);
     outgoing.on('response', (response) => {

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
-  type ApiKeySecret, type AppOptions, createApp, createPortal, type ErrorReport, generateApiKey,
-  hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller, type PortalOptions,
-  startWebhooks, type Store, type WebhooksOptions,
+  type ApiKeySecret, type AppOptions, type Certificate, createApp, createPortal,
+  type ErrorReport, generateApiKey, hashApiKey, listen, openSqliteStore, parseNewApiKey,
+  parseNewSeller, type PortalOptions, startWebhooks, type Store, type WebhooksOptions,
 } from '../../src/index.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';
@@ -42,11 +42,18 @@ export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webh
   readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
   /** Serves the pages under `/portal`, with the clock and the base URL of the server. */
   readonly portal?: true | PortalOptions;
+  /** Where it listens. Default 127.0.0.1. */
+  readonly host?: string;
+  /** Speaks TLS. */
+  readonly certificate?: Certificate;
 }
 
 /** Starts a server and stops it after the test. No rate limit unless one is given. */
 export async function startServer(
-  t: Pick<TestContext, 'after'>, { webhooks: hooks, portal: pages, ...options }: TestOptions = {},
+  t: Pick<TestContext, 'after'>,
+  {
+    webhooks: hooks, portal: pages, host = '127.0.0.1', certificate, ...options
+  }: TestOptions = {},
 ): Promise<TestServer> {
   const folder = join(makeFolder(t), 'data');
   const reports: ErrorReport[] = [];
@@ -62,7 +69,10 @@ export async function startServer(
     rateLimitPerMinute: 0, ...options, store, report, ...(webhooks && { webhooks }),
     ...(portal && { portal }),
   });
-  const listener = await listen(app.handle, { host: '127.0.0.1', port: 0 });
+  const listener = await listen(
+    app.handle, { host, port: 0 },
+    { findMethods: app.findMethods, ...(certificate && { certificate }) },
+  );
   t.after(async () => {
     // Live streams end with the app.
     await Promise.all([listener.stop(), webhooks?.close(), app.close()]);

@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { makeFolder } from './folder.ts';
 
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
 /** Why there can be no such faults here; false where there can. */
 export const NO_STRACE: string | false =
   spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0 ? false
@@ -57,4 +59,41 @@ export async function bring(
       await ended;
     },
   };
+}
+
+export interface SystemCall {
+  readonly name: string;
+  /** Paths among its arguments; of a descriptor, the path that is open. */
+  readonly paths: readonly string[];
+}
+
+/** Runs a command to its end; resolves with its successful calls of these names, in order. */
+export function traceCommand(
+  t: TestContext, names: string, args: readonly string[], environment: NodeJS.ProcessEnv = {},
+): Promise<SystemCall[]> {
+  return traceNode(t, names, [MAIN, ...args], environment);
+}
+
+/** The same for a module of this text. */
+export function traceModule(t: TestContext, names: string, text: string): Promise<SystemCall[]> {
+  return traceNode(t, names, ['--input-type=module', '--eval', text]);
+}
+
+async function traceNode(
+  t: TestContext, names: string, args: readonly string[], environment: NodeJS.ProcessEnv = {},
+): Promise<SystemCall[]> {
+  const log = join(makeFolder(t), 'trace');
+  const child = spawn('strace', [
+    '-f', '-y', '-z', '-s', '1000', '-o', log, '-e', `trace=${names}`,
+    process.execPath, ...args,
+  ], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...environment } });
+  let notes = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { notes += text; });
+  const [status] = await once(child, 'close');
+  assert.equal(status, 0, notes);
+  return [...readFileSync(log, 'utf8').matchAll(/^\d+ +(\w+)\((.*)\) += /gm)]
+    .map(([, name = '', text = '']) => ({
+      name, paths: [...text.matchAll(/"([^"]*)"|^\d+<([^>]*)>/g)]
+        .map(([, path, open]) => path ?? open ?? ''),
+    }));
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Currency } from '../../src/domain/currency.ts';
+import { completeProduct } from '../../src/domain/product.ts';
 import { parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
@@ -12,19 +13,23 @@ const EUR = { code: 'EUR', decimals: 2 };
 const HEADER = 'name,category,sku,price,stock';
 
 const readCsv = async (text: string, map = '', defaults = ''): Promise<ImportRow[]> =>
-  readRows(new CsvRows(
-    EUR, map === '' ? new Map() : parseColumnMap(map),
-    defaults === '' ? new Map() : parseDefaults(defaults),
-  ), text);
+  readRows(new CsvRows(EUR, {
+    map: map === '' ? new Map() : parseColumnMap(map),
+    defaults: defaults === '' ? new Map() : parseDefaults(defaults),
+    isPartial: true,
+  }), text);
 
-/** A row in short: its line, and the product, or its faults, or that it holds none. */
+const PLAIN = { map: new Map(), defaults: new Map(), isPartial: false };
+
+/** A row in short: its line, and the new product, or its faults, or that it holds none. */
 function summarise({ line, sku, content }: ImportRow) {
   if (!content) return [line, sku, 'skipped'];
   if (content.issues) {
     return [line, sku, content.issues.map(({ pointer, code }) => `${pointer} ${code}`)];
   }
-  const { product } = content;
-  assert.equal(product.sku, sku);
+  assert.equal(content.product.sku, sku);
+  const product = completeProduct(content.product, content.product.defaults);
+  if (!product) return [line, sku, content.missing?.map((one) => `${one.pointer} ${one.code}`)];
   return [line, sku, product.name, product.category, product.priceMinor, product.stock];
 }
 
@@ -41,11 +46,26 @@ test('names every fault of a row, and reads the other rows', async () => {
   const text = `${HEADER},currency\n,K,M-1,1.999,x,EUR\nMug,K,M-2,-1,1.5,USD\nMug,K,,,,EUR\n`
     + 'Mug,K,M-3,1,1,\n';
   assert.deepEqual(await summariseCsv(text), [
-    [2, 'M-1', ['/stock format', '/name blank', '/price precision']],
+    [2, 'M-1', ['/stock format', '/price precision']],
     [3, 'M-2', ['/currency mismatch', '/price range', '/stock precision']],
-    [4, null, ['/price blank', '/stock blank', '/sku blank']],
+    [4, null, ['/sku blank']],
     [5, 'M-3', 'Mug', 'K', 100, 1],
   ]);
+});
+
+test('rejects numbers that a double cannot hold, also in defaults', async () => {
+  const row = (price: string, stock: string): string => `${HEADER}\nA,B,C,${price},${stock}`;
+  for (const [price, stock, faults] of [
+    ['1', '0.9999999999999999999999', ['/stock precision']],
+    ['19.990000000000000001', '1', ['/price precision']],
+    ['9'.repeat(400), '1.00000000000000001', ['/stock precision', '/price range']],
+  ] as const) {
+    assert.deepEqual(await summariseCsv(row(price, stock)), [[2, 'C', faults]]);
+  }
+  const padded = row('19.9900000000000000000', '7.0000000000000000000');
+  assert.deepEqual(await summariseCsv(padded), [[2, 'C', 'A', 'B', 1999, 7]]);
+  const filled = await summariseCsv(row('1', ''), '', 'stock:0.9999999999999999999999');
+  assert.deepEqual(filled, [[2, 'C', ['/stock precision']]]);
 });
 
 test('fails a row with more cells than the header has, unless they are blank', async () => {
@@ -62,7 +82,7 @@ test('takes cells that a row does not have for blank ones', async () => {
 test('skips rows in which everything is blank', async () => {
   assert.deepEqual(await summariseCsv(`${HEADER}\n,,,,\n  \nA,,,,\n`), [
     [2, null, 'skipped'], [3, null, 'skipped'],
-    [4, null, ['/price blank', '/stock blank', '/category blank', '/sku blank']],
+    [4, null, ['/sku blank']],
   ]);
 });
 
@@ -124,7 +144,7 @@ test('reads what Magento exports', async () => {
 });
 
 test('names the columns of a shop that it does not read', async () => {
-  const reader = new CsvRows(EUR, new Map(), new Map());
+  const reader = new CsvRows(EUR, PLAIN);
   await readRows(reader, MAGENTO);
   assert.deepEqual(reader.ignoredColumns.slice(0, 3), [
     'attribute_set_code', 'product_websites', 'description',
@@ -157,6 +177,21 @@ test('fills blank cells and missing columns with defaults, which are read like c
     [2, 'M-1', ['/price blank', '/stock format']]);
 });
 
+test('leaves out what is blank or has no column, and keeps the defaults apart', async () => {
+  const rows = await readCsv('sku,stock,name\nA,5,\nB,,Bowl\nC,x,\n', '', 'name:N,price:1');
+  assert.deepEqual(rows.map(({ content }) => content?.product), [
+    { sku: 'A', stock: 5, defaults: { name: 'N', priceMinor: 100 } },
+    { sku: 'B', name: 'Bowl', defaults: { priceMinor: 100 } },
+    undefined,
+  ]);
+  assert.deepEqual(rows.slice(0, 2).map(({ content }) => content?.missing?.map(
+    ({ pointer, code }) => `${pointer} ${code}`,
+  )), [['/category required'], ['/category required', '/stock blank']]);
+  const [shop] = await readCsv('Handle,Title,Type,Variant SKU,Variant Price\na,A,,S-1,1\n');
+  assert.deepEqual(shop?.content?.product,
+    { sku: 'S-1', name: 'A', priceMinor: 100, defaults: { category: 'Uncategorized' } });
+});
+
 test('imports what shops leave open where there are defaults for it', async () => {
   assert.deepEqual((await summariseCsv(WOOCOMMERCE, '', 'stock:0')).at(-1),
     [8, 'POT', 'Teapot', 'Food', 1990, 0]);
@@ -182,7 +217,7 @@ test('lets variations of WooCommerce inherit the category of the parent they nam
 
 test('parses no more rows at once than a turn has', async () => {
   const text = `${HEADER}\n${'A,B,C,1,2\n'.repeat(250)}"x`;
-  const makeReader = (currency: Currency) => new CsvRows(currency, new Map(), new Map());
+  const makeReader = (currency: Currency) => new CsvRows(currency, PLAIN);
   await assertTurns(makeReader, chunksOf(text), /never closed/);
 });
 

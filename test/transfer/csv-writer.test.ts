@@ -68,7 +68,7 @@ test('gives hostile names, categories and SKUs back exactly as they were', async
     }));
   const lines = products.map((product) => formatCsvProduct(product, PRODUCT_FIELDS));
   const file = formatCsvHeader(PRODUCT_FIELDS) + lines.join('');
-  const reader = new CsvRows(EUR, new Map(), new Map());
+  const reader = new CsvRows(EUR, { map: new Map(), defaults: new Map(), isPartial: false });
   const rows = await readRows(reader, file);
   assert.deepEqual(
     rows.map(({ content }) => content?.product),

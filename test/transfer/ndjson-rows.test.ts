@@ -58,7 +58,7 @@ test('fails lines alone, with every fault of each', async () => {
     [' format'],
     [' type'],
     [' type'],
-    ['/name required', '/category required', '/sku type', '/price required', '/stock required'],
+    ['/sku type'],
     [' format'],
     ['/sku duplicate'],
     [' format'],
@@ -67,6 +67,24 @@ test('fails lines alone, with every fault of each', async () => {
   ]);
   assert.deepEqual(rows.map(({ sku }) => sku),
     ['M-1', null, null, null, null, null, null, null, 'M-1', 'M-1']);
+});
+
+test('rejects numbers that a double cannot hold', async () => {
+  const write = (price: string, stock: string): string =>
+    `{"name":"n","category":"c","sku":"s","price":${price},"stock":${stock}}\n`;
+  const lines = write('1e-400', '1') + write('1', '0.9999999999999999999999') + write('1e2', '1.0');
+  const rows = await readNdjson(Buffer.from(lines));
+  assert.deepEqual(rows.map(faultsOf), [['/price precision'], ['/stock precision'], undefined]);
+});
+
+test('leaves out what a line does not have, and rejects what is null or blank', async () => {
+  const rows = await readNdjson('{"sku":"A","stock":5}\n{"sku":"A","name":null,"category":""}\n{}');
+  const [row, faulty, empty] = rows;
+  assert.deepEqual(row?.content?.product, { sku: 'A', stock: 5, defaults: {} });
+  assert.deepEqual(row?.content?.missing?.map(({ pointer, code }) => `${pointer} ${code}`),
+    ['/name required', '/category required', '/price required']);
+  assert.deepEqual(faulty && faultsOf(faulty), ['/name type', '/category blank']);
+  assert.deepEqual(empty && faultsOf(empty), ['/sku required']);
 });
 
 test('speaks of the line, not of a body', async () => {

@@ -1,6 +1,6 @@
 /** Where `serve` listens, with or without TLS, and the address that it tells. */
-import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
+import type { App } from '../../app.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../config.ts';
 import { isLoopback } from '../../domain/address.ts';
 import type { ConnectionFigures } from '../../http/connection-count.ts';
@@ -33,12 +33,15 @@ export const listeningFlags: Flags = {
 /** They are listened on, but nobody comes to them. */
 const ANY = ['0.0.0.0', '::'];
 
+/** The members of an app that a listener needs. */
+type Served = Pick<App, 'handle' | 'findMethods'>;
+
 /** How a server is reached, as its settings say. */
 interface Listening {
   /** Undefined where nothing says it but the address of each request. */
   readonly baseUrl: string | undefined;
   /** @throws CommandFailure where somebody else listens there */
-  open(handle: RequestListener, operator: Operator): Promise<OpenListening>;
+  open(app: Served, operator: Operator): Promise<OpenListening>;
 }
 
 interface OpenListening {
@@ -67,15 +70,16 @@ export function readListening(
   const certificate = read?.();
   const openings = [
     ...places.serving.map((address) => (
-      (handle: RequestListener) =>
-        listen(handle, address, { trustedProxies, ...(certificate && { certificate }) }))),
+      ({ handle, findMethods }: Served) => listen(
+        handle, address, { trustedProxies, findMethods, ...(certificate && { certificate }) },
+      ))),
     ...places.redirecting.map((address) => (
       () => listen(createRedirect(site?.origin ?? ''), address))),
   ];
   return {
     baseUrl,
-    async open(handle, operator) {
-      const listeners = await openAll(openings.map((open) => () => open(handle)), places);
+    async open(app, operator) {
+      const listeners = await openAll(openings.map((open) => () => open(app)), places);
       const forget = read && renewOnSignal(listeners, read, operator);
       const port = listeners[0]?.port ?? 0;
       return {

@@ -1,6 +1,7 @@
 /** The parts of the server that can be left out: then nothing of them is read from the disk. */
 import { join } from 'node:path';
 import type { ErrorReport } from '../../http/problem.ts';
+import { UPLOADS } from '../../store/sqlite/own-files.ts';
 import type { Store } from '../../store/store.ts';
 import type { Flags, Input } from '../command.ts';
 import { readSwitch } from './settings.ts';
@@ -34,7 +35,7 @@ export async function loadPortal({ flags, dataFolder }: Input, baseUrl: string |
   const openRegistration = readSwitch('open-registration', flags['open-registration']);
   if (isOff) return undefined;
   const createPortal = (await import('../../portal/portal.ts')).createPortal;
-  const uploadFolder = join(dataFolder, 'uploads');
+  const uploadFolder = join(dataFolder, UPLOADS);
   return createPortal({
     openRegistration, uploadFolder, ...(baseUrl !== undefined && { baseUrl }),
   });

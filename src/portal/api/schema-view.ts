@@ -92,8 +92,9 @@ function renderShape(name: string, schema: Schema): Html {
   const { description, properties, anyOf = schema.oneOf } = schema;
   return html`${description !== undefined && renderProse(description)}
     ${properties && renderMembers(name, schema)}
-    ${anyOf && html`<p>One of these:</p><ul>${anyOf.map((variant) => html`
-      <li>${variant.properties ? renderMembers(name, variant) : describeType(variant)}</li>`)}
+    ${anyOf && html`<p>One of these:</p><ul>${anyOf.map((variant, index) => html`
+      <li>${variant.properties ? renderMembers(`${name}, variant ${index + 1}`, variant)
+    : describeType(variant)}</li>`)}
     </ul>`}`;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Keeps the numbers of a page as they are: follows the changes of the catalogue from where the page
- * was made, and writes them where `data-live` says, as the page itself has written them. Forms stay
- * as they are. Only a page that is seen follows: browsers have few connections for one server.
+ * Keeps the numbers of a page current: follows the change feed from the position of the page, and
+ * writes values where `data-live` says, in the format of the page. Typed text is kept. Only a
+ * visible page follows: browsers allow few connections to one server.
  */
 
 /**
@@ -82,7 +82,7 @@ function makeWriter(root) {
   return ({ type, product_id: id, at, data }) => {
     const stock = type === 'stock' ? data.after : type === 'deleted' ? 0 : data.stock;
     /** @type {Record<string, string>} */
-    const texts = { stock: numbers.format(stock), updated_at: times.format(new Date(at)) };
+    const texts = { stock: numbers.format(stock), expect: String(stock), updated_at: times.format(new Date(at)) };
     if (type === 'created' || type === 'updated') {
       const { name, category, sku } = data;
       Object.assign(texts, { name, category, sku, price: amounts.format(data.price) });
@@ -91,7 +91,8 @@ function makeWriter(root) {
       for (const element of product.querySelectorAll('[data-live]')) {
         if (!(element instanceof HTMLElement)) continue;
         const member = element.dataset['live'] ?? '';
-        if (member === 'level') showLevel(element, type, stock, Number(lowStock));
+        if (element instanceof HTMLInputElement) element.value = texts[member] ?? element.value;
+        else if (member === 'level') showLevel(element, type, stock, Number(lowStock));
         else if (texts[member] !== undefined) replaceText(element, texts[member]);
       }
       product.classList.toggle('gone', type === 'deleted');

@@ -2,7 +2,7 @@
 import { openTrial } from '../../api/import-target.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
-import type { NewProduct } from '../../domain/product.ts';
+import { completeProduct, type NewProduct } from '../../domain/product.ts';
 import { copyText } from '../../domain/text.ts';
 import type { Store } from '../../store/store.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../limits.ts';
@@ -48,11 +48,12 @@ export async function previewRows(
       if (errors && refused.length < PREVIEW_ROWS_SHOWN) {
         refused.push({ line, sku: cut(sku), reason: explainIssues(errors) });
       }
-      const after = status === 'updated' ? content?.product : undefined;
+      const row = status === 'updated' ? content?.product : undefined;
       // A product that comes again is changed from what an earlier row made of it.
-      if (!after || differences.has(after.sku) || differences.size === PREVIEW_ROWS_SHOWN) continue;
-      const before = await store.findProduct(sellerId, { sku: after.sku });
-      if (before) differences.set(copyText(after.sku), { line, before, after: copy(after) });
+      if (!row || differences.has(row.sku) || differences.size === PREVIEW_ROWS_SHOWN) continue;
+      const before = await store.findProduct(sellerId, { sku: row.sku });
+      const after = before && completeProduct(row, before);
+      if (after) differences.set(copyText(row.sku), { line, before, after: copy(after) });
     }
     if (progress.rows >= PREVIEW_ROWS_LIMIT || signal.aborted) {
       return { ...shown(differences, refused), isWhole: false };

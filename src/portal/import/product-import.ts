@@ -15,7 +15,7 @@ import { type ColumnMatch, matchColumns } from '../../transfer/columns.ts';
 import type { FileHead } from './file-head.ts';
 import { type Preview, previewRows } from './preview.ts';
 import { RefusedRows } from './refused-rows.ts';
-import { type ImportSettings, RowProgress } from './row-reading.ts';
+import { type ImportSettings, RowProgress, toCsvSettings } from './row-reading.ts';
 import type { TemporaryFile } from './temporary-file.ts';
 
 /** Who imports, and in what their prices are. */
@@ -101,8 +101,9 @@ export class ProductImport {
   /** How the columns are read; undefined where the file has none. */
   get columns(): ColumnMatch | undefined {
     const { head } = this.upload;
-    const { map, defaults } = this.#settings;
-    return head.format === 'csv' ? matchColumns(head.header, map, defaults) : undefined;
+    if (head.format !== 'csv') return undefined;
+    const { map, defaults, isPartial } = toCsvSettings(this.#settings);
+    return matchColumns(head.header, map, defaults, isPartial);
   }
 
   /** Of what is going on, or went on last. */
@@ -137,11 +138,11 @@ export class ProductImport {
     this.#preview = undefined;
     this.#problem = undefined;
     this.#begin('trying');
-    const isComplete = !this.columns || this.columns.missing.length === 0;
+    const isUsable = this.columns?.isUsable ?? true;
     const { signal } = this.#abort;
     this.#task = this.#task.then(async () => {
       if (signal.aborted) return;
-      if (isComplete) await this.#try(signal);
+      if (isUsable) await this.#try(signal);
       if (!signal.aborted) this.#touch('ready');
     });
   }
@@ -151,7 +152,7 @@ export class ProductImport {
    * `revision`, nor where nothing could come of it.
    * @throws AppError `unavailable` where too many imports are under way
    */
-  commit(revision: number): boolean {
+  commit(revision: number | undefined): boolean {
     if (this.#phase !== 'ready' || !this.#preview || revision !== this.#revision) return false;
     const end = this.#means.slots.begin(this.importer.sellerId);
     this.#begin('importing');

@@ -3,7 +3,8 @@ import { readOutcomes, startCounts } from '../../api/import-target.ts';
 import type { Currency } from '../../domain/currency.ts';
 import type { ImportMode, ImportedProducts } from '../../store/store.ts';
 import type { ColumnMap, Defaults } from '../../transfer/columns.ts';
-import { CsvRows } from '../../transfer/csv-rows.ts';
+import { CsvRows, type CsvSettings } from '../../transfer/csv-rows.ts';
+import { RejectionCauses } from '../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson-rows.ts';
 import { type UnitTarget, writeUnits } from '../../transfer/units.ts';
@@ -18,6 +19,10 @@ export interface ImportSettings {
   readonly defaults: Defaults;
 }
 
+export function toCsvSettings({ mode, map, defaults }: ImportSettings): CsvSettings {
+  return { map, defaults, isPartial: mode === 'upsert' };
+}
+
 /** An uploaded file, and how its rows are to be read. */
 export interface RowFile {
   readonly file: TemporaryFile;
@@ -26,15 +31,15 @@ export interface RowFile {
   readonly currency: Currency;
 }
 
-/** A file that is on the disk is taken to its end, or to where its taker stops. */
-const UNWATCHED = { assertAllowed: async (): Promise<void> => {}, end: (): void => {} };
-
 /** How far it is, and what became of the rows so far. */
 export type RowCounts = Readonly<ReturnType<typeof startCounts>>;
 
 export class RowProgress {
   readonly sizeBytes: number;
   readonly #counts = startCounts();
+  /** Why rows were rejected so far. */
+  readonly causes = new RejectionCauses();
+  #ignoredColumns: readonly string[] = [];
   #readBytes = 0;
   #rows = 0;
 
@@ -55,6 +60,11 @@ export class RowProgress {
     return this.#counts;
   }
 
+  /** Ignored columns; known once the first rows are read. */
+  get ignoredColumns(): readonly string[] {
+    return this.#ignoredColumns;
+  }
+
   /**
    * What became of the rows, unit by unit.
    * @throws AppError `invalid_data` where the file as a whole is faulty
@@ -64,11 +74,15 @@ export class RowProgress {
     target: UnitTarget<ImportRow, ImportedProducts>,
   ): AsyncGenerator<ReturnType<typeof readOutcomes>, void, void> {
     const reader: RowReader = format === 'ndjson'
-      ? new NdjsonRows(currency) : new CsvRows(currency, settings.map, settings.defaults);
+      ? new NdjsonRows(currency) : new CsvRows(currency, toCsvSettings(settings));
     const batches = reader.read(this.#watch(file.read()));
-    for await (const unit of writeUnits({ batches, target, ...UNWATCHED })) {
+    for await (const unit of writeUnits({ batches, target })) {
       const outcomes = readOutcomes(unit);
-      for (const { status } of outcomes) this.#counts[status] += 1;
+      this.#ignoredColumns = reader.ignoredColumns;
+      for (const { status, errors } of outcomes) {
+        this.#counts[status] += 1;
+        if (errors) this.causes.add(errors);
+      }
       this.#rows += outcomes.length;
       yield outcomes;
     }

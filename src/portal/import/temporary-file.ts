@@ -3,10 +3,11 @@
  * it however the process ends, and nobody else can open it.
  */
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../domain/error.ts';
 import { isSystemError } from '../../domain/system-error.ts';
+import { createFolder } from '../../store/durable-files.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 /** No room on the disk, or none in the share of whoever runs the server. */
@@ -27,8 +28,11 @@ export class TemporaryFile {
   static async create(folder: string): Promise<TemporaryFile> {
     const path = join(folder, randomUUID());
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const file = await open(path, 'wx+', 0o600);
+      const file = await openNew(path).catch((error: unknown) => {
+        if (!isSystemError(error, 'ENOENT')) throw error;
+        createFolder(folder);
+        return openNew(path);
+      });
       await unlink(path);
       return new TemporaryFile(file);
     } catch (error) {
@@ -65,6 +69,10 @@ export class TemporaryFile {
   async close(): Promise<void> {
     await this.#file.close();
   }
+}
+
+function openNew(path: string): Promise<FileHandle> {
+  return open(path, 'wx+', 0o600);
 }
 
 function explain(error: unknown): unknown {

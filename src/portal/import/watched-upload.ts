@@ -2,17 +2,17 @@
  * An upload while it comes: one that comes too slowly keeps others from theirs, and one whose
  * session has ended is nobody's any more. That nothing comes at all, the listener ends.
  */
-import { HEARTBEAT_INTERVAL_MS } from '../../config.ts';
+import { REAUTHORIZE_INTERVAL_MS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { UPLOAD_GRACE_MS, UPLOAD_PACE_BYTES_PER_SECOND } from '../limits.ts';
 
-/** @throws AppError `request_timeout`, `browser_refused` */
+/** @throws AppError `request_timeout`, and what `reauthorize` rejects with */
 export async function* watchUpload(
-  content: AsyncIterable<Buffer>, isSignedIn: () => Promise<boolean>,
+  content: AsyncIterable<Buffer>, reauthorize: () => Promise<void>,
   now = () => performance.now(),
 ): AsyncGenerator<Buffer, void, void> {
   const start = now();
-  let checkAt = start + HEARTBEAT_INTERVAL_MS;
+  let checkAt = start + REAUTHORIZE_INTERVAL_MS;
   let seenBytes = 0;
   for await (const chunk of content) {
     seenBytes += chunk.length;
@@ -22,10 +22,8 @@ export async function* watchUpload(
       throw new AppError('request_timeout', 'The file came too slowly. Nothing was kept of it.');
     }
     if (start + passedMs >= checkAt) {
-      if (!await isSignedIn()) {
-        throw new AppError('browser_refused', 'You are not signed in any more.');
-      }
-      checkAt = now() + HEARTBEAT_INTERVAL_MS;
+      await reauthorize();
+      checkAt = now() + REAUTHORIZE_INTERVAL_MS;
     }
     yield chunk;
   }

@@ -7,7 +7,7 @@ import { type Faults, type Form, NO_FAULTS } from '../form.ts';
 import { html } from '../html.ts';
 import { checkOwnPassword, ownPasswordField } from '../own-password.ts';
 import { redirect, renderPage } from '../page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 
 /** GET /portal/account/email: 200 */
 export async function showEmail(visit: Visit, portal: Portal): Promise<Reply> {
@@ -29,6 +29,11 @@ export async function changeEmail(visit: Visit, portal: Portal, form: Form): Pro
   }
   return renderEmail(visit, portal, form.get('email'), faults);
 }
+
+export const emailDraft: DraftRoute = {
+  fields: ['email'],
+  show: async (visit, portal, form) => renderEmail(visit, portal, form.get('email'), NO_FAULTS),
+};
 
 function renderEmail(visit: Visit, portal: Portal, email: string, faults: Faults): Reply {
   return renderPage(visit, portal, {

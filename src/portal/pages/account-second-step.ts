@@ -139,7 +139,8 @@ async function renderOn(visit: Visit, portal: Portal, faults: Faults): Promise<R
     content: html`${faultSummary(faults)}
       ${!isReadable && html`<div class="notice bad"><p>The codes of your app cannot be checked:
         server.key in the data folder of the server is missing, or is another one. Put back the one
-        that belongs to the database, or switch one-time codes off and on again.</p></div>`}
+        that belongs to the database and restart the server, or switch one-time codes off and on
+        again.</p></div>`}
       <p>One-time codes are on. You have ${format.number(totp?.recoveryCodes ?? 0)} recovery codes
         left: each signs you in once without your phone.</p>
       <section class="card" aria-labelledby="anew">

@@ -11,7 +11,7 @@ import { type Faults, Form, NO_FAULTS } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { facts } from '../list.ts';
 import { redirect, renderPage } from '../page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 import { isAlive } from '../session.ts';
 
 const DONE = new Map([
@@ -47,6 +47,11 @@ export async function changeSettings(visit: Visit, portal: Portal, form: Form): 
   await portal.store.setAccountSettings(visit.account.sellerId, settings, visit.address);
   return redirect(visit.link('/account?done=settings'));
 }
+
+export const settingsDraft: DraftRoute = {
+  fields: ['locale', 'time_zone', 'low_stock'],
+  show: (visit, portal, form) => renderAccount(visit, portal, form, NO_FAULTS),
+};
 
 interface ReadSettings {
   readonly settings: AccountSettings;

@@ -8,7 +8,6 @@ import { type Choice, selectField } from '../fields.ts';
 import { html, type Html } from '../html.ts';
 import { readSearch } from '../products/product-search.ts';
 import type { Portal, Visit } from '../route.ts';
-import { assertSignedIn } from '../session.ts';
 
 const FORMATS: readonly Choice[] = [
   { value: 'csv', label: 'CSV, for spreadsheets' },
@@ -17,7 +16,7 @@ const FORMATS: readonly Choice[] = [
 
 /** GET /portal/export: 200, 400, 503 */
 export async function exportFile(visit: Visit, portal: Portal): Promise<Reply> {
-  const { query, account: { sellerId }, position } = visit;
+  const { query, account: { sellerId }, position, openStream } = visit;
   const { list, faults } = readSearch(visit, portal);
   if (faults.size > 0) {
     const issues = [...faults].map(([parameter, detail]) =>
@@ -26,9 +25,8 @@ export async function exportFile(visit: Visit, portal: Portal): Promise<Reply> {
   }
   const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
   const mediaType = format === 'csv' ? CSV_TYPE : NDJSON_TYPE;
-  const assertAllowed = () => assertSignedIn(visit);
-  const exporter = { sellerId, position, assertAllowed };
-  const reply = await exportProducts(portal.store, exporter, list, mediaType);
+  const caller = { sellerId, position };
+  const reply = await exportProducts(portal.store, { caller, list, mediaType, openStream });
   const day = new Date(portal.clock()).toISOString().slice(0, 10);
   const disposition = formatAttachment(`products-${day}.${format}`);
   return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };

@@ -6,12 +6,14 @@ import { faultSummary, postForm } from '../fields.ts';
 import { type Form, NO_FAULTS } from '../form.ts';
 import { type Content, html } from '../html.ts';
 import type { ProductImport } from '../import/product-import.ts';
+import type { ImportSettings } from '../import/row-reading.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
 import { redirect, renderPage } from '../page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
+import { findWholeNumber } from '../whole-number.ts';
 import { renderPreview } from './import-preview.ts';
 import { renderProgress, renderResult } from './import-progress.ts';
-import { readSettings, renderColumns, renderSettings } from './import-settings.ts';
+import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './import-settings.ts';
 
 /** GET /portal/import/{id}: 200, 404 */
 export async function showImport(visit: Visit, portal: Portal): Promise<Reply> {
@@ -25,11 +27,19 @@ export async function tryImport(visit: Visit, portal: Portal, form: Form): Promi
   return settle(visit, one);
 }
 
+export const importDraft: DraftRoute = {
+  fields: SETTINGS_FIELDS,
+  async show(visit, portal, form) {
+    const one = find(visit, portal);
+    return renderImport(visit, portal, one, { settings: readSettings(form, one) });
+  },
+};
+
 /** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
 export async function commitImport(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
   const one = find(visit, portal);
   try {
-    const hasBegun = one.commit(Number(form.get('revision')));
+    const hasBegun = one.commit(findWholeNumber(form.get('revision')));
     if (hasBegun || one.phase !== 'ready') return await settle(visit, one);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
@@ -59,7 +69,7 @@ export async function readRefusedRows(visit: Visit, portal: Portal): Promise<Rep
   const { isBusy, refused: { file }, upload: { name, head } } = find(visit, portal);
   if (isBusy || !file) throw new AppError('not_found', 'There is no file of refused rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
-  return {
+  return visit.openStream('export', async () => ({
     status: 200,
     headers: {
       'content-type': head.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
@@ -67,7 +77,7 @@ export async function readRefusedRows(visit: Visit, portal: Portal): Promise<Rep
       'cache-control': 'no-store',
     },
     body: file.read(),
-  };
+  }));
 }
 
 /** To the page of the import, which most have come to the end of by then. */
@@ -87,17 +97,19 @@ const TITLES: Readonly<Record<ProductImport['phase'], string>> = {
 
 function renderImport(
   visit: Visit, portal: Portal, one: ProductImport,
-  { status = 200, fault }: { readonly status?: number; readonly fault?: string } = {},
+  { status = 200, fault, settings = one.settings }: {
+    readonly status?: number; readonly fault?: string; readonly settings?: ImportSettings;
+  } = {},
 ): Reply {
   return renderPage(visit, portal, {
     title: `${TITLES[one.phase]} ${one.upload.name}`,
     status,
-    content: html`${faultSummary(NO_FAULTS, fault)}${renderPhase(visit, one)}`,
+    content: html`${faultSummary(NO_FAULTS, fault)}${renderPhase(visit, one, settings)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderPhase(visit: Visit, one: ProductImport): Content {
+function renderPhase(visit: Visit, one: ProductImport, settings: ImportSettings): Content {
   const { phase } = one;
   const act = (name: string, label: string): Content => {
     const button = html`<button class="plain">${label}</button>`;
@@ -111,7 +123,8 @@ function renderPhase(visit: Visit, one: ProductImport): Content {
     : act('cancel', 'Cancel the import')}</div>`;
   }
   if (phase === 'ready') {
-    return html`${renderPreview(visit, one)}${renderSettings(visit, one)}${renderColumns(one)}
+    return html`${renderPreview(visit, one)}${renderSettings(visit, one, settings)}
+      ${renderColumns(one)}
       <div class="actions">${act('discard', 'Discard the file')}</div>`;
   }
   return html`${renderResult(visit, one)}

@@ -9,11 +9,13 @@ import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../
 import { cell, headCell, numberCell, table } from '../list.ts';
 import type { Visit } from '../route.ts';
 import { shorten } from '../shorten.ts';
-import { countPercent, countRows, formatSize, renderCounts } from './import-progress.ts';
+import {
+  countPercent, countRows, formatSize, renderAdvice, renderCounts,
+} from './import-progress.ts';
 
 export function renderPreview(visit: Visit, one: ProductImport): Content {
   const { preview, problem, columns } = one;
-  if (columns && columns.missing.length > 0) return renderMissing(columns.missing);
+  if (columns && !columns.isUsable) return renderMissing(columns.missing);
   if (!preview) {
     return html`<div class="notice bad" role="alert"><p>${problem}</p>
       <p>Nothing was changed.</p></div>`;
@@ -21,7 +23,10 @@ export function renderPreview(visit: Visit, one: ProductImport): Content {
   const { format } = visit;
   return html`<section class="card" aria-labelledby="effect"><h2 id="effect">What would happen</h2>
       <p>${describeExtent(visit, one, preview)} Nothing is changed yet.</p>
+      ${columns && columns.missing.length > 0 && html`<p>There is no column for
+        ${columns.missing.join(', ')}: products that exist keep theirs.</p>`}
       ${renderCounts(format, one.progress.counts, true)}
+      ${renderAdvice(one)}
       ${renderCommit(visit, one, preview)}
     </section>
     ${preview.differences.length > 0 && renderDifferences(format, preview.differences)}
@@ -31,8 +36,8 @@ export function renderPreview(visit: Visit, one: ProductImport): Content {
 function renderMissing(missing: readonly string[]): Html {
   const names = missing.join(', ');
   return html`<div class="notice low" role="status">
-    <p>No column was found for: <strong>${names}</strong>. Choose below which column it is, or what
-      stands for it in every row.</p></div>`;
+    <p>No column was found for: <strong>${names}</strong>. Choose below which column it is.</p>
+    </div>`;
 }
 
 function describeExtent(

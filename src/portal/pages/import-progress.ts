@@ -3,8 +3,11 @@ import type { Format } from '../format.ts';
 import { type Content, html, type Html } from '../html.ts';
 import type { ProductImport } from '../import/product-import.ts';
 import type { RowCounts, RowProgress } from '../import/row-reading.ts';
+import { PREVIEW_REASON_BYTES } from '../limits.ts';
 import { facts } from '../list.ts';
 import type { Visit } from '../route.ts';
+import { shorten } from '../shorten.ts';
+import { advise } from './import-settings.ts';
 
 const KIB = 1024;
 
@@ -44,7 +47,7 @@ export function renderResult({ format, link }: Visit, one: ProductImport): Html 
       : html`It broke off after ${rows}: ${problem} What was written stays: mend what is wrong, and
         upload the file again to go on.`;
   return html`<div class="notice${isSmooth ? '' : ' low'}" role="status"><p>${how}</p></div>
-    <div class="card">${renderCounts(format, progress.counts, false)}</div>
+    <div class="card">${renderCounts(format, progress.counts, false)}${renderAdvice(one)}</div>
     ${renderRefused(link(`/import/${one.id}/refused`), format, one)}`;
 }
 
@@ -57,6 +60,11 @@ export function renderCounts(format: Format, counts: RowCounts, isTried: boolean
     ...counts.skipped > 0 ? [['Rows without a product', format.number(counts.skipped)] as const]
       : [],
   ]);
+}
+
+export function renderAdvice(one: ProductImport): Content {
+  const advice = advise(one);
+  return advice !== undefined && html`<p>${shorten(advice, PREVIEW_REASON_BYTES)}</p>`;
 }
 
 export function countRows(format: Format, rows: number): string {

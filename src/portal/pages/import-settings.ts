@@ -1,4 +1,4 @@
-/** How a file is to be read: which column is which member, and what stands for blank cells. */
+/** Import settings: which column holds which member, and the defaults for new products. */
 import { DEFAULTABLE, type Member, MEMBERS } from '../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../fields.ts';
 import type { Form } from '../form.ts';
@@ -17,9 +17,16 @@ const MEMBER_NAMES: Readonly<Record<Member, string>> = {
   currency: 'currency',
 };
 
+const UPSERT_LABEL = 'Change it to what the file says';
 const MODES: readonly Choice[] = [
-  { value: 'upsert', label: 'Change it to what the file says' },
+  { value: 'upsert', label: UPSERT_LABEL },
   { value: 'create', label: 'Leave it as it is, and refuse the row' },
+];
+
+/** The names of the fields. */
+export const SETTINGS_FIELDS: readonly string[] = [
+  'mode', ...MEMBERS.map((member) => `column_${member}`),
+  ...DEFAULTABLE.map((member) => `default_${member}`),
 ];
 
 /** What is said in the form; what cannot have come from it counts as not said. */
@@ -39,8 +46,32 @@ export function readSettings(form: Form, { upload: { head } }: ProductImport): I
   return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
 }
 
-export function renderSettings(visit: Visit, one: ProductImport): Html {
-  const { settings, columns, upload: { head } } = one;
+const columnLabel = (member: Member): string => `Column of the ${MEMBER_NAMES[member]}`;
+const defaultLabel = (member: string): string => `Default ${member} for new products`;
+
+/** Advice on rejected rows, in the words of the form; undefined if no remedy fits most rows. */
+export function advise({ phase, progress, upload: { head } }: ProductImport): string | undefined {
+  const start = phase === 'ready' ? '' : 'Upload the file again: ';
+  const end = phase === 'ready' ? ' below.' : '.';
+  const tell = (what: string): string => {
+    const text = `${start}${what}${end}`;
+    return text.charAt(0).toUpperCase() + text.slice(1);
+  };
+  const { ignoredColumns } = progress;
+  return progress.causes.advise({
+    giveDefaults: (values) => tell(values.map((pair) => {
+      const [member = '', value = ''] = pair.split(':');
+      return `enter ${value} as "${defaultLabel(member)}"`;
+    }).join(' and ')),
+    nameColumns: (members) => tell(`choose the column of ${members.join(', of ')}`),
+    upsert: tell(`choose "${UPSERT_LABEL}"`),
+  }, { format: head.format, ignoredColumns });
+}
+
+export function renderSettings(
+  visit: Visit, one: ProductImport, settings: ImportSettings,
+): Html {
+  const { columns, upload: { head } } = one;
   const content = html`
     ${selectField({
     name: 'mode', label: 'A product whose SKU is there already', value: settings.mode,
@@ -91,14 +122,14 @@ function renderFields(
   });
   return html`<div class="grid">
     ${MEMBERS.map((member) => selectField({
-    name: `column_${member}`, label: `Column of the ${MEMBER_NAMES[member]}`,
+    name: `column_${member}`, label: columnLabel(member),
     value: String(chosen.get(member) ?? ''),
     choices: [{ value: '', label: describeFound(columns, header, member, map) }, ...known],
   }))}
   </div>
   <div class="grid">
     ${DEFAULTABLE.map((member) => textField({
-    name: `default_${member}`, label: `Blank ${member} becomes`,
+    name: `default_${member}`, label: defaultLabel(member),
     value: defaults.get(member) ?? '',
   }))}
   </div>`;

@@ -4,6 +4,7 @@ import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../http/multipart.ts';
 import type { Reply } from '../../http/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../csrf.ts';
+import { doneNotice } from '../done.ts';
 import { faultSummary } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { html, type Html } from '../html.ts';
@@ -15,12 +16,18 @@ import {
 import { cell, headCell, numberCell, table } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
+import { assertSignedIn } from '../session.ts';
 import { renderExport } from './export.ts';
 import { settle } from './import-one.ts';
 import { formatSize } from './import-progress.ts';
 
 /** Said beside the file, and not on a page of their own. */
 const FAULTS_OF_FILE: readonly unknown[] = ['invalid_data', 'body_too_large'];
+
+const DONE = new Map([
+  ['ended', 'Your session had ended, so the file was not uploaded. Files are not kept: choose it '
+    + 'again.'],
+]);
 
 /** GET /portal/import: 200 */
 export async function showImports(visit: Visit, portal: Portal): Promise<Reply> {
@@ -39,8 +46,9 @@ export async function uploadFile(visit: Visit, portal: Portal, secret: string): 
 
 /** Takes the file once the token before it was checked. */
 async function receive(
-  { request, account, isSignedIn }: Visit, { productImports }: Portal, secret: string,
+  visit: Visit, { productImports }: Portal, secret: string,
 ): Promise<ProductImport> {
+  const { request, account } = visit;
   let token = '';
   for await (const part of openForm(request)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
@@ -48,7 +56,7 @@ async function receive(
     assertCsrfToken(secret, token);
     const { sellerId, currency } = account;
     const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
-    const content = watchUpload(part.content, isSignedIn);
+    const content = watchUpload(part.content, () => assertSignedIn(visit));
     return await productImports.receive(importer, readName(part), content);
   }
   throw new AppError('invalid_data', 'Choose a file.');
@@ -65,7 +73,7 @@ function renderImports(visit: Visit, portal: Portal, faults: Faults): Reply {
   return renderPage(visit, portal, {
     title: 'Import and export',
     status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults)}
+    content: html`${doneNotice(visit, DONE)}${faultSummary(faults)}
       ${renderUpload(visit, faults)}
       ${renderRecent(visit, portal)}
       ${renderExport(visit)}`,

@@ -22,7 +22,7 @@ import { html, type Html } from '../html.ts';
 import { renderNewKey } from '../new-key.ts';
 import { isSentBefore, onceField, readOnce } from '../once.ts';
 import { renderPage } from '../page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 import { findEndOfDay } from '../zoned-day.ts';
 
 const MEANINGS: Readonly<Record<Scope, string>> = {
@@ -67,6 +67,11 @@ export async function makeKey(visit: Visit, portal: Portal, form: Form): Promise
     return renderForm(visit, portal, form, NO_FAULTS, error.publicDetail);
   }
 }
+
+export const keyDraft: DraftRoute = {
+  fields: ['name', 'scopes', 'expires', 'day', 'allow'],
+  show: async (visit, portal, form) => renderForm(visit, portal, form, NO_FAULTS),
+};
 
 /** Makes a key and shows its secret; or says that this was done before. */
 export async function renderMadeKey(

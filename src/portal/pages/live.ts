@@ -6,7 +6,6 @@ import { openChangeStream } from '../../api/change-stream.ts';
 import type { Reply } from '../../http/reply.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../limits.ts';
 import type { Portal, Visit } from '../route.ts';
-import { assertSignedIn } from '../session.ts';
 import { findWholeNumber } from '../whole-number.ts';
 
 /** GET /portal/live: 200, 410, 503 */
@@ -20,8 +19,7 @@ export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
     after: isNear ? after : position,
     // A page that is behind by more than it can show is told so, rather than all of that.
     ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
-    owner: `portal ${sellerId}`,
+    openStream: visit.openStream,
     watchClient: visit.watchClient,
-    assertAllowed: () => assertSignedIn(visit),
   }, portal);
 }

@@ -7,10 +7,10 @@ import { isSentBefore, readOnce } from '../once.ts';
 import { redirect } from '../page.ts';
 import { renderNewProduct } from '../products/new-product.ts';
 import {
-  NO_TEXTS, parseTexts, readTaken, readTexts, SENT_BEFORE,
+  NO_TEXTS, parseTexts, type ProductTexts, readTaken, readTexts, SENT_BEFORE,
 } from '../products/product-form.ts';
 import { pathOf } from '../products/product-path.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 
 /** GET /portal/products/new: 200 */
 export async function showNewProduct(visit: Visit, portal: Portal): Promise<Reply> {
@@ -19,7 +19,7 @@ export async function showNewProduct(visit: Visit, portal: Portal): Promise<Repl
 
 /** POST /portal/products/new: 303, 400, 409, 422 */
 export async function createProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
-  const texts = { ...readTexts(form), stock: form.getTrimmed('stock') };
+  const texts = readNewTexts(form);
   const read = parseTexts(texts, visit, parseNewProduct);
   if (read.faults) {
     return renderNewProduct(visit, portal, texts, { status: 422, faults: read.faults });
@@ -36,4 +36,13 @@ export async function createProduct(visit: Visit, portal: Portal, form: Form): P
     const faults = readTaken(error);
     return renderNewProduct(visit, portal, texts, { status: 422, faults });
   }
+}
+
+export const newProductDraft: DraftRoute = {
+  fields: Object.keys(NO_TEXTS),
+  show: async (visit, portal, form) => renderNewProduct(visit, portal, readNewTexts(form)),
+};
+
+function readNewTexts(form: Form): ProductTexts {
+  return { ...readTexts(form), stock: form.getTrimmed('stock') };
 }

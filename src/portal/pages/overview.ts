@@ -75,18 +75,25 @@ async function readFigures(
 function renderFigures({ format, link }: Visit, { totals, lowCount }: Figures): Html {
   const { products, units, valueMinor } = totals;
   const isMore = lowCount >= LOW_STOCK_COUNT_LIMIT;
-  return html`<div class="grid">
-    ${figure('Products', html`<a href="${link('/products')}">${format.number(products)}</a>`)}
+  return html`<div class="figures">
+    ${figure('Products', format.number(products), link('/products'))}
     ${figure('Units in stock', format.number(units))}
     ${figure('Value in stock', format.money(valueMinor))}
-    ${figure('Low or sold out', html`<a href="${link('/products?stock=low')}">${
-  format.number(lowCount)}${isMore && '+'}</a>`)}
+    ${figure('Low or sold out', `${format.number(lowCount)}${isMore ? '+' : ''}`,
+    link('/products?stock=low'))}
   </div>`;
 }
 
-function figure(name: string, value: Html | string): Html {
+/** Longer figures get a smaller font, so that they fit on one line of a card on a phone. */
+const LONG_FIGURE_CHARACTERS = 16;
+const LONGEST_FIGURE_CHARACTERS = 21;
+
+function figure(name: string, value: string, href?: string): Html {
+  const size = value.length > LONGEST_FIGURE_CHARACTERS ? ' longest'
+    : value.length > LONG_FIGURE_CHARACTERS ? ' long' : '';
   return html`<section class="card"><h2 class="quiet small">${name}</h2>
-    <p class="figure">${value}</p></section>`;
+    <p class="figure${size}">${href === undefined ? value
+      : html`<a href="${href}">${value}</a>`}</p></section>`;
 }
 
 function renderWelcome({ link }: Visit): Html {

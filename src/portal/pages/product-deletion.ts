@@ -10,6 +10,7 @@ import { onceField, readOnce } from '../once.ts';
 import { redirect, renderPage } from '../page.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { Portal, Visit } from '../route.ts';
+import { findWholeNumber } from '../whole-number.ts';
 import { getProduct, noProduct } from './product.ts';
 
 /** GET /portal/products/{id}/delete: 200, 404 */
@@ -23,8 +24,10 @@ export async function deleteProduct(visit: Visit, portal: Portal, form: Form): P
   const id = parseProductId(sellerId, visit.parameters['id'] ?? '');
   if (id === undefined) throw noProduct();
   const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+  const position = findWholeNumber(form.get('position'));
   try {
-    await portal.store.deleteProduct(write, { id }, { ifMatch: [Number(form.get('position'))] });
+    const ifMatch = position === undefined ? [] : [position];
+    await portal.store.deleteProduct(write, { id }, { ifMatch });
   } catch (error) {
     const isChanged = error instanceof AppError && error.code === 'precondition_failed';
     if (isChanged) return renderDeletion(visit, portal, true);
@@ -43,7 +46,7 @@ async function renderDeletion(
   return renderPage(visit, portal, {
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,
-    content: html`${isChanged && html`<div class="notice low" role="alert">
+    content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
         <p>It was changed meanwhile, and was not deleted. This is how it is now.</p>
       </div>`}
       <section class="card">

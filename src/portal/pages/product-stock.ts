@@ -9,8 +9,9 @@ import { redirect } from '../page.ts';
 import { SENT_BEFORE } from '../products/product-form.ts';
 import { type Refused, renderProduct } from '../products/product-view.ts';
 import type { StockTexts } from '../products/stock-forms.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 import { parseTypedWhole } from '../typed-number.ts';
+import { findWholeNumber } from '../whole-number.ts';
 import { getProduct, noProduct } from './product.ts';
 
 /** One of the two forms, by the name of the field of its number; the reason is named after it. */
@@ -18,7 +19,7 @@ type StockField = 'set' | 'amount';
 
 /** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
 export async function setStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
-  const expect = Number(form.get('expect'));
+  const expect = findWholeNumber(form.get('expect')) ?? NaN;
   return changeStock(visit, portal, form, 'set', (set) => ({ set, expect }));
 }
 
@@ -28,13 +29,30 @@ export async function adjustStock(visit: Visit, portal: Portal, form: Form): Pro
   return changeStock(visit, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));
 }
 
+export const stockDraft = makeDraft('set');
+export const adjustmentDraft = makeDraft('amount');
+
+function makeDraft(field: StockField): DraftRoute {
+  return {
+    fields: [field, `${field}_reason`],
+    show: async (visit, portal, form) => renderProduct(
+      visit, portal, await getProduct(visit, portal),
+      { status: 200, stock: readTexts(form, field) },
+    ),
+  };
+}
+
+function readTexts(form: Form, field: StockField): StockTexts {
+  return {
+    [field]: form.getTrimmed(field), [`${field}_reason`]: form.getTrimmed(`${field}_reason`),
+  };
+}
+
 async function changeStock(
   visit: Visit, portal: Portal, form: Form, field: StockField,
   describe: (typed: number) => object,
 ): Promise<Reply> {
-  const texts = {
-    [field]: form.getTrimmed(field), [`${field}_reason`]: form.getTrimmed(`${field}_reason`),
-  };
+  const texts = readTexts(form, field);
   const refuse = async (refused: Refused): Promise<Reply> =>
     renderProduct(visit, portal, await getProduct(visit, portal), { ...refused, stock: texts });
   const read = readChange(visit.parameters['id'] ?? '', texts, field, describe);

@@ -5,8 +5,8 @@
 import { createProblem, describeProblem } from '../../http/problem.ts';
 import type { Reply } from '../../http/reply.ts';
 import { html } from '../html.ts';
-import { renderOpenPage } from '../page.ts';
-import type { OpenVisit, Portal } from '../route.ts';
+import { type PageContent, renderOpenPage, renderPage } from '../page.ts';
+import type { OpenVisit, Portal, Visit } from '../route.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This could not be understood',
@@ -20,26 +20,29 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'The disk of the server is full',
 };
 
+/** Has the navigation if `visit` is that of a signed-in user. */
 export function renderRefusal(
-  error: unknown, portal: Portal, link: OpenVisit['link'],
+  error: unknown, portal: Portal, visit: Visit | Pick<OpenVisit, 'link' | 'site'>,
 ): Reply {
   // One of the two is told of what is no fault of the client: it is one event.
   const problem = describeProblem(error, portal.report);
   const { status, headers } = createProblem(error, () => {});
-  const page = renderOpenPage({ link, site: { origin: '', url: '' } }, portal, {
+  const page: PageContent = {
     title: TITLES[status] ?? problem.title,
     status,
-    content: html`<p>${problem.detail}</p>
+    content: html`<div role="alert" tabindex="-1" autofocus><p>${problem.detail}</p>
       ${problem.instance !== undefined && html`<p>Its id is <code>${problem.instance}</code>.</p>`}
       ${problem.errors && html`<ul>${problem.errors.map(({ detail }) => html`<li>${detail}</li>`)}
-      </ul>`}
-      <p><a class="button" href="${link('/')}">To the portal</a></p>`,
-  });
+      </ul>`}</div>
+      <p><a class="button" href="${visit.link('/')}">To the portal</a></p>`,
+  };
+  const reply = 'account' in visit
+    ? renderPage(visit, portal, page) : renderOpenPage(visit, portal, page);
   const { allow, connection, 'retry-after': retryAfter } = headers;
   return {
-    ...page,
+    ...reply,
     headers: {
-      ...page.headers,
+      ...reply.headers,
       ...(allow !== undefined && { allow }),
       ...(connection !== undefined && { connection }),
       ...(retryAfter !== undefined && { 'retry-after': retryAfter }),

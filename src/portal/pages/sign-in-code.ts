@@ -5,13 +5,13 @@ import { findTotpStep } from '../../domain/totp.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Credentials } from '../../store/portal-store.ts';
 import { findDeviceId, readDevice } from '../device.ts';
+import { readDraft } from '../draft.ts';
 import { enter } from '../entrance.ts';
-import { faultSummary, postForm, textField } from '../fields.ts';
-import { type Faults, type Form, NO_FAULTS } from '../form.ts';
-import { html } from '../html.ts';
-import { redirect, renderOpenPage } from '../page.ts';
+import { type Form, NO_FAULTS } from '../form.ts';
+import { redirect } from '../page.ts';
 import type { OpenVisit, Portal } from '../route.ts';
 import { findSecondStep } from '../second-step.ts';
+import { renderCode, renderSignIn } from '../sign-in-forms.ts';
 import { noteRefusal } from './sign-in.ts';
 
 const WRONG = 'This code is not right, or not any more: each is good once. Wait for the next one.';
@@ -20,22 +20,26 @@ const WRONG = 'This code is not right, or not any more: each is good once. Wait 
 export async function showSignInCode(visit: OpenVisit, portal: Portal): Promise<Reply> {
   const step = await findSecondStep(visit, portal);
   if (!step) return redirect(visit.link('/sign-in?late'));
-  return renderCode(visit, portal, NO_FAULTS);
+  return renderCode(visit, portal, NO_FAULTS, '');
 }
 
 /** POST /portal/sign-in/code: 303, 422, 429, 503 */
 export async function signInWithCode(
   visit: OpenVisit, portal: Portal, form: Form,
 ): Promise<Reply> {
+  const draft = readDraft(form);
   const step = await findSecondStep(visit, portal);
-  if (!step) return redirect(visit.link('/sign-in?late'));
+  if (!step) {
+    return draft === '' ? redirect(visit.link('/sign-in?late'))
+      : renderSignIn(visit, portal, { email: '', to: '', draft, isLate: true });
+  }
   const { credentials, to } = step;
   const code = form.get('code').replace(/\s/g, '');
   if (await isGood(visit, portal, credentials, code)) {
-    return enter(visit, portal, credentials, to);
+    return enter(visit, portal, credentials, { to, draft });
   }
   noteRefusal(portal, credentials.sellerId, visit.address, 'Wrong code');
-  return renderCode(visit, portal, new Map([['code', WRONG]]));
+  return renderCode(visit, portal, new Map([['code', WRONG]]), draft);
 }
 
 /** A recovery code is too long to be guessed: only one-time passwords are counted. */
@@ -59,22 +63,7 @@ async function isGood(
 function unreadable(): AppError {
   const what = 'No one-time password can be checked now: server.key in the data folder of the '
     + 'server is missing, or is another one.';
-  const hint = 'Put back the one that belongs to the database, or use a recovery code.';
+  const hint = 'Put back the one that belongs to the database and restart the server, or use a '
+    + 'recovery code.';
   return new AppError('unavailable', `${what} ${hint}`);
-}
-
-function renderCode(visit: OpenVisit, portal: Portal, faults: Faults): Reply {
-  return renderOpenPage(visit, portal, {
-    title: 'Your code',
-    status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults, faults.size === 0 ? undefined : 'You are not signed in.')}
-      ${postForm(visit, visit.link('/sign-in/code'), html`
-        ${textField({
-    name: 'code', label: 'Code', faults, autocomplete: 'one-time-code', isRequired: true,
-    maxLength: 40,
-    hint: 'The six digits that your app shows now, or one of your recovery codes.',
-  })}
-        <button>Sign in</button>`)}
-      <p><a href="${visit.link('/sign-in')}">Back to the e-mail and password</a></p>`,
-  });
 }

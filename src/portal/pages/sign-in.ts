@@ -2,14 +2,14 @@
 import type { SellerId } from '../../domain/id.ts';
 import type { Reply } from '../../http/reply.ts';
 import { findDeviceId, readDevice } from '../device.ts';
+import { readDraft } from '../draft.ts';
 import { enter, readReturn } from '../entrance.ts';
-import { faultSummary, notice, postForm, textField } from '../fields.ts';
 import { type Form, NO_FAULTS } from '../form.ts';
-import { html } from '../html.ts';
-import { redirect, renderOpenPage } from '../page.ts';
+import { redirect } from '../page.ts';
 import type { OpenVisit, Portal, Visit } from '../route.ts';
 import { beginSecondStep } from '../second-step.ts';
 import { FORGET_SESSION } from '../session.ts';
+import { renderCode, renderSignIn } from '../sign-in-forms.ts';
 
 /** GET /portal/sign-in: 200, 303 */
 export async function showSignIn(visit: OpenVisit, portal: Portal): Promise<Reply> {
@@ -17,7 +17,8 @@ export async function showSignIn(visit: OpenVisit, portal: Portal): Promise<Repl
   if (visit.visitor) return redirect(visit.link(readReturn(to)));
   const [seller] = await portal.store.listSellers({ after: undefined, limit: 1 });
   if (!seller) return redirect(visit.link('/join'));
-  return renderSignIn(visit, portal, { email: '', to, isLate: visit.query.has('late') });
+  const isLate = visit.query.has('late');
+  return renderSignIn(visit, portal, { email: '', to, draft: '', isLate });
 }
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
@@ -25,6 +26,7 @@ export async function signIn(visit: OpenVisit, portal: Portal, form: Form): Prom
   const { store, passwords, limits } = portal;
   const { address } = visit;
   const email = form.getTrimmed('email').toLowerCase();
+  const draft = readDraft(form);
   const credentials = await store.findCredentials(email);
   const device = findDeviceId(await readDevice(store, visit.headers.cookie), credentials);
   const isRight = await limits.tryPassword(email, { address, device }, () =>
@@ -32,13 +34,15 @@ export async function signIn(visit: OpenVisit, portal: Portal, form: Form): Prom
   if (!credentials || !isRight) {
     if (credentials) noteRefusal(portal, credentials.sellerId, address, 'Wrong password');
     return renderSignIn(visit, portal, {
-      email, to: form.get('to'), refusal: 'This e-mail and password do not belong together.',
+      email, to: form.get('to'), draft, refusal: 'This e-mail and password do not belong together.',
     });
   }
   const to = readReturn(form.get('to'));
-  if (!credentials.hasTotp) return enter(visit, portal, credentials, to);
+  if (!credentials.hasTotp) return enter(visit, portal, credentials, { to, draft });
   const cookie = await beginSecondStep(visit, portal, email, { credentials, to });
-  return redirect(visit.link('/sign-in/code'), [cookie]);
+  // A draft is too large for the cookie, so each page passes it on.
+  return draft === '' ? redirect(visit.link('/sign-in/code'), [cookie])
+    : { ...renderCode(visit, portal, NO_FAULTS, draft), cookies: [cookie] };
 }
 
 /** POST /portal/sign-out: 303 */
@@ -57,38 +61,4 @@ export function noteRefusal(
   if (!limits.takeNote(sellerId)) return;
   store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
     .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
-}
-
-interface Shown {
-  readonly email: string;
-  /** The page to go on to. */
-  readonly to: string;
-  readonly refusal?: string;
-  /** Whether the second step came too late. */
-  readonly isLate?: boolean;
-}
-
-function renderSignIn(
-  visit: OpenVisit, portal: Portal, { email, to, refusal, isLate }: Shown,
-): Reply {
-  return renderOpenPage(visit, portal, {
-    title: 'Sign in',
-    status: refusal === undefined ? 200 : 422,
-    content: html`${faultSummary(NO_FAULTS, refusal)}
-      ${isLate && notice(html`<p>That took too long. Sign in again, please.</p>`)}
-      ${postForm(visit, visit.link('/sign-in'), html`
-        <input type="hidden" name="to" value="${to}">
-        ${textField({
-    name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username',
-    isRequired: true,
-  })}
-        ${textField({
-    name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password',
-    isRequired: true,
-  })}
-        <button>Sign in</button>`)}
-      <p>${portal.isOpen
-    ? html`New here? <a href="${visit.link('/join')}">Open a shop</a>.`
-    : html`Were you invited? <a href="${visit.link('/join')}">Use your code</a>.`}</p>`,
-  });
 }

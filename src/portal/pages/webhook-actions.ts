@@ -6,12 +6,12 @@ import { parseReplay, parseWebhookPatch } from '../../domain/webhook-input.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Write } from '../../store/write.ts';
 import { postForm } from '../fields.ts';
-import { type Faults, type Form, readFaults } from '../form.ts';
+import { type Faults, type Form, NO_FAULTS, readFaults } from '../form.ts';
 import { html } from '../html.ts';
 import { onceField, readOnce } from '../once.ts';
 import { readOverlap } from '../overlap.ts';
 import { redirect, renderPage } from '../page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 import { pathOf } from '../webhook-cards.ts';
 import { findWholeNumber } from '../whole-number.ts';
 import { renderMadeSecret } from './webhook-form.ts';
@@ -47,6 +47,13 @@ export async function replayWebhook(visit: Visit, portal: Portal, form: Form): P
     return renderWebhook(visit, portal, webhook, readPositionFault(error), typed);
   }
 }
+
+export const replayDraft: DraftRoute = {
+  fields: ['position'],
+  show: async (visit, portal, form) => renderWebhook(
+    visit, portal, await getWebhook(visit, portal), NO_FAULTS, form.getTrimmed('position'),
+  ),
+};
 
 /** POST /portal/webhooks/{webhook_id}/rotate: 200, 400, 404, 409 */
 export async function rotateSecret(visit: Visit, portal: Portal, form: Form): Promise<Reply> {

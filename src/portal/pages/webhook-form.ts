@@ -14,7 +14,7 @@ import { html, type Html } from '../html.ts';
 import { renderNewSecret } from '../new-secret.ts';
 import { isSentBefore, onceField, readOnce } from '../once.ts';
 import { redirect, renderPage } from '../page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
 import { pathOf } from '../webhook-cards.ts';
 import { getWebhook } from './webhooks.ts';
 
@@ -64,6 +64,21 @@ export async function editWebhook(visit: Visit, portal: Portal, form: Form): Pro
     return renderEdit(visit, portal, form, readRefusal(error).faults);
   }
 }
+
+const FIELDS = Object.keys(LABELS);
+
+export const newWebhookDraft: DraftRoute = {
+  fields: FIELDS,
+  show: async (visit, portal, form) => renderNew(visit, portal, form, NO_FAULTS),
+};
+
+export const webhookDraft: DraftRoute = {
+  fields: FIELDS,
+  async show(visit, portal, form) {
+    await getWebhook(visit, portal);
+    return renderEdit(visit, portal, form, NO_FAULTS);
+  },
+};
 
 /** Makes a secret and shows it; or says that this was done before. */
 export async function renderMadeSecret(

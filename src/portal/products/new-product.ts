@@ -1,4 +1,4 @@
-/** The form by which a product is made: a new one, or one anew that was deleted meanwhile. */
+/** The form that creates a product: a new one, or one that was deleted while it was edited. */
 import type { Reply } from '../../http/reply.ts';
 import { faultSummary, postForm } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
@@ -29,11 +29,11 @@ export function renderNewProduct(
 /** What becomes of an edit where the product is gone. */
 export function renderGoneProduct(visit: Visit, portal: Portal, texts: ProductTexts): Reply {
   return renderPage(visit, portal, {
-    title: 'This product is not there any more',
+    title: 'Someone else deleted this product',
     status: 404,
-    content: html`<div class="notice low" role="alert">
-        <p>It was deleted, and nothing was saved. What you typed is here: you can create the
-          product anew with it, or let it be.</p>
+    content: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
+        <p>It was deleted, and nothing was saved. The form below has what you typed: create a new
+          product from it, or cancel.</p>
       </div>
       <section class="card">${renderForm(visit, { ...texts, stock: '0' }, NO_FAULTS)}</section>`,
   });

@@ -1,55 +1,96 @@
 /**
- * An edit of what somebody else has changed meanwhile: both versions side by side, and the choice
- * between them. Nothing is saved before that.
+ * The page for an edit that collides with someone else's: a choice for each field that both sides
+ * changed, and the values of the others, which are merged without asking. Nothing is saved before
+ * the seller has chosen.
  */
 import type { Product } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
-import { NO_FAULTS } from '../form.ts';
-import { type Content, html } from '../html.ts';
-import { cell, headCell, table } from '../list.ts';
+import { faultSummary, postForm, radioGroup } from '../fields.ts';
+import type { Faults, Form } from '../form.ts';
+import { html, type Html } from '../html.ts';
+import { facts } from '../list.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
+import { describeTexts, PRODUCT_LABELS } from './product-form.ts';
 import {
-  describeTexts, formatVersion, PRODUCT_LABELS, type ProductTexts,
-} from './product-form.ts';
+  EDITED_FIELDS, type EditedField, formatBase, mergeProduct, type Side, type SubmittedEdit,
+} from './product-merge.ts';
 import { pathOf } from './product-path.ts';
-import { editForm } from './product-view.ts';
 
-const MEMBERS = ['name', 'category', 'sku', 'price'] as const;
+const ASKED = 'asked';
+const choiceOf = (field: EditedField): string => `choice_${field}`;
+const LABELS = Object.fromEntries(EDITED_FIELDS.map((field) =>
+  [choiceOf(field), PRODUCT_LABELS[field]]));
 
-/** `product` is as it stands now; `texts` are what was typed, and are in order. */
+/** The form field names of this page's choices. */
+export const CHOICE_FIELDS: readonly string[] = [ASKED, ...Object.keys(LABELS)];
+
+/** The choices made on this page; empty for the form of any other page. */
+export function readChoices(form: Form): SubmittedEdit['choices'] {
+  const asked = EDITED_FIELDS.filter((field) => form.getAll(ASKED).includes(field));
+  return new Map(asked.map((field) => {
+    const side = form.get(choiceOf(field));
+    return [field, side === 'mine' || side === 'theirs' ? side : undefined];
+  }));
+}
+
+/** `product` is the current version, with which the edit collides. */
 export function renderConflict(
-  visit: Visit, portal: Portal, product: Product, texts: ProductTexts,
+  visit: Visit, portal: Portal, product: Product, edit: SubmittedEdit,
 ): Reply {
-  const { link } = visit;
-  const stands = describeTexts(product, visit.format);
+  const { merged, collisions, kept } = mergeProduct(edit, product);
+  const now = describeTexts(product, visit.format);
+  const typed = describeTexts(edit.mine, visit.format);
+  const settled = describeTexts(merged, visit.format);
+  const isAsked = (field: EditedField): boolean => collisions.includes(field)
+    || (edit.choices.has(field) && now[field] !== typed[field]);
+  const faults = new Map(edit.choices.size === 0 ? [] : collisions.map((field) =>
+    [choiceOf(field), 'Choose which version to save.'] as const));
+  const others = EDITED_FIELDS.filter((field) => !isAsked(field));
   return renderPage(visit, portal, {
-    title: 'This product was changed meanwhile',
+    title: 'Someone else edited this product',
     status: 409,
-    content: html`<div class="notice low" role="alert">
-      <p>Somebody else changed it after you opened its page, or you did in another window. Nothing
-        of what you typed was saved yet: look at both, and choose.</p>
-    </div>
-    <div class="compare">${table({
-    caption: 'Both versions',
-    columns: [{ label: 'What' }, { label: 'Now' }, { label: 'Yours' }],
-    rows: MEMBERS.map((member) => compare(member, stands[member], texts[member])),
-    empty: undefined,
-  })}</div>
-    <section class="card" aria-labelledby="yours">
-      <h2 id="yours">Your version</h2>
-      ${editForm(visit, product, { texts, version: formatVersion(product) }, NO_FAULTS, html`
-        <button>Save mine over it</button>
-        <a class="button" href="${link(pathOf(product))}">Keep the other one</a>`)}
-    </section>`,
+    content: html`${faultSummary(faults, 'Nothing was saved yet. After you opened the form, '
+      + 'someone else changed the same fields (or you did, in another window).', LABELS)}
+      <section class="card" aria-labelledby="versions">
+        <h2 id="versions">Choose which version to save</h2>
+        ${postForm(visit, visit.link(pathOf(product)), html`
+          ${hidden('base', formatBase(product))}
+          ${EDITED_FIELDS.map((field) => isAsked(field)
+    ? html`${hidden(ASKED, field)}${hidden(field, typed[field])}`
+    : hidden(field, settled[field]))}
+          ${EDITED_FIELDS.filter(isAsked).map((field) => renderChoice(field, {
+    mine: typed[field], theirs: now[field], faults,
+    chosen: collisions.includes(field) ? undefined : edit.choices.get(field),
+  }))}
+          ${others.length > 0 && html`<div><h3>Without a conflict</h3>
+            ${facts(others.map((field) => [PRODUCT_LABELS[field],
+    html`<bdi>${settled[field]}</bdi>${settled[field] !== now[field] && ' (changed by you)'}${
+      kept.includes(field) && ' (changed by them)'}`]))}
+          </div>`}
+          <div class="actions"><button>Save</button>
+            <a class="button" href="${visit.link(pathOf(product))}">Discard my changes</a></div>`)}
+      </section>`,
   });
 }
 
-function compare(member: typeof MEMBERS[number], now: string, typed: string): Content {
-  const isDifferent = now !== typed;
-  return [
-    headCell(PRODUCT_LABELS[member]),
-    cell(html`<bdi>${now}</bdi>`),
-    cell(html`<bdi>${typed}</bdi>${isDifferent && html` <span class="tag low">different</span>`}`),
-  ];
+interface Shown {
+  readonly mine: string;
+  readonly theirs: string;
+  readonly chosen: Side | undefined;
+  readonly faults: Faults;
+}
+
+function renderChoice(field: EditedField, { mine, theirs, chosen, faults }: Shown): Html {
+  return radioGroup({
+    name: choiceOf(field), label: PRODUCT_LABELS[field], value: chosen ?? '', faults,
+    choices: [
+      { value: 'mine', label: html`Overwrite with my version: <bdi>${mine}</bdi>` },
+      { value: 'theirs', label: html`Discard my change, keep: <bdi>${theirs}</bdi>` },
+    ],
+  });
+}
+
+function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
 }

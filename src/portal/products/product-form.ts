@@ -2,27 +2,22 @@
  * A product as a form: its fields, and the way from what was typed to what the API would be sent,
  * so that both know the same faults.
  */
-import { hash } from 'node:crypto';
 import type { Currency } from '../../domain/currency.ts';
 import { AppError } from '../../domain/error.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS,
 } from '../../domain/limits.ts';
 import type { Parsed } from '../../domain/parsed.ts';
-import type { NewProduct } from '../../domain/product.ts';
 import { textField } from '../fields.ts';
 import { type Faults, type Form, NO_FAULTS, readFaults } from '../form.ts';
 import type { Format } from '../format.ts';
 import { html, type Html } from '../html.ts';
 import type { Visit } from '../route.ts';
 import { parseTypedPrice, parseTypedWhole } from '../typed-number.ts';
+import type { EditedField, EditedValues } from './product-merge.ts';
 
 /** What stands in the fields. */
-export interface ProductTexts {
-  readonly name: string;
-  readonly category: string;
-  readonly sku: string;
-  readonly price: string;
+export interface ProductTexts extends Readonly<Record<EditedField, string>> {
   /** Undefined where the form has no such field. */
   readonly stock: string | undefined;
 }
@@ -47,14 +42,9 @@ export function readTexts(form: Form): ProductTexts {
 
 /** The fields of a product that is there; its stock has forms of its own. */
 export function describeTexts(
-  { name, category, sku, priceMinor }: NewProduct, format: Format,
+  { name, category, sku, priceMinor }: EditedValues, format: Format,
 ): ProductTexts {
   return { name, category, sku, price: format.amount(priceMinor), stock: undefined };
-}
-
-/** What a form was made from, but for the stock: that may move while somebody types. */
-export function formatVersion({ name, category, sku, priceMinor }: NewProduct): string {
-  return hash('sha256', JSON.stringify([name, category, sku, priceMinor]), 'base64url');
 }
 
 type ReadProduct<Value> =
@@ -111,7 +101,7 @@ export function productFields({ account }: Visit, texts: ProductTexts, faults: F
     ${text('sku', SKU_LIMIT_CODE_POINTS)}
     ${textField({
     name: 'price', label: `Price in ${code}`, value: texts.price, faults, isRequired: true,
-    inputMode: 'decimal', hint: `Such as ${example}, without a mark of thousands.`,
+    inputMode: 'decimal', hint: `Such as ${example}, without a thousands separator.`,
   })}
     ${texts.stock !== undefined && textField({
     name: 'stock', label: 'Stock', value: texts.stock, faults, isRequired: true,

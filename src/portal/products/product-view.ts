@@ -7,7 +7,7 @@ import { formatProductId } from '../../domain/id.ts';
 import type { Product } from '../../domain/product.ts';
 import type { Reply } from '../../http/reply.ts';
 import { doneNotice } from '../done.ts';
-import { faultSummary, postForm } from '../fields.ts';
+import { faultSummary, notice, postForm } from '../fields.ts';
 import { type Faults, NO_FAULTS } from '../form.ts';
 import { type Content, html, type Html } from '../html.ts';
 import { facts } from '../list.ts';
@@ -15,20 +15,26 @@ import { followChanges, showOnChange, stockLevel } from '../live.ts';
 import { renderPage } from '../page.ts';
 import type { Portal, Visit } from '../route.ts';
 import {
-  describeTexts, formatVersion, PRODUCT_LABELS, productFields, type ProductTexts,
+  describeTexts, PRODUCT_LABELS, productFields, type ProductTexts,
 } from './product-form.ts';
+import { EDITED_FIELDS, formatBase } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
 import { STOCK_LABELS, stockForms, type StockTexts } from './stock-forms.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
+
+/** What was typed, and the text of the base that the form was opened with. */
+export interface ProductEdit {
+  readonly texts: ProductTexts;
+  readonly base: string;
+}
 
 /** A form that was refused, and why. */
 export interface Refused {
   readonly status: number;
   readonly faults?: Faults;
   readonly detail?: string;
-  /** What was typed, and what the form was made from. */
-  readonly edit?: { readonly texts: ProductTexts; readonly version: string };
+  readonly edit?: ProductEdit;
   readonly stock?: StockTexts;
 }
 
@@ -51,15 +57,15 @@ export async function renderProduct(
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
     ...(refused && { status: refused.status }),
     content: followChanges(visit, Math.max(visit.position, product.position), html`
-      ${!refused && doneNotice(visit, DONE)}
+      ${!refused && [doneNotice(visit, DONE), mergedNotice(visit)]}
       ${faultSummary(faults, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
       <div data-product="${id}">
-        ${showOnChange(['deleted'], html`<p>This product was deleted meanwhile.
+        ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
           <a href="${visit.link('/products')}">See the others</a></p>`)}
         ${renderFacts(visit, product, id)}
         ${renderCards(visit, portal, product, { ledger, refused })}
         <section id="movements" aria-labelledby="movements-title">
-          <h2 id="movements-title">Movements of the stock</h2>
+          <h2 id="movements-title">Stock movements</h2>
           ${renderLedger(visit, product, ledger)}
         </section>
       </div>`),
@@ -67,15 +73,20 @@ export async function renderProduct(
   });
 }
 
-/** The form for all but the stock; `version` is what it was made from. */
-export function editForm(
-  visit: Visit, product: Product, edit: { readonly texts: ProductTexts; readonly version: string },
-  faults: Faults, buttons: Content,
-): Html {
+/** The form for all but the stock. */
+function editForm(visit: Visit, product: Product, edit: ProductEdit, faults: Faults): Html {
   return postForm(visit, visit.link(pathOf(product)), html`
-    <input type="hidden" name="version" value="${edit.version}">
+    <input type="hidden" name="base" value="${edit.base}">
     ${productFields(visit, edit.texts, faults)}
-    <div class="actions">${buttons}</div>`);
+    <button>Save</button>`);
+}
+
+/** After an edit that was merged with someone else's; `theirs` in the address names the fields. */
+function mergedNotice({ query }: Visit): Content {
+  const kept = EDITED_FIELDS.filter((field) => query.getAll('theirs').includes(field));
+  const names = kept.map((field) => PRODUCT_LABELS[field]).join(', ');
+  return kept.length > 0 && notice(html`<p>Saved. Someone else edited this product while your form
+    was open. Their changes were kept: ${names}.</p>`);
 }
 
 function renderFacts(visit: Visit, product: Product, id: string): Html {
@@ -107,7 +118,7 @@ function renderCards(
   const { format } = visit;
   const faults = refused?.faults ?? NO_FAULTS;
   const edit = refused?.edit
-    ?? { texts: describeTexts(product, format), version: formatVersion(product) };
+    ?? { texts: describeTexts(product, format), base: formatBase(product) };
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
   return html`<div class="columns">
     <div>
@@ -117,14 +128,14 @@ function renderCards(
       </section>
       <section class="card" aria-labelledby="stock-heading">
         <h2 id="stock-heading">Change the stock</h2>
-        ${changedMeanwhile(visit, product, ['stock'], 'The stock has moved meanwhile.')}
+        ${changedMeanwhile(visit, product, ['stock'], 'The stock has changed.')}
         ${stockForms(visit, product, refused?.stock ?? {}, faults)}
       </section>
     </div>
     <section class="card" aria-labelledby="edit-heading">
       <h2 id="edit-heading">Edit</h2>
-      ${changedMeanwhile(visit, product, ['updated'], 'This product was changed meanwhile.')}
-      ${editForm(visit, product, edit, faults, html`<button>Save</button>`)}
+      ${changedMeanwhile(visit, product, ['updated'], 'Someone else edited this product.')}
+      ${editForm(visit, product, edit, faults)}
     </section>
   </div>`;
 }
@@ -133,5 +144,5 @@ function changedMeanwhile(
   { link }: Visit, product: Product, types: readonly ChangeType[], what: string,
 ): Html {
   return showOnChange(types, html`<p>${what}
-    <a href="${link(pathOf(product))}">Load it anew</a></p>`);
+    <a href="${link(pathOf(product))}">Show the current version</a></p>`);
 }

@@ -37,7 +37,7 @@ export function stockForms(
     <hr>
     <h3>A count of what is there</h3>
     ${postForm(visit, `${here}/stock`, html`${onceField()}
-      <input type="hidden" name="expect" value="${product.stock}">
+      <input type="hidden" name="expect" value="${product.stock}" data-live="expect">
       ${number('set')}
       ${reason('set_reason')}
       <div class="actions"><button>Set the stock</button></div>`)}`;

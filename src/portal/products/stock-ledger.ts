@@ -49,7 +49,7 @@ export function renderLedger(
   const { page, next, isFirst, keyNames } = ledger;
   const here = link(pathOf(product));
   return html`${table({
-    caption: 'Movements of the stock',
+    caption: 'Stock movements, newest first',
     columns: [
       { label: 'When' }, { label: 'Change', isNumber: true }, { label: 'Stock', isNumber: true },
       { label: 'Why' }, { label: 'Source' }, { label: 'By' },

@@ -4,6 +4,7 @@ import type { Product } from '../../domain/product.ts';
 import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Format } from '../format.ts';
 import { html, type Html } from '../html.ts';
+import { measureLabel } from '../plot-label.ts';
 
 /** What the stock was from a time on, milliseconds since 1970. */
 interface Step {
@@ -25,7 +26,6 @@ const SPAN_MIN_MS = MINUTE_MS;
 
 const [WIDTH, HEIGHT] = [400, 190];
 const [TOP, RIGHT, BOTTOM] = [12, 12, 26];
-const CHARACTER_WIDTH = 9; // on phones, where texts are the largest
 const TICKS = 4;
 
 /** Nothing where no movement is known. */
@@ -38,7 +38,7 @@ export function stockPlot(traced: Traced, format: Format): Html | undefined {
   const stocks = steps.map(({ stock }) => stock);
   const ticks = findTicks(Math.max(...stocks));
   const top = ticks.at(-1) ?? 1;
-  const left = 8 + CHARACTER_WIDTH * Math.max(...ticks.map((tick) => format.number(tick).length));
+  const left = Math.max(...ticks.map((tick) => measureLabel(format.number(tick))));
   const bottom = HEIGHT - BOTTOM;
   const x = (at: number): number =>
     round(left + (WIDTH - RIGHT - left) * (at - first.at) / (end - first.at));
@@ -54,8 +54,8 @@ export function stockPlot(traced: Traced, format: Format): Html | undefined {
     ${ticks.map((tick) => html`<line class="axis" x1="${left}" x2="${WIDTH - RIGHT}" y1="${y(tick)}"
       y2="${y(tick)}"/><text x="${left - 6}" y="${y(tick) + 4}" text-anchor="end">${
   format.number(tick)}</text>`)}
-    ${renderTimes(first.at, end, format).map(([at, text, anchor]) => html`<text x="${x(at)}"
-      y="${HEIGHT - 8}" text-anchor="${anchor}">${text}</text>`)}
+    ${renderTimes(first.at, end, WIDTH - RIGHT - left, format).map(([at, text, anchor]) =>
+    html`<text x="${x(at)}" y="${HEIGHT - 8}" text-anchor="${anchor}">${text}</text>`)}
     <path class="line" d="${line}"/>
   </svg>`;
 }
@@ -81,13 +81,18 @@ function findTicks(most: number): readonly number[] {
   return Array.from({ length: Math.ceil(Math.max(most, 1) / step) + 1 }, (_, n) => n * step);
 }
 
+/** The times at both ends and in the middle, as far as there is room for them. */
 function renderTimes(
-  start: number, end: number, format: Format,
+  start: number, end: number, room: number, format: Format,
 ): readonly (readonly [at: number, text: string, anchor: string])[] {
   const write = end - start < 3 * DAY_MS ? format.minute : format.day;
   const middle = (start + end) / 2;
   const [first, between, last] = [write(start), write(middle), write(end)];
-  const isOwn = between !== first && between !== last;
+  const ends = measureLabel(first) + measureLabel(last);
+  if (ends > room) return [[start, first, 'start']];
+  // The middle label is centred, so the longer end label limits its room on both sides.
+  const left = room - 2 * Math.max(measureLabel(first), measureLabel(last));
+  const isOwn = between !== first && between !== last && measureLabel(between) <= left;
   return [
     [start, first, 'start'],
     ...isOwn ? [[middle, between, 'middle'] as const] : [],

@@ -1,12 +1,14 @@
 /**
  * The audit log in SQLite: a chain, in which each event carries the SHA-256 of itself and of the
- * hash before it. Written by the units that do what it tells of, in their transaction.
+ * hash before it; `audit-segments.ts` authenticates the newest hash. Mutations write their events
+ * in their own transactions.
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AUDIT_TYPES, type AuditEvent, type NewAuditEvent } from '../../domain/audit.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { AuditQuery } from '../portal-store.ts';
+import { type AuditKey, AuditSegments, type ChainHead } from './audit-segments.ts';
 import { readBytes, readInteger, readOptional, readText, type Row } from './row.ts';
 
 const COLUMNS = 'n, seller_id, at, type, address, subject';
@@ -14,25 +16,40 @@ const SUBJECT_LIMIT_CHARACTERS = 300;
 const ADDRESS_LIMIT_CHARACTERS = 100;
 
 export class AuditLog {
-  readonly #findLast;
+  readonly #findHead;
+  readonly #segments;
   readonly #insert;
 
-  constructor(db: DatabaseSync) {
-    this.#findLast = db.prepare(`
-      SELECT n, hash FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1`);
+  constructor(db: DatabaseSync, key: AuditKey) {
+    this.#findHead = prepareFindHead(db);
+    this.#segments = new AuditSegments(db, key);
     this.#insert = db.prepare(`INSERT INTO audit_event (${COLUMNS}, hash)
       VALUES (?, ?, ?, ?, ?, ?, ?)`);
   }
 
   add({ sellerId, type, ...event }: NewAuditEvent, at: number): void {
-    const last = this.#findLast.get();
-    const n = last ? readInteger(last, 'n') + 1 : 1;
+    const before = this.#findHead();
+    const n = this.#segments.nextNumber(before);
     const address = event.address.slice(0, ADDRESS_LIMIT_CHARACTERS);
     const subject = event.subject.slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
-    const before = last ? readBytes(last, 'hash') : new Uint8Array(32);
-    const hash = chainHash(before, { n, sellerId, type, at, address, subject });
+    const hash = chainHash(before.hash, { n, sellerId, type, at, address, subject });
     this.#insert.run(n, sellerId ?? null, at, type, address, subject, hash);
+    this.#segments.extend(before, { n, hash });
   }
+}
+
+/** Starts to authenticate the existing events. Called once per database, when its table is made. */
+export function startAuditSegments(db: DatabaseSync, key: AuditKey): void {
+  new AuditSegments(db, key).start(prepareFindHead(db)());
+}
+
+function prepareFindHead(db: DatabaseSync): () => ChainHead {
+  const find = db.prepare('SELECT n, hash FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1');
+  return () => {
+    const row = find.get();
+    return row ? { n: readInteger(row, 'n'), hash: readBytes(row, 'hash') }
+      : { n: 0, hash: new Uint8Array(32) };
+  };
 }
 
 export function auditUnits(audit: AuditLog) {

@@ -9,12 +9,15 @@ import { AppError } from '../../domain/error.ts';
 import { isSystemError } from '../../domain/system-error.ts';
 import { formatFileTime, parseFileTime } from '../../domain/time.ts';
 import { type Backup, backUp } from './backup.ts';
-import { CATALOGUE_FILE_NAME, findAnyVersion, readCursorKey } from './catalogue-file.ts';
+import {
+  CATALOGUE_FILE_NAME, findAnyVersion, noCatalogue, readCursorKey,
+} from './catalogue-file.ts';
 import { claim } from './claim.ts';
 import { openReader } from './connection.ts';
 import type { CopyState } from './copying.ts';
 import { resultCodeOf } from './disk-failure.ts';
-import { NewFile, removeStaleParts } from './new-file.ts';
+import { rollBackHotJournal } from './hot-journal.ts';
+import { NewFile, removeAbandonedParts } from './new-file.ts';
 
 interface FolderTask {
   readonly dataFolder: string;
@@ -44,10 +47,10 @@ export async function backUpToFolder(
   task: FolderTask, begin: (target: NewFile) => void, onProgress: (state: CopyState) => void,
 ): Promise<FolderBackup> {
   const { dataFolder, folder, intervalMs, at } = task;
-  const identity = readIdentity(join(dataFolder, CATALOGUE_FILE_NAME));
-  if (identity === undefined) {
-    throw new AppError('unavailable', `There is no catalogue in ${dataFolder}: see --data.`);
-  }
+  const catalogue = join(dataFolder, CATALOGUE_FILE_NAME);
+  rollBackHotJournal(catalogue);
+  const identity = readIdentity(catalogue);
+  if (identity === undefined) throw noCatalogue(dataFolder);
   const release = claim(join(dataFolder, 'backups.lock'));
   if (!release) return { made: undefined, removed: [], dueInMs: undefined };
   try {
@@ -59,7 +62,7 @@ export async function backUpToFolder(
     if (age >= 0 && age < intervalMs) {
       return { made: undefined, removed: [], dueInMs: intervalMs - age };
     }
-    removeStaleParts(folder, (name) => NAME.test(name));
+    removeAbandonedParts(folder, (name) => NAME.test(name));
     const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
     const target = new NewFile(path);
     begin(target);

@@ -11,9 +11,12 @@ import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { nextTurn } from '../../domain/turn.ts';
 import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
-import { assertKnown, CATALOGUE_FILE_NAME, findVersion } from './catalogue-file.ts';
+import {
+  assertKnown, CATALOGUE_FILE_NAME, findVersion, noCatalogue,
+} from './catalogue-file.ts';
 import { openCopy, openReader } from './connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
+import { rollBackHotJournal } from './hot-journal.ts';
 import { isThere, type NewFile } from './new-file.ts';
 import { readInteger } from './row.ts';
 
@@ -31,11 +34,10 @@ export async function backUp(
 ): Promise<Backup> {
   if (existsSync(target.path)) throw isThere(target.path);
   const file = join(folder, CATALOGUE_FILE_NAME);
-  if (findVersion(file) === undefined) {
-    throw new AppError('unavailable', `There is no catalogue in ${folder}: see --data.`);
-  }
+  if (findVersion(file) === undefined) throw noCatalogue(folder);
   let source: DatabaseSync | undefined;
   try {
+    rollBackHotJournal(file);
     source = openReader(file); // as it is, of an earlier version too
     source.exec('BEGIN');
     const facts = readFacts(source); // the moment that is copied begins with this

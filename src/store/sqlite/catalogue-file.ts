@@ -3,18 +3,23 @@
  * name and put in place whole, so a crash leaves either no database or a complete one. A file
  * that is not ours, or that a newer version has written, is refused before SQLite opens it.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, linkSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync,
-  statSync,
+  chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import { isSystemError } from '../../domain/system-error.ts';
+import { createFolder } from '../durable-files.ts';
+import { startAuditSegments } from './audit.ts';
+import { type AuditKey, deriveAuditKey } from './audit-segments.ts';
 import { openWriter } from './connection.ts';
-import { syncFolder } from './folder.ts';
+import { explainOpening } from './disk-failure.ts';
+import { NewFile, removeAbandonedParts } from './new-file.ts';
+import { KEY_FILE_NAME, mayBeBeside } from './own-files.ts';
 import { readBytes, readInteger } from './row.ts';
+import { openServerKey, type ServerKey } from './server-key.ts';
 
 /** "SPAc": written into the header of every database of this project. */
 const APPLICATION_ID = 0x53504163;
@@ -22,12 +27,11 @@ const APPLICATION_ID = 0x53504163;
 const MIGRATIONS = [
   '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
   '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
+  '009-idempotency-hash.sql', '010-audit-segments.sql',
 ];
+/** Creates the table of audit segments, whose first row needs the server's key. */
+const AUDIT_SEGMENTS = '010-audit-segments.sql';
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
-/** What others may leave in a data folder: the files of the project's `data/`, and of a volume. */
-export const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
-/** What may lie there before the database does. */
-const OWN = /^(?:catalogue\.db|search\.db|server\.key|webhooks\.lock|backups\.lock)/;
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;
 
@@ -38,31 +42,69 @@ const USER_VERSION_OFFSET = 60;
 const APPLICATION_ID_OFFSET = 68;
 
 /**
- * Makes sure that `folder` holds a database of this version and returns the file's path. The folder
- * is made 0700 and the file 0600 (SQLite gives its -wal and -shm the mode of the file).
- * @throws AppError `unavailable` for a foreign or newer file, and for a folder that others use
+ * Makes sure that `folder` holds a database of this version, and the server's key. The folder is
+ * made 0700 and the files 0600 (SQLite gives its -wal and -shm the mode of the database).
+ * @throws AppError `unavailable` for a foreign or newer file, for a folder that others use, and for
+ *   a malformed `server.key`, and for the write-ahead log of a missing catalogue
  */
-export function prepareCatalogueFile(folder: string): string {
+export function prepareCatalogueFile(folder: string): { file: string; key: ServerKey } {
   prepareFolder(folder);
   const file = join(folder, CATALOGUE_FILE_NAME);
   const found = findVersion(file);
+  if (found === undefined) assertNoLog(file);
   chmodSync(folder, 0o700);
-  const version = found ?? createFile(folder, file);
+  removeAbandonedParts(folder, (name) => name === CATALOGUE_FILE_NAME || name === KEY_FILE_NAME);
+  const key = openServerKey(folder);
+  const auditKey = deriveAuditKey(key);
+  const version = found ?? createFile(file, auditKey);
   if (version < MIGRATIONS.length) {
     const db = openWriter(file);
-    migrate(db);
+    migrate(db, { auditKey });
     db.close();
   }
-  return file;
+  return { file, key };
 }
 
 /**
- * Makes the folder where there is none.
- * @throws AppError `unavailable` for a folder that others use
+ * Creates a missing folder, and makes its name durable before it holds a catalogue.
+ * @throws AppError `unavailable` for a folder that others use, and for a path that cannot be a
+ *   folder
  */
 export function prepareFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    if (!existsSync(join(folder, CATALOGUE_FILE_NAME))) createFolder(folder);
+  } catch (error) {
+    throw explainOpening(error, folder);
+  }
   assertOwnFolder(folder);
+}
+
+/** For work that needs an existing database. @throws AppError `not_found`, `unavailable` */
+export function assertCatalogueExists(folder: string): void {
+  let found;
+  try {
+    found = statSync(join(folder, CATALOGUE_FILE_NAME), { throwIfNoEntry: false });
+  } catch (error) {
+    throw explainOpening(error, folder);
+  }
+  if (!found) throw noCatalogue(folder);
+}
+
+export function noCatalogue(folder: string): AppError {
+  const hint = 'Name the right folder with --data, or create a catalogue: seller create NAME';
+  return new AppError('not_found', `There is no catalogue in ${folder}. ${hint}`);
+}
+
+/**
+ * SQLite would write the log of a missing catalogue into the new one. Looks for the file once more:
+ * another process may just have created it, and its log.
+ */
+function assertNoLog(file: string): void {
+  const log = ['-wal', '-journal'].map((end) => file + end)
+    .find((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  if (log === undefined || existsSync(file)) return;
+  const hint = 'Put the catalogue back, or restore a backup, which keeps the log.';
+  throw new AppError('unavailable', `${log} is there, but no catalogue. ${hint}`);
 }
 
 /** To close a folder that something else lives in, such as `/` or `/tmp`, would break that. */
@@ -70,7 +112,7 @@ function assertOwnFolder(folder: string): void {
   const entries = readdirSync(folder);
   const isShared = (statSync(folder).mode & STICKY) !== 0;
   const isUsed = !entries.includes(CATALOGUE_FILE_NAME)
-    && entries.some((name) => !HARMLESS.test(name) && !OWN.test(name));
+    && entries.some((name) => !mayBeBeside(name));
   if (!isShared && !isUsed) return;
   const hint = 'Give the database a folder of its own: it is closed to other users.';
   throw new AppError('unavailable', `${folder} has other uses. ${hint}`);
@@ -113,6 +155,22 @@ export function findVersion(file: string): number | undefined {
 
 /** The same, also of a newer version. @throws AppError `unavailable` */
 export function findAnyVersion(file: string): number | undefined {
+  const header = readHeader(file);
+  if (!header) return undefined;
+  if (!isOurs(header)) {
+    const hint = 'It was left untouched: move it away, or name another folder with --data.';
+    throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
+  }
+  return header.readInt32BE(USER_VERSION_OFFSET);
+}
+
+/** Whether there is a database of this server, of whatever version. */
+export function isOurFile(file: string): boolean {
+  const header = readHeader(file);
+  return header !== undefined && isOurs(header);
+}
+
+function readHeader(file: string): Buffer | undefined {
   const header = Buffer.alloc(HEADER_BYTES);
   try {
     const handle = openSync(file, 'r');
@@ -122,13 +180,12 @@ export function findAnyVersion(file: string): number | undefined {
     if (isSystemError(error, 'ENOENT')) return undefined;
     if (!isSystemError(error, 'EISDIR')) throw error; // a folder is not ours, either
   }
-  const ours = header.toString('latin1', 0, MAGIC.length) === MAGIC
+  return header;
+}
+
+function isOurs(header: Buffer): boolean {
+  return header.toString('latin1', 0, MAGIC.length) === MAGIC
     && header.readInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
-  if (!ours) {
-    const hint = 'It was left untouched: move it away, or name another folder with --data.';
-    throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
-  }
-  return header.readInt32BE(USER_VERSION_OFFSET);
 }
 
 /** @throws AppError `unavailable` for the version of a newer program */
@@ -136,33 +193,39 @@ export function assertKnown(version: number, file: string): void {
   if (version > MIGRATIONS.length) throw writtenByNewerVersion(file);
 }
 
-function createFile(folder: string, file: string): number {
-  const unfinished = `${file}.${process.pid}.new`;
-  rmSync(unfinished, { force: true });
-  closeSync(openSync(unfinished, 'wx', 0o600));
+/** If another process is first, its database is used. */
+function createFile(file: string, auditKey: AuditKey): number {
+  const target = new NewFile(file);
   try {
-    const db = openWriter(unfinished);
-    migrate(db);
+    target.begin();
+    const db = openWriter(target.part);
+    migrate(db, { auditKey });
     db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
       .run('cursor', randomBytes(32));
-    db.close(); // the last connection moves the WAL into the file and removes it
-    linkSync(unfinished, file);
-    syncFolder(folder);
-  } catch (error) {
-    // Another process was first: its database is as good.
-    if (!isSystemError(error, 'EEXIST')) throw error;
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // fails loudly, which closing would not
+    db.close();
+    target.publish();
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true });
+    target.discard();
   }
   return MIGRATIONS.length;
+}
+
+interface Migration {
+  readonly to?: number;
+  /** Needed for a catalogue; a schema to compare with has no events to authenticate. */
+  readonly auditKey?: AuditKey;
 }
 
 /**
  * Applies what is missing up to a version, one transaction each, and moves it from the WAL into the
  * file.
  */
-export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
+export function migrate(
+  db: DatabaseSync, { to = MIGRATIONS.length, auditKey }: Migration = {},
+): void {
   db.exec('PRAGMA temp_store = FILE'); // a long history is sorted on the disk, not in memory
+  registerSha256(db);
   for (;;) {
     db.exec('BEGIN IMMEDIATE');
     try {
@@ -172,6 +235,7 @@ export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
       const name = MIGRATIONS[version];
       if (name === undefined || version >= to) break;
       db.exec(readFileSync(new URL(`migrations/${name}`, import.meta.url), 'utf8'));
+      if (name === AUDIT_SEGMENTS && auditKey) startAuditSegments(db, auditKey);
       db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1};`);
       db.exec('COMMIT');
     } finally {
@@ -179,6 +243,12 @@ export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
     }
   }
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/** The SQL function of the migrations that hash what earlier versions stored in clear. */
+function registerSha256(db: DatabaseSync): void {
+  db.function('sha256', { deterministic: true, directOnly: true }, (text) =>
+    createHash('sha256').update(String(text)).digest());
 }
 
 function writtenByNewerVersion(file: string): AppError {

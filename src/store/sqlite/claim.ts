@@ -1,7 +1,7 @@
 /** Work that one of several processes does at a time: the one that holds the lock of a file. */
+import { createEmpty } from '../durable-files.ts';
 import { openLock } from './connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from './disk-failure.ts';
-import { createEmpty } from './folder.ts';
 
 /**
  * Call what it returns to give the work up; undefined where somebody else has it. The system gives

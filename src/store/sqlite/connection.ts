@@ -56,6 +56,12 @@ export function openReader(file: string): DatabaseSync {
   return open(file, how, `PRAGMA cache_size = -${READER_CACHE_KIB}`);
 }
 
+/** A connection that rolls back an interrupted write, and does nothing else. */
+export function openToRecover(file: string): DatabaseSync {
+  const how = { readOnly: false, timeout: READER_BUSY_TIMEOUT_MS };
+  return open(file, how, 'SELECT count(*) FROM sqlite_schema');
+}
+
 /**
  * One snapshot for `doctor`, which reads all of it: what it sorts goes to a temporary file where it
  * does not fit into the cache. A file that `isAtRest` is one that nobody writes to: it is read as
@@ -122,11 +128,13 @@ export function openProjectionSnapshot(file: string): DatabaseSync {
 }
 
 /**
- * Keeps everybody else who does the same out until this connection is closed, or its process ends
- * in whatever way; throws where somebody else has not closed his within the time.
+ * Takes an exclusive lock until the connection is closed or its process ends, however it ends.
+ * Throws if the holder of the lock does not release it in time. Nothing is ever committed, so no
+ * journal has to be on the disk, where kill -9 would leave it behind.
  */
 export function openLock(file: string, timeoutMs: number): DatabaseSync {
-  return open(file, { readOnly: false, timeout: timeoutMs }, 'BEGIN EXCLUSIVE');
+  const how = { readOnly: false, timeout: timeoutMs };
+  return open(file, how, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 }
 
 function open(

@@ -20,16 +20,6 @@ export function resultCodeOf(error: unknown): number {
   return code === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : code & 0xff;
 }
 
-/** Why a file beside the database cannot be made; what is not the disk's doing is given back. */
-export function explainWriting(cause: unknown): unknown {
-  const detail = 'Nothing was changed; try again later.';
-  if (isSystemError(cause, 'ENOSPC', 'EDQUOT')) {
-    return new AppError('storage_full', `The disk of this server is full. ${detail}`, { cause });
-  }
-  if (!isSystemError(cause, 'EIO', 'EROFS')) return cause;
-  return new AppError('unavailable', `This server cannot write to its disk. ${detail}`, { cause });
-}
-
 /** Why nothing can be read now; what is not the disk's doing is given back as it is. */
 export function explainReading(cause: unknown): unknown {
   switch (resultCodeOf(cause)) {
@@ -61,6 +51,12 @@ export function explainOpening(cause: unknown, folder: string): unknown {
   if (isSystem('EROFS')) return fail('is on a disk that cannot be written to (read-only).');
   if (code === SQLITE_READONLY || code === SQLITE_CANTOPEN || isSystem('EACCES', 'EPERM')) {
     return fail('cannot be opened for writing by this user.');
+  }
+  if (isSystem('EEXIST', 'ENOTDIR')) {
+    return fail('is not a folder, or lies in a file. Name a folder with --data.');
+  }
+  if (isSystem('ENOENT', 'ENAMETOOLONG', 'ELOOP')) {
+    return fail('cannot be created: nothing can have this path. Name another with --data.');
   }
   if (code === SQLITE_IOERR || isSystem('EIO')) {
     return fail('is on a disk that fails: it cannot be read, or not be written to.');

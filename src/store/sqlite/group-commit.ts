@@ -7,6 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
+import type { AuditKey } from './audit-segments.ts';
 import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
   SQLITE_NOTADB, SQLITE_READONLY,
@@ -44,9 +45,11 @@ const NOT_KNOWN = 'This server cannot write to its disk. It is not known whether
   + ' made: look once it can write again, before you try again.';
 
 /** Returns a function that runs batches on this connection: one outcome for each call, in order. */
-export function prepareGroupCommit(db: DatabaseSync): (batch: Batch) => Outcome[] {
+export function prepareGroupCommit(
+  db: DatabaseSync, auditKey: AuditKey,
+): (batch: Batch) => Outcome[] {
   const positions = new Positions(db);
-  const runUnit = prepareRunUnit(db, positions);
+  const runUnit = prepareRunUnit(db, positions, auditKey);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
   const savepoint = db.prepare('SAVEPOINT unit');
@@ -157,9 +160,9 @@ function isWrittenOver(db: DatabaseSync): boolean {
 
 /** Runs a unit, or finds what it did once. */
 function prepareRunUnit(
-  db: DatabaseSync, positions: Positions,
+  db: DatabaseSync, positions: Positions, auditKey: AuditKey,
 ): (call: UnitCall, at: number) => Outcome {
-  const units = prepareUnits(db, positions);
+  const units = prepareUnits(db, positions, auditKey);
   const records = new IdempotencyRecords(db);
   return ({ name, input, once }, at) => {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.

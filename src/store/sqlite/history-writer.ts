@@ -1,6 +1,7 @@
 /**
- * Writes the history, and lets the movements of stock be counted. Nothing else does, and nothing
- * changes what it tells; what is too old is removed by `history-pruning.ts`.
+ * Writes the history, and has stock movements counted. Nothing else adds changes to it, and nothing
+ * alters them: `history-pruning.ts` removes old ones, and links each change that it keeps to the
+ * one before.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Change } from '../../domain/change.ts';

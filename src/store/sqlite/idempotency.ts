@@ -1,8 +1,9 @@
 /**
- * What was answered under an Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07). The
- * record commits with the change that it tells of; all changes run one after the other on the
- * writer's thread, so of two that come at once the second one finds it. Refusals leave no record:
- * they changed nothing, and a repetition may do better.
+ * Idempotency records: what was answered under an Idempotency-Key
+ * (draft-ietf-httpapi-idempotency-key-header-07). Only a hash of the key is stored, since a client
+ * may send a secret by mistake. A record commits with its change; all changes run one after the
+ * other on the writer thread, so the second of two concurrent ones finds it. Rejections leave no
+ * record: they changed nothing, and a retry may succeed.
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -20,8 +21,8 @@ export interface Once extends Idempotency {
 }
 
 const PRUNE = `
-  DELETE FROM idempotency WHERE (seller_id, key, part) IN (
-    SELECT seller_id, key, part FROM idempotency
+  DELETE FROM idempotency WHERE (seller_id, key_hash, part) IN (
+    SELECT seller_id, key_hash, part FROM idempotency
     WHERE seller_id = ? AND at <= ? ORDER BY at LIMIT ?)`;
 
 /** The oldest records of a seller, and when they end: milliseconds since 1970. */
@@ -55,9 +56,9 @@ export class IdempotencyRecords {
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
       SELECT fingerprint, outcome FROM idempotency
-      WHERE seller_id = ? AND key = ? AND part = ? AND at > ?`);
+      WHERE seller_id = ? AND key_hash = ? AND part = ? AND at > ?`);
     this.#insert = db.prepare(`
-      INSERT OR REPLACE INTO idempotency (seller_id, key, part, fingerprint, at, outcome)
+      INSERT OR REPLACE INTO idempotency (seller_id, key_hash, part, fingerprint, at, outcome)
       VALUES (?, ?, ?, ?, ?, ?)`);
     // Each new record takes a few old ones away, so their number falls wherever keys are in use.
     this.#prune = db.prepare(PRUNE);
@@ -70,7 +71,8 @@ export class IdempotencyRecords {
   run({ sellerId, key, part }: Once, asked: unknown, at: number, run: () => unknown): unknown {
     const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest();
     const oldest = at - IDEMPOTENCY_LIFE_MS;
-    const record = this.#find.get(sellerId, key, part, oldest);
+    const keyHash = hashIdempotencyKey(sellerId, key);
+    const record = this.#find.get(sellerId, keyHash, part, oldest);
     if (record) {
       if (fingerprint.equals(readBytes(record, 'fingerprint'))) {
         // What units return are objects, and this is the JSON of one.
@@ -81,10 +83,15 @@ export class IdempotencyRecords {
     }
     const outcome = run();
     if (isRefusal(outcome)) return outcome;
-    this.#insert.run(sellerId, key, part, fingerprint, at, JSON.stringify(outcome));
+    this.#insert.run(sellerId, keyHash, part, fingerprint, at, JSON.stringify(outcome));
     this.#prune.run(sellerId, oldest, IDEMPOTENCY_PRUNE_STEP);
     return outcome;
   }
+}
+
+/** With the seller, so that equal keys of two sellers have different hashes. */
+function hashIdempotencyKey(sellerId: SellerId, key: string): Uint8Array {
+  return createHash('sha256').update(`${sellerId}:${key}`).digest();
 }
 
 /** Most units refuse by throwing; one that has more to tell says so in what it returns. */

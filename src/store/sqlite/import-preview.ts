@@ -3,7 +3,9 @@
  * SQLite keeps in memory while it is small, moves to the disk when it grows, and removes: so a
  * product that comes twice is found there the second time, however long the import is.
  */
-import type { NewProduct, ProductTarget } from '../../domain/product.ts';
+import {
+  completeProduct, type NewProduct, type ProductRow, type ProductTarget,
+} from '../../domain/product.ts';
 import type { ImportEffect, ImportMode, ImportPreview } from '../store.ts';
 import { openTemporary } from './connection.ts';
 import { isSame } from './product-changes.ts';
@@ -18,11 +20,13 @@ export function openImportPreview(
   const findTried = db.prepare('SELECT product FROM tried WHERE sku = ?');
   const note = db.prepare('INSERT OR REPLACE INTO tried (sku, product) VALUES (?, ?)');
 
-  function tryOne(product: NewProduct): ImportEffect {
-    const row = findTried.get(product.sku);
+  function tryOne(row: ProductRow): ImportEffect {
+    const tried = findTried.get(row.sku);
     // What the table holds was written below.
-    const before = row ? JSON.parse(readText(row, 'product')) as NewProduct : find(product);
+    const before = tried ? JSON.parse(readText(tried, 'product')) as NewProduct : find(row);
     if (before && mode === 'create') return 'taken';
+    const product = completeProduct(row, before ?? row.defaults);
+    if (!product) return 'incomplete';
     if (before && isSame(before, product)) return 'unchanged';
     note.run(product.sku, JSON.stringify(product));
     return before ? 'updated' : 'created';

@@ -6,18 +6,17 @@ import { formatSellerId, type SellerId } from '../../domain/id.ts';
 import type { TotpSecret } from '../../domain/totp.ts';
 import type { PortalStore } from '../portal-store.ts';
 import type { Reader } from './reader.ts';
-import { ServerKey } from './server-key.ts';
+import type { ServerKey } from './server-key.ts';
 import type { Writer } from './writer.ts';
 
 interface Parts {
-  readonly folder: string;
+  readonly key: ServerKey;
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: () => number;
 }
 
-export function portalStore({ folder, writer, reader, clock }: Parts): PortalStore {
-  const key = new ServerKey(folder);
+export function portalStore({ key, writer, reader, clock }: Parts): PortalStore {
   return {
     ...totpMethods(writer, reader, key),
     createInvitation: (hash, invitation) => writer.run('createInvitation', { hash, invitation }),

@@ -1,6 +1,7 @@
 /**
- * The only way in which products change: the row, the next position of its seller, and the row of
- * history at that position, together. Every movement of stock is in the history too.
+ * Creates, changes and deletes one product: its row, the next position of its seller, and the row
+ * of history at that position, together. `stock-units.ts` is the only other writer of products: it
+ * does the same for the stock of many at once.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../domain/change.ts';

@@ -2,7 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../domain/error.ts';
 import { assertPrecondition, type Precondition } from '../../domain/precondition.ts';
-import type { NewProduct, Product, ProductPatch, ProductTarget } from '../../domain/product.ts';
+import {
+  completeProduct, type NewProduct, type Product, type ProductPatch, type ProductRow,
+  type ProductTarget,
+} from '../../domain/product.ts';
 import type { ImportedProducts, ImportEffect, ImportMode, WrittenProduct } from '../store.ts';
 import type { Author } from '../write.ts';
 import type { Positions } from './positions.ts';
@@ -29,7 +32,7 @@ interface Patch extends Deletion {
 
 interface Import {
   readonly author: Author;
-  readonly products: readonly NewProduct[];
+  readonly products: readonly ProductRow[];
   readonly mode: ImportMode;
 }
 
@@ -59,10 +62,14 @@ export function productUnits(db: DatabaseSync, positions: Positions) {
       return { isReplay: false };
     },
     importProducts({ author, products, mode }: Import, at: number): ImportedProducts {
-      const effects = products.map((product): ImportEffect => {
-        const before = changes.find(author.sellerId, { sku: product.sku });
+      const effects = products.map((row): ImportEffect => {
+        const before = changes.find(author.sellerId, { sku: row.sku });
+        if (before && mode === 'create') return 'taken';
+        // Decided here and not by a read before, or a concurrent change would be overwritten.
+        const product = completeProduct(row, before ?? row.defaults);
+        if (!product) return 'incomplete';
         if (!before) return changes.create(author, product, at).effect;
-        return mode === 'create' ? 'taken' : changes.update(author, before, product, at).effect;
+        return changes.update(author, before, product, at).effect;
       });
       return { effects, position: positions.of(author.sellerId), isReplay: false };
     },

@@ -13,12 +13,13 @@ import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../domain/error.ts';
 import { formatFileTime } from '../../domain/time.ts';
 import { nextTurn } from '../../domain/turn.ts';
+import { syncFolder } from '../durable-files.ts';
 import { type CatalogueFacts, checkCopy } from './backup-check.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, findVersion, prepareFolder,
 } from './catalogue-file.ts';
 import { checkSchema } from './check/schema.ts';
-import { openAlone, openCopy, openReader } from './connection.ts';
+import { openAlone, openReader, openWriter } from './connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { resultCodeOf, SQLITE_BUSY } from './disk-failure.ts';
 import type { NewFile } from './new-file.ts';
@@ -64,12 +65,12 @@ export async function restore(
     await copy(file, target.part, bytes, onProgress);
     assertSchema(target.part, file);
     const facts = checkCopy(target.part, file);
-    endSessions(target.part, facts);
     const secrets = countSealed(target.part, facts.version, folder);
+    finish(target.part, facts);
     await nextTurn(); // whoever interrupted it meanwhile is heard
     chmodSync(folder, 0o700);
     // It is made again from the catalogue.
-    for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `search.db${end}`), FORCED);
+    for (const end of ['', ...BESIDE]) rmSync(join(folder, `search.db${end}`), FORCED);
     return { ...facts, bytes, secrets, kept: put(task, old !== undefined) };
   } catch (error) {
     target.discard();
@@ -137,11 +138,16 @@ function assertSchema(part: string, name: string): void {
   }
 }
 
-/** One that was ended since would be good again. */
-function endSessions(part: string, { version }: CatalogueFacts): void {
-  const db = openCopy(part);
+/**
+ * Ends all sessions: one that was ended since the backup would be valid again. Leaves one file in
+ * WAL mode, without a log: otherwise the first open would write a rollback journal to change the
+ * mode.
+ */
+function finish(part: string, { version }: CatalogueFacts): void {
+  const db = openWriter(part);
   try {
     if (version >= PORTAL_VERSION) db.exec('DELETE FROM session');
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {
     db.close();
   }
@@ -158,6 +164,7 @@ function put({ folder, target, at }: RestoreTask, hasOld: boolean): string[] {
   // SQLite would take the log of one that is gone for that of the new one.
   const kept = BESIDE.filter((end) => existsSync(target.path + end));
   for (const end of kept) renameSync(target.path + end, join(folder, name + end));
+  syncFolder(folder); // or a power cut would bring the log back beside the new one
   target.show();
   return kept.map((end) => name + end);
 }

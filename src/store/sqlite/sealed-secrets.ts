@@ -1,7 +1,7 @@
 /** Whether the secrets of a copy are those that the `server.key` of a folder has sealed. */
 import { countTotpSecrets, countWebhookSecrets } from './check/secrets.ts';
 import { openReader } from './connection.ts';
-import { ServerKey } from './server-key.ts';
+import { findServerKey } from './server-key.ts';
 
 /** Of webhooks, and of the one-time codes of accounts. */
 export interface SealedSecrets {
@@ -17,7 +17,7 @@ export const PORTAL_VERSION = 5;
 export function countSealed(file: string, version: number, keyFolder: string): SealedSecrets {
   const db = openReader(file);
   try {
-    const key = new ServerKey(keyFolder);
+    const key = findServerKey(keyFolder);
     const counts = [
       ...(version < WEBHOOKS_VERSION ? [] : [countWebhookSecrets(db, key)]),
       ...(version < PORTAL_VERSION ? [] : [countTotpSecrets(db, key)]),

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { PortalStore } from '../portal-store.ts';
 import type { Store } from '../store.ts';
 import type { Author, Write } from '../write.ts';
+import { deriveAuditKey } from './audit-segments.ts';
 import { prepareCatalogueFile } from './catalogue-file.ts';
 import { CommitWatch } from './commit-watch.ts';
 import { explainOpening } from './disk-failure.ts';
@@ -48,10 +49,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 async function open(options: SqliteStoreOptions): Promise<Store> {
-  const file = prepareCatalogueFile(options.folder);
+  const { file, key } = prepareCatalogueFile(options.folder);
   const clock = options.clock ?? Date.now;
   const { folder, pageLimit } = options;
-  const writer = await Writer.start({ file, pageLimit }, clock);
+  const writer = await Writer.start(
+    { file, pageLimit, auditKey: deriveAuditKey(key) }, clock,
+  );
   try {
     const search = new Search({ catalogue: file, search: join(folder, 'search.db') });
     const reader = new Reader(file);
@@ -59,8 +62,8 @@ async function open(options: SqliteStoreOptions): Promise<Store> {
       ...createStore(
         writer, reader, search, new CommitWatch(file, () => reader.endSnapshot()),
       ),
-      ...webhookStore({ folder, writer, reader, clock, authorOf, onceOf }),
-      ...portalStore({ folder, writer, reader, clock }),
+      ...webhookStore({ folder, key, writer, reader, clock, authorOf, onceOf }),
+      ...portalStore({ key, writer, reader, clock }),
       pruneIdempotency: () => pruneIdempotency(reader, writer, clock()),
       readFigures: async () => ({ ...writer.readFigures(), ...await readDiskFigures(file) }),
     };

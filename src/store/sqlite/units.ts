@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { accountResetUnits } from './account-resets.ts';
 import { accountUnits } from './accounts.ts';
 import { AuditLog, auditUnits } from './audit.ts';
+import type { AuditKey } from './audit-segments.ts';
 import { pruningUnits } from './history-pruning.ts';
 import { idempotencyUnits } from './idempotency.ts';
 import { invitationUnits } from './invitations.ts';
@@ -21,8 +22,8 @@ import { webhookUnits } from './webhook-units.ts';
  * A unit takes its input and the time of its commit, and returns what is answered. It may be run
  * twice (see group-commit.ts): all that it does, it does in the database.
  */
-export function prepareUnits(db: DatabaseSync, positions: Positions) {
-  const audit = new AuditLog(db);
+export function prepareUnits(db: DatabaseSync, positions: Positions, auditKey: AuditKey) {
+  const audit = new AuditLog(db, auditKey);
   const sellers = { ...sellerUnits(db, audit), ...keyUnits(db, audit) };
   return {
     ...sellers, ...usageUnits(db), ...productUnits(db, positions),

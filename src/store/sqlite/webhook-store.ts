@@ -14,12 +14,13 @@ import type { Author, Write } from '../write.ts';
 import { claim } from './claim.ts';
 import type { Once } from './idempotency.ts';
 import type { Reader } from './reader.ts';
-import { ServerKey } from './server-key.ts';
+import type { ServerKey } from './server-key.ts';
 import type { Asker, WrittenSecret } from './webhook-units.ts';
 import type { Writer } from './writer.ts';
 
 interface Parts {
   readonly folder: string;
+  readonly key: ServerKey;
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: () => number;
@@ -70,9 +71,8 @@ export function webhookStore(parts: Parts): WebhookStore {
 
 /** All that makes a secret, or reads one. */
 function secretMethods(
-  { folder, writer, reader, clock, onceOf }: Parts,
+  { key, writer, reader, clock, onceOf }: Parts,
 ): Pick<WebhookStore, 'createWebhook' | 'rotateWebhookSecret' | 'findWebhookSecrets'> {
-  const key = new ServerKey(folder);
   let lastId = 0;
 
   /** Chosen here, for a secret is sealed for it; above all that this process has seen. */

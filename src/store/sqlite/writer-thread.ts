@@ -3,18 +3,20 @@
  * fsync nor a large unit ever holds up the thread that serves. Started by `writer.ts` alone.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { AuditKey } from './audit-segments.ts';
 import { openWriter, type WriterOptions } from './connection.ts';
 import { type Batch, prepareGroupCommit } from './group-commit.ts';
 
 /** What the thread is started with. */
 export interface WriterThreadData extends WriterOptions {
   readonly file: string;
+  readonly auditKey: AuditKey;
 }
 
 // The casts: writer.ts alone starts this thread and talks to it, and it sends just these.
-const { file, ...options } = workerData as WriterThreadData;
+const { file, auditKey, ...options } = workerData as WriterThreadData;
 const db = openWriter(file, options);
-const run = prepareGroupCommit(db);
+const run = prepareGroupCommit(db, auditKey);
 
 parentPort?.on('message', (message: string) => {
   if (message !== 'close') {

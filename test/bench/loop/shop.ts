@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { STREAMS_AT_ONCE_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/config.ts';
+import { STREAMS_PER_SELLER_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/config.ts';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/api-key.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
@@ -126,7 +126,7 @@ async function follow(port: number, key: string, path: string, position: number)
 }
 
 function makeKeys(store: Store, sellerId: SellerId): Promise<string[]> {
-  const count = STREAMS_AT_ONCE_LIMIT / STREAMS_PER_KEY_LIMIT;
+  const count = STREAMS_PER_SELLER_LIMIT / STREAMS_PER_KEY_LIMIT;
   return Promise.all(Array.from({ length: count }, async (_, n) => {
     const key = generateApiKey();
     await store.createKey(sellerId, hashApiKey(key), parseNewApiKey({

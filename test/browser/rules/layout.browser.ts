@@ -65,9 +65,9 @@ test('lets a table scroll, in a part that takes the focus and has a name', async
 });
 
 test('lets code and notes scroll', async () => {
-  const named = 'tabindex="0" role="region" aria-label="Code"';
+  const named = (name: string) => `tabindex="0" role="region" aria-label="${name}"`;
   const code = 'curl '.repeat(100);
-  assert.deepEqual(await judge('pre, div { overflow: auto }', `<pre ${named}>${code}</pre>
-    <div ${named}><pre style="overflow: visible">${code}</pre></div>
+  assert.deepEqual(await judge('pre, div { overflow: auto }', `<pre ${named('Code')}>${code}</pre>
+    <div ${named('Answer')}><pre style="overflow: visible">${code}</pre></div>
     <label>Note <textarea wrap="off">${code}</textarea></label>`), []);
 });

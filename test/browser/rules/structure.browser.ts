@@ -71,6 +71,15 @@ test('asks for a name of each of several navigations', async () => {
   assert.deepEqual(await faultsOf({ footer: named, header }), []);
 });
 
+test('asks for different names of regions', async () => {
+  const region = (name: string) => `<section aria-label="${name}">Text</section>`;
+  assert.deepEqual(await faultsOf(region('Stock') + region('Stock')), [
+    'one of several regions with this name: <section> "Text"',
+    'one of several regions with this name: <section> "Text"',
+  ]);
+  assert.deepEqual(await faultsOf(region('Stock') + region('Prices')), []);
+});
+
 test('refuses an id that is there twice, and references that find nothing', async () => {
   assert.deepEqual(await faultsOf(`
     <p id="a">A</p><p id="a">B</p>

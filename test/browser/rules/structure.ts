@@ -48,6 +48,15 @@ export function findLandmarkFaults(hasNavigation: boolean): string[] {
   const isOpened = (element: Element) =>
     findExposed(`[popovertarget="${element.closest('[popover]')?.id}"]`).length > 0;
   const hasMenu = navigation.length > 0 || [...document.querySelectorAll('nav')].some(isOpened);
+  // By their attributes: `computedName` takes long, and a page of the API has dozens of regions.
+  const regions = findExposed('section[aria-label], section[aria-labelledby], [role="region"]')
+    .map((element) => ({
+      element,
+      name: element.getAttribute('aria-label')
+        ?? document.getElementById(element.getAttribute('aria-labelledby') ?? '')?.textContent,
+    }));
+  const isRepeated = (one: typeof regions[number]) =>
+    regions.some((other) => other !== one && other.name === one.name);
   const isUnclear = (name: string) => name === '' || names.indexOf(name) < names.lastIndexOf(name);
   return [
     ...(among('main').length === 1 ? [] : [`${among('main').length} main landmarks`]),
@@ -55,6 +64,8 @@ export function findLandmarkFaults(hasNavigation: boolean): string[] {
     ...(hasNavigation && !hasMenu ? ['no navigation landmark'] : []),
     ...navigation.filter((element) => navigation.length > 1 && isUnclear(element.computedName))
       .map((element) => `one of several navigations without a name: ${describeElement(element)}`),
+    ...regions.filter(isRepeated)
+      .map(({ element }) => `one of several regions with this name: ${describeElement(element)}`),
   ];
 }
 

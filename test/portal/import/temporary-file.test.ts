@@ -67,5 +67,5 @@ test('says that the disk is full', { skip: !existsSync(FULL_DISK) }, async (t) =
 test('passes on what else is wrong', async (t) => {
   const inFile = join(makeFolder(t), 'file');
   await (await open(inFile, 'w')).close();
-  await assert.rejects(TemporaryFile.create(inFile), { code: 'EEXIST' });
+  await assert.rejects(TemporaryFile.create(inFile), { code: 'ENOTDIR' });
 });

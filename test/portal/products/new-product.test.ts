@@ -41,6 +41,7 @@ test('understands prices with a point and with a comma, and no other marks', asy
     ['1.234', /Could mean 1234 or 1\.234\. .* EUR has 2 decimals/], ['1,234', /Could mean 1234 or/],
     ['1.234,50', /thousands separators/], ["1'234", /thousands separators/], ['1e3', /exponents/],
     ['12.5055', /at most 2 decimals in EUR\. It was read as 12\.5055\./], ['€5', /currency signs/],
+    ['12.5000000000000000001', /cannot hold it exactly/],
     ['-1', /at least 0 .* It was read as -1\./], ['1000000000000', /below 1,000,000,000,000/],
     ['', /blank/], ['٣', /plain number/],
   ] as const) {

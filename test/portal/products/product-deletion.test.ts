@@ -34,7 +34,7 @@ test('deletes nothing that was changed since it asked, and asks again', async (t
   assertPage(refused, 409);
   assert.match(readText(refused.text), /was changed meanwhile, and was not deleted.* Stock 500/);
   assert.ok(await read(mug));
-  for (const position of ['', 'x', '1', '-1']) {
+  for (const position of ['', 'x', '1', '-1', '2e0', '2.00000000000000001']) {
     const answer = await visitor.submit({ position }, { action: `${mug.path}/delete` });
     assertPage(answer, 409);
   }

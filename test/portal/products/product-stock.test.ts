@@ -134,7 +134,9 @@ describe('a count', () => {
     const { set, stock } = await start(t, 9);
     for (const [fields, at] of [
       [{ set: '' }, 'set'], [{ set: '-1' }, 'set'], [{ set: '1000000001' }, 'set'],
-      [{ set: '5', expect: 'x' }, 'set'], [{ set: '5', set_reason: 'a\u2028b' }, 'set_reason'],
+      [{ set: '5', expect: 'x' }, 'set'], [{ set: '5', expect: '9.00000000000000001' }, 'set'],
+      [{ set: '0.9999999999999999999999' }, 'set'],
+      [{ set: '5', set_reason: 'a\u2028b' }, 'set_reason'],
     ] as const) {
       const answer = await set(fields);
       assertPage(answer, 422);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import type { NewProduct } from '../../../src/domain/product.ts';
+import type { NewProduct, ProductRow, Sku } from '../../../src/domain/product.ts';
 import type { ImportMode } from '../../../src/store/store.ts';
 import { makeRandom } from '../../domain/random.ts';
 import { makeClock } from '../../support/clock.ts';
@@ -10,6 +10,7 @@ import { countTo, makeAuthor, makeNewProduct, type PrepareStore, readAll } from 
 
 export function testImports(prepare: PrepareStore): void {
   for (const mode of ['upsert', 'create'] as const) testEffects(prepare, mode);
+  testPartialRows(prepare);
 
   test('counts a product that comes twice as there the second time', async (t) => {
     const store = await prepare(t)(makeClock());
@@ -51,6 +52,52 @@ export function testImports(prepare: PrepareStore): void {
   });
 }
 
+/** Rows that leave members out, with and without defaults. */
+function testPartialRows(prepare: PrepareStore): void {
+  test('keeps the members of an existing product that a row leaves out', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const kept = makeNewProduct({ sku: 'A', stock: 1 });
+    await store.createProduct(author, kept);
+    const defaults = { name: 'Default', category: 'Default', priceMinor: 1 };
+    const rows: ProductRow[] = [
+      { sku: kept.sku, stock: 5, defaults: { ...defaults, stock: 0 } }, { sku: kept.sku, defaults },
+      { sku: kept.sku },
+    ];
+    const { effects } = await store.importProducts(author, rows, 'upsert');
+    assert.deepEqual(effects, ['updated', 'unchanged', 'unchanged']);
+    const found = await store.findProduct(author.sellerId, { sku: kept.sku });
+    const { name, category, sku, priceMinor, stock } = found ?? assert.fail();
+    assert.deepEqual({ name, category, sku, priceMinor, stock }, { ...kept, stock: 5 });
+    assert.equal(found?.position, 2);
+  });
+
+  test('completes only new products with defaults, and rejects the others', async (t) => {
+    const store = await prepare(t)(makeClock());
+    const author = await makeAuthor(store);
+    const { sku, stock, ...rest } = makeNewProduct({ sku: 'A', stock: 3 });
+    const [other, third] = ['B', 'C'] as Sku[];
+    const rows: ProductRow[] = [
+      { sku: other ?? sku, stock }, { sku, stock, defaults: rest },
+      { sku, stock: 9, defaults: { name: 'Not this one' } },
+      { sku: third ?? sku, ...rest, defaults: { stock: 7, name: 'Nor this' } },
+    ];
+    for (const mode of ['upsert', 'create'] as const) {
+      const preview = store.previewImport(author.sellerId, mode);
+      const said = await preview.try(rows);
+      await preview.close();
+      const { effects } = await store.importProducts(author, rows, mode);
+      assert.deepEqual(effects, mode === 'upsert'
+        ? ['incomplete', 'created', 'updated', 'created']
+        : ['incomplete', 'taken', 'taken', 'taken']);
+      assert.deepEqual(said, effects);
+    }
+    const found = await readAll(store, author.sellerId);
+    assert.deepEqual(found.map((one) => [one.sku, one.name, one.category, one.stock]),
+      [['A', rest.name, rest.category, 9], ['C', rest.name, rest.category, 7]]);
+  });
+}
+
 /** Random imports, each tried first: the trial says what the import then does, and does nothing. */
 function testEffects(prepare: PrepareStore, mode: ImportMode): void {
   test(`does what a trial of the same import said (${mode})`, async (t) => {
@@ -60,9 +107,7 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
     const store = await prepare(t)(makeClock());
     const author = await makeAuthor(store);
     for (const round of countTo(6)) {
-      const products = countTo(40).map(() => makeNewProduct({
-        sku: `S-${random.below(30 * round)}`, stock: random.below(2), name: 'Same',
-      }));
+      const products = countTo(40).map(() => makeRow(random, 30 * round));
       const before = await readAll(store, author.sellerId);
       const preview = store.previewImport(author.sellerId, mode);
       const said = [
@@ -75,4 +120,13 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
       assert.equal(effects.includes('taken'), mode === 'create');
     }
   });
+}
+
+/** A row of one of so many products: whole, or without a name, perhaps with a default for it. */
+function makeRow(random: ReturnType<typeof makeRandom>, products: number): ProductRow {
+  const sku = `S-${random.below(products)}`;
+  const { name, ...rest } = makeNewProduct({ sku, stock: random.below(2), name: 'Same' });
+  const kind = random.below(4);
+  if (kind === 0) return rest;
+  return kind === 1 ? { ...rest, defaults: { name: 'Default' } } : { name, ...rest };
 }

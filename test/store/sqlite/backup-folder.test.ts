@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { backUpToFolder } from '../../../src/store/sqlite/backup-folder.ts';
 import { claim } from '../../../src/store/sqlite/claim.ts';
+import { NewFile } from '../../../src/store/sqlite/new-file.ts';
 import { formatFileTime } from '../../../src/domain/time.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { DAY_MS, makeSeller } from '../contract/fixture.ts';
@@ -95,10 +96,10 @@ test('makes no folder where there is none, and removes nothing where it fails', 
 
 test('removes what a killed one has left', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
-  writeFileSync(join(folder, `${nameAt(NOW - DAY_MS)}.4194999.part`), 'half'); // no such process
-  writeFileSync(join(folder, 'letter.4194999.part'), 'mine');
+  const [half, mine] = [nameAt(NOW - DAY_MS), 'letter'].map((name) => new NewFile(name).part);
+  for (const name of [half, mine]) writeFileSync(join(folder, name ?? ''), 'half');
   await backUpAt(NOW);
-  assert.deepEqual(readdirSync(folder), [nameAt(NOW), 'letter.4194999.part']);
+  assert.deepEqual(readdirSync(folder), [nameAt(NOW), mine]);
 });
 
 /** A data folder with one seller, and an empty folder for its backups. */

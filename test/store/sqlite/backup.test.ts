@@ -1,6 +1,5 @@
 /** Copies of the database, made while others write: of one moment, whole, or not there at all. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync, closeSync, cpSync, openSync, readdirSync, readFileSync, statfsSync, statSync,
   symlinkSync, writeFileSync, writeSync,
@@ -101,9 +100,9 @@ test('refuses a folder without a catalogue, and a file of somebody else, untouch
 test('removes what a backup to the same file has left that was killed, and no more', async (t) => {
   const { folder } = await makeCatalogue(t, 10);
   const target = makeFolder(t);
-  const dead = spawnSync(process.execPath, ['--version']).pid;
-  const kept = ['copy.db.1.part', `other.db.${dead}.part`, `copy.db.${dead}.part.txt`];
-  const stale = ['', '-journal', '-wal', '-shm'].map((end) => `copy.db.${dead}.part${end}`);
+  const { part } = new NewFile('copy.db');
+  const kept = [part.replace('copy', 'other'), `${part}.txt`];
+  const stale = ['', '-journal', '-wal', '-shm', '.lock'].map((end) => part + end);
   for (const name of [...stale, ...kept]) {
     writeFileSync(join(target, name), 'x');
   }

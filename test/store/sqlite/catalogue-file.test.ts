@@ -6,6 +6,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { NewFile } from '../../../src/store/sqlite/new-file.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeAuthor, makeNewProduct } from '../contract/fixture.ts';
@@ -21,11 +22,11 @@ for (const umask of [0o022, 0o000]) {
       const store = await openStore(t, { folder });
       await makeAuthor(store);
       assert.deepEqual(readdirSync(folder).toSorted(), [
-        FILE_NAME, `${FILE_NAME}-shm`, `${FILE_NAME}-wal`,
+        FILE_NAME, `${FILE_NAME}-shm`, `${FILE_NAME}-wal`, 'server.key',
       ]);
       assert.equal(readMode(folder), '700');
       const modes = readdirSync(folder).map((name) => readMode(join(folder, name)));
-      assert.deepEqual(modes, ['600', '600', '600']);
+      assert.deepEqual(modes, ['600', '600', '600', '600']);
       await store.close();
       assert.equal(readMode(join(folder, FILE_NAME)), '600');
     } finally {
@@ -51,23 +52,37 @@ test('refuses a folder that all users share, and leaves it alone', async (t) => 
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('leaves one file behind when it is closed: no WAL and nothing unfinished', async (t) => {
+for (const end of ['-wal', '-journal']) {
+  test(`creates no catalogue beside the ${end} of a missing one`, async (t) => {
+    const [old, folder] = [makeFolder(t), makeFolder(t)];
+    const store = await openStore(t, { folder: old });
+    await makeAuthor(store);
+    // What SQLite would read of it is not looked at: the name is enough.
+    copyFileSync(join(old, `${FILE_NAME}-wal`), join(folder, `${FILE_NAME}${end}`));
+    const before = readFolder(folder);
+    await assert.rejects(openStore(t, { folder }), {
+      name: 'AppError', code: 'unavailable', message: /catalogue\.db-.*is there, but no catalogue/,
+    });
+    assert.deepEqual(readFolder(folder), before);
+  });
+}
+
+test('leaves its file and its key when it is closed: no WAL and nothing unfinished', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   await makeAuthor(store);
   await store.close();
-  assert.deepEqual(readdirSync(folder), [FILE_NAME]);
+  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
 });
 
 test('makes its file anew where an earlier attempt was cut off', async (t) => {
   const folder = makeFolder(t);
-  for (const suffix of ['', '-wal', '-shm']) {
-    writeFileSync(join(folder, `${FILE_NAME}.${process.pid}.new${suffix}`), 'cut off');
-  }
+  const { part } = new NewFile(join(folder, FILE_NAME));
+  for (const suffix of ['', '-wal', '-shm', '.lock']) writeFileSync(part + suffix, '');
   const store = await openStore(t, { folder });
   await makeAuthor(store);
   await store.close();
-  assert.deepEqual(readdirSync(folder), [FILE_NAME]);
+  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
 });
 
@@ -76,7 +91,7 @@ test('says in the header of the file whose it is and of which version', async (t
   await (await openStore(t, { folder })).close();
   const header = readFileSync(join(folder, FILE_NAME));
   assert.equal(header.toString('latin1', 68, 72), 'SPAc');
-  assert.equal(header.readInt32BE(60), 8);
+  assert.equal(header.readInt32BE(60), 10);
 });
 
 test('makes a cursor key of its own for every database', async (t) => {
@@ -94,7 +109,7 @@ test('makes one database where several processes open the folder at once', async
   const finished = await Promise.all(names.map((name) =>
     run(['seller', 'create', name, '--data', folder])));
   for (const { status, notes } of finished) assert.equal(status, 0, notes);
-  assert.deepEqual(readdirSync(folder), [FILE_NAME]);
+  assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
   const rows = readRows(folder, 'SELECT name FROM seller ORDER BY name');
   assert.deepEqual(rows.map(({ name }) => name), names);
   assert.equal(readRows(folder, 'SELECT name FROM server_secret').length, 1);
@@ -220,6 +235,7 @@ test('takes a folder whose database was taken away from beside its other files',
   const folder = makeFolder(t);
   const others = ['server.key', 'webhooks.lock', 'search.db', 'README.md', '.gitkeep'];
   for (const name of others) writeFileSync(join(folder, name), '');
+  writeFileSync(join(folder, 'server.key'), Buffer.alloc(32));
   await (await openStore(t, { folder })).close();
   assert.deepEqual(readdirSync(folder).toSorted(), [...others, FILE_NAME].toSorted());
 });

@@ -21,13 +21,13 @@ test('opens a writer with every setting that durability and safety need', (t) =>
 });
 
 test('limits the pages of the file where it is told to', (t) => {
-  const db = openWriter(prepareCatalogueFile(makeFolder(t)), { pageLimit: 500 });
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file, { pageLimit: 500 });
   t.after(() => db.close());
   assert.deepEqual(readPragmas(db, ['max_page_count']), { max_page_count: 500 });
 });
 
 test('opens a reader with the settings of safety, which cannot write', (t) => {
-  const db = openReader(prepareCatalogueFile(makeFolder(t)));
+  const db = openReader(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => db.close());
   assert.deepEqual(readPragmas(db, [
     'trusted_schema', 'cell_size_check', 'foreign_keys', 'timeout', 'mmap_size',
@@ -69,7 +69,7 @@ test('repeats the limits of the data in the tables', (t) => {
 });
 
 function openTestWriter(t: TestContext): DatabaseSync {
-  const db = openWriter(prepareCatalogueFile(makeFolder(t)));
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => db.close());
   return db;
 }

@@ -11,6 +11,7 @@ import {
 import type { SyncedStock } from '../../../src/store/stock-store.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { makeNewProduct } from '../contract/fixture.ts';
+import { AUDIT_KEY } from './open.ts';
 
 // The one seller that the tests insert.
 const author = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
@@ -18,7 +19,8 @@ const at = Date.parse('2026-01-02T03:04:05.678Z');
 
 test('runs the units of a batch in their order and commits them together', (t) => {
   const { db, commits } = prepare(t);
-  const outcomes = prepareGroupCommit(db)({ at, calls: [create('A'), create('B'), create('C')] });
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const outcomes = runBatch({ at, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(positionOf), [1, 2, 3]);
   assert.equal(commits(), 1);
   assert.equal(db.isTransaction, false);
@@ -26,7 +28,7 @@ test('runs the units of a batch in their order and commits them together', (t) =
 
 test('lets each faulty unit fail alone, with its own reason', (t) => {
   const { db, commits } = prepare(t);
-  const outcomes = prepareGroupCommit(db)({
+  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({
     at, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
   });
   assert.deepEqual(outcomes.map((one) => (one.isDone ? positionOf(one) : one.code)), [
@@ -42,7 +44,7 @@ test('undoes all of a unit that fails after its first statement', (t) => {
   const midway: Batch['calls'][number] = {
     name: 'createProduct', input: { author: nobody, product: makeNewProduct({ sku: 'B' }) },
   };
-  const runBatch = prepareGroupCommit(db);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   assert.deepEqual(runBatch({ at, calls: [create('A'), midway, create('C')] }).map(positionOf), [
     1, 'internal', 2,
   ]);
@@ -53,7 +55,7 @@ test('undoes all of a unit that fails after its first statement', (t) => {
 
 test('keeps what the database said of a fault for the log, and out of the answer', (t) => {
   const { db } = prepare(t);
-  const [outcome] = prepareGroupCommit(db)({ at, calls: [create('A', -1)] });
+  const [outcome] = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A', -1)] });
   assert.ok(outcome && !outcome.isDone);
   assert.match(outcome.cause ?? '', /CHECK constraint failed/);
   assert.doesNotMatch(outcome.detail, /constraint|stock/i);
@@ -61,7 +63,7 @@ test('keeps what the database said of a fault for the log, and out of the answer
 
 test('runs on after a batch that failed', (t) => {
   const { db } = prepare(t);
-  const runBatch = prepareGroupCommit(db);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   runBatch({ at, calls: [create('A', -1)] });
   runBatch({ at, calls: [create('A', -1), create('B', -1)] });
   assert.deepEqual(runBatch({ at, calls: [create('A')] }).map(positionOf), [1]);
@@ -70,7 +72,7 @@ test('runs on after a batch that failed', (t) => {
 test('says that the database is busy while another connection writes', (t) => {
   const { db, file } = prepare(t);
   db.exec('PRAGMA busy_timeout = 0');
-  const runBatch = prepareGroupCommit(db);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const other = openWriter(file);
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
@@ -89,7 +91,7 @@ test('says so where the disk cannot be written', (t) => {
   const { file } = prepare(t);
   const db = openReader(file);
   t.after(() => db.close());
-  const [outcome] = prepareGroupCommit(db)({ at, calls: [create('A')] });
+  const [outcome] = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A')] });
   assert.ok(outcome && !outcome.isDone);
   assert.equal(outcome.code, 'unavailable');
   assert.match(outcome.detail, /cannot write to its disk.*Nothing was changed/);
@@ -105,7 +107,7 @@ test('fails every unit of a commit that fails, and changes nothing', (t) => {
     CREATE TRIGGER break_commit AFTER INSERT ON product
       BEGIN INSERT INTO late (parent) VALUES (99); END;
   `);
-  const outcomes = prepareGroupCommit(db)({ at, calls: [create('A'), create('B')] });
+  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A'), create('B')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false]);
   assert.equal(db.isTransaction, false);
   assert.deepEqual({ ...db.prepare('SELECT position FROM seller').get() }, { position: 0 });
@@ -128,7 +130,7 @@ test('writes over what a failing disk may have kept of a commit, or says so', (t
     }
     return statement;
   };
-  const runBatch = prepareGroupCommit(db);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const refuse = () => {
     const [outcome] = runBatch({ at, calls: [create('A'), create('B')] });
     assert.ok(outcome && !outcome.isDone);
@@ -145,7 +147,7 @@ test('writes over what a failing disk may have kept of a commit, or says so', (t
 
 test('remembers no stock of a commit that failed', (t) => {
   const { db } = prepare(t);
-  const runBatch = prepareGroupCommit(db);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const run = (name: Batch['calls'][number]['name'], input: object) =>
     runBatch({ at, calls: [{ name, input: { author, ...input } }] })[0] ?? assert.fail();
   const sync = (change: object) => run('syncStock', {
@@ -177,14 +179,15 @@ test('fails every unit where a fault makes the database undo the whole transacti
   const { db } = prepare(t);
   db.exec(`CREATE TRIGGER undo BEFORE INSERT ON product WHEN new.sku = 'B'
     BEGIN SELECT raise(ROLLBACK, 'all undone'); END`);
-  const outcomes = prepareGroupCommit(db)({ at, calls: [create('A'), create('B'), create('C')] });
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const outcomes = runBatch({ at, calls: [create('A'), create('B'), create('C')] });
   assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false, false]);
   assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
 });
 
 /** A database with one seller, a connection to it, and a count of the commits since. */
 function prepare(t: TestContext): { db: DatabaseSync; file: string; commits: () => number } {
-  const file = prepareCatalogueFile(makeFolder(t));
+  const file = prepareCatalogueFile(makeFolder(t)).file;
   const db = openWriter(file);
   t.after(() => db.close());
   db.exec(`INSERT INTO seller (id, name, currency, currency_decimals, created_at)

@@ -1,22 +1,22 @@
 /** Databases of earlier versions: each is brought up to date with all that is in it. */
 import assert from 'node:assert/strict';
-import { chmodSync, globSync, readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { KeyId, SellerId } from '../../../src/domain/id.ts';
+import type { Sku } from '../../../src/domain/product.ts';
+import { migrate } from '../../../src/store/sqlite/catalogue-file.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { assertHealthy } from '../../support/health.ts';
-import { countTo, makeNewProduct } from '../contract/fixture.ts';
+import { countTo, makeAuthor, makeNewProduct } from '../contract/fixture.ts';
 import {
   assertBroughtUp, dump, LATEST, makeToday, putBack,
 } from './old-version.ts';
 import { openStore } from './open.ts';
-import { FILE_NAME, readRows } from './read-file.ts';
+import { FILE_NAME, readFolder, readRows } from './read-file.ts';
 
-const SCHEMAS = join(import.meta.dirname, '../../../src/store/sqlite/migrations');
-const APPLICATION_ID = 0x53504163;
 const SELLER = 5 as SellerId;
 const KEY = 6 as KeyId;
 
@@ -47,12 +47,11 @@ function makeOld(t: TestContext, version: number, more = ''): string {
   const folder = makeFolder(t);
   const file = join(folder, FILE_NAME);
   const db = new DatabaseSync(file);
-  const schemas = globSync('*.sql', { cwd: SCHEMAS }).toSorted().slice(0, version)
-    .map((name) => readFileSync(join(SCHEMAS, name), 'utf8'));
-  db.exec([...schemas.slice(0, 2), CONTENT, ...schemas.slice(2)].join('\n'));
+  migrate(db, { to: 2 });
+  db.exec(CONTENT);
+  migrate(db, { to: version });
   db.exec(`${more}
-    PRAGMA journal_mode = WAL;
-    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version};`);
+    PRAGMA journal_mode = WAL;`);
   db.close();
   chmodSync(file, 0o600);
   return folder;
@@ -117,6 +116,36 @@ test('adds to an old history what later versions tell of it', async (t) => {
     [0, 4], [1, 7], [3, 8],
   ]);
 });
+
+test('replays what was done under keys of an earlier version, and keeps no key in clear',
+  async (t) => {
+    const made = join(makeFolder(t), 'data');
+    const first = await openStore(t, { folder: made });
+    const author = await makeAuthor(first);
+    const keys = countTo(300).map((n) => `canary-${n}`);
+    const product = makeNewProduct();
+    const create = (store: typeof first, n: number) => store.createProduct(
+      { ...author, idempotency: { key: `canary-${n}`, part: 0 } },
+      { ...product, sku: `S${n}` as Sku }, // a legal one
+    );
+    const before = await Promise.all(countTo(300).map((n) => create(first, n)));
+    await first.close();
+    const folder = putBack(t, made, 8, keys);
+    const findKeys = () => readFolder(folder).filter(([, bytes]) => bytes.includes('canary'))
+      .map(([name]) => name);
+    assert.deepEqual(findKeys(), [FILE_NAME]);
+
+    const store = await openStore(t, { folder });
+    for (const [index, n] of countTo(300).entries()) {
+      const { isReplay, position } = await create(store, n);
+      assert.deepEqual([isReplay, position], [true, before[index]?.position]);
+    }
+    const { isReplay } = await create(store, 301);
+    assert.equal(isReplay, false);
+    assert.deepEqual(findKeys(), []);
+    await store.close();
+    assert.deepEqual(findKeys(), []);
+  });
 
 const PRUNED = 'UPDATE seller SET pruned_to = 4; DELETE FROM change WHERE position = 3;';
 const NIGHT = 'UPDATE change SET at = at + 86340000;'; // the last minute of the day

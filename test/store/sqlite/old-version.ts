@@ -1,13 +1,16 @@
 /**
  * A catalogue as an older version would have left it: made by today's store, and put into the
- * schema of that version, which is what its migrations make. Later ones only add.
+ * schema of that version, which is what its migrations make. Later ones only add, but for the
+ * idempotency keys, which they hash.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import type { Sku } from '../../../src/domain/product.ts';
+import { migrate } from '../../../src/store/sqlite/catalogue-file.ts';
 import { makeRandom } from '../../domain/random.ts';
 import { makeAccount } from '../../portal/visitor.ts';
 import { makeClock } from '../../support/clock.ts';
@@ -18,9 +21,10 @@ import { openStore } from './open.ts';
 import { FILE_NAME, readRows } from './read-file.ts';
 
 const SCHEMAS = join(import.meta.dirname, '../../../src/store/sqlite/migrations');
-const APPLICATION_ID = 0x53504163;
 /** The version that brought calls of stock, their reasons and their sequences. */
 const STOCK = 3;
+/** The version that stores idempotency keys as hashes. */
+const KEY_HASHES = 9;
 
 /** How many versions of the schema there are. */
 export const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
@@ -80,26 +84,46 @@ export async function makeToday(t: TestContext, version: number, changes = 150):
   return folder;
 }
 
-/** The same in the schema of the version; what that has no room for is left out. */
-export function putBack(t: TestContext, today: string, version: number): string {
+/**
+ * The same in the schema of the version; what that has no room for is left out. `keys` are the
+ * idempotency keys, of which today's catalogue has only hashes.
+ */
+export function putBack(
+  t: TestContext, today: string, version: number, keys = countTo(400).map((n) => `k${n}`),
+): string {
   const folder = join(makeFolder(t), 'data');
   mkdirSync(folder, { mode: 0o700 });
   const file = join(folder, FILE_NAME);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: false });
-  for (const name of globSync('*.sql', { cwd: SCHEMAS }).toSorted().slice(0, version)) {
-    db.exec(readFileSync(join(SCHEMAS, name), 'utf8'));
-  }
+  migrate(db, { to: version });
   db.prepare('ATTACH ? AS today').run(join(today, FILE_NAME));
   for (const [table, columns] of listTables(db)) {
+    if (table === 'idempotency' && version < KEY_HASHES) {
+      copyIdempotency(db, keys);
+      continue;
+    }
     const names = columns.join(', ');
     db.exec(`INSERT INTO main.${table} (${names}) SELECT ${names} FROM today.${table}`);
   }
-  db.exec(`DETACH today; PRAGMA journal_mode = WAL;
-    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version};`);
+  db.exec('DETACH today; PRAGMA journal_mode = WAL;');
   db.close();
   chmodSync(file, 0o600);
-  copyFileSync(join(today, 'server.key'), join(folder, 'server.key'));
+  const key = join(today, 'server.key');
+  if (existsSync(key)) copyFileSync(key, join(folder, 'server.key'));
   return folder;
+}
+
+/** Copies today's idempotency records with their keys in clear. */
+function copyIdempotency(db: DatabaseSync, keys: readonly string[]): void {
+  const copy = db.prepare(`
+    INSERT INTO main.idempotency (seller_id, key, part, fingerprint, at, outcome)
+    SELECT seller_id, ?, part, fingerprint, at, outcome FROM today.idempotency
+    WHERE seller_id = ? AND key_hash = ?`);
+  for (const { id } of db.prepare('SELECT id FROM today.seller').all()) {
+    for (const key of keys) {
+      copy.run(key, Number(id), createHash('sha256').update(`${Number(id)}:${key}`).digest());
+    }
+  }
 }
 
 /** What a version could not know: tables that begin empty, and are not worked out. */
@@ -107,12 +131,22 @@ const BORN: Readonly<Record<string, number>> = {
   idempotency: 2, stock_sequence: 3, webhook: 4, webhook_attempt: 4, account: 5, recovery_code: 5,
   session: 5, invitation: 5, audit_event: 5, key_usage: 7,
 };
+/** The version that authenticates the audit log. */
+const AUTHENTICATED = globSync('*.sql', { cwd: SCHEMAS }).toSorted()
+  .indexOf('010-audit-segments.sql') + 1;
 
 /** That all is there as it was made, with what later versions have worked out of it. */
 export function assertBroughtUp(folder: string, today: string, version: number): void {
   const [found, made] = [dump(folder), dump(today)];
   assert.deepEqual([...found.keys()].toSorted(), [...made.keys()].toSorted());
   for (const [table, rows] of made) {
+    if (table === 'audit_segment' && version < AUTHENTICATED) {
+      const last = found.get('audit_event')?.length ?? 0;
+      const segments = found.get(table)?.map(({ mac: _, ...segment }) => segment);
+      const [{ mac: __, ...first } = assert.fail()] = rows;
+      assert.deepEqual(segments, [{ ...first, first: last + 1, last }]);
+      continue;
+    }
     const expected = (BORN[table] ?? 0) > version ? [] : rows;
     assert.deepEqual(found.get(table), expected, table);
   }

@@ -1,7 +1,12 @@
 /** Opens a store that is closed after the test in any case: an open one would keep the process. */
 import type { TestContext } from 'node:test';
+import { deriveAuditKey } from '../../../src/store/sqlite/audit-segments.ts';
+import { ServerKey } from '../../../src/store/sqlite/server-key.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
+
+/** For units that a test runs on a connection of its own. */
+export const AUDIT_KEY = deriveAuditKey(new ServerKey(Buffer.alloc(32, 7)));
 
 export async function openStore(t: TestContext, options: SqliteStoreOptions): Promise<Store> {
   const store = await openSqliteStore(options);

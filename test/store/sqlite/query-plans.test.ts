@@ -20,6 +20,7 @@ import { prepareUnits } from '../../../src/store/sqlite/units.ts';
 import { stockDayQueries } from '../../../src/store/sqlite/stock-days.ts';
 import { dueWebhookQueries, webhookQueries } from '../../../src/store/sqlite/webhooks.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { AUDIT_KEY } from './open.ts';
 
 test('scans no table and sorts nothing in any statement', (t) => {
   const plans = explainAll(t);
@@ -64,7 +65,7 @@ for (const [what, sql, plan] of expected) {
 
 /** Every statement that the adapter prepares, on one line, and its plan. */
 function explainAll(t: TestContext): Map<string, string> {
-  const db = openWriter(prepareCatalogueFile(makeFolder(t)));
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => db.close());
   const statements: string[] = [];
   const prepare = db.prepare.bind(db);
@@ -80,7 +81,7 @@ function explainAll(t: TestContext): Map<string, string> {
 }
 
 function prepareAll(db: DatabaseSync): void {
-  prepareUnits(db, new Positions(db));
+  prepareUnits(db, new Positions(db), AUDIT_KEY);
   new IdempotencyRecords(db);
   sellerQueries(db);
   keyQueries(db);

@@ -12,7 +12,7 @@ const SELLER = 1 as SellerId;
 const MOST = Number.MAX_SAFE_INTEGER;
 
 test('stays at the largest number that can be told, on however busy a day', (t) => {
-  const db = openWriter(prepareCatalogueFile(makeFolder(t)));
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => db.close());
   db.exec(`INSERT INTO seller (id, name, currency, currency_decimals, created_at)
     VALUES (${SELLER}, 'A shop', 'EUR', 2, 0)`);

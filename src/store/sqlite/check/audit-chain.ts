@@ -1,16 +1,50 @@
 /**
- * Whether the audit log is the chain that was written: each event is sealed with the one before it.
- * Events that were cut off at its end leave a chain that is whole: that cannot be seen here.
+ * Whether the audit log is what the server wrote. The chain shows an event that was changed, added
+ * or removed in the middle; the code of a segment, which takes the server's key to make, shows a
+ * chain that was rewritten as a whole or truncated. A log restored to an earlier state shows
+ * neither: see SECURITY.md.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { formatTime } from '../../../domain/time.ts';
 import { chainHash, mapSealed } from '../audit.ts';
-import { readBytes } from '../row.ts';
-import { fault, type Finding } from './finding.ts';
+import {
+  type AuditKey, type AuditSegment, deriveAuditKey, isAuthentic, isOf, mapSegment,
+} from '../audit-segments.ts';
+import { readBytes, readInteger, readOptional } from '../row.ts';
+import type { ServerKey } from '../server-key.ts';
+import { fault, type Finding, note, warning } from './finding.ts';
 
 const ADVICE = 'Somebody changed the log, or the disk did. Keep a copy of the whole data folder, '
   + 'compare the log with that of a backup, and find out who could write to the file.';
+const OTHER_KEY = 'Stop the server, put back the server.key that belongs to this database, and '
+  + 'start it again. If it was replaced on purpose, the next event begins a new segment, and this '
+  + 'becomes a warning.';
 
-export function* checkAuditChain(db: DatabaseSync): Generator<Finding, void, void> {
+/** Reads the server's key; undefined for a database that is checked without a data folder. */
+export type ReadKey = (() => ServerKey | undefined) | undefined;
+
+export function* checkAuditLog(
+  db: DatabaseSync, readKey: ReadKey,
+): Generator<Finding, void, void> {
+  yield* checkChain(db);
+  const segments = readSegments(db);
+  const [first] = segments;
+  if (!first) {
+    yield fault('Nothing authenticates the audit log: its segments are missing.', ADVICE);
+    return;
+  }
+  if (first.first > 1) yield describeOlder(db, first.first - 1);
+  yield* checkOrder(db, segments);
+  if (!readKey) {
+    yield note('The authentication codes of the audit log were not checked.',
+      'That takes server.key: restore the file into a data folder, and check that.');
+    return;
+  }
+  const serverKey = readKey();
+  yield* checkCodes(segments, serverKey && deriveAuditKey(serverKey));
+}
+
+function* checkChain(db: DatabaseSync): Generator<Finding, void, void> {
   const rows = db.prepare(`
     SELECT n, seller_id, at, type, address, subject, hash FROM audit_event ORDER BY n`);
   let [before, last]: [Uint8Array, number] = [new Uint8Array(32), 0];
@@ -22,7 +56,82 @@ export function* checkAuditChain(db: DatabaseSync): Generator<Finding, void, voi
     } else if (!chainHash(before, event).equals(hash)) {
       yield fault(`The audit log is broken at event ${event.n}.`, ADVICE);
     }
-    // From here on by what is written there: one link that is broken is told of once.
+    // Go on from what is written there, so that one broken link is reported once.
     [before, last] = [hash, event.n];
   }
+}
+
+/** A segment, with the hash of its newest event; undefined where that event is missing. */
+interface FoundSegment extends AuditSegment {
+  readonly head: Uint8Array | undefined;
+}
+
+function readSegments(db: DatabaseSync): FoundSegment[] {
+  return db.prepare(`
+    SELECT s.id, s.first, s.last, s.origin, s.key_id, s.mac,
+      iif(s.last = 0, zeroblob(32), e.hash) AS head
+    FROM audit_segment AS s LEFT JOIN audit_event AS e ON e.n = s.last ORDER BY s.id`).all()
+    .map((row) => ({ ...mapSegment(row), head: readOptional(row, 'head', readBytes) }));
+}
+
+/** The part of the log from before it was authenticated. */
+function describeOlder(db: DatabaseSync, last: number): Finding {
+  const row = db.prepare('SELECT at FROM audit_event WHERE n = ?').get(last);
+  const time = row ? formatTime(readInteger(row, 'at')) : 'a time that is missing';
+  return note(`Events 1 to ${last} of the audit log, until ${time}, are older than its key.`,
+    'They were authenticated as they were at the upgrade. Whether anybody rewrote them before that '
+      + 'cannot be seen. If the upgrade was not at about that time, the log may be forged.');
+}
+
+/** What needs no key: whether no segment is missing, and the newest one ends with the log. */
+function* checkOrder(
+  db: DatabaseSync, segments: readonly FoundSegment[],
+): Generator<Finding, void, void> {
+  for (const [index, { id, origin }] of segments.entries()) {
+    if (id !== index + 1) {
+      yield fault(`Segment ${index + 1} of the audit log is missing.`, ADVICE);
+      return;
+    }
+    if ((id === 1) !== (origin === 'start')) {
+      yield fault(`Segment ${id} of the audit log has the origin "${origin}".`, ADVICE);
+    }
+  }
+  const row = db.prepare('SELECT coalesce(max(n), 0) AS n FROM audit_event').get() ?? {};
+  const [written, covered] = [readInteger(row, 'n'), segments.at(-1)?.last ?? 0];
+  if (written < covered) {
+    const what = `The audit log ends at event ${written}, and had ${covered}`;
+    yield fault(`${what}: the last ones were removed.`, ADVICE);
+  } else if (written > covered) {
+    yield fault(`The audit log was authenticated up to event ${covered}, and ends at ${written}.`,
+      ADVICE);
+  }
+}
+
+function* checkCodes(
+  segments: readonly FoundSegment[], key: AuditKey | undefined,
+): Generator<Finding, void, void> {
+  for (const [index, segment] of segments.entries()) {
+    const { first, last, head, origin } = segment;
+    const next = segments[index + 1];
+    const which = last < first ? 'The audit log up to now' : `The audit log from event ${first} on`;
+    if (!key || !isOf(segment, key)) {
+      yield describeOtherKey(which, next);
+    } else if (next?.origin !== 'mismatch' && !(head && isAuthentic(segment, head, key))) {
+      // Where the next segment reports the mismatch, this one need not.
+      yield fault(`${which} does not match its authentication code.`, ADVICE);
+    } else if (origin === 'mismatch') {
+      yield fault(`Before event ${first} was added, the audit log did not match its authentication `
+        + 'code any more.', ADVICE);
+    }
+  }
+}
+
+function describeOtherKey(which: string, next: AuditSegment | undefined): Finding {
+  if (!next) {
+    const what = 'cannot be authenticated: server.key is missing, or another one.';
+    return fault(`${which} ${what}`, OTHER_KEY);
+  }
+  const until = `until event ${next.first}`;
+  return warning(`${which} was authenticated with another server.key, ${until}.`,
+    'If server.key was not replaced then, the log may be forged: compare it with a backup.');
 }

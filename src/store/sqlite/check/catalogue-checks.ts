@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { describeVersion } from '../catalogue-file.ts';
-import { checkAuditChain } from './audit-chain.ts';
+import { checkAuditLog, type ReadKey } from './audit-chain.ts';
 import { checkDescriptions } from './descriptions.ts';
 import { type Check, type Finding, isUnreadable, limitFindings } from './finding.ts';
 import { checkIntegrity, checkReferences } from './integrity.ts';
@@ -15,7 +15,7 @@ import { checkSchema, checkVersion, hasTables } from './schema.ts';
 import { checkStockDays } from './stock-days.ts';
 import { checkWebhooks } from './webhooks.ts';
 
-type Find = (db: DatabaseSync) => Iterable<Finding>;
+type Find = (db: DatabaseSync, readKey: ReadKey) => Iterable<Finding>;
 type Entry = readonly [name: string, subject: string, find: Find];
 
 /** What any database can be asked. */
@@ -32,21 +32,26 @@ const CONTENT: readonly Entry[] = [
   ['descriptions', 'products, as the history describes them', checkDescriptions],
   ['stock-days', 'units moved on each day, as in the ledger', checkStockDays],
   ['webhooks', 'positions of webhooks', checkWebhooks],
-  ['audit-chain', 'the chain of the audit log', checkAuditChain],
+  ['audit-chain', 'the audit log: its chain of hashes, and what authenticates it', checkAuditLog],
 ];
 
 /**
  * Checks a database of `openForChecks`. Each check comes before it is made: read its findings
  * before the next one is asked for.
  */
-export function* checkCatalogue(db: DatabaseSync): Generator<Check, void, void> {
-  for (const entry of STRUCTURE) yield prepareCheck(db, entry);
-  if (!isCurrent(db) || !hasTables(db)) return;
-  for (const entry of CONTENT) yield prepareCheck(db, entry);
+export function* checkCatalogue(
+  db: DatabaseSync, readKey?: ReadKey,
+): Generator<Check, void, void> {
+  const prepare = ([name, subject, find]: Entry): Check =>
+    ({ name, subject, findings: limitFindings(() => find(db, readKey)) });
+  for (const entry of STRUCTURE) yield prepare(entry);
+  if (!hasContent(db)) return;
+  for (const entry of CONTENT) yield prepare(entry);
 }
 
-function prepareCheck(db: DatabaseSync, [name, subject, find]: Entry): Check {
-  return { name, subject, findings: limitFindings(() => find(db)) };
+/** Whether it has the tables of this version, so that what is in them can be checked. */
+export function hasContent(db: DatabaseSync): boolean {
+  return isCurrent(db) && hasTables(db);
 }
 
 function isCurrent(db: DatabaseSync): boolean {

@@ -2,16 +2,10 @@
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../../../config.ts';
-import { HARMLESS } from '../catalogue-file.ts';
+import { isBeingWritten } from '../new-file.ts';
+import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../own-files.ts';
 import { fault, type Finding, warning } from './finding.ts';
 
-const DATABASE = /^(?:catalogue|search)\.db(?:-wal|-shm)?$/;
-/** What a restore has set aside. */
-const REPLACED = /^catalogue\.db\.replaced-\d{8}T\d{6}Z(?:-wal|-shm|-journal)?$/;
-const BESIDE = /^(?:search\.db\.lock|(?:webhooks|backups)\.lock|server\.key)$/;
-/** What is made under another name first; a process that was killed leaves it. */
-const UNFINISHED = /^(?:catalogue\.db|server\.key)\.\d+\.(?:new|part)(?:-wal|-shm|-journal)?$/;
-const UPLOADS = 'uploads';
 const KEY_BYTES = 32;
 
 export function* checkFiles(folder: string, now: number): Generator<Finding, void, void> {
@@ -22,10 +16,9 @@ export function* checkFiles(folder: string, now: number): Generator<Finding, voi
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (!found || HARMLESS.test(name)) continue; // gone meanwhile, or none of the server's
     if (name === UPLOADS) yield* checkUploads(path, found, now);
-    else if (UNFINISHED.test(name)) yield* checkLeftover(path, found, now);
-    else if ([DATABASE, REPLACED, BESIDE].some((known) => known.test(name))) {
-      yield* checkOwn(path, name, found, uid);
-    } else {
+    else if (isUnfinished(name)) yield* checkLeftover(path, found, now);
+    else if (isLasting(name)) yield* checkOwn(path, name, found, uid);
+    else if (!found.isSocket()) { // the operator chose the name of the server's own
       yield warning(`${path} is not of this server.`,
         'Keep nothing else in the data folder: move it away.');
     }
@@ -74,7 +67,7 @@ function* checkUploads(folder: string, found: Stats, now: number): Generator<Fin
 }
 
 function* checkLeftover(path: string, found: Stats, now: number): Generator<Finding, void, void> {
-  if (now - found.mtimeMs < DOCTOR_LEFTOVER_AGE_MS) return; // it may be at work
+  if (now - found.mtimeMs < DOCTOR_LEFTOVER_AGE_MS || isBeingWritten(path)) return;
   yield warning(`${path} was left over when a process ended.`, 'Delete it.');
 }
 

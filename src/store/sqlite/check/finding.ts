@@ -1,9 +1,9 @@
-/** What a check of the data finds: what is not as it should be, and what to do about it. */
+/** The findings of a check of the data: what is wrong, and what to do about it. */
 import { DOCTOR_FINDINGS_LIMIT } from '../../../config.ts';
 
 export interface Finding {
-  /** A fault is damage, or a danger; a warning is worth a look. */
-  readonly level: 'fault' | 'warning';
+  /** A fault is damage or a danger; a warning is worth a look; a note is only information. */
+  readonly level: 'fault' | 'warning' | 'note';
   /** One sentence. */
   readonly what: string;
   /** What to do. */
@@ -28,6 +28,10 @@ export function fault(what: string, advice: string): Finding {
 
 export function warning(what: string, advice: string): Finding {
   return { level: 'warning', what, advice };
+}
+
+export function note(what: string, advice: string): Finding {
+  return { level: 'note', what, advice };
 }
 
 /** Not more than are of use; and what cannot be read is a finding, too. */

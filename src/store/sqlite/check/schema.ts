@@ -29,7 +29,7 @@ export function* checkSchema(db: DatabaseSync): Generator<Finding, void, void> {
   if (!isOurs || version > newest) return; // nobody here knows what it should have
   const measure = openTemporary();
   try {
-    migrate(measure, version);
+    migrate(measure, { to: version });
     const expected = readSchema(measure);
     for (const [name, sql] of readSchema(db)) {
       const should = expected.get(name);
@@ -51,7 +51,7 @@ export function* checkSchema(db: DatabaseSync): Generator<Finding, void, void> {
 export function hasTables(db: DatabaseSync): boolean {
   const measure = openTemporary();
   try {
-    migrate(measure, describeVersion(db).version);
+    migrate(measure, { to: describeVersion(db).version });
     const found = listTables(db);
     return listTables(measure).every((name) => found.includes(name));
   } catch (error) {

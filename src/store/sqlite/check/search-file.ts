@@ -6,14 +6,23 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
 import { openReader } from '../connection.ts';
+import { hasJournal } from '../hot-journal.ts';
 import { readInteger, readText } from '../row.ts';
+import { isCurrentProjection } from '../search/projection-file.ts';
 import { type Finding, isUnreadable, warning } from './finding.ts';
 
 const ADVICE = 'Stop the server, delete search.db, search.db-wal and search.db-shm, and start it '
   + 'again: it builds them anew.';
 
+const NOTHING_TO_DO = 'Nothing is lost, and nothing has to be done: the server builds it again at '
+  + 'the next search. It may also be deleted while no server runs.';
+
 export function* checkSearchFile(db: DatabaseSync, file: string): Generator<Finding, void, void> {
   if (!existsSync(file)) return; // no search was asked for yet
+  if (hasJournal(file)) { // of its first write: later ones have a write-ahead log
+    yield incomplete();
+    return;
+  }
   try {
     yield* compare(db, file);
   } catch (error) {
@@ -29,6 +38,10 @@ function* compare(db: DatabaseSync, file: string): Generator<Finding, void, void
     HAVING count(*) > 0`);
   const search = openReader(file);
   try {
+    if (!isCurrentProjection(search)) {
+      yield incomplete();
+      return;
+    }
     const [damage] = search.prepare('PRAGMA quick_check(1)').all();
     if (damage && damage['quick_check'] !== 'ok') {
       yield warning('The file of searches is damaged.', ADVICE);
@@ -48,4 +61,9 @@ function* compare(db: DatabaseSync, file: string): Generator<Finding, void, void
   } finally {
     search.close();
   }
+}
+
+function incomplete(): Finding {
+  const what = 'The file of searches is incomplete, or of another version of the server.';
+  return warning(what, NOTHING_TO_DO);
 }

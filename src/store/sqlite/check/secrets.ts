@@ -7,10 +7,13 @@ import type { ServerKey } from '../server-key.ts';
 import { contextOfWebhook } from '../webhook-store.ts';
 import { fault, type Finding } from './finding.ts';
 
-const ADVICE = 'Put back the server.key that belongs to this database. If it is lost, rotate the '
-  + 'secrets of the webhooks, and reset the second step of the accounts.';
+const ADVICE = 'Stop the server, put back the server.key that belongs to this database, and start '
+  + 'it again. If the key is lost, rotate the secrets of the webhooks, and reset the second step '
+  + 'of the accounts.';
 
-export function* checkSecrets(db: DatabaseSync, key: ServerKey): Generator<Finding, void, void> {
+export function* checkSecrets(
+  db: DatabaseSync, key: ServerKey | undefined,
+): Generator<Finding, void, void> {
   const webhooks = countWebhookSecrets(db, key);
   if (webhooks.closed > 0) {
     yield fault(`server.key is missing, or another one: of ${webhooks.all} secrets of webhooks it `
@@ -29,11 +32,11 @@ interface SealedCount {
   readonly closed: number;
 }
 
-export function countWebhookSecrets(db: DatabaseSync, key: ServerKey): SealedCount {
+export function countWebhookSecrets(db: DatabaseSync, key: ServerKey | undefined): SealedCount {
   return tryKey(findWebhookSecrets(db), key);
 }
 
-export function countTotpSecrets(db: DatabaseSync, key: ServerKey): SealedCount {
+export function countTotpSecrets(db: DatabaseSync, key: ServerKey | undefined): SealedCount {
   return tryKey(findTotpSecrets(db), key);
 }
 
@@ -42,11 +45,11 @@ interface Sealed {
   readonly context: string;
 }
 
-function tryKey(secrets: Iterable<Sealed>, key: ServerKey): SealedCount {
+function tryKey(secrets: Iterable<Sealed>, key: ServerKey | undefined): SealedCount {
   let [all, closed] = [0, 0];
   for (const { bytes, context } of secrets) {
     all += 1;
-    if (key.open(bytes, context) === undefined) closed += 1;
+    if (key?.open(bytes, context) === undefined) closed += 1;
   }
   return { all, closed };
 }

@@ -7,9 +7,9 @@
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from '../../../config.ts';
+import { createEmpty } from '../../durable-files.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../connection.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../disk-failure.ts';
-import { createEmpty } from '../folder.ts';
 import { readInteger } from '../row.ts';
 
 /** "SPAs": written into the header of the file. */
@@ -119,6 +119,12 @@ export function isDamage(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
+/** Whether it has the tables of this version: its header is written along with them. */
+export function isCurrentProjection(db: DatabaseSync): boolean {
+  return readPragma(db, 'application_id') === APPLICATION_ID
+    && readPragma(db, 'user_version') === VERSION;
+}
+
 function alone(file: string, work: () => DatabaseSync): DatabaseSync {
   const name = `${file}.lock`;
   createEmpty(name);
@@ -137,9 +143,7 @@ function openSound(file: string): DatabaseSync | undefined {
   let db: DatabaseSync | undefined;
   try {
     db = openProjection(file);
-    const isOurs = readPragma(db, 'application_id') === APPLICATION_ID
-      && readPragma(db, 'user_version') === VERSION;
-    if (isOurs) {
+    if (isCurrentProjection(db)) {
       db.prepare('SELECT rowid FROM product_text'); // reads the schema, and FTS5 its own
       return db;
     }
@@ -152,7 +156,7 @@ function openSound(file: string): DatabaseSync | undefined {
 }
 
 function replace(file: string): DatabaseSync {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(file + suffix, { force: true });
   createEmpty(file);
   const db = openProjection(file);
   db.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);

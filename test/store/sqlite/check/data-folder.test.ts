@@ -12,6 +12,7 @@ import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { makeToday, putBack } from '../old-version.ts';
 import { FILE_NAME, readFolder, readRows } from '../read-file.ts';
 import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
 
@@ -73,6 +74,52 @@ const states: readonly [what: string, spoil: (folder: string) => void, says: Reg
   }, /^search warning: Searches of seller sel_\w+ miss some products\.$/],
 ];
 
+/** What a process leaves that is killed while it builds the file of searches. */
+const halfMade: readonly [what: string, spoil: (file: string) => void][] = [
+  ['has nothing yet', (file) => writeFileSync(file, '', { mode: 0o600 })],
+  ['has no table yet', (file) => change(file, 'PRAGMA journal_mode = WAL')],
+  ['was cut off at its first write', (file) => {
+    const db = new DatabaseSync(`${file}.other`);
+    db.exec('PRAGMA cache_size = 1; CREATE TABLE one (n); BEGIN');
+    for (const n of countTo(2_000)) db.exec(`INSERT INTO one VALUES ('cut off ${n}')`);
+    for (const end of ['', '-journal']) copyFileSync(`${file}.other${end}`, file + end);
+    db.close();
+    rmSync(`${file}.other`);
+  }],
+  ['is of another version', (file) => {
+    copyFileSync(join(sample, 'search.db'), file);
+    change(file, 'PRAGMA user_version = 1; ALTER TABLE seller DROP COLUMN units');
+  }],
+];
+
+for (const [what, spoil] of halfMade) {
+  test(`says that the server rebuilds a search database that ${what}`, async (t) => {
+    const folder = copyFolder(t, sample);
+    const file = join(folder, 'search.db');
+    rmSync(file);
+    spoil(file);
+    for (const end of ['', '-journal']) if (existsSync(file + end)) chmodSync(file + end, 0o600);
+    assert.deepEqual(listFindings(folder), [
+      'search warning: The file of searches is incomplete, or of another version of the server.',
+    ]);
+    const store = await openSqliteStore({ folder });
+    try {
+      const [seller] = await store.listSellers({ after: undefined, limit: 1 });
+      assert.ok(seller && (await store.readTotals(seller.id, 25)).products > 0);
+    } finally {
+      await store.close();
+    }
+    assert.deepEqual(listFindings(folder), []);
+    assert.equal(existsSync(`${file}-journal`), false);
+  });
+}
+
+function change(file: string, sql: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(sql);
+  db.close();
+}
+
 for (const [what, spoil, says] of states) {
   test(`names ${what}`, (t) => {
     const folder = copyFolder(t, sample);
@@ -81,6 +128,15 @@ for (const [what, spoil, says] of states) {
     assert.ok(findings.some((text) => says.test(text)), findings.join('\n'));
     if (says.source.includes(' fault')) assert.throws(() => assertHealthy(folder));
     else assertHealthy(folder);
+  });
+}
+
+for (const version of [1, 4]) {
+  test(`says that the next start updates a folder of version ${version}`, async (t) => {
+    const folder = putBack(t, await makeToday(t, version, 20), version);
+    const [first, ...others] = listFindings(folder);
+    assert.match(first ?? '', /^version warning: Its schema is \d+, and this version works with/);
+    assert.deepEqual(others, []);
   });
 }
 
@@ -170,7 +226,7 @@ test('finds nothing while old history is removed, step by step', async (t) => {
 
 test('says where there is no database', () => {
   const folder = join(sample, 'nowhere');
-  const refusal = { code: 'not_found', message: /no database at .*nowhere/ };
+  const refusal = { code: 'not_found', message: /no catalogue in .*nowhere/ };
   assert.throws(() => listFindings(folder), refusal);
   assert.equal(existsSync(folder), false);
 });

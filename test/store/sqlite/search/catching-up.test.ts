@@ -153,7 +153,7 @@ test('begins nothing unasked after few commits, or while there are more', async 
 function prepareSearch(t: TestContext): { search: Search; threads: Worker[] } {
   const folder = makeFolder(t);
   const threads = catchThreads(t);
-  const catalogue = prepareCatalogueFile(folder);
+  const catalogue = prepareCatalogueFile(folder).file;
   const search = new Search({ catalogue, search: `${folder}/search.db` });
   t.after(() => search.close());
   return { search, threads };

@@ -88,7 +88,7 @@ test('ends an export that takes too long', async (t) => {
   const { sellerId } = await makeAuthor(store);
   await store.searchProducts(sellerId, { filter: {}, sort: BY_ID, after: undefined, limit: 1 }, 0);
   await store.close();
-  const history = new History(prepareCatalogueFile(folder));
+  const history = new History(prepareCatalogueFile(folder).file);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const exports = new Exports(`${folder}/search.db`, history);
   const request = { kind: 'export', sellerId, filter: {}, sort: BY_ID, position: 0 } as const;

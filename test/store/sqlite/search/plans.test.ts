@@ -106,7 +106,7 @@ test('counts what is low in stock by its index alone', (t) => {
 });
 
 test('catches up by indexes alone', (t) => {
-  const history = new History(prepareCatalogueFile(makeFolder(t)));
+  const history = new History(prepareCatalogueFile(makeFolder(t)).file);
   t.after(() => history.close());
   const plans = explainWith(t, (db) => { new Projection(db, history); });
   const writes = [...plans].filter(([sql]) => /^(?:SELECT.* FROM|UPDATE|DELETE)/.test(sql));

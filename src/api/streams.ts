@@ -1,0 +1,131 @@
+/**
+ * Opens every stream of the API and of the portal: takes its concurrency slot before `start` reads
+ * the store, and guards it until it ends (`http/guarded-stream.ts`). The types do not let handlers
+ * answer with any other stream.
+ */
+import type { ServerResponse } from 'node:http';
+import { AppError } from '../domain/error.ts';
+import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
+import type { Passage } from '../http/answered-request.ts';
+import { AtOnce } from '../http/at-once.ts';
+import { GuardedStream } from '../http/guarded-stream.ts';
+import type { ErrorReport } from '../http/problem.ts';
+import type { Chunks, Reply } from '../http/reply.ts';
+
+export interface StreamLimits {
+  /** Concurrent streams, plus requests that wait for changes: total, per seller, per key. */
+  readonly total: number;
+  readonly perSeller: number;
+  readonly perKey: number;
+  /** How often the key or session behind a stream is checked again. */
+  readonly reauthorizeIntervalMs: number;
+  /** Maximum duration of an export or a live stream. */
+  readonly durationLimitMs: number;
+}
+
+/**
+ * `export` sends a collection: when it is cut, its connection is destroyed. `live` sends changes:
+ * it ends cleanly at any time, because the client resumes. `ingest` reads a body of any length: its
+ * last line says why it ended, and it has no maximum duration.
+ */
+type StreamKind = keyof typeof WHEN_CUT;
+
+const WHEN_CUT = { export: 'destroy', live: 'end', ingest: 'report' } as const;
+
+/** The client of a stream. The portal has a key id of its own. */
+interface StreamClient {
+  readonly key: KeyReference;
+  readonly response: ServerResponse;
+  reauthorize(): Promise<void>;
+  /** Its `code` records why a stream was cut. */
+  readonly passage: Passage;
+}
+
+/** The answer, before it is guarded. */
+interface OpenedStream extends Reply<Chunks> {
+  readonly body: Chunks;
+  /** Releases what `body` holds, even if it was never read. */
+  readonly close?: () => Promise<unknown>;
+}
+
+export type OpenStream =
+  (kind: StreamKind, start: (stream: GuardedStream) => Promise<OpenedStream>) => Promise<Reply>;
+
+interface StreamsOptions {
+  readonly limits: StreamLimits;
+  /** The slots of `ingest`. */
+  readonly imports: AtOnce<SellerId>;
+  readonly report: (entry: ErrorReport) => void;
+}
+
+export class Streams {
+  readonly #options: StreamsOptions;
+  readonly #sellers: AtOnce<SellerId>;
+  readonly #keys: AtOnce<string>;
+
+  constructor(options: StreamsOptions) {
+    const { total, perSeller, perKey } = options.limits;
+    this.#options = options;
+    this.#sellers = new AtOnce('streams', { all: total, perOwner: perSeller });
+    this.#keys = new AtOnce('streams with this key', { all: Infinity, perOwner: perKey });
+  }
+
+  /** Takes a slot; call what it returns to release it. @throws AppError `unavailable` */
+  acquire(key: KeyReference): () => void {
+    const releaseSeller = this.#sellers.begin(key.sellerId);
+    try {
+      const releaseKey = this.#keys.begin(formatKeyId(key));
+      return () => {
+        releaseKey();
+        releaseSeller();
+      };
+    } catch (error) {
+      releaseSeller();
+      throw error;
+    }
+  }
+
+  /** For a body that may take as long to arrive as the reauthorization interval of streams. */
+  async reauthorizeAfterWait<T>(pending: Promise<T>, reauthorize: () => Promise<void>): Promise<T> {
+    const startedAt = performance.now();
+    const value = await pending;
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs >= this.#options.limits.reauthorizeIntervalMs) await reauthorize();
+    return value;
+  }
+
+  /** For a handler: opens streams to this client. @throws AppError `unavailable` */
+  openerFor(client: StreamClient): OpenStream {
+    return async (kind, start) => {
+      const stream = this.#guard(kind, client);
+      try {
+        const { body, close, ...reply } = await start(stream);
+        return { ...reply, body: stream.from(body, close) };
+      } catch (error) {
+        await stream.end();
+        throw error;
+      }
+    };
+  }
+
+  #guard(kind: StreamKind, { key, response, reauthorize, passage }: StreamClient): GuardedStream {
+    const { limits: { reauthorizeIntervalMs, durationLimitMs }, imports } = this.#options;
+    const isIngest = kind === 'ingest';
+    return new GuardedStream({
+      release: isIngest ? imports.begin(key.sellerId) : this.acquire(key),
+      reauthorize: () => reauthorize().catch((error: unknown) => this.#explain(error)),
+      reauthorizeIntervalMs,
+      durationLimitMs: isIngest ? undefined : durationLimitMs,
+      whenCut: WHEN_CUT[kind],
+      response,
+      onCut: ({ code }) => { passage.code = code; },
+    });
+  }
+
+  /** A failure of the store also ends the stream. */
+  #explain(error: unknown): never {
+    if (error instanceof AppError) throw error;
+    this.#options.report({ id: 'reauthorize', error });
+    throw new AppError('unavailable', 'Your access could not be checked. Try again.');
+  }
+}

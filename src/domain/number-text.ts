@@ -1,0 +1,76 @@
+/**
+ * Validates numbers by their text. A double holds about 16 significant digits, so reading a longer
+ * number changes it silently: 0.9999999999999999999999 becomes 1, and 1e-400 becomes 0 (RFC 7493
+ * section 2.2). A text is accepted if the shortest text of its double is the same decimal number:
+ * 12.50, 1.0, 1e2 and -0 are accepted, 0.10000000000000001 is not.
+ */
+import type { Fault } from './text.ts';
+
+/** A double keeps every decimal of up to 15 significant digits (DBL_DIG of C). */
+const SAFE_SIGNIFICAND = 1e15;
+/** Numbers of so many characters and such an exponent are far from underflow and overflow. */
+const SHORT_CHARACTERS = 24;
+const SHORT_EXPONENT = 250;
+
+const ZERO = 0x30;
+const [PLUS, MINUS, POINT] = [0x2b, 0x2d, 0x2e];
+/** Bit that makes an ASCII letter lower-case, and the letter before an exponent. */
+const [LOWER_CASE, EXPONENT] = [0x20, 0x65];
+
+/** The fault of a decimal number; also undefined for a text that is not a number. */
+export function findNumberFault(text: string): Fault | undefined {
+  if (skipShortNumber(text, 0) === text.length) return undefined;
+  const value = Number(text);
+  const held = String(value);
+  if (held === text || Number.isNaN(value)) return undefined;
+  if (!Number.isFinite(value)) {
+    return { code: 'range', detail: 'Is too large for a double-precision number.' };
+  }
+  if (formatCanonical(held) === formatCanonical(text)) return undefined;
+  const detail = 'A double-precision number cannot hold it exactly. Use at most 15 digits.';
+  return { code: 'precision', detail };
+}
+
+/**
+ * The end of the number that begins at `start`, or `start` itself if a scan of its characters does
+ * not prove that a double holds it exactly.
+ */
+export function skipShortNumber(text: string, start: number): number {
+  let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
+  let significand = 0;
+  let isWhole = true;
+  let code = text.charCodeAt(at);
+  for (; isDigit(code) || code === POINT; code = text.charCodeAt(at += 1)) {
+    if (code === POINT) isWhole = false;
+    else significand = significand * 10 + code - ZERO;
+  }
+  if (at - start > SHORT_CHARACTERS) return start;
+  if ((code | LOWER_CASE) !== EXPONENT) {
+    const isSafe = isWhole && significand <= Number.MAX_SAFE_INTEGER;
+    return isSafe || significand < SAFE_SIGNIFICAND ? at : start;
+  }
+  code = text.charCodeAt(at += 1);
+  if (code === PLUS || code === MINUS) code = text.charCodeAt(at += 1);
+  let exponent = 0;
+  for (; isDigit(code); code = text.charCodeAt(at += 1)) exponent = exponent * 10 + code - ZERO;
+  return significand < SAFE_SIGNIFICAND && exponent <= SHORT_EXPONENT ? at : start;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= ZERO + 9;
+}
+
+/** One spelling for all texts of a number: its significant digits and an exponent. */
+function formatCanonical(text: string): string {
+  const [mantissa = '', power = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
+  const point = mantissa.indexOf('.');
+  const decimals = point < 0 ? 0 : mantissa.length - point - 1;
+  const digits = mantissa.replace('.', '');
+  let start = 0;
+  while (digits.charCodeAt(start) === ZERO) start += 1;
+  if (start === digits.length) return '0';
+  // A loop, since /0+$/ takes quadratic time.
+  let end = digits.length;
+  while (digits.charCodeAt(end - 1) === ZERO) end -= 1;
+  return `${digits.slice(start, end)}e${Number(power) - decimals + digits.length - end}`;
+}

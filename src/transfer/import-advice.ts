@@ -1,0 +1,111 @@
+/**
+ * What to do about the rejected rows of an import when most of them have one cause: one remedy, in
+ * the words of the interface that shows it. It never suggests a name or a price, which nobody can
+ * guess.
+ */
+import type { Issue } from '../domain/error.ts';
+import { DEFAULTABLE, type Defaultable } from './columns.ts';
+
+/** The sentences in which an interface says what to do. */
+export interface AdviceWords {
+  /** Give new products these values, such as `stock:0`. */
+  giveDefaults(values: readonly string[]): string;
+  /** Say which columns have these members. */
+  nameColumns(members: readonly string[]): string;
+  /** Change the products that exist. */
+  readonly upsert: string;
+}
+
+/** What is known about the file. */
+export interface AdvisedFile {
+  readonly format: 'csv' | 'ndjson';
+  /** Columns that nothing is read from. */
+  readonly ignoredColumns: readonly string[];
+}
+
+/** The values that are safe to suggest: they say that nothing is known. */
+const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([
+  ['category', 'Uncategorized'], ['stock', '0'],
+]);
+/** Limits on the counted causes: a file with more, or longer ones, has no common cause. */
+const CAUSES_LIMIT = 50;
+const CAUSE_LIMIT_CHARACTERS = 200;
+
+/**
+ * Why a row was rejected: what advice needs of an issue, which a client can also take from a
+ * report.
+ */
+export type RowFault = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
+
+interface Cause {
+  readonly faults: readonly RowFault[];
+  rows: number;
+}
+
+/** Counts the causes of the rows that were rejected. */
+export class RejectionCauses {
+  readonly #causes = new Map<string, Cause>();
+  #rows = 0;
+
+  /** Counts a row that was rejected for these faults. */
+  add(faults: readonly RowFault[]): void {
+    this.#rows += 1;
+    const key = faults.map(({ pointer, code }) => `${pointer} ${code}`).join();
+    const cause = this.#causes.get(key);
+    const isKept = this.#causes.size < CAUSES_LIMIT && key.length <= CAUSE_LIMIT_CHARACTERS;
+    if (cause) cause.rows += 1;
+    else if (isKept) this.#causes.set(key, { faults, rows: 1 });
+  }
+
+  /** The cause of most rows and its remedy; undefined if there is none to add. */
+  advise(words: AdviceWords, file: AdvisedFile): string | undefined {
+    const common = [...this.#causes.values()].find(({ rows }) => rows * 2 > this.#rows);
+    if (!common) return undefined;
+    const { faults, rows } = common;
+    const lacking = DEFAULTABLE.filter((member) => faults.some(({ pointer, code }) =>
+      pointer === `/${member}` && (code === 'blank' || code === 'required')));
+    if (lacking.length === faults.length) {
+      return `${countNew(rows)} without a value for ${join(lacking)}. `
+        + adviseLack(lacking, faults, words, file);
+    }
+    if (faults.some(({ code }) => code === 'taken')) {
+      return `${countRows(rows)} the SKU of a product that exists. ${words.upsert}`;
+    }
+    if (rows === 1) return undefined; // the row itself says as much
+    const details = faults.map(({ pointer = '', detail }) =>
+      pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
+    return `${countRows(rows)} the same fault: ${details.join(' ')}`;
+  }
+}
+
+/** What to do about new products that lack these members. */
+function adviseLack(
+  lacking: readonly Defaultable[], faults: readonly RowFault[], words: AdviceWords,
+  { format, ignoredColumns }: AdvisedFile,
+): string {
+  const isCsv = format === 'csv';
+  const absent = lacking.filter((member) =>
+    faults.some(({ pointer, code }) => pointer === `/${member}` && code === 'required'));
+  if (isCsv && absent.length > 0 && ignoredColumns.length > 0) return words.nameColumns(absent);
+  const values = lacking.flatMap((member) => {
+    const value = SAFE_DEFAULTS.get(member);
+    return value === undefined ? [] : [`${member}:${value}`];
+  });
+  if (isCsv && values.length === lacking.length) return words.giveDefaults(values);
+  const what = isCsv && absent.length === 0 ? 'fill in the blank cells' : `add ${join(lacking)}`;
+  return `If the SKUs are right, ${what} in the file to create these products.`;
+}
+
+function countNew(rows: number): string {
+  return rows === 1 ? '1 rejected row is a new product'
+    : `${rows.toLocaleString('en')} rejected rows are new products`;
+}
+
+function countRows(rows: number): string {
+  return rows === 1 ? '1 rejected row has' : `${rows.toLocaleString('en')} rejected rows have`;
+}
+
+function join(names: readonly string[]): string {
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}

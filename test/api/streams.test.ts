@@ -1,0 +1,202 @@
+/**
+ * Every streaming route ends its streams soon after their key is revoked; exports and live streams
+ * also end at their maximum duration.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { routes } from '../../src/api/routes.ts';
+import type { AnsweredRequest } from '../../src/index.ts';
+import type { TestSeller, TestServer } from '../support/server.ts';
+import { MOVEMENTS, openShop, STOCK } from './stock.ts';
+
+const PRODUCTS = '/api/v1/products';
+const STREAM_TYPES: readonly string[] =
+  ['application/x-ndjson', 'text/csv', 'text/event-stream'];
+/** Fails a test that a bug would otherwise leave waiting for ever. */
+const LIMITED = { timeout: 15_000 };
+/** One slot: the next stream opens only if the last one released it. */
+const STREAM_LIMITS = {
+  total: 1, perSeller: 1, perKey: 1, reauthorizeIntervalMs: 20, durationLimitMs: 60_000,
+};
+const BATCH_ROWS = 1_000;
+
+/** What a client sends of a body that it does not finish, by the type of the body. */
+const BODIES: Readonly<Record<string, string>> = {
+  [`POST ${PRODUCTS}/import application/x-ndjson`]:
+    '{"name":"Mug","category":"Kitchen","sku":"M","price":1,"stock":1}\n'.repeat(BATCH_ROWS),
+  [`POST ${PRODUCTS}/import text/csv`]:
+    `name,category,sku,price,stock\n${`${'Mug'.repeat(30)},K,M,1,1\n`.repeat(BATCH_ROWS + 200)}`,
+  [`POST ${STOCK} application/x-ndjson`]: '{"sku":"A","adjust":1}\n'.repeat(BATCH_ROWS),
+};
+
+/** Whether cutting a stream destroys its connection rather than ending the response. */
+const EXPORTS: Readonly<Record<string, boolean>> = {
+  [`GET ${PRODUCTS} application/x-ndjson`]: true,
+  [`GET ${PRODUCTS} text/csv`]: true,
+  [`GET ${STOCK} application/x-ndjson`]: true,
+  [`GET ${STOCK} text/csv`]: true,
+  [`GET ${MOVEMENTS} application/x-ndjson`]: true,
+  [`GET ${MOVEMENTS} text/csv`]: true,
+  'GET /api/v1/changes text/event-stream': false,
+};
+
+interface Streaming {
+  readonly server: TestServer;
+  readonly seller: TestSeller;
+  /** The requests that were answered, or whose answers were cut. */
+  readonly entries: AnsweredRequest[];
+}
+
+async function startStreaming(
+  t: TestContext, limits: Partial<typeof STREAM_LIMITS> = {},
+): Promise<Streaming> {
+  const entries: AnsweredRequest[] = [];
+  const { server, seller } = await openShop(t, { A: 1 }, {
+    streamLimits: { ...STREAM_LIMITS, ...limits }, onAnswered: (entry) => entries.push(entry),
+  });
+  makeEndless(t, server);
+  return { server, seller, entries };
+}
+
+/** Every collection repeats one page without end. */
+function makeEndless(t: TestContext, { store }: TestServer): void {
+  const { exportProducts, listStockAt, listMovements, listChanges } = store;
+  const repeat = <Item>(items: readonly Item[]): Item[] =>
+    Array.from({ length: 500 }, () => items).flat();
+  t.mock.method(store, 'exportProducts', async (...args: Parameters<typeof exportProducts>) => {
+    const { position, pages } = await exportProducts(...args);
+    const page = repeat((await pages.next()).value ?? []);
+    await pages.return();
+    return { position, pages: (async function* () { for (;;) yield page; })() };
+  });
+  t.mock.method(store, 'listStockAt', async (...args: Parameters<typeof listStockAt>) => {
+    const { levels } = await listStockAt(args[0], args[1], { ...args[2], after: undefined });
+    return { levels: repeat(levels), hasMore: true };
+  });
+  t.mock.method(store, 'listMovements', async (...args: Parameters<typeof listMovements>) => {
+    const page = await listMovements(args[0], { ...args[1], after: 0 });
+    return { ...page, movements: repeat(page.movements), next: 0 };
+  });
+  t.mock.method(store, 'listChanges', async (...args: Parameters<typeof listChanges>) => {
+    const page = await listChanges(args[0], { ...args[1], after: 0 });
+    const next = args[1].after + 1;
+    return { changes: repeat(page.changes), next, position: next + 1 };
+  });
+}
+
+function ask(
+  t: TestContext, { server }: Streaming, { key }: Pick<TestSeller, 'key'>, name: string,
+): ClientRequest {
+  const [method = '', path = '', type = ''] = name.split(' ');
+  const outgoing = request({
+    host: '127.0.0.1', port: server.port, method, path, agent: false,
+    headers: { 'x-api-key': key, [method === 'GET' ? 'accept' : 'content-type']: type },
+  });
+  outgoing.on('error', () => {}); // of a connection that the server destroys
+  t.after(() => outgoing.destroy());
+  return outgoing;
+}
+
+/** The answer, of which nothing is read yet. */
+async function readHead(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  response.on('error', () => {});
+  return response;
+}
+
+async function readRest(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve));
+  return Buffer.concat(chunks).toString();
+}
+
+async function untilAnswered({ entries }: Streaming, path: string): Promise<AnsweredRequest> {
+  for (;;) {
+    const found = entries.find(({ route }) => route === path);
+    if (found) return found;
+    await new Promise(setImmediate);
+  }
+}
+
+test('has a case for every route that sends or takes a stream', () => {
+  const streaming = routes.flatMap(({ method, path, consumes, produces }) => {
+    const taken = consumes.filter((type) => STREAM_TYPES.includes(type));
+    const sent = produces.filter((type) => STREAM_TYPES.includes(type));
+    return (taken.length > 0 ? taken : sent).map((type) => `${method} ${path} ${type}`);
+  });
+  const cases = [...Object.keys(EXPORTS), ...Object.keys(BODIES)];
+  assert.deepEqual(cases.toSorted(), streaming.toSorted());
+});
+
+for (const [name, isDestroyed] of Object.entries(EXPORTS)) {
+  test(`ends the stream of a revoked key whose client does not read: ${name}`, LIMITED,
+    async (t) => {
+      const streaming = await startStreaming(t);
+      const { server, seller } = streaming;
+      const response = await readHead(ask(t, streaming, seller, name).end());
+      assert.equal(response.statusCode, 200);
+      const other = await server.makeSeller();
+      const refused = await readHead(ask(t, streaming, other, name).end());
+      assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);
+      refused.resume();
+      const [, path = ''] = name.split(' ');
+      streaming.entries.length = 0;
+      await server.store.revokeKey(seller);
+      const { code, status } = await untilAnswered(streaming, path);
+      assert.deepEqual([status, code], [200, 'key_unknown']);
+      await readRest(response);
+      if (isDestroyed) assert.equal(response.complete, false, 'the stream seems whole');
+      const next = await readHead(ask(t, streaming, other, name).end());
+      assert.equal(next.statusCode, 200, 'the slot was not released');
+      next.destroy();
+      assert.deepEqual(server.reports, []);
+    });
+
+  test(`ends a stream at its maximum duration: ${name}`, LIMITED, async (t) => {
+    const streaming = await startStreaming(t, { durationLimitMs: 1_000 });
+    const { server, seller } = streaming;
+    const response = await readHead(ask(t, streaming, seller, name).end());
+    const text = await readRest(response);
+    assert.equal(response.complete, !isDestroyed);
+    assert.ok(text.length > 0);
+    assert.equal((await seller.send({ path: PRODUCTS })).status, 200);
+    assert.deepEqual(server.reports, []);
+  });
+}
+
+for (const [name, body] of Object.entries(BODIES)) {
+  test(`ends the request of a revoked key whose client stops sending: ${name}`, LIMITED,
+    async (t) => {
+      const streaming = await startStreaming(t);
+      const { server, seller } = streaming;
+      const outgoing = ask(t, streaming, seller, name);
+      outgoing.write(body);
+      const response = await readHead(outgoing);
+      assert.equal(response.statusCode, 200);
+      const position = (await server.store.findSeller(seller.sellerId))?.position;
+      await server.store.revokeKey(seller);
+      const text = await readRest(response);
+      assert.equal(response.complete, true);
+      const { problem } = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+      assert.equal(problem.status, 401);
+      assert.equal(problem.type, 'urn:problem-type:seller-product-api:key-unknown');
+      outgoing.end(body);
+      assert.equal((await server.store.findSeller(seller.sellerId))?.position, position);
+      assert.deepEqual(server.reports, []);
+    });
+
+  test(`rejects a revoked key whose body has not begun: ${name}`, LIMITED, async (t) => {
+    const streaming = await startStreaming(t);
+    const { server, seller } = streaming;
+    const outgoing = ask(t, streaming, seller, name);
+    outgoing.flushHeaders();
+    await once(outgoing, 'socket');
+    await server.store.revokeKey(seller);
+    const response = await readHead(outgoing);
+    assert.equal(response.statusCode, 401);
+    assert.equal(response.headers['content-type'], 'application/problem+json');
+  });
+}

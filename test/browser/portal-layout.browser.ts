@@ -1,0 +1,140 @@
+/** The layout of rendered pages: what is sticky, wraps, overlaps or is visible. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { type Browser, openBrowser } from './browser.ts';
+import { fillIn, openPortal, press, signIn } from './portal.ts';
+import { openSampleShop } from './sample-shop.ts';
+
+const PHONE = { width: 360, height: 800 };
+
+const { server, shop, ids } = await openSampleShop({ after });
+const browser = await openBrowser({ after });
+const url = `http://127.0.0.1:${server.port}/portal`;
+await browser.open(`${url}/sign-in`);
+await signIn(browser, shop);
+
+/** The texts of plots that overlap each other, or that leave their drawing. */
+function findOverlappingLabels(page: Browser): Promise<string[]> {
+  return page.run(() => [...document.querySelectorAll('svg.plot')].flatMap((plot) => {
+    const frame = plot.getBoundingClientRect();
+    const texts = [...plot.querySelectorAll('text')].map((text) =>
+      ({ name: text.textContent, box: text.getBoundingClientRect() }));
+    return texts.flatMap(({ name, box }, index) => [
+      ...(box.left < frame.left - 1 || box.right > frame.right + 1 ? [`${name} leaves it`] : []),
+      ...texts.slice(index + 1).filter((other) => other.box.left < box.right
+        && box.left < other.box.right && other.box.top < box.bottom - 2
+        && box.top < other.box.bottom - 2).map((other) => `${name} and ${other.name}`),
+    ]);
+  }));
+}
+
+test('the navigation stays in sight while a page scrolls', async () => {
+  await browser.setViewport(1280, 400);
+  await browser.open(`${url}/products`);
+  const top = () => browser.run(() => document.querySelector('nav')?.getBoundingClientRect().top);
+  const before = await top();
+  await browser.run(() => scrollTo(0, document.body.scrollHeight));
+  assert.ok(await browser.run(() => scrollY) > 100);
+  assert.ok(Math.abs(Number(await top()) - Number(before)) < 1); // rows end between pixels
+  const isWhole = await browser.run(() => {
+    const menu = document.querySelector('nav');
+    return menu !== null && (menu.getBoundingClientRect().bottom <= innerHeight);
+  });
+  assert.ok(isWhole);
+});
+
+test('a figure of the overview is on one line and within its card, however long', async (t) => {
+  const { browser: page, shop: { create }, url: overview } = await openPortal(t);
+  await create({ price: 999_999_999, stock: 1_000_000 });
+  for (const width of [1280, 1000, 700, 360, 320]) {
+    await page.setViewport(width, 800);
+    await page.open(overview);
+    const broken = await page.run(() => [...document.querySelectorAll('.figure')]
+      .filter((figure) => {
+        const range = document.createRange();
+        range.selectNodeContents(figure);
+        const box = range.getBoundingClientRect();
+        const card = figure.closest('.card')?.getBoundingClientRect();
+        const lineHeight = parseFloat(getComputedStyle(figure).lineHeight);
+        return box.height > 1.5 * lineHeight || box.right > (card?.right ?? 0);
+      }).map(({ textContent }) => textContent));
+    assert.deepEqual(broken, [], `${width} px`);
+  }
+});
+
+test('the labels of plots do not overlap on a phone, in any locale', async () => {
+  await browser.setViewport(PHONE.width, PHONE.height);
+  for (const locale of ['en-GB', 'en-US', 'de-DE', 'ja-JP', 'pt-BR']) {
+    await server.store.setAccountSettings(
+      shop.sellerId, { locale, timeZone: 'UTC', lowStock: 5 }, '');
+    for (const path of ['', `/products/${ids.product}`]) {
+      await browser.open(url + path);
+      assert.deepEqual(await findOverlappingLabels(browser), [], `${locale} ${path}`);
+    }
+  }
+});
+
+test('a table that is wider than a phone has a shade where it goes on', async () => {
+  await browser.setViewport(PHONE.width, PHONE.height);
+  await browser.open(`${url}/products`);
+  const shade = await browser.run(() => {
+    const scroll = document.querySelector('.scroll');
+    if (!scroll) return undefined;
+    const { position, right, width } = getComputedStyle(scroll, '::after');
+    return { isWider: scroll.scrollWidth > scroll.clientWidth, position, right, width };
+  });
+  assert.deepEqual(shade, { isWider: true, position: 'sticky', right: '0px', width: '8px' });
+  await browser.open(url); // at the end of a table, a cover hides the shade, and no text
+  const covered = await browser.run(() => [...document.querySelectorAll('.scroll')]
+    .flatMap((scroll) => {
+      scroll.scrollLeft = scroll.scrollWidth;
+      const end = scroll.getBoundingClientRect().right - 8;
+      return [...scroll.querySelectorAll('tr > :last-child')].filter((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getBoundingClientRect().right > end;
+      }).map(({ textContent }) => textContent);
+    }));
+  assert.deepEqual(covered, []);
+});
+
+test('a page that does not exist keeps the navigation', async () => {
+  await browser.setViewport(1280, 800);
+  await browser.open(`${url}/nothing`);
+  assert.match(await (await browser.findByRole('navigation', 'Portal')).text(), /Products/);
+});
+
+test('an error begins the title, and the focus is on its summary, without scripts', async (t) => {
+  const { browser: page, shop: { create }, url: overview } = await openPortal(t, {
+    scripts: false, path: '/products/new',
+  });
+  assert.match(await page.title(), /^New product/);
+  const readFocus = () => page.run(() =>
+    `${document.activeElement?.getAttribute('role')}: ${document.activeElement?.textContent}`);
+  await fillIn(page, { Name: 'Mug' });
+  await press(page, 'Create the product');
+  assert.match(await page.title(), /^Error: New product/);
+  assert.match(await readFocus(), /^alert:\s+Nothing was saved yet/);
+  const { id } = await create();
+  await page.open(`${overview}/products/${id}`);
+  await fillIn(page, { Name: '' });
+  await press(page, 'Save');
+  assert.match(await page.title(), /^Error: /);
+  assert.match(await readFocus(), /^alert:\s+Nothing was saved yet/);
+  await page.open(`${overview}/nothing`);
+  assert.match(await page.title(), /^Error: There is no such page/);
+  assert.match(await readFocus(), /^alert:/);
+});
+
+test('the keys of a plot have their colours where colours are forced', async () => {
+  await browser.setForcedColours(true);
+  await browser.open(url);
+  const colours = await browser.run(() => ['.key.in', '.key.out'].map((name) => {
+    const key = document.querySelector(name);
+    const bar = document.querySelector(`.plot ${name.replace('.key', 'rect')}`);
+    return key && bar && [getComputedStyle(key).backgroundColor, getComputedStyle(bar).fill];
+  }));
+  await browser.setForcedColours(false);
+  for (const pair of colours) assert.equal(pair?.[0], pair?.[1]);
+  assert.notEqual(colours[0]?.[0], colours[1]?.[0]);
+});

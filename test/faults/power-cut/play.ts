@@ -1,0 +1,84 @@
+/** Cuts the power of a recorded run many times, and checks what each cut has left. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { makeRandom, type Random } from '../../domain/random.ts';
+import type { Receipt } from './claim.ts';
+import { type CutCounts, drawLosses, hashTree, listCuts, writeTree } from './crash-states.ts';
+import type { Manner } from './judge.ts';
+import type { Recording } from './record.ts';
+
+/** The state to check: the folder as the cut has left it, and the claims from before. */
+export interface CrashState {
+  /** In the place of the recorded one. */
+  readonly folder: string;
+  readonly receipts: readonly Receipt[];
+  readonly manner: Manner;
+}
+
+/** Sentences that say what is wrong; empty if the cut did no harm. */
+export type Judge = (state: CrashState) => Promise<string[]>;
+
+export interface Played {
+  readonly states: number;
+  /** What was wrong, and in how many states. */
+  readonly failures: ReadonlyMap<string, number>;
+}
+
+interface Playing extends CutCounts {
+  /** A folder in which the states are made. */
+  readonly scratch: string;
+}
+
+/** The seed is printed; pass it in to repeat a run. */
+export async function play(
+  t: TestContext, recording: Recording, judge: Judge, { scratch, ...counts }: Playing,
+): Promise<Played> {
+  const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
+  const random = makeRandom(seed);
+  const { root, disk, receipts } = recording;
+  const failures = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const cut of listCuts(recording, random, counts)) {
+    const { at, model } = cut;
+    const tree = disk.crash(at, drawLosses(random, cut));
+    const told = receipts.filter((receipt) => receipt.at < at);
+    const name = `${hashTree(tree)} ${told.length}`;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const folder = join(scratch, 'state');
+    writeTree(tree, root, folder);
+    const found = await judge({ folder, receipts: told, manner: drawManner(random) });
+    for (const text of new Set(found.map((one) => `${model}: ${one.replaceAll(scratch, '')}`))) {
+      failures.set(text, (failures.get(text) ?? 0) + 1);
+    }
+    rmSync(folder, { recursive: true });
+  }
+  t.diagnostic(`${seen.size} crash states, CRASH_SEED=${seed}: `
+    + (failures.size === 0 ? 'no harm in any' : `${failures.size} kinds of harm`));
+  return { states: seen.size, failures };
+}
+
+/** Counts the states of those runs of a test file that no cut has harmed. */
+export class Total {
+  #runs = 0;
+  #states = 0;
+
+  /** Says all that is wrong, the most frequent first. */
+  assertUnharmed({ states, failures }: Played): void {
+    const sorted = [...failures].sort(([, one], [, other]) => other - one);
+    assert.deepEqual(sorted.map(([text, count]) => `${count} times: ${text}`), []);
+    this.#runs += 1;
+    this.#states += states;
+  }
+
+  assertEnough(t: TestContext, states: number): void {
+    t.diagnostic(`${this.#states} crash states of ${this.#runs} recorded runs, without harm`);
+    assert.ok(this.#states >= states, `only ${this.#states} states`);
+  }
+}
+
+function drawManner(random: Random): Manner {
+  return { isDoctorFirst: random.below(2) === 0, isServed: random.below(6) === 0 };
+}

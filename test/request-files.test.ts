@@ -1,0 +1,60 @@
+/** No request makes the serving thread wait for the disk, except for what SQLite itself reads. */
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { test, type TestContext } from 'node:test';
+import { routes as apiRoutes } from '../src/api/routes.ts';
+import { routes as pages } from '../src/portal/routes.ts';
+import { openShop, Visitor } from './portal/visitor.ts';
+import { startServer } from './support/server.ts';
+
+/** Notes each call of a function of `node:fs` that waits for the disk, until the test is over. */
+function watchSyncCalls(t: TestContext): string[] {
+  const calls: string[] = [];
+  // The cast: each function is called as it was, with whatever it takes.
+  const functions = fs as unknown as Record<string, (...args: unknown[]) => unknown>;
+  for (const [name, original] of Object.entries(functions)) {
+    if (!name.endsWith('Sync') || !original) continue; // some are not there on every system
+    functions[name] = (...args) => {
+      calls.push(`${name} ${new Error().stack?.split('\n').slice(2, 5).join(' ')}`);
+      return original.apply(fs, args);
+    };
+    t.after(() => {
+      functions[name] = original;
+      syncBuiltinESMExports();
+    });
+  }
+  syncBuiltinESMExports();
+  return calls;
+}
+
+test('reads no file synchronously to answer a request, with or without cookies', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const { visitor, email, password } = await openShop(server);
+  const seller = await server.makeSeller();
+  const { id } = (await seller.create()).json();
+  await visitor.get('/portal');
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  await visitor.follow();
+  const calls = watchSyncCalls(t);
+  fs.statSync('.');
+  assert.equal(calls.splice(0).length, 1, 'calls are noted');
+
+  // A device cookie, on pages for anybody: a real one, and one that was made up.
+  assert.ok(visitor.cookies.has('__Host-device'));
+  assert.equal((await visitor.submit({ email, password })).status, 303);
+  const stranger = new Visitor(server.port);
+  stranger.cookies.set('__Host-device', 'A'.repeat(200));
+  await stranger.get('/portal/sign-in');
+  assert.equal((await stranger.submit({ email, password: 'another one' })).status, 422);
+
+  const isGet = ({ method, path }: { method: string; path: string }) =>
+    method === 'GET' && !path.endsWith('/live');
+  for (const { path } of pages.filter(isGet)) {
+    await visitor.get(`/portal${path}`.replaceAll(/\{\w+\}/g, id));
+  }
+  for (const { path } of apiRoutes.filter(isGet)) {
+    await seller.send({ path: path.replaceAll(/\{\w+\}/g, id) });
+  }
+  assert.deepEqual(calls, []);
+});

@@ -1,0 +1,56 @@
+/** The one remedy for rows that were rejected for one cause. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type AdvisedFile, RejectionCauses, type RowFault,
+} from '../../src/transfer/import-advice.ts';
+
+const WORDS = {
+  giveDefaults: (values: readonly string[]) => `default ${values.join()}`,
+  nameColumns: (members: readonly string[]) => `map ${members.join()}`,
+  upsert: 'upsert',
+};
+
+function advise(
+  rows: readonly (readonly string[])[], file: Partial<AdvisedFile> = {},
+): string | undefined {
+  const causes = new RejectionCauses();
+  for (const faults of rows) {
+    causes.add(faults.map((fault): RowFault => {
+      const [pointer = '', code = ''] = fault.split(' ');
+      return { pointer, code, detail: `Is ${code}.` };
+    }));
+  }
+  return causes.advise(WORDS, { format: 'csv', ignoredColumns: [], ...file });
+}
+
+test('suggests defaults for a stock and a category, never for a name or a price', () => {
+  assert.match(advise([['/stock blank']]) ?? '', /for stock\. default stock:0$/);
+  assert.match(advise([['/category required', '/stock blank']]) ?? '',
+    /for category and stock\. default category:Uncategorized,stock:0$/);
+  for (const faults of [['/name blank'], ['/price blank', '/stock blank']]) {
+    const advice = advise([faults]) ?? '';
+    assert.match(advice, /fill in the blank cells in the file/);
+    assert.doesNotMatch(advice, /default/);
+  }
+});
+
+test('asks for a column where one is unused, and for none in lines of JSON', () => {
+  const ignoredColumns = ['Titel'];
+  assert.match(advise([['/name required', '/stock blank']], { ignoredColumns }) ?? '', /map name$/);
+  assert.match(advise([['/stock required']], { format: 'ndjson' }) ?? '', /add stock in the file/);
+});
+
+test('advises where more than half of the rows have one cause', () => {
+  const [stock, taken] = [['/stock blank'], ['/sku taken']];
+  assert.equal(advise([]), undefined);
+  assert.equal(advise([stock, taken]), undefined);
+  assert.match(advise([stock, taken, taken]) ?? '', /^2 rejected rows .* exists\. upsert$/);
+  assert.equal(advise([['/price format']]), undefined);
+  assert.match(advise([['/price format'], ['/price format']]) ?? '', /price: Is format\.$/);
+});
+
+test('remembers no cause of any length', () => {
+  const long = [`/${'x'.repeat(300)} unknown`];
+  assert.equal(advise([long, long]), undefined);
+});
