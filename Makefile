@@ -29,7 +29,7 @@ dev: node_modules ## serve, and start again whenever a source file changes
 
 types: node_modules ## types alone; what runs in the browser knows the browser's own
 	@$(BIN)/typescript/bin/tsc --project .
-	@$(BIN)/typescript/bin/tsc --project src/portal
+	@$(BIN)/typescript/bin/tsc --project src/features/portal
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
 test: types ## types, then every test with coverage (95 % of lines, 90 % of branches)

@@ -7,20 +7,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorize } from './api/authenticate.ts';
 import { HEALTH, METRICS } from './api/paths.ts';
 import type { Route } from './api/route.ts';
-import type { Caller } from './domain/caller.ts';
+import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
-import { beginPassage, followRequest, type Passage } from './http/answered-request.ts';
-import { openBody, readJson, readMediaType } from './http/body.ts';
-import { readPeerAddress } from './http/client-address.ts';
+import { beginPassage, followRequest, type Passage } from './http/request-record.ts';
+import { openBody, readJson, readMediaType } from './http/request/body.ts';
+import { readPeerAddress } from './http/request/client-address.ts';
 import { formatLifecycleFields } from './http/deprecation.ts';
-import { negotiate } from './http/negotiate.ts';
-import { createProblem, findCode } from './http/problem.ts';
-import { parseQuery } from './http/query.ts';
+import { negotiate } from './http/request/negotiate.ts';
+import { createProblem, findCode } from './http/response/problem.ts';
+import { parseQuery } from './http/request/query.ts';
 import { rateLimited } from './http/rate-limit.ts';
-import { type Chunks, type Reply, sendReply, withFields } from './http/reply.ts';
-import { OUTSIDE, parseTarget, type Target } from './http/target.ts';
+import { type Chunks, type Reply, sendReply, withFields } from './http/response/reply.ts';
+import { OUTSIDE, parseTarget, type Target } from './http/request/target.ts';
 import { Spans } from './http/trace-context.ts';
-import { type AppOptions, type Parts, wire } from './parts.ts';
+import { type AppOptions, type Parts, wire } from './app-context.ts';
 
 export interface App {
   /**

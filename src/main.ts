@@ -6,28 +6,28 @@ import {
   assertNoKey, type Command, CommandFailure, formatHelp, parseInput, UsageError,
 } from './cli/command.ts';
 import { findNearest } from './cli/nearest.ts';
-import { restartForServing } from './cli/restart.ts';
+import { restartForServing } from './cli/reexec.ts';
 import { AppError } from './domain/error.ts';
 
 const commands = new Map<string, () => Promise<Command>>(Object.entries({
-  serve: async () => (await import('./cli/serve.ts')).serve,
-  'seller create': async () => (await import('./cli/seller.ts')).createSeller,
-  'seller invite': async () => (await import('./cli/invite.ts')).inviteSeller,
-  'seller list': async () => (await import('./cli/seller.ts')).listSellers,
-  'seller disable': async () => (await import('./cli/seller.ts')).disableSeller,
-  'seller enable': async () => (await import('./cli/seller.ts')).enableSeller,
-  'seller reset-password': async () => (await import('./cli/account-reset.ts')).resetPassword,
-  'seller reset-totp': async () => (await import('./cli/account-reset.ts')).resetTotp,
-  'key create': async () => (await import('./cli/key.ts')).createKey,
-  'key list': async () => (await import('./cli/key.ts')).listKeys,
-  'key rotate': async () => (await import('./cli/key.ts')).rotateKey,
-  'key revoke': async () => (await import('./cli/key.ts')).revokeKey,
-  import: async () => (await import('./cli/import.ts')).importProducts,
-  export: async () => (await import('./cli/export.ts')).exportProducts,
-  doctor: async () => (await import('./cli/doctor.ts')).doctor,
-  backup: async () => (await import('./cli/backup.ts')).backupCatalogue,
-  restore: async () => (await import('./cli/restore.ts')).restoreCatalogue,
-  demo: async () => (await import('./cli/demo.ts')).demo,
+  serve: async () => (await import('./cli/serve/serve.ts')).serve,
+  'seller create': async () => (await import('./cli/admin/seller.ts')).createSeller,
+  'seller invite': async () => (await import('./cli/admin/invite.ts')).inviteSeller,
+  'seller list': async () => (await import('./cli/admin/seller.ts')).listSellers,
+  'seller disable': async () => (await import('./cli/admin/seller.ts')).disableSeller,
+  'seller enable': async () => (await import('./cli/admin/seller.ts')).enableSeller,
+  'seller reset-password': async () => (await import('./cli/admin/account-reset.ts')).resetPassword,
+  'seller reset-totp': async () => (await import('./cli/admin/account-reset.ts')).resetTotp,
+  'key create': async () => (await import('./cli/admin/key.ts')).createKey,
+  'key list': async () => (await import('./cli/admin/key.ts')).listKeys,
+  'key rotate': async () => (await import('./cli/admin/key.ts')).rotateKey,
+  'key revoke': async () => (await import('./cli/admin/key.ts')).revokeKey,
+  import: async () => (await import('./cli/transfer/import.ts')).importProducts,
+  export: async () => (await import('./cli/transfer/export.ts')).exportProducts,
+  doctor: async () => (await import('./cli/admin/doctor.ts')).doctor,
+  backup: async () => (await import('./cli/backup/backup.ts')).backupCatalogue,
+  restore: async () => (await import('./cli/backup/restore.ts')).restoreCatalogue,
+  demo: async () => (await import('./cli/serve/demo.ts')).demo,
 }));
 
 const args = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { routes } from '../src/api/routes.ts';
-import { routes as pages } from '../src/portal/routes.ts';
+import { routes as pages } from '../src/features/portal/routes.ts';
 import { startServer } from './support/server.ts';
 import { makeWitness } from './support/witness.ts';
 

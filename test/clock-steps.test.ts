@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { forgetOld } from '../src/cli/history-age.ts';
+import { forgetOld } from '../src/cli/serve/retention.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_LIFE_MS } from '../src/config.ts';
-import { findTotpStep, type TotpSecret } from '../src/domain/totp.ts';
-import { isAlive } from '../src/portal/session.ts';
-import { makeAccount } from './portal/visitor.ts';
+import { findTotpStep, type TotpSecret } from '../src/domain/access/totp.ts';
+import { isAlive } from '../src/features/portal/sign-in/session.ts';
+import { makeAccount } from './features/portal/page-client.ts';
 import { makeClock } from './support/clock.ts';
 import { makeFolder } from './support/folder.ts';
 import { assertHealthy } from './support/health.ts';

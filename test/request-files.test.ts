@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { test, type TestContext } from 'node:test';
 import { routes as apiRoutes } from '../src/api/routes.ts';
-import { routes as pages } from '../src/portal/routes.ts';
-import { openShop, Visitor } from './portal/visitor.ts';
+import { routes as pages } from '../src/features/portal/routes.ts';
+import { openShop, Visitor } from './features/portal/page-client.ts';
 import { startServer } from './support/server.ts';
 
 /** Notes each call of a function of `node:fs` that waits for the disk, until the test is over. */

@@ -8,13 +8,13 @@ import type { IncomingMessage } from 'node:http';
 import {
   FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
 } from '../config.ts';
-import { findNetwork, isAddressInRanges } from '../domain/address.ts';
-import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/api-key.ts';
-import type { Caller } from '../domain/caller.ts';
+import { findNetwork, isAddressInRanges } from '../domain/network-address.ts';
+import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
+import type { Caller } from '../domain/access/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
-import type { Scope } from '../domain/scope.ts';
+import type { Scope } from '../domain/access/scope.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
-import { isFromWebPage } from '../http/web-page.ts';
+import { isFromWebPage } from '../http/request/web-page.ts';
 import type { Grant, Store } from '../store/store.ts';
 
 interface AuthenticationOptions {

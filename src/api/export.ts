@@ -1,6 +1,6 @@
 /** Sends a whole collection as CSV or NDJSON, page by page. */
-import { nextTurn } from '../domain/turn.ts';
-import type { Reply } from '../http/reply.ts';
+import { nextTurn } from '../runtime/event-loop.ts';
+import type { Reply } from '../http/response/reply.ts';
 import { formatCsvHeader } from '../transfer/csv-writer.ts';
 import { CSV_TYPE } from './media-types.ts';
 import type { OpenStream } from './streams.ts';

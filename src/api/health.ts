@@ -1,6 +1,6 @@
 /** How the server is: whoever watches over it needs no key, and learns nothing of sellers. */
 import { AppError } from '../domain/error.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/response/reply.ts';
 import { JSON_TYPE } from './media-types.ts';
 import type { Call, Services } from './route.ts';
 

@@ -1,11 +1,11 @@
 /** Reads the parameters of a query, each by a parser, and names all that are faulty at once. */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import type { Issue } from '../domain/error.ts';
-import type { Parsed } from '../domain/parsed.ts';
-import { findSku, type Sku } from '../domain/product.ts';
+import type { Parsed } from '../domain/validation.ts';
+import { findSku, type Sku } from '../domain/catalogue/product.ts';
 import { findTextFault } from '../domain/text.ts';
 import { parseTime } from '../domain/time.ts';
-import { invalidQuery, type Query } from '../http/query.ts';
+import { invalidQuery, type Query } from '../http/request/query.ts';
 
 export class QueryReader {
   readonly #query: Query;

@@ -7,7 +7,7 @@ import {
   READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_FREE_BYTES, READY_RETRY_MS,
 } from '../config.ts';
 import type { Store } from '../store/store.ts';
-import type { StoreFigures } from '../store/store-figures.ts';
+import type { StoreFigures } from '../store/store-metrics.ts';
 
 export class Readiness {
   readonly #store: Pick<Store, 'listSellers' | 'readFigures'>;

@@ -1,23 +1,23 @@
 /** What a route is, and what its handler is given. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../domain/caller.ts';
+import type { Caller } from '../domain/access/caller.ts';
 import type { SellerId, WebhookReference } from '../domain/id.ts';
-import type { Scope } from '../domain/scope.ts';
+import type { Scope } from '../domain/access/scope.ts';
 import type { Fault } from '../domain/text.ts';
-import type { WebhookResult } from '../domain/webhook.ts';
-import type { Passage } from '../http/answered-request.ts';
-import type { AtOnce } from '../http/at-once.ts';
-import type { BodyStream } from '../http/body.ts';
+import type { WebhookResult } from '../domain/webhooks/webhook.ts';
+import type { Passage } from '../http/request-record.ts';
+import type { AtOnce } from '../http/concurrency-limiter.ts';
+import type { BodyStream } from '../http/request/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { Lifecycle } from '../http/deprecation.ts';
-import type { PageCache } from '../http/page-cache.ts';
-import type { ErrorReport } from '../http/problem.ts';
-import type { Query } from '../http/query.ts';
-import type { Reply } from '../http/reply.ts';
+import type { PageCache } from '../http/response/page-cache.ts';
+import type { ErrorReport } from '../http/response/problem.ts';
+import type { Query } from '../http/request/query.ts';
+import type { Reply } from '../http/response/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
-import type { LiveChanges } from './live-changes.ts';
-import type { Operation, Parameter } from './operation.ts';
+import type { LiveChanges } from '../features/changes/change-notifier.ts';
+import type { Operation, Parameter } from './description/operation.ts';
 import type { Readiness } from './readiness.ts';
 import type { OpenStream, Streams } from './streams.ts';
 

@@ -1,44 +1,50 @@
 /** The whole API on one screen. HEAD is answered wherever GET is. */
-import type { Scope } from '../domain/scope.ts';
-import { listChanges } from './changes.ts';
+import type { Scope } from '../domain/access/scope.ts';
+import { listChanges } from '../features/changes/changes.ts';
 import { readHealth, readReadiness } from './health.ts';
-import { importProducts } from './import.ts';
+import { importProducts } from '../features/imports/import.ts';
 import {
   CSV_TYPE, EVENT_STREAM_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE,
 } from './media-types.ts';
-import { listMovements } from './movements.ts';
-import { readOpenApi } from './openapi.ts';
-import { listChangesOperation } from './operations/changes.ts';
-import { readHealthOperation, readReadinessOperation } from './operations/health.ts';
-import { importProductsOperation } from './operations/import.ts';
-import { readOpenApiOperation } from './operations/openapi.ts';
-import { createProductOperation, listProductsOperation } from './operations/product-list.ts';
+import { listMovements } from '../features/changes/movements.ts';
+import { readOpenApi } from '../features/openapi/openapi.ts';
+import { listChangesOperation } from '../features/changes/operations.ts';
+import { readHealthOperation, readReadinessOperation } from './health-operations.ts';
+import { importProductsOperation } from '../features/imports/operation.ts';
+import { readOpenApiOperation } from '../features/openapi/operation.ts';
+import {
+  createProductOperation, listProductsOperation,
+} from './products/product-list-operation.ts';
 import {
   deleteProductBySkuOperation, deleteProductOperation, patchProductBySkuOperation,
   patchProductOperation, putProductBySkuOperation, readProductBySkuOperation, readProductOperation,
-} from './operations/product.ts';
+} from './products/product-operations.ts';
 import {
   listMovementsOperation, listStockOperation, syncStockOperation,
-} from './operations/stock.ts';
+} from './stock/stock-operations.ts';
 import {
   createWebhookOperation, deleteWebhookOperation, listDeliveriesOperation, listWebhooksOperation,
   patchWebhookOperation, readWebhookOperation, replayWebhookOperation, rotateSecretOperation,
   testWebhookOperation,
-} from './operations/webhooks.ts';
+} from '../features/webhooks/operations.ts';
 import {
   changesParameters, importParameters, listParameters, movementParameters, pageParameters,
   stockParameters, stockSyncParameters,
-} from './parameters.ts';
+} from './description/parameters.ts';
 import { CHANGES, HEALTH, MOVEMENTS, PRODUCTS, READINESS, STOCK, WEBHOOKS } from './paths.ts';
-import { listProducts } from './product-list.ts';
-import { createProduct, deleteProduct, patchProduct, putProduct, readProduct } from './products.ts';
+import { listProducts } from './products/product-list.ts';
+import {
+  createProduct, deleteProduct, patchProduct, putProduct, readProduct,
+} from './products/products.ts';
 import type { Route } from './route.ts';
-import { listStock } from './stock-levels.ts';
-import { syncStock } from './stock-sync.ts';
-import { listDeliveries, replayWebhook, rotateSecret, testWebhook } from './webhook-actions.ts';
+import { listStock } from './stock/stock-levels.ts';
+import { syncStock } from './stock/stock-sync.ts';
+import {
+  listDeliveries, replayWebhook, rotateSecret, testWebhook,
+} from '../features/webhooks/actions.ts';
 import {
   createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook,
-} from './webhooks.ts';
+} from '../features/webhooks/routes.ts';
 
 const READ = 'products:read' satisfies Scope;
 const WRITE = 'products:write' satisfies Scope;

@@ -6,11 +6,11 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
-import type { Passage } from '../http/answered-request.ts';
-import { AtOnce } from '../http/at-once.ts';
-import { GuardedStream } from '../http/guarded-stream.ts';
-import type { ErrorReport } from '../http/problem.ts';
-import type { Chunks, Reply } from '../http/reply.ts';
+import type { Passage } from '../http/request-record.ts';
+import { AtOnce } from '../http/concurrency-limiter.ts';
+import { GuardedStream } from '../http/response/guarded-stream.ts';
+import type { ErrorReport } from '../http/response/problem.ts';
+import type { Chunks, Reply } from '../http/response/reply.ts';
 
 export interface StreamLimits {
   /** Concurrent streams, plus requests that wait for changes: total, per seller, per key. */

@@ -1,5 +1,5 @@
 /** What all changes have in common: whose they are, and that they are made once. */
-import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import { readIdempotencyKey } from '../http/request/idempotency-key.ts';
 import type { Write } from '../store/write.ts';
 import type { Call } from './route.ts';
 

@@ -1,5 +1,5 @@
 /** Opens the store of the data folder for one command, and closes it in any case. */
-import { assertCatalogueExists } from '../store/sqlite/catalogue-file.ts';
+import { assertCatalogueExists } from '../store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
 

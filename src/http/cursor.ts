@@ -3,7 +3,7 @@
  * query that it continues, so it is refused when altered and when used with another query.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { invalidQuery } from './query.ts';
+import { invalidQuery } from './request/query.ts';
 
 const SIGNATURE_BYTES = 16;
 

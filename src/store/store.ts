@@ -4,19 +4,21 @@
  * this is not known. Begin and commit never show. Every adapter passes the contract suite in
  * `test/store/contract.ts`.
  */
-import type { ApiKey, NewApiKey } from '../domain/api-key.ts';
-import type { Currency } from '../domain/currency.ts';
+import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
+import type { Currency } from '../domain/catalogue/currency.ts';
 import type { KeyId, KeyReference, ProductId, SellerId } from '../domain/id.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import type { ProductFilter, ProductQuery, ProductSort } from '../domain/product-query.ts';
+import type {
+  ProductFilter, ProductQuery, ProductSort,
+} from '../domain/catalogue/product-query.ts';
 import type {
   NewProduct, Product, ProductPatch, ProductRow, ProductTarget,
-} from '../domain/product.ts';
-import type { Scope } from '../domain/scope.ts';
-import type { NewSeller, Seller } from '../domain/seller.ts';
-import type { PortalStore } from './portal-store.ts';
-import type { StockStore } from './stock-store.ts';
-import type { StoreFigures } from './store-figures.ts';
+} from '../domain/catalogue/product.ts';
+import type { Scope } from '../domain/access/scope.ts';
+import type { NewSeller, Seller } from '../domain/access/seller.ts';
+import type { PortalStore } from './account-store.ts';
+import type { StockStore } from './history-store.ts';
+import type { StoreFigures } from './store-metrics.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
 import type { Author, Idempotency, PageQuery, Write } from './write.ts';

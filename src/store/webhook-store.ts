@@ -2,8 +2,8 @@
 import type { SellerId, WebhookId, WebhookReference } from '../domain/id.ts';
 import type {
   NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookPatch, WebhookResult, WebhookStep,
-} from '../domain/webhook.ts';
-import type { WebhookSecret } from '../domain/webhook-secret.ts';
+} from '../domain/webhooks/webhook.ts';
+import type { WebhookSecret } from '../domain/webhooks/webhook-secret.ts';
 import type { PageQuery, Write } from './write.ts';
 
 /** An endpoint as it stands after a change. */

@@ -10,8 +10,8 @@
  */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from '../config.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import type { ProductField } from '../domain/product-fields.ts';
-import { invalidQuery } from '../http/query.ts';
+import type { ProductField } from '../domain/catalogue/product-fields.ts';
+import { invalidQuery } from '../http/request/query.ts';
 
 const REQUIRED = ['name', 'category', 'sku', 'price', 'stock'] as const;
 export const MEMBERS = [...REQUIRED, 'currency'] as const;

@@ -5,10 +5,10 @@
  * A new one gets the client's defaults; the category of a shop's product has a default of ours,
  * since many shops leave it blank.
  */
-import type { Currency } from '../domain/currency.ts';
+import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import type { Parsed } from '../domain/parsed.ts';
-import { parseProductPatch, type ProductPatch } from '../domain/product.ts';
+import type { Parsed } from '../domain/validation.ts';
+import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import {
   type ColumnMap, type Columns, DEFAULTABLE, type Defaultable, type Defaults, findColumns,
   type Member,

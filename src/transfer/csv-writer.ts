@@ -1,6 +1,6 @@
 /** Writes CSV (RFC 4180): commas, CRLF, quotes where they are needed, no formulas. */
-import { type ProductField, readField } from '../domain/product-fields.ts';
-import type { Product } from '../domain/product.ts';
+import { type ProductField, readField } from '../domain/catalogue/product-fields.ts';
+import type { Product } from '../domain/catalogue/product.ts';
 import { makeInert } from './inert-text.ts';
 
 /** What quotes keep together; outer white space too, which some readers would trim. */

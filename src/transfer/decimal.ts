@@ -3,7 +3,7 @@
  * of thousands, signs of currencies and exponents are refused: a price misread costs money.
  */
 import { findNumberFault } from '../domain/number-text.ts';
-import type { Parsed } from '../domain/parsed.ts';
+import type { Parsed } from '../domain/validation.ts';
 
 /**
  * The decimal marks of a file: a point; a point or a comma; or a point or a comma of which nobody

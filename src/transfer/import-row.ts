@@ -1,8 +1,10 @@
 /** What is read from a row of a file that is imported, whatever the file's format. */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_TURN_ROWS } from '../config.ts';
-import type { Currency } from '../domain/currency.ts';
+import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import { parseProductRow, type ProductPatch, type ProductRow } from '../domain/product.ts';
+import {
+  parseProductRow, type ProductPatch, type ProductRow,
+} from '../domain/catalogue/product.ts';
 
 export interface ImportRow {
   /** The line of the file that it begins on, from 1. */

@@ -5,7 +5,7 @@
  */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from '../config.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import { parseJson } from '../http/json.ts';
+import { parseJson } from '../http/request/json.ts';
 import { gatherTurns, tooManyBlankLines } from './import-row.ts';
 
 const LINE_FEED = 0x0a;

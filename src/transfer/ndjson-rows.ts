@@ -2,7 +2,7 @@
  * The rows of NDJSON: one product a line. A line may leave out members of a product that exists; it
  * may not have null or a blank text for them. The members that only our own export has are ignored.
  */
-import type { Currency } from '../domain/currency.ts';
+import type { Currency } from '../domain/catalogue/currency.ts';
 import { DEFAULTABLE } from './columns.ts';
 import {
   findCurrencyIssue, type ImportRow, missingMember, parseContent, type RowContent, type RowReader,

@@ -6,9 +6,9 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS } from '../../src/config.ts';
 import { countTo, makeNewProduct } from '../store/contract/fixture.ts';
-import { openEvents } from './event-stream.ts';
+import { openEvents } from '../features/changes/event-stream.ts';
 import { assertProblem } from './problem.ts';
-import { NDJSON, openShop, readPosition } from './stock.ts';
+import { NDJSON, openShop, readPosition } from './stock/stock.ts';
 
 const PRODUCTS = '/api/v1/products';
 const UNIT_ROWS = 1_000;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAILED_KEYS_PER_MINUTE } from '../../src/config.ts';
-import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/portal/limits.ts';
-import { openShop, Visitor } from '../portal/visitor.ts';
+import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/features/portal/limits.ts';
+import { openShop, Visitor } from '../features/portal/page-client.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';

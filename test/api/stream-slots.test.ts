@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { generateApiKey, hashApiKey } from '../../src/index.ts';
 import { makeNewKey } from '../store/contract/fixture.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
-import { askForEvents, openEvents } from './event-stream.ts';
+import { askForEvents, openEvents } from '../features/changes/event-stream.ts';
 import { assertProblem } from './problem.ts';
-import { CHANGES, MOVEMENTS, NDJSON, openShop, STOCK } from './stock.ts';
+import { CHANGES, MOVEMENTS, NDJSON, openShop, STOCK } from './stock/stock.ts';
 
 /** Fails a test that a bug would otherwise leave waiting for ever. */
 const LIMITED = { timeout: 15_000 };

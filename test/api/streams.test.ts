@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import type { AnsweredRequest } from '../../src/index.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
-import { MOVEMENTS, openShop, STOCK } from './stock.ts';
+import { MOVEMENTS, openShop, STOCK } from './stock/stock.ts';
 
 const PRODUCTS = '/api/v1/products';
 const STREAM_TYPES: readonly string[] =

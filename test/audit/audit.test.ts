@@ -4,9 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,7 +112,7 @@ test('the audit prints each of its places, with its line', () => {
   const main = join(import.meta.dirname, 'main.ts');
   const printed = execFileSync(process.execPath, [main], { encoding: 'utf8' });
   for (const { path, line } of all) {
-    assert.match(printed, new RegExp(`^${path}:(?:\\d+, )*${line}(?:,|  )`, 'm'));
+    assert.match(printed, new RegExp(`^${path}:(?:\\d+,\\s+)*${line}(?:,|  )`, 'm'));
   }
   for (const { title } of KINDS) assert.ok(printed.includes(`\n${title}\n`), title);
   assert.match(printed, /^createApp |\bcreateApp\b/m);
@@ -125,7 +123,7 @@ function compile(library: object, declarations: string): Found[] {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-audit-'));
   try {
     cpSync(join(ROOT, 'src'), join(folder, 'src'), { recursive: true });
-    const page = join(folder, 'src/portal/html.ts');
+    const page = join(folder, 'src/features/portal/html/html.ts');
     const markup = readFileSync(page, 'utf8');
     writeFileSync(page, markup.replace('  constructor(', '  private constructor('));
     writeFileSync(join(folder, 'declarations.d.ts'), declarations);

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseKeyId } from '../../src/domain/id.ts';
-import { parseNewProduct } from '../../src/domain/product.ts';
+import { parseNewProduct } from '../../src/domain/catalogue/product.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { measureCatalogue } from './catalogue.ts';
 import { generateLoad, type Measured } from './load.ts';

@@ -1,7 +1,5 @@
 /** Elements of the page: finding them, reading them, and acting on them as a user does. */
-import {
-  describeQuery, findInPage, type Query, type TextMatch, toPageQuery,
-} from './query.ts';
+import { describeQuery, findInPage, type Query, type TextMatch, toPageQuery } from './query.ts';
 import { type ElementReference, makeReference, type Session } from './session.ts';
 import { waitFor } from './wait.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../support/server.ts';
-import { openShop } from '../portal/visitor.ts';
+import { openShop } from '../features/portal/page-client.ts';
 import { openBrowser } from './browser.ts';
 import { fillIn, follow, inspect, openPortal, press, readMain, signIn } from './portal.ts';
 

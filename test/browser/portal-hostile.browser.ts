@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { formatKeyId } from '../../src/domain/id.ts';
-import { LOCAL } from '../api/webhooks.ts';
-import { openOther } from '../portal/products/catalogue.ts';
+import { LOCAL } from '../features/webhooks/routes.ts';
+import { openOther } from '../features/portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../features/webhooks/receiver.ts';
 import { type Lifetime, openBrowser } from './browser.ts';
 import { assertQuiet, fillIn, follow, press, signIn } from './portal.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { HEADER, makeRows } from '../portal/import/setup.ts';
+import { HEADER, makeRows } from '../features/portal/imports/setup.ts';
 import { makeFolder } from '../support/folder.ts';
 import { follow, inspect, openPortal, press } from './portal.ts';
 

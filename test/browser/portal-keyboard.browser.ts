@@ -1,7 +1,7 @@
 /** The portal by key presses alone, without a mouse; the focus is seen at each step. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openOther } from '../portal/products/catalogue.ts';
+import { openOther } from '../features/portal/products/catalogue.ts';
 import { startServer } from '../support/server.ts';
 import { findFaults } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestServer } from '../support/server.ts';
-import {
-  assertQuiet, fillIn, follow, inspect, openPortal, press, readMain,
-} from './portal.ts';
+import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
 test('a key is made, works, and is refused once it is revoked', async (t) => {
   const { browser, server } = await openPortal(t, { path: '/keys', scripts: false });

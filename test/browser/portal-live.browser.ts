@@ -1,7 +1,7 @@
 /** Pages that are open while others change what they show: they tell of it by themselves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HOSTILE_NAMES } from '../portal/products/catalogue.ts';
+import { HOSTILE_NAMES } from '../features/portal/products/catalogue.ts';
 import type { Browser } from './browser.ts';
 import { assertQuiet, follow, inspect, openPortal, press } from './portal.ts';
 

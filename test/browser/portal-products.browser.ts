@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Browser } from './browser.ts';
-import {
-  assertQuiet, fillIn, follow, inspect, openPortal, press, readMain,
-} from './portal.ts';
+import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
 const BOWL = { name: 'Salad bowl', category: 'Kitchen', sku: 'BOWL-1', price: 48, stock: 22 };
 

@@ -1,7 +1,7 @@
 /** Signing in with a second step: one-time codes by the clock, and the codes for a lost phone. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { showCode } from '../portal/authenticator.ts';
+import { showCode } from '../features/portal/sign-in/authenticator.ts';
 import { makeClock } from '../support/clock.ts';
 import { fillIn, follow, inspect, openPortal, press, readMain, signIn } from './portal.ts';
 

@@ -1,11 +1,9 @@
 /** Webhooks: one is made to a receiver of this machine, tried, and what was sent is looked at. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { LOCAL } from '../api/webhooks.ts';
-import { answerWith, findSigners, startReceiver } from '../webhooks/receiver.ts';
-import {
-  assertQuiet, fillIn, follow, inspect, openPortal, press, readMain,
-} from './portal.ts';
+import { LOCAL } from '../features/webhooks/routes.ts';
+import { answerWith, findSigners, startReceiver } from '../features/webhooks/receiver.ts';
+import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
 test('a webhook is made, and shows its secret once', async (t) => {
   const { browser, receiver, secret, shop } = await make(t);

@@ -1,7 +1,7 @@
 /** The portal in a real browser: a server, a shop, and a browser that is signed in to it. */
 import assert from 'node:assert/strict';
-import { openOther } from '../portal/products/catalogue.ts';
-import type { Shop } from '../portal/visitor.ts';
+import { openOther } from '../features/portal/products/catalogue.ts';
+import type { Shop } from '../features/portal/page-client.ts';
 import { startServer, type TestOptions, type TestServer } from '../support/server.ts';
 import { type AccessibilityOptions, findFaultsInAllViews } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { formatKeyId } from '../../src/domain/id.ts';
-import { LOCAL } from '../api/webhooks.ts';
-import { openShop, type Shop } from '../portal/visitor.ts';
+import { LOCAL } from '../features/webhooks/routes.ts';
+import { openShop, type Shop } from '../features/portal/page-client.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { answerWith, OK, startReceiver } from '../webhooks/receiver.ts';
+import { answerWith, OK, startReceiver } from '../features/webhooks/receiver.ts';
 import type { Lifetime } from './browser.ts';
 
 export interface SampleShop {

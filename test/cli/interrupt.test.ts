@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { generateApiKey } from '../../src/index.ts';
 import { makeFolder } from '../support/folder.ts';
-import { startFakeServer } from './fake-server.ts';
+import { startFakeServer } from './transfer/fake-server.ts';
 import { spawnCommand } from './shop.ts';
 
 const KEY = generateApiKey();

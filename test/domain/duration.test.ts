@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDuration } from '../../src/domain/duration.ts';
-import { catchRefusal } from './refusal.ts';
+import { catchRefusal } from './validation-errors.ts';
 
 const ACCEPTED: readonly (readonly [text: string, durationMs: number])[] = [
   ['0s', 0], ['1s', 1_000], ['30s', 30_000], ['15m', 900_000], ['24h', 86_400_000],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertPrecondition, type Precondition } from '../../src/domain/precondition.ts';
-import { catchRefusal } from './refusal.ts';
+import { catchRefusal } from './validation-errors.ts';
 
 const cases: readonly [Precondition, number | undefined, holds: boolean][] = [
   [{}, 3, true],

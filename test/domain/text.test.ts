@@ -1,14 +1,14 @@
 /** The rules for titles (names, categories), for identifiers (SKUs) and references to them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseNewApiKey } from '../../src/domain/api-key.ts';
+import { parseNewApiKey } from '../../src/domain/access/api-key.ts';
 import { AppError } from '../../src/domain/error.ts';
-import { parseNewSeller } from '../../src/domain/seller.ts';
-import { parseReason } from '../../src/domain/stock-change.ts';
-import { parseSource } from '../../src/domain/stock-sync.ts';
+import { parseNewSeller } from '../../src/domain/access/seller.ts';
+import { parseReason } from '../../src/domain/catalogue/stock-change.ts';
+import { parseSource } from '../../src/domain/catalogue/stock-sync.ts';
 import { findIdentifierFault, findReferenceFault, findTextFault } from '../../src/domain/text.ts';
-import { parseNewWebhook } from '../../src/domain/webhook-input.ts';
-import { catchRefusal } from './refusal.ts';
+import { parseNewWebhook } from '../../src/domain/webhooks/webhook-input.ts';
+import { catchRefusal } from './validation-errors.ts';
 
 const LIMIT = 5;
 const show = (text: string): string => JSON.stringify(text).replaceAll(/[^ -~]/g, (character) =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeRandom } from '../domain/random.ts';
-import { FILE_NAME } from '../store/sqlite/read-file.ts';
+import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import type { Serving } from '../support/command.ts';
 import { send } from '../support/http.ts';
 import { fillDisk, freeDisk, mountSmallDisk } from '../support/small-disk.ts';

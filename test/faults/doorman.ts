@@ -1,6 +1,6 @@
 /** Signs in to the portal and out again, and counts what was answered. */
 import assert from 'node:assert/strict';
-import { Visitor } from '../portal/visitor.ts';
+import { Visitor } from '../features/portal/page-client.ts';
 
 /** Of one start of the server: it limits the requests of an address. */
 const ROUNDS = 20;

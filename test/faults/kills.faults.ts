@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FILE_NAME } from '../store/sqlite/read-file.ts';
+import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import { bring, NO_STRACE } from '../support/strace.ts';
 import { assertBetween, type End, killAtRandom, survive } from './kills.ts';
 import { work } from './shop.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeRandom } from '../domain/random.ts';
 import { countTo } from '../store/contract/fixture.ts';
-import { assertBroughtUp, LATEST, makeToday, putBack } from '../store/sqlite/old-version.ts';
-import { FILE_NAME, readRows } from '../store/sqlite/read-file.ts';
+import { assertBroughtUp, LATEST, makeToday, putBack } from '../store/sqlite/engine/old-version.ts';
+import { FILE_NAME, readRows } from '../store/sqlite/engine/read-file.ts';
 import { run } from '../support/command.ts';
 import { NO_STRACE } from '../support/strace.ts';
 

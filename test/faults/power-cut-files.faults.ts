@@ -9,8 +9,8 @@ import {
 import { join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openShop, SAMPLE } from '../cli/shop.ts';
-import { LATEST, makeToday, putBack } from '../store/sqlite/old-version.ts';
-import { FILE_NAME } from '../store/sqlite/read-file.ts';
+import { LATEST, makeToday, putBack } from '../store/sqlite/engine/old-version.ts';
+import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import { makeFolder } from '../support/folder.ts';
 import { NO_STRACE } from '../support/strace.ts';
 import type { Commits } from './power-cut/commits.ts';

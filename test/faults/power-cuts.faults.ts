@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { countTo } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';
 import { NO_STRACE } from '../support/strace.ts';
-import { startReceiver } from '../webhooks/receiver.ts';
+import { startReceiver } from '../features/webhooks/receiver.ts';
 import { Total } from './power-cut/play.ts';
 import { Recorder, type Recording } from './power-cut/record.ts';
 import {

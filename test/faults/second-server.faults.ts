@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { makeRandom } from '../domain/random.ts';
 import { countTo } from '../store/contract/fixture.ts';
-import { FILE_NAME } from '../store/sqlite/read-file.ts';
+import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import { startReading } from './reads.ts';
 import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
 

@@ -5,8 +5,8 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Route } from '../../src/api/route.ts';
 import { routes } from '../../src/api/routes.ts';
-import { dig, listOperations } from '../api/openapi-document.ts';
-import { isObject } from '../api/json-schema.ts';
+import { dig, listOperations } from '../features/openapi/openapi-document.ts';
+import { isObject } from '../features/openapi/json-schema.ts';
 import type { Random } from '../domain/random.ts';
 import { type Case, formatRequest, pickAddress } from './case.ts';
 import { makeCsv, makeProductLines, makeStockLines, writeObject } from './files.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { routes } from '../../src/api/routes.ts';
 import { Router } from '../../src/http/router.ts';
-import { isObject } from '../api/json-schema.ts';
-import { assertDescribed } from '../api/openapi-document.ts';
+import { isObject } from '../features/openapi/json-schema.ts';
+import { assertDescribed } from '../features/openapi/openapi-document.ts';
 import type { Answer } from '../support/http.ts';
 import type { Case } from './case.ts';
 import { SPLIT_FIELD } from './values.ts';

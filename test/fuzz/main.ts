@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { routes } from '../../src/api/routes.ts';
-import { routes as pages } from '../../src/portal/routes.ts';
+import { routes as pages } from '../../src/features/portal/routes.ts';
 import { findParserFault } from './parse-run.ts';
 import { runCases } from './run.ts';
 

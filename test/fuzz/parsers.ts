@@ -4,48 +4,50 @@
  */
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
-import { parseEmail, parseLocale, parseTimeZone } from '../../src/domain/account.ts';
+import { parseEmail, parseLocale, parseTimeZone } from '../../src/domain/access/account.ts';
 import {
   findNetwork, isAddressInRanges, normaliseAddress, parseAddressRanges,
-} from '../../src/domain/address.ts';
-import { parseApiKey } from '../../src/domain/api-key.ts';
-import { hashCode } from '../../src/domain/code.ts';
+} from '../../src/domain/network-address.ts';
+import { parseApiKey } from '../../src/domain/access/api-key.ts';
+import { hashCode } from '../../src/domain/access/human-code.ts';
 import { findDuration } from '../../src/domain/duration.ts';
 import {
   formatKeyId, formatProductId, parseKeyId, parseProductId, type SellerId,
 } from '../../src/domain/id.ts';
-import { findSku, parseNewProduct, parseProductPatch } from '../../src/domain/product.ts';
-import { foldText } from '../../src/domain/product-query.ts';
-import { parseStockSync } from '../../src/domain/stock-sync.ts';
+import { findSku, parseNewProduct, parseProductPatch } from '../../src/domain/catalogue/product.ts';
+import { foldText } from '../../src/domain/catalogue/product-query.ts';
+import { parseStockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import { formatTime, parseTime } from '../../src/domain/time.ts';
-import { findTotpStep, type TotpSecret } from '../../src/domain/totp.ts';
-import { parseReplay, parseRotation } from '../../src/domain/webhook-input.ts';
-import { findNoneMatch, readPrecondition } from '../../src/http/conditional.ts';
+import { findTotpStep, type TotpSecret } from '../../src/domain/access/totp.ts';
+import { parseReplay, parseRotation } from '../../src/domain/webhooks/webhook-input.ts';
+import { findNoneMatch, readPrecondition } from '../../src/http/response/conditional.ts';
 import { Cursors } from '../../src/http/cursor.ts';
-import { findNodeAddress, parseForwarded, parseForwardedFor } from '../../src/http/forwarded.ts';
-import { readIdempotencyKey } from '../../src/http/idempotency-key.ts';
-import { parseJson } from '../../src/http/json.ts';
-import { readField, readForm } from '../../src/http/multipart.ts';
-import { negotiate, negotiateCoding } from '../../src/http/negotiate.ts';
-import { parseQuery } from '../../src/http/query.ts';
+import {
+  findNodeAddress, parseForwarded, parseForwardedFor,
+} from '../../src/http/request/forwarded.ts';
+import { readIdempotencyKey } from '../../src/http/request/idempotency-key.ts';
+import { parseJson } from '../../src/http/request/json.ts';
+import { readField, readForm } from '../../src/http/request/multipart.ts';
+import { negotiate, negotiateCoding } from '../../src/http/request/negotiate.ts';
+import { parseQuery } from '../../src/http/request/query.ts';
 import { Router } from '../../src/http/router.ts';
 import { Spans } from '../../src/http/trace-context.ts';
 import { routes } from '../../src/api/routes.ts';
-import { describeBrowser } from '../../src/portal/browser-name.ts';
-import { readCookie } from '../../src/portal/cookie.ts';
-import { readReturn } from '../../src/portal/entrance.ts';
-import { html } from '../../src/portal/html.ts';
-import { readLocale } from '../../src/portal/locale.ts';
-import { shorten } from '../../src/portal/shorten.ts';
-import { findSite } from '../../src/portal/site.ts';
-import { findEndOfDay } from '../../src/portal/zoned-day.ts';
+import { describeBrowser } from '../../src/features/portal/html/browser-name.ts';
+import { readCookie } from '../../src/features/portal/sign-in/cookie.ts';
+import { readReturn } from '../../src/features/portal/sign-in/complete-sign-in.ts';
+import { html } from '../../src/features/portal/html/html.ts';
+import { readLocale } from '../../src/features/portal/html/locale.ts';
+import { shorten } from '../../src/features/portal/html/shorten.ts';
+import { findSite } from '../../src/features/portal/origin.ts';
+import { findEndOfDay } from '../../src/features/portal/forms/zoned-day.ts';
 import { findColumns, parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import { formatCsvRow } from '../../src/transfer/csv-writer.ts';
 import { parseDecimal } from '../../src/transfer/decimal.ts';
 import { makeInert, restoreText } from '../../src/transfer/inert-text.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson-rows.ts';
-import { findTarget } from '../../src/webhooks/target.ts';
+import { findTarget } from '../../src/features/webhooks/target.ts';
 import { chunksOf, readRecords, readRows } from '../transfer/read.ts';
 
 export interface Parser {

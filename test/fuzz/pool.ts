@@ -4,7 +4,7 @@
  */
 import type { Random } from '../domain/random.ts';
 import type { Answer } from '../support/http.ts';
-import { findForms, type PageForm } from '../portal/visitor.ts';
+import { findForms, type PageForm } from '../features/portal/page-client.ts';
 
 const PER_KIND_LIMIT = 60;
 

@@ -3,8 +3,8 @@
  * had so far and the forms in them: a new page is tried as soon as something leads to it.
  */
 import { Router } from '../../src/http/router.ts';
-import type { PageRoute } from '../../src/portal/route.ts';
-import { routes } from '../../src/portal/routes.ts';
+import type { PageRoute } from '../../src/features/portal/route.ts';
+import { routes } from '../../src/features/portal/routes.ts';
 import type { Random } from '../domain/random.ts';
 import { encode } from './api-cases.ts';
 import { type Case, formatRequest, pickAddress } from './case.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Cursors } from '../../src/http/cursor.ts';
 import { forRandom } from '../domain/random.ts';
-import { catchRefusal } from '../domain/refusal.ts';
+import { catchRefusal } from '../domain/validation-errors.ts';
 
 const cursors = new Cursors(Buffer.alloc(32, 1));
 const QUERY = 'products of 5 by id';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Router } from '../../src/http/router.ts';
-import { catchRefusal } from '../domain/refusal.ts';
+import { catchRefusal } from '../domain/validation-errors.ts';
 
 const router = new Router([
   { method: 'GET', path: '/things', name: 'list' },

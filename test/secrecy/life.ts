@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { showCode } from '../portal/authenticator.ts';
-import { HEADER } from '../portal/import/setup.ts';
-import { Visitor } from '../portal/visitor.ts';
+import { showCode } from '../features/portal/sign-in/authenticator.ts';
+import { HEADER } from '../features/portal/imports/setup.ts';
+import { Visitor } from '../features/portal/page-client.ts';
 import { run, type Serving } from '../support/command.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import { listenUntilEnd } from '../support/listening.ts';

@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run, startServing } from '../support/command.ts';
-import { routes } from '../../src/portal/routes.ts';
+import { routes } from '../../src/features/portal/routes.ts';
 import { makeFolder } from '../support/folder.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import { findSecrets } from './forms.ts';

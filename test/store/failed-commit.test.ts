@@ -7,7 +7,7 @@ import { makeFolder } from '../support/folder.ts';
 import { type Answer, send } from '../support/http.ts';
 import { bring, NO_STRACE } from '../support/strace.ts';
 import { createKey, createSeller } from '../cli/setup.ts';
-import { FILE_NAME } from './sqlite/read-file.ts';
+import { FILE_NAME } from './sqlite/engine/read-file.ts';
 
 const PATH = '/api/v1/products';
 

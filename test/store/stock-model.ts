@@ -3,20 +3,20 @@
  * product and source, the whole history, and what was answered under an idempotency key. It shares
  * no code with the store but the types and the text of a product.
  */
-import type { Change, ChangeType } from '../../src/domain/change.ts';
-import type { Currency } from '../../src/domain/currency.ts';
+import type { Change, ChangeType } from '../../src/domain/catalogue/change.ts';
+import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
 import {
   formatProduct, type NewProduct, type Product, type ProductPatch, type ProductTarget,
-} from '../../src/domain/product.ts';
+} from '../../src/domain/catalogue/product.ts';
 import type {
   NamedProduct, StockChange, StockResult, StockStatus,
-} from '../../src/domain/stock-change.ts';
-import type { StockSync } from '../../src/domain/stock-sync.ts';
+} from '../../src/domain/catalogue/stock-change.ts';
+import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../src/store/store.ts';
-import type { SyncedStock } from '../../src/store/stock-store.ts';
+import type { SyncedStock } from '../../src/store/history-store.ts';
 import type { Author, Write } from '../../src/store/write.ts';
 import { DAY_MS } from './contract/fixture.ts';
 

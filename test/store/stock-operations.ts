@@ -1,8 +1,10 @@
 /** Random calls of a store on one catalogue, each beside what a model makes of it. */
 import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
-import type { NewProduct, ProductPatch, ProductTarget, Sku } from '../../src/domain/product.ts';
-import type { StockChange } from '../../src/domain/stock-change.ts';
-import type { StockSync } from '../../src/domain/stock-sync.ts';
+import type {
+  NewProduct, ProductPatch, ProductTarget, Sku,
+} from '../../src/domain/catalogue/product.ts';
+import type { StockChange } from '../../src/domain/catalogue/stock-change.ts';
+import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import type { ImportMode, Store } from '../../src/store/store.ts';
 import type { Idempotency, Write } from '../../src/store/write.ts';
 import type { Random } from '../domain/random.ts';

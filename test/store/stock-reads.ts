@@ -1,10 +1,10 @@
 /** Compares what a store tells of a catalogue with what a model of it says. */
 import assert from 'node:assert/strict';
-import { CHANGE_TYPES, type Change } from '../../src/domain/change.ts';
+import { CHANGE_TYPES, type Change } from '../../src/domain/catalogue/change.ts';
 import type { ProductId } from '../../src/domain/id.ts';
-import type { Sku } from '../../src/domain/product.ts';
+import type { Sku } from '../../src/domain/catalogue/product.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { MovementFilter, MovementQuery } from '../../src/store/stock-store.ts';
+import type { MovementFilter, MovementQuery } from '../../src/store/history-store.ts';
 import type { Random } from '../domain/random.ts';
 import { addUp, readAll } from './contract/fixture.ts';
 import type { CatalogueModel } from './stock-model.ts';

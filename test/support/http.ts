@@ -1,7 +1,5 @@
 /** Sends one request, over a connection of its own unless it is told, and reads the answer. */
-import {
-  type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request,
-} from 'node:http';
+import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 
 export interface Answer {
   readonly status: number;

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
-  type ApiKeySecret, type AppOptions, type Certificate, createApp, createPortal,
-  type ErrorReport, generateApiKey, hashApiKey, listen, openSqliteStore, parseNewApiKey,
-  parseNewSeller, type PortalOptions, startWebhooks, type Store, type WebhooksOptions,
+  type ApiKeySecret, type AppOptions, type Certificate, createApp, createPortal, type ErrorReport,
+  generateApiKey, hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller,
+  type PortalOptions, startWebhooks, type Store, type WebhooksOptions,
 } from '../../src/index.ts';
 import type { KeyId, SellerId } from '../../src/domain/id.ts';
 import { type Answer, type Request, send } from './http.ts';

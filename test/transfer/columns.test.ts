@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import {
   type ColumnMap, findColumns, parseColumnMap, parseDefaults,
 } from '../../src/transfer/columns.ts';
-import { catchRefusal } from '../domain/refusal.ts';
+import { catchRefusal } from '../domain/validation-errors.ts';
 
 const NO_MAP: ColumnMap = new Map();
 const OWN = ['name', 'category', 'sku', 'price', 'stock'];

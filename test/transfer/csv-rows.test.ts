@@ -1,8 +1,8 @@
 /** What the rows of CSV files mean, of our own and of shops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Currency } from '../../src/domain/currency.ts';
-import { completeProduct } from '../../src/domain/product.ts';
+import type { Currency } from '../../src/domain/catalogue/currency.ts';
+import { completeProduct } from '../../src/domain/catalogue/product.ts';
 import { parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';

@@ -1,10 +1,10 @@
 /** Products as CSV, and that they come back exactly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Currency, findCurrency } from '../../src/domain/currency.ts';
+import { type Currency, findCurrency } from '../../src/domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../src/domain/id.ts';
-import { PRODUCT_FIELDS } from '../../src/domain/product-fields.ts';
-import { parseNewProduct, type Product } from '../../src/domain/product.ts';
+import { PRODUCT_FIELDS } from '../../src/domain/catalogue/product-fields.ts';
+import { parseNewProduct, type Product } from '../../src/domain/catalogue/product.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import { formatCsvHeader, formatCsvProduct } from '../../src/transfer/csv-writer.ts';
 import { readRecords, readRows } from './read.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/config.ts';
-import type { Currency } from '../../src/domain/currency.ts';
+import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson-rows.ts';
 import { assertTurns, chunksOf, readRows } from './read.ts';

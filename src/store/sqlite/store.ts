@@ -4,25 +4,25 @@
  * have the same folder open.
  */
 import { join } from 'node:path';
-import type { PortalStore } from '../portal-store.ts';
+import type { PortalStore } from '../account-store.ts';
 import type { Store } from '../store.ts';
 import type { Author, Write } from '../write.ts';
-import { deriveAuditKey } from './audit-segments.ts';
-import { prepareCatalogueFile } from './catalogue-file.ts';
-import { CommitWatch } from './commit-watch.ts';
-import { explainOpening } from './disk-failure.ts';
-import { readDiskFigures } from './disk-figures.ts';
-import { pruneHistory } from './history-pruner.ts';
-import type { Once } from './idempotency.ts';
-import { pruneIdempotency } from './idempotency-pruner.ts';
-import { openImportPreview } from './import-preview.ts';
-import { Ledger } from './ledger.ts';
-import { portalStore } from './portal-store.ts';
-import { Reader } from './reader.ts';
+import { deriveAuditKey } from './accounts/audit-segments.ts';
+import { prepareCatalogueFile } from './engine/database-file.ts';
+import { CommitWatch } from './engine/commit-subscription.ts';
+import { explainOpening } from './engine/disk-failure.ts';
+import { readDiskFigures } from './files/disk-metrics.ts';
+import { pruneHistory } from './history/history-pruner.ts';
+import type { Once } from './catalogue/idempotency.ts';
+import { pruneIdempotency } from './catalogue/idempotency-pruner.ts';
+import { openImportPreview } from './history/import-dry-run.ts';
+import { Ledger } from './history/ledger.ts';
+import { portalStore } from './accounts/account-store.ts';
+import { Reader } from './engine/reader.ts';
 import { Search } from './search/search.ts';
-import { openStockTrial } from './stock-trial.ts';
-import { webhookStore } from './webhook-store.ts';
-import { Writer } from './writer.ts';
+import { openStockTrial } from './history/stock-dry-run.ts';
+import { webhookStore } from './webhooks/webhook-store.ts';
+import { Writer } from './engine/writer.ts';
 
 export interface SqliteStoreOptions {
   /** Folder of the database; it is created, and closed to other users (mode 0700). */

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { countTo, makeAuthor, makeNewProduct } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
-import { FILE_NAME } from '../../store/sqlite/read-file.ts';
+import { FILE_NAME } from '../../store/sqlite/engine/read-file.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 

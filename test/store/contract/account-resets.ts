@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { generateTotpSecret } from '../../../src/domain/totp.ts';
+import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeSeller, type PrepareStore } from './fixture.ts';
 import { join, listTypes, makeNewSession, makeSecretHash, SHOWN } from './portal-fixture.ts';

@@ -1,7 +1,7 @@
 /** The contract of a store: what an account changes of itself, and its second step. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateTotpSecret } from '../../../src/domain/totp.ts';
+import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, type PrepareStore } from './fixture.ts';
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProductId } from '../../../src/domain/id.ts';
-import { formatProduct, type Sku } from '../../../src/domain/product.ts';
+import { formatProduct, type Sku } from '../../../src/domain/catalogue/product.ts';
 import type { Store, WrittenProduct } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';

@@ -1,7 +1,7 @@
 /** The contract of a store: sellers who are disabled, and enabled again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashCode } from '../../../src/domain/code.ts';
+import { hashCode } from '../../../src/domain/access/human-code.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { makeClock } from '../../support/clock.ts';
 import {

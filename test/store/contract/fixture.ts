@@ -2,11 +2,13 @@
 import type { TestContext } from 'node:test';
 import {
   generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
-} from '../../../src/domain/api-key.ts';
-import { findCurrency } from '../../../src/domain/currency.ts';
+} from '../../../src/domain/access/api-key.ts';
+import { findCurrency } from '../../../src/domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
-import { type NewProduct, parseNewProduct, type Product } from '../../../src/domain/product.ts';
-import { parseNewSeller, type Seller } from '../../../src/domain/seller.ts';
+import {
+  type NewProduct, parseNewProduct, type Product,
+} from '../../../src/domain/catalogue/product.ts';
+import { parseNewSeller, type Seller } from '../../../src/domain/access/seller.ts';
 import type { CatalogueTotals, ProductPage, Store } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
 

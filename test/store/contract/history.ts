@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CHANGE_TYPES } from '../../../src/domain/change.ts';
-import type { Sku } from '../../../src/domain/product.ts';
+import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
+import type { Sku } from '../../../src/domain/catalogue/product.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { MovementFilter, MovementQuery } from '../../../src/store/stock-store.ts';
+import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
 import type { Author } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';

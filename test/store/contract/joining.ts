@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
-import {
-  countTo, DAY_MS, makeAuthor, makeSeller, type PrepareStore,
-} from './fixture.ts';
+import { countTo, DAY_MS, makeAuthor, makeSeller, type PrepareStore } from './fixture.ts';
 import { join, listTypes, makeJoining, makeSecretHash } from './portal-fixture.ts';
 
 export function testJoining(prepare: PrepareStore): void {

@@ -5,9 +5,7 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import {
-  countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, type PrepareStore,
-} from './fixture.ts';
+import { countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const NOW = Date.parse('2026-01-02T03:04:05.678Z');

@@ -1,9 +1,9 @@
 /** Accounts, sessions and events of tests of a store. */
 import { hash, randomUUID } from 'node:crypto';
-import type { AuditEvent } from '../../../src/domain/audit.ts';
+import type { AuditEvent } from '../../../src/domain/access/audit.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { parseNewSeller } from '../../../src/domain/seller.ts';
-import type { Joining, NewSession, Shown } from '../../../src/store/portal-store.ts';
+import { parseNewSeller } from '../../../src/domain/access/seller.ts';
+import type { Joining, NewSession, Shown } from '../../../src/store/account-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeHash, makeNewKey } from './fixture.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
-import { formatProduct } from '../../../src/domain/product.ts';
+import { formatProduct } from '../../../src/domain/catalogue/product.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
   countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore, readAll, readPages,

@@ -1,7 +1,7 @@
 /** The contract of a store: rotation, which replaces a key while the old one goes on. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiKey } from '../../../src/domain/api-key.ts';
+import type { ApiKey } from '../../../src/domain/access/api-key.ts';
 import type { KeyId, KeyReference, SellerId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';

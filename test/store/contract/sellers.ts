@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { parseNewSeller } from '../../../src/domain/seller.ts';
+import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeAuthor, makeNewProduct, makeSeller, type PrepareStore } from './fixture.ts';

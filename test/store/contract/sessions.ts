@@ -5,7 +5,7 @@ import {
   SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT,
 } from '../../../src/config.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../src/domain/id.ts';
-import { generateTotpSecret } from '../../../src/domain/totp.ts';
+import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';

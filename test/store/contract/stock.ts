@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatProductId } from '../../../src/domain/id.ts';
-import type { Sku } from '../../../src/domain/product.ts';
-import type { StockChange } from '../../../src/domain/stock-change.ts';
-import type { StockSync } from '../../../src/domain/stock-sync.ts';
+import type { Sku } from '../../../src/domain/catalogue/product.ts';
+import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
+import type { StockSync } from '../../../src/domain/catalogue/stock-sync.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';

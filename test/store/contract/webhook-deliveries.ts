@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_RETRY_LIMIT_MS } from '../../../src/config.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
-import type { Webhook, WebhookMessage, WebhookResult } from '../../../src/domain/webhook.ts';
+import type {
+  Webhook, WebhookMessage, WebhookResult,
+} from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeNewWebhook, prepareWebhook } from './webhooks.ts';

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WebhookId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
-import type { NewWebhook } from '../../../src/domain/webhook.ts';
+import type { NewWebhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Author } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import {
-  countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore,
-} from './fixture.ts';
+import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
 
 const NO_WEBHOOK = 5 as WebhookId;
 const SHAPE = /^whsec_[A-Za-z0-9+/]{43}=$/;

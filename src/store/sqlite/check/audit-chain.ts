@@ -6,12 +6,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { formatTime } from '../../../domain/time.ts';
-import { chainHash, mapSealed } from '../audit.ts';
+import { chainHash, mapSealed } from '../accounts/audit.ts';
 import {
   type AuditKey, type AuditSegment, deriveAuditKey, isAuthentic, isOf, mapSegment,
-} from '../audit-segments.ts';
-import { readBytes, readInteger, readOptional } from '../row.ts';
-import type { ServerKey } from '../server-key.ts';
+} from '../accounts/audit-segments.ts';
+import { readBytes, readInteger, readOptional } from '../engine/row.ts';
+import type { ServerKey } from '../files/server-key.ts';
 import { fault, type Finding, note, warning } from './finding.ts';
 
 const ADVICE = 'Somebody changed the log, or the disk did. Keep a copy of the whole data folder, '

@@ -4,9 +4,9 @@
  * however large the catalogue is: what has to be sorted goes to a temporary file.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { describeVersion } from '../catalogue-file.ts';
+import { describeVersion } from '../engine/database-file.ts';
 import { checkAuditLog, type ReadKey } from './audit-chain.ts';
-import { checkDescriptions } from './descriptions.ts';
+import { checkDescriptions } from './snapshots.ts';
 import { type Check, type Finding, isUnreadable, limitFindings } from './finding.ts';
 import { checkIntegrity, checkReferences } from './integrity.ts';
 import { checkLedger } from './ledger.ts';

@@ -7,13 +7,13 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import { assertCatalogueExists, CATALOGUE_FILE_NAME } from '../catalogue-file.ts';
-import { openForChecks } from '../connection.ts';
-import { resultCodeOf, SQLITE_BUSY } from '../disk-failure.ts';
+import { assertCatalogueExists, CATALOGUE_FILE_NAME } from '../engine/database-file.ts';
+import { openForChecks } from '../engine/connection.ts';
+import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, rollBackHotJournal,
-} from '../hot-journal.ts';
-import { findServerKey } from '../server-key.ts';
+} from '../files/hot-journal.ts';
+import { findServerKey } from '../files/server-key.ts';
 import { checkCatalogue, hasContent } from './catalogue-checks.ts';
 import { checkDisk } from './disk.ts';
 import { checkFiles } from './files.ts';

@@ -2,8 +2,8 @@
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../../../config.ts';
-import { isBeingWritten } from '../new-file.ts';
-import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../own-files.ts';
+import { isBeingWritten } from '../files/atomic-file.ts';
+import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../files/data-folder-files.ts';
 import { fault, type Finding, warning } from './finding.ts';
 
 const KEY_BYTES = 32;

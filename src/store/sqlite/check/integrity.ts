@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { DOCTOR_FINDINGS_LIMIT } from '../../../config.ts';
-import { readInteger, readText } from '../row.ts';
+import { readInteger, readText } from '../engine/row.ts';
 import { fault, type Finding, RESTORE } from './finding.ts';
 
 /** https://www.sqlite.org/pragma.html#pragma_integrity_check */

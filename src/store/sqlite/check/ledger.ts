@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { formatProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
-import { readInteger, readOptional, type Row } from '../row.ts';
+import { readInteger, readOptional, type Row } from '../engine/row.ts';
 import { fault, type Finding, RESTORE } from './finding.ts';
 
 /** Sorted by product in a temporary file, where it does not fit into the cache. */

@@ -1,7 +1,7 @@
 /** Positions: without a gap from where the history begins to where the seller stands. */
 import type { DatabaseSync } from 'node:sqlite';
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
-import { readInteger, readOptional, type Row } from '../row.ts';
+import { readInteger, readOptional, type Row } from '../engine/row.ts';
 import { fault, type Finding, RESTORE } from './finding.ts';
 
 export function* checkPositions(db: DatabaseSync): Generator<Finding, void, void> {

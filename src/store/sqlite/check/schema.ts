@@ -3,9 +3,9 @@
  * empty database of the same version has is the measure.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { describeVersion, migrate } from '../catalogue-file.ts';
-import { openTemporary } from '../connection.ts';
-import { readOptional, readText } from '../row.ts';
+import { describeVersion, migrate } from '../engine/database-file.ts';
+import { openTemporary } from '../engine/connection.ts';
+import { readOptional, readText } from '../engine/row.ts';
 import { fault, type Finding, isUnreadable, RESTORE, warning } from './finding.ts';
 
 /** Whether it is a database of this server, and whether this version can work with it. */

@@ -5,9 +5,9 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
-import { openReader } from '../connection.ts';
-import { hasJournal } from '../hot-journal.ts';
-import { readInteger, readText } from '../row.ts';
+import { openReader } from '../engine/connection.ts';
+import { hasJournal } from '../files/hot-journal.ts';
+import { readInteger, readText } from '../engine/row.ts';
 import { isCurrentProjection } from '../search/projection-file.ts';
 import { type Finding, isUnreadable, warning } from './finding.ts';
 

@@ -1,10 +1,10 @@
 /** Whether the key of the server opens what the database keeps sealed. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId, WebhookId } from '../../../domain/id.ts';
-import { contextOfTotp } from '../portal-store.ts';
-import { readBytes, readInteger, readOptional } from '../row.ts';
-import type { ServerKey } from '../server-key.ts';
-import { contextOfWebhook } from '../webhook-store.ts';
+import { contextOfTotp } from '../accounts/account-store.ts';
+import { readBytes, readInteger, readOptional } from '../engine/row.ts';
+import type { ServerKey } from '../files/server-key.ts';
+import { contextOfWebhook } from '../webhooks/webhook-store.ts';
 import { fault, type Finding } from './finding.ts';
 
 const ADVICE = 'Stop the server, put back the server.key that belongs to this database, and start '

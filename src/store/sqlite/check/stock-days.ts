@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
 import { DAY_MS, formatTime } from '../../../domain/time.ts';
-import { readInteger } from '../row.ts';
+import { readInteger } from '../engine/row.ts';
 import { fault, type Finding, RESTORE, warning } from './finding.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,7 @@
 /** Whether the cursors of webhooks stand in the history of their sellers. */
 import type { DatabaseSync } from 'node:sqlite';
 import { formatWebhookId, type SellerId, type WebhookId } from '../../../domain/id.ts';
-import { readInteger } from '../row.ts';
+import { readInteger } from '../engine/row.ts';
 import { fault, type Finding } from './finding.ts';
 
 export function* checkWebhooks(db: DatabaseSync): Generator<Finding, void, void> {

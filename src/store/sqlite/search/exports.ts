@@ -8,13 +8,13 @@ import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, EXPORTS_PER_SELLER_LIMIT,
 } from '../../../config.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { foldText, type Place, type ProductSort } from '../../../domain/product-query.ts';
+import { foldText, type Place, type ProductSort } from '../../../domain/catalogue/product-query.ts';
 import type { History } from './history.ts';
 import type { ExportRequest, FoundRows, ProductRow, StartedExport } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
 import { hasReached, prepareFindStanding } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
-import { refuseForNow } from './refusal.ts';
+import { refuseForNow } from './search-errors.ts';
 
 interface Export {
   readonly sellerId: SellerId;

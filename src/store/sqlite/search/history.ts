@@ -4,14 +4,12 @@
  * reading transaction ever keeps the catalogue's log from being cut back.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { type Currency, toMinorUnits } from '../../../domain/currency.ts';
+import { type Currency, toMinorUnits } from '../../../domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { Product, Sku } from '../../../domain/product.ts';
-import { openReader } from '../connection.ts';
-import { mapProduct, PRODUCT_COLUMNS } from '../products.ts';
-import {
-  readCurrency, readInteger, readOptional, readText, type Row,
-} from '../row.ts';
+import type { Product, Sku } from '../../../domain/catalogue/product.ts';
+import { openReader } from '../engine/connection.ts';
+import { mapProduct, PRODUCT_COLUMNS } from '../catalogue/products.ts';
+import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 /** A seller, and the position at which the catalogue stands. */
 export interface CatalogueSeller {

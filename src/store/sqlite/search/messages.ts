@@ -3,10 +3,12 @@
  * and what is answered as objects. V8 keeps the short strings of JSON that it parses until a rare
  * large collection, so the pages of an export would pile up.
  */
-import type { Currency } from '../../../domain/currency.ts';
+import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ErrorCode } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { ProductFilter, ProductQuery, ProductSort } from '../../../domain/product-query.ts';
+import type {
+  ProductFilter, ProductQuery, ProductSort,
+} from '../../../domain/catalogue/product-query.ts';
 
 /** What the thread is started with: paths of the two databases. */
 export interface SearchFiles {

@@ -8,12 +8,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from '../../../config.ts';
 import type { ProductId } from '../../../domain/id.ts';
-import type { ProductFilter, ProductQuery, ProductSort } from '../../../domain/product-query.ts';
+import type {
+  ProductFilter, ProductQuery, ProductSort,
+} from '../../../domain/catalogue/product-query.ts';
 import type { FoundRows, ProductRow } from './messages.ts';
 import {
   between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value, type Way,
   wayOf, waysOf,
-} from './ways.ts';
+} from './access-paths.ts';
 
 const COLUMNS = 'p.id, p.sku, p.name, p.category, p.price_minor, p.stock, p.position, '
   + 'p.created_at, p.updated_at';

@@ -6,11 +6,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from '../../../config.ts';
 import type { ProductId } from '../../../domain/id.ts';
-import { foldText } from '../../../domain/product-query.ts';
-import { readInteger, readText } from '../row.ts';
+import { foldText } from '../../../domain/catalogue/product-query.ts';
+import { readInteger, readText } from '../engine/row.ts';
 import type { KeptProduct } from './history.ts';
 import { prepareWrite } from './projection-file.ts';
-import { rowsOf } from './ways.ts';
+import { rowsOf } from './access-paths.ts';
 
 /** What is known of a product that is there: enough to see what changes. */
 interface ProjectedProduct {

@@ -7,10 +7,10 @@
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from '../../../config.ts';
-import { createEmpty } from '../../durable-files.ts';
-import { openLock, openProjection, openProjectionSnapshot } from '../connection.ts';
-import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../disk-failure.ts';
-import { readInteger } from '../row.ts';
+import { createEmpty } from '../files/durable-files.ts';
+import { openLock, openProjection, openProjectionSnapshot } from '../engine/connection.ts';
+import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';
+import { readInteger } from '../engine/row.ts';
 
 /** "SPAs": written into the header of the file. */
 const APPLICATION_ID = 0x53504173;

@@ -9,7 +9,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from '../../../config.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { readInteger, readOptional, readText } from '../row.ts';
+import { readInteger, readOptional, readText } from '../engine/row.ts';
 import {
   type CatalogueSeller, type Change, type History, type KeptProduct, readSnapshot,
 } from './history.ts';

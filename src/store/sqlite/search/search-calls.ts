@@ -12,7 +12,7 @@ import type {
   PositionRequest, SearchAnswer, SearchFiles, SearchNote, SearchRequest, StartedExport,
   TotalsRequest,
 } from './messages.ts';
-import { refuseForNow, refuseOneMore } from './refusal.ts';
+import { refuseForNow, refuseOneMore } from './search-errors.ts';
 
 interface Pending {
   resolve(value: unknown): void;

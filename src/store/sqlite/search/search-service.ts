@@ -13,7 +13,7 @@ import type { CatalogueTotals } from '../../store.ts';
 import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR,
   SQLITE_LOCKED, SQLITE_NOTADB, SQLITE_READONLY,
-} from '../disk-failure.ts';
+} from '../engine/disk-failure.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueSeller, History } from './history.ts';
 import type {
@@ -21,13 +21,11 @@ import type {
   SearchFiles, SearchNote, StartedExport,
 } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
-import {
-  ForeignProjectionError, hasReached, Projection, type Standing,
-} from './projection.ts';
+import { ForeignProjectionError, hasReached, Projection, type Standing } from './projection.ts';
 import {
   isDamage, openProjectionFile, readInode, replaceProjectionFile,
 } from './projection-file.ts';
-import { refuseForNow, refuseOneMore } from './refusal.ts';
+import { refuseForNow, refuseOneMore } from './search-errors.ts';
 import { prepareCountLowStock } from './totals.ts';
 
 type Answer = FoundPage | StartedExport | CatalogueTotals | CountedProducts;

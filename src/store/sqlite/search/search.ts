@@ -5,11 +5,13 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../config.ts';
-import type { Currency } from '../../../domain/currency.ts';
+import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ProductFilter, ProductQuery, ProductSort } from '../../../domain/product-query.ts';
-import type { Product, Sku } from '../../../domain/product.ts';
+import type {
+  ProductFilter, ProductQuery, ProductSort,
+} from '../../../domain/catalogue/product-query.ts';
+import type { Product, Sku } from '../../../domain/catalogue/product.ts';
 import type { CatalogueTotals, ProductExport, ProductPage } from '../../store.ts';
 import type { ProductRow, SearchFiles } from './messages.ts';
 import { SearchCalls } from './search-calls.ts';

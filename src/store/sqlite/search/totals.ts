@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { CatalogueTotals } from '../../store.ts';
-import { readInteger, readText, type Row } from '../row.ts';
+import { readInteger, readText, type Row } from '../engine/row.ts';
 
 export const TOTALS_COLUMNS = 'products, units, value_minor';
 

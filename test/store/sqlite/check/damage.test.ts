@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, openSync, closeSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { migrate } from '../../../../src/store/sqlite/catalogue-file.ts';
-import { openWriter } from '../../../../src/store/sqlite/connection.ts';
+import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import { listFileFindings, listFindings } from '../../../support/health.ts';
-import { FILE_NAME, readRows } from '../read-file.ts';
+import { FILE_NAME, readRows } from '../engine/read-file.ts';
 import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
 
 let sample = '';

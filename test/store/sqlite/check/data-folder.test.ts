@@ -7,13 +7,13 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
-import type { Sku } from '../../../../src/domain/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
-import { makeToday, putBack } from '../old-version.ts';
-import { FILE_NAME, readFolder, readRows } from '../read-file.ts';
+import { makeToday, putBack } from '../engine/old-version.ts';
+import { FILE_NAME, readFolder, readRows } from '../engine/read-file.ts';
 import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
 
 let sample = '';

@@ -3,15 +3,15 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import type { Sku } from '../../../../src/domain/product.ts';
-import { generateTotpSecret } from '../../../../src/domain/totp.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
 import { join as joinPortal } from '../../contract/portal-fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
-import { FILE_NAME } from '../read-file.ts';
+import { FILE_NAME } from '../engine/read-file.ts';
 
 const SOLD = {
   source: 'till', reason: 'sold', isAtomic: false, completion: undefined,

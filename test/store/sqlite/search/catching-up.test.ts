@@ -4,14 +4,12 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/config.ts';
-import { prepareCatalogueFile } from '../../../../src/store/sqlite/catalogue-file.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Search } from '../../../../src/store/sqlite/search/search.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeAuthor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
-import {
-  assertAllFound, catchThreads, importProducts, readStanding, waitFor,
-} from './fixture.ts';
+import { assertAllFound, catchThreads, importProducts, readStanding, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
 
 const LIMIT = { timeout: 60_000 };

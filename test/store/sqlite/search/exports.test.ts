@@ -4,9 +4,9 @@ import { test, type TestContext } from 'node:test';
 import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_PER_SELLER_LIMIT,
 } from '../../../../src/config.ts';
-import { SORT_KEYS } from '../../../../src/domain/product-query.ts';
-import type { Product } from '../../../../src/domain/product.ts';
-import { prepareCatalogueFile } from '../../../../src/store/sqlite/catalogue-file.ts';
+import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
+import type { Product } from '../../../../src/domain/catalogue/product.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
 import { History } from '../../../../src/store/sqlite/search/history.ts';
 import type { ProductExport, Store } from '../../../../src/store/store.ts';

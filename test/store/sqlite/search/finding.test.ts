@@ -4,8 +4,10 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import type { ProductFilter, ProductQuery } from '../../../../src/domain/product-query.ts';
-import type { Product } from '../../../../src/domain/product.ts';
+import type {
+  ProductFilter, ProductQuery,
+} from '../../../../src/domain/catalogue/product-query.ts';
+import type { Product } from '../../../../src/domain/catalogue/product.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Author } from '../../../../src/store/write.ts';

@@ -1,8 +1,8 @@
 /** What a search must find, said the simple way: an array that is filtered, sorted and cut. */
 import {
   foldText, type Place, type ProductFilter, type ProductQuery, type ProductSort, SORT_KEYS,
-} from '../../../../src/domain/product-query.ts';
-import type { NewProduct, Product } from '../../../../src/domain/product.ts';
+} from '../../../../src/domain/catalogue/product-query.ts';
+import type { NewProduct, Product } from '../../../../src/domain/catalogue/product.ts';
 import type { Random } from '../../../domain/random.ts';
 import { makeNewProduct } from '../../contract/fixture.ts';
 

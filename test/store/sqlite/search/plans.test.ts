@@ -6,8 +6,8 @@ import { test, type TestContext } from 'node:test';
 import type { ProductId } from '../../../../src/domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
-} from '../../../../src/domain/product-query.ts';
-import { prepareCatalogueFile } from '../../../../src/store/sqlite/catalogue-file.ts';
+} from '../../../../src/domain/catalogue/product-query.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { History } from '../../../../src/store/sqlite/search/history.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import { Projection } from '../../../../src/store/sqlite/search/projection.ts';

@@ -14,7 +14,7 @@ import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
-import { readMode } from '../read-file.ts';
+import { readMode } from '../engine/read-file.ts';
 import { assertAllFound, importProducts, readStanding, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
 

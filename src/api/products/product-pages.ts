@@ -1,0 +1,57 @@
+/** A list of products page by page: what it is called, where a page begins, and what is on it. */
+import type { Caller } from '../../domain/access/caller.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type { Product } from '../../domain/catalogue/product.ts';
+import { foldText, type Place, type ProductSort } from '../../domain/catalogue/product-query.ts';
+import type { Cursors } from '../../http/cursor.ts';
+import type { ProductPage, Store } from '../../store/store.ts';
+import type { ListQuery } from './product-query.ts';
+
+/** All that a cursor is bound to: the same conditions in the same order. */
+export function nameList(sellerId: SellerId, { isPlain, filter, sort }: ListQuery): string {
+  return `products ${sellerId} ${isPlain ? 'by id' : JSON.stringify([filter, sort])}`;
+}
+
+/** Where a page of the list begins. @throws AppError `invalid_query` for a cursor of another one */
+export function parsePlace(
+  cursors: Cursors, name: string, cursor: string | undefined,
+): Place | undefined {
+  // The cast: what we have signed for this list is a place in it.
+  return cursor === undefined ? undefined : JSON.parse(cursors.parse(name, cursor)) as Place;
+}
+
+/**
+ * The plain list comes from the catalogue itself, everything that filters or sorts from its
+ * projection.
+ */
+export function readProductPage(
+  store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, list: ListQuery,
+  after: Place | undefined,
+): Promise<ProductPage> {
+  const { filter, sort, limit } = list;
+  if (list.isPlain) return store.listProducts(sellerId, { after: after?.id, limit });
+  return store.searchProducts(sellerId, { filter, sort, after, limit }, position);
+}
+
+/** The cursor of the page after this one, where there is one. */
+export function formatNextCursor(
+  cursors: Cursors, name: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
+): string | undefined {
+  const last = hasMore ? products.at(-1) : undefined;
+  return last && cursors.format(name, JSON.stringify(placeOf(last, sort)));
+}
+
+function placeOf(product: Product, { by }: ProductSort): Place {
+  return { key: readKey(product, by), id: product.id };
+}
+
+function readKey(product: Product, by: ProductSort['by']): string | number {
+  switch (by) {
+    case 'id': return product.id;
+    case 'name': return foldText(product.name);
+    case 'sku': return product.sku;
+    case 'price': return product.priceMinor;
+    case 'stock': return product.stock;
+    case 'updated_at': return product.updatedAt;
+  }
+}

@@ -1,0 +1,112 @@
+/** One product: create, read, put, patch, delete; by its id or by its SKU. */
+import { AppError } from '../../domain/error.ts';
+import { formatProductId, parseProductId } from '../../domain/id.ts';
+import {
+  findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductTarget,
+} from '../../domain/catalogue/product.ts';
+import {
+  assertMatch, formatEntityTag, isNoneMatch, readPrecondition,
+} from '../../http/response/conditional.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import type { WrittenProduct } from '../../store/store.ts';
+import { JSON_TYPE } from '../media-types.ts';
+import { PRODUCTS } from '../paths.ts';
+import type { Call, Services } from '../route.ts';
+import { formatReplay, readWrite } from '../write.ts';
+
+/** POST /api/v1/products: 201, 400, 409 */
+export async function createProduct(call: Call, services: Services): Promise<Reply> {
+  const product = parseNewProduct(await call.readJson(), call.caller.currency);
+  const written = await services.store.createProduct(readWrite(call), product);
+  return formatWritten(call, services, written);
+}
+
+/** GET: 200, 304, 404, 412 */
+export async function readProduct(call: Call, services: Services): Promise<Reply> {
+  const { sellerId, position } = call.caller;
+  const { id, sku = '' } = call.parameters;
+  const name = `product ${sellerId} ${id ?? `sku ${sku}`}`;
+  const whole = services.pages.find(name, position) ?? await renderProduct(call, services, name);
+  const { 'cache-control': caching = '', etag = '' } = whole.headers;
+  assertMatch(call.headers['if-match'], etag);
+  if (!isNoneMatch(call.headers['if-none-match'], etag)) return whole;
+  return { status: 304, headers: { 'cache-control': caching, etag } };
+}
+
+/** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or the same as before, 400, 412 */
+export async function putProduct(call: Call, services: Services): Promise<Reply> {
+  const { sku = '' } = call.parameters;
+  const product = parseReplacement(await call.readJson(), sku, call.caller.currency);
+  const precondition = readPrecondition(call.headers);
+  const written = await services.store.putProduct(readWrite(call), product, precondition);
+  return formatWritten(call, services, written);
+}
+
+/** PATCH: 200, 400, 404, 409, 412 */
+export async function patchProduct(call: Call, services: Services): Promise<Reply> {
+  const patch = parseProductPatch(await call.readJson(), call.caller.currency);
+  const precondition = readPrecondition(call.headers);
+  const write = readWrite(call);
+  const written = await services.store.patchProduct(write, readTarget(call), patch, precondition);
+  return formatWritten(call, services, written);
+}
+
+/** DELETE: 204, 404, 412 */
+export async function deleteProduct(call: Call, { store }: Services): Promise<Reply> {
+  const precondition = readPrecondition(call.headers);
+  const { isReplay } = await store.deleteProduct(readWrite(call), readTarget(call), precondition);
+  return { status: 204, headers: { 'cache-control': 'no-store', ...formatReplay(isReplay) } };
+}
+
+async function renderProduct(
+  call: Call, { store, pages }: Services, name: string,
+): Promise<Reply> {
+  const { sellerId, position } = call.caller;
+  const product = await store.findProduct(sellerId, readTarget(call));
+  if (!product) throw notFound(call);
+  const headers = {
+    'cache-control': 'private, no-cache',
+    etag: formatEntityTag(product.position),
+    'content-type': JSON_TYPE,
+  };
+  const reply = { status: 200, headers, body: formatProduct(product) };
+  pages.keep(name, position, reply);
+  return reply;
+}
+
+function formatWritten(
+  { caller }: Call, { prefix }: Services, { effect, id, position, json, isReplay }: WrittenProduct,
+): Reply {
+  const isCreated = effect === 'created';
+  return {
+    status: isCreated ? 201 : 200,
+    headers: {
+      'content-type': JSON_TYPE,
+      'cache-control': 'no-store',
+      ...(isCreated && {
+        location: `${prefix}${PRODUCTS}/${formatProductId(caller.sellerId, id)}`,
+      }),
+      etag: formatEntityTag(position),
+      ...formatReplay(isReplay),
+    },
+    body: json,
+  };
+}
+
+/** The product that the path names. @throws AppError `not_found` for what can be no name of one */
+function readTarget(call: Call): ProductTarget {
+  const { id, sku } = call.parameters;
+  if (id !== undefined) {
+    const productId = parseProductId(call.caller.sellerId, id);
+    if (productId !== undefined) return { id: productId };
+  } else if (sku !== undefined) {
+    const found = findSku(sku);
+    if (found !== undefined) return { sku: found };
+  }
+  throw notFound(call);
+}
+
+function notFound({ parameters }: Call): AppError {
+  const name = parameters['sku'] === undefined ? 'id' : 'SKU';
+  return new AppError('not_found', `You have no product with this ${name}.`);
+}

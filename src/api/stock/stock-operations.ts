@@ -1,0 +1,111 @@
+/** What the OpenAPI document says of stock. */
+import { IMPORT_UNIT_ROWS } from '../../config.ts';
+import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
+import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import type { Answer, Operation } from '../description/operation.ts';
+import { linesOf, refer, type Schema, type SchemaName } from '../description/schema.ts';
+import { product, stockChange, stockMovement } from '../description/examples.ts';
+
+const { sku, id, stock: previous } = product;
+const change = { sku, adjust: -2, reason: 'sold' };
+const result = { sku, id, status: 'ok', previous, stock: 38, position: 13 };
+const summary = { applied: 1, unchanged: 0, failed: 0, position: 13 };
+
+export const syncStockOperation: Operation = {
+  id: 'syncStock',
+  summary: 'Change the stock of many products',
+  description: `Up to ${STOCK_CHANGES_LIMIT} changes in JSON, made as one: those that fail do not `
+    + 'stop the others, unless `atomic` is asked for. Or lines of JSON, as many as there are, made '
+    + `in units of up to ${IMPORT_UNIT_ROWS} while they come. Changes of the same product are made `
+    + 'in the order sent, and stock never goes below 0.',
+  requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
+  request: {
+    [JSON_TYPE]: {
+      schema: refer('StockSync'),
+      example: { changes: [change, { sku: 'CUP-1', set: 12, expect: 10 }], source: 'erp' },
+    },
+    [NDJSON_TYPE]: { schema: linesOf('StockChange'), example: `${JSON.stringify(change)}\n` },
+  },
+  answers: {
+    200: {
+      description: 'What became of the changes.',
+      headers: ['IdempotentReplay'],
+      content: {
+        [JSON_TYPE]: {
+          schema: refer('StockResults'),
+          example: {
+            results: [result, {
+              sku: 'CUP-1', id: null, status: 'not_found', previous: null, stock: null,
+              position: null,
+            }],
+            applied: 1, failed: 1, position: 13,
+          },
+        },
+        [NDJSON_TYPE]: {
+          schema: linesOf('StockLine'),
+          example: `${JSON.stringify({ line: 1, ...result })}\n${JSON.stringify({ summary })}\n`,
+        },
+      },
+    },
+  },
+  problems: [409],
+};
+
+const level = { id, sku, stock: 38, position: 13 };
+
+export const listStockOperation: Operation = {
+  id: 'listStock',
+  summary: 'Read the stock of all products, now or as it once stood',
+  description: 'With `at` as it stood at a position or a time, with the products and SKUs of then: '
+    + 'a page, or with `Accept: application/x-ndjson` or `text/csv` all of it.',
+  answers: {
+    200: describeList({
+      schema: refer('StockPage'), example: { stock: [level], position: 13, next_cursor: null },
+    }, 'StockLevel', level),
+  },
+  problems: [410],
+};
+
+const { data, ...origin } = stockChange;
+const movement = { ...origin, ...stockMovement };
+
+export const listMovementsOperation: Operation = {
+  id: 'listMovements',
+  summary: 'Read the ledger of stock',
+  description: 'Every movement of stock that the history has, in its order: what moved, when, by '
+    + 'which key and why. A page may be empty and have a `next_cursor`, where much of the history '
+    + 'does not meet the conditions. With `Accept: application/x-ndjson` or `text/csv` all of it.',
+  answers: {
+    200: describeList({
+      schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
+    }, 'Movement', movement),
+  },
+};
+
+/** A page as JSON, or all entries, of which `entry` is an example, as lines or as a table. */
+function describeList(
+  page: { readonly schema: Schema; readonly example: unknown }, name: SchemaName,
+  entry: Readonly<Record<string, unknown>>,
+): Answer {
+  return {
+    description: 'A page, or an export.',
+    headers: ['Link', 'SellerPosition'],
+    content: {
+      [JSON_TYPE]: page,
+      [NDJSON_TYPE]: { schema: linesOf(name), example: `${JSON.stringify(entry)}\n` },
+      [CSV_TYPE]: tableOf(entry),
+    },
+  };
+}
+
+function tableOf(row: Readonly<Record<string, unknown>>) {
+  const lines = [Object.keys(row), Object.values(row).map((value) => value ?? '')];
+  return {
+    schema: {
+      type: 'string', contentMediaType: CSV_TYPE,
+      description: 'RFC 4180, in UTF-8, with a header. An apostrophe stands before what a '
+        + 'spreadsheet would take for a formula.',
+    },
+    example: lines.map((cells) => `${cells.join(',')}\r\n`).join(''),
+  };
+}

@@ -1,0 +1,51 @@
+/** What became of changes of stock, as it is answered. */
+import { formatProductId, type SellerId } from '../../domain/id.ts';
+import {
+  isFailure, type SentChange, type StockResult,
+} from '../../domain/catalogue/stock-change.ts';
+import { TOO_MUCH } from '../../domain/catalogue/stock-sync.ts';
+
+/** How many changes did something, and how many did not do what was asked for. */
+export interface StockCounts {
+  applied: number;
+  unchanged: number;
+  failed: number;
+}
+
+/** A change beside what became of it; without a result, it was faulty. */
+export interface JudgedChange {
+  readonly sent: SentChange;
+  readonly result: StockResult | undefined;
+}
+
+/** Those that were in order had a result each, in their order. */
+export function joinResults(
+  sent: readonly SentChange[], results: readonly StockResult[],
+): JudgedChange[] {
+  let judged = 0;
+  return sent.map((one) => {
+    if ('issues' in one) return { sent: one, result: undefined };
+    judged += 1;
+    return { sent: one, result: results[judged - 1] };
+  });
+}
+
+export function countResult(counts: StockCounts, { result }: JudgedChange): void {
+  if (result === undefined || isFailure(result.status)) counts.failed += 1;
+  else if (result.status === 'ok') counts.applied += 1;
+  else counts.unchanged += 1;
+}
+
+/** The members of a result, as JSON without its braces: there are thousands in an answer. */
+export function formatResult(sellerId: SellerId, { sent, result }: JudgedChange): string {
+  const named = 'change' in sent ? sent.change : sent.named;
+  const { status, id, previous, stock, position } = result ?? INVALID;
+  const shownId = id === undefined ? named?.id : formatProductId(sellerId, id);
+  const errors = 'issues' in sent ? sent.issues : [TOO_MUCH];
+  return `"sku":${JSON.stringify(result?.sku ?? named?.sku ?? null)}`
+    + `,"id":${JSON.stringify(shownId ?? null)},"status":"${status}"`
+    + `,"previous":${previous ?? null},"stock":${stock ?? null},"position":${position ?? null}`
+    + (status === 'invalid' ? `,"errors":${JSON.stringify(errors)}` : '');
+}
+
+const INVALID: StockResult = { status: 'invalid' };

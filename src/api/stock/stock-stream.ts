@@ -1,0 +1,132 @@
+/**
+ * Changes of stock in lines of JSON, as many as there are: taken in units, each of which is durable
+ * when its results are sent, in constant memory both ways.
+ */
+import {
+  parseReason, parseStockChange, type SentChange, type StockResult,
+} from '../../domain/catalogue/stock-change.ts';
+import { parseSource, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
+import { readIdempotencyKey } from '../../http/request/idempotency-key.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import type { Store } from '../../store/store.ts';
+import type { SyncedStock } from '../../store/history-store.ts';
+import { type JsonLine, NdjsonLines } from '../../transfer/ndjson-lines.ts';
+import type { UnitTarget, WrittenUnit } from '../../transfer/slices.ts';
+import { QueryReader } from '../query-reader.ts';
+import type { Call, Services } from '../route.ts';
+import {
+  countResult, formatResult, joinResults, type JudgedChange, type StockCounts,
+} from './stock-result.ts';
+import { takeFile, type UnitTally } from '../ingest.ts';
+
+interface StockLine {
+  readonly line: number;
+  readonly characters: number;
+  readonly sent: SentChange;
+}
+
+type Judged = Pick<SyncedStock, 'results' | 'position' | 'isReplay'>;
+type StockTarget = UnitTarget<StockLine, Judged>;
+
+interface Options extends StockOrigin {
+  readonly isDryRun: boolean;
+  /** Whether changes that did not fail have lines in the answer too. */
+  readonly reportsAll: boolean;
+}
+
+export async function streamStock(call: Call, services: Services): Promise<Reply> {
+  const options = parseOptions(call);
+  const key = readIdempotencyKey(call.headers);
+  const { chunks } = call.openBody();
+  const hasSource = options.source !== undefined;
+  return takeFile(call.openStream, services, () => ({
+    batches: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
+    target: options.isDryRun
+      ? openTrial(services.store, call, options)
+      : openCatalogue(services.store, call, options, key),
+    tally: new Tally(call, options.reportsAll),
+  }));
+}
+
+/** @throws AppError `invalid_query` naming every faulty parameter */
+function parseOptions({ query }: Call): Options {
+  const reader = new QueryReader(query);
+  const options = {
+    isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
+    reportsAll: reader.readChoice('report', ['all', 'failed']) === 'all',
+    source: reader.read('source', parseSource),
+    reason: reader.read('reason', parseReason),
+  };
+  reader.assertSound();
+  return options;
+}
+
+function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean): StockLine {
+  const sent = 'issues' in json ? json : parseStockChange(json.value, hasSource);
+  return { line, characters, sent };
+}
+
+function openCatalogue(
+  store: Store, { caller: { sellerId, keyId } }: Call, { source, reason }: Options,
+  key: string | undefined,
+): StockTarget {
+  return {
+    write(rows, part) {
+      const changes = readChanges(rows);
+      // With a key, every unit and the end of the file leave records: so that another file under
+      // the same key is told from the first one.
+      if (changes.length === 0 && key === undefined) return undefined;
+      const idempotency = key === undefined ? undefined : { key, part };
+      const sync = { changes, source, reason, isAtomic: false, completion: undefined };
+      return store.syncStock({ sellerId, keyId, idempotency }, sync, false);
+    },
+    close: async () => {},
+  };
+}
+
+function openTrial(store: Store, { caller }: Call, { source }: Options): StockTarget {
+  const { sellerId, keyId, position } = caller;
+  const trial = store.tryStock({ sellerId, keyId }, position, source);
+  return {
+    async write(rows) {
+      return { ...await trial.try(readChanges(rows)), isReplay: false };
+    },
+    close: () => trial.close(),
+  };
+}
+
+function readChanges(rows: readonly StockLine[]) {
+  return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
+}
+
+/** What became of the changes so far. */
+class Tally implements UnitTally<StockLine, Judged> {
+  readonly #call: Call;
+  readonly #reportsAll: boolean;
+  readonly #counts: StockCounts = { applied: 0, unchanged: 0, failed: 0 };
+  #position: number;
+
+  constructor(call: Call, reportsAll: boolean) {
+    this.#call = call;
+    this.#reportsAll = reportsAll;
+    this.#position = call.caller.position;
+  }
+
+  add({ rows, written }: WrittenUnit<StockLine, Judged>): string {
+    this.#position = written?.position ?? this.#position;
+    const results: readonly StockResult[] = written?.results ?? [];
+    const judged = joinResults(rows.map(({ sent }) => sent), results);
+    return judged.map((one, index) => this.#addOne(one, rows[index]?.line ?? 0)).join('');
+  }
+
+  #addOne(judged: JudgedChange, line: number): string {
+    const { failed } = this.#counts;
+    countResult(this.#counts, judged);
+    if (!this.#reportsAll && this.#counts.failed === failed) return '';
+    return `{"line":${line},${formatResult(this.#call.caller.sellerId, judged)}}\n`;
+  }
+
+  summarise() {
+    return { ...this.#counts, position: this.#position };
+  }
+}

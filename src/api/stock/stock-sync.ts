@@ -1,0 +1,119 @@
+/**
+ * Changes the stock of many products at once: up to 10,000 in one JSON document, as one unit. Each
+ * change has a result of its own, so one that fails does not stop the others, unless all or nothing
+ * was asked for.
+ */
+import { STOCK_BODY_LIMIT_BYTES } from '../../config.ts';
+import { STOCK_TURN_CHANGES } from '../../domain/limits.ts';
+import {
+  parseStockSync, type SentSync, sortOut, syncRefused,
+} from '../../domain/catalogue/stock-sync.ts';
+import { nextTurn } from '../../runtime/event-loop.ts';
+import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
+import { negotiate } from '../../http/request/negotiate.ts';
+import { invalidQuery } from '../../http/request/query.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import type { SyncedStock } from '../../store/history-store.ts';
+import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import { QueryReader } from '../query-reader.ts';
+import type { Call, Services } from '../route.ts';
+import {
+  countResult, formatResult, joinResults, type JudgedChange, type StockCounts,
+} from './stock-result.ts';
+import { streamStock } from './stock-stream.ts';
+import { formatReplay, readWrite } from '../write.ts';
+
+/** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
+export async function syncStock(call: Call, services: Services): Promise<Reply> {
+  const mediaType = call.readMediaType();
+  negotiate(call.headers.accept, [mediaType]); // what is sent in lines is answered in lines
+  if (mediaType === NDJSON_TYPE) return streamStock(call, services);
+  if (!isLarge(call)) return syncAtOnce(call, services);
+  // Before it is read: while it waits for the writer, it and what was made of it stay in memory.
+  const end = services.largeStockCalls.begin(call.caller.sellerId);
+  try {
+    return await syncAtOnce(call, services);
+  } finally {
+    end();
+  }
+}
+
+/** One that does not say how long it is may be as long as it likes. */
+function isLarge({ headers }: Call): boolean {
+  return Number(headers['content-length'] ?? Infinity) > BODY_LIMIT_BYTES;
+}
+
+async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
+  const isDryRun = parseDryRun(call);
+  const sent = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
+  const write = readWrite(call);
+  const synced = await store.syncStock(
+    isDryRun ? { ...write, idempotency: undefined } : write, sortOut(sent), isDryRun,
+  );
+  const judged = joinResults(sent.changes, synced.results);
+  const results = await formatResults(call, judged);
+  const counts = countAll(judged);
+  if (synced.refusal) throw describeRefusal(sent, synced, results, counts);
+  return {
+    status: 200,
+    headers: {
+      'content-type': JSON_TYPE,
+      'cache-control': 'no-store',
+      ...formatReplay(synced.isReplay),
+    },
+    body: `{${formatMembers(sent, synced, results, counts)}}`,
+  };
+}
+
+/** @throws AppError `invalid_query`, where a member of the body is sent as a parameter too */
+function parseDryRun({ query }: Call): boolean {
+  const reader = new QueryReader(query);
+  const isDryRun = reader.readChoice('dry_run', ['false', 'true']) === 'true';
+  reader.assertSound();
+  const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
+  if (others.length === 0) return isDryRun;
+  const detail = 'Is for changes that are sent as lines; in JSON it is a member of the body.';
+  throw invalidQuery(others.map((parameter) => ({ parameter, code: 'mismatch', detail })));
+}
+
+/** There may be 10,000, each with its faults: others have their turns between them. */
+async function formatResults(
+  { caller }: Call, judged: readonly JudgedChange[],
+): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < judged.length; from += STOCK_TURN_CHANGES) {
+    await nextTurn();
+    const part = judged.slice(from, from + STOCK_TURN_CHANGES);
+    parts.push(part.map((one) => `{${formatResult(caller.sellerId, one)}}`).join(','));
+  }
+  return parts.join(',');
+}
+
+/** The members of the answer, as JSON. */
+function formatMembers(
+  { completion }: SentSync, { zeroed, position }: Pick<SyncedStock, 'zeroed' | 'position'>,
+  results: string, { applied, failed }: StockCounts,
+): string {
+  return `"results":[${results}],"applied":${applied},"failed":${failed}`
+    + `${completion ? `,"zeroed":${zeroed}` : ''},"position":${position}`;
+}
+
+function describeRefusal(
+  sent: SentSync, synced: SyncedStock, results: string, counts: StockCounts,
+): Error {
+  const members = formatMembers(sent, { ...synced, zeroed: 0 }, results, { ...counts, applied: 0 });
+  if (synced.refusal === 'failures') {
+    const all = sent.changes.length;
+    const what = `${counts.failed} of ${all} changes failed, and all or nothing was asked for.`;
+    return syncRefused(what, members);
+  }
+  const limit = `${sent.completion?.zeroLimitPercent} % of the products in stock`;
+  const what = `${synced.zeroed} products are not named and would be set to 0: over ${limit}.`;
+  return syncRefused(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
+}
+
+function countAll(judged: readonly JudgedChange[]): StockCounts {
+  const counts = { applied: 0, unchanged: 0, failed: 0 };
+  for (const one of judged) countResult(counts, one);
+  return counts;
+}

@@ -1,0 +1,143 @@
+/** What the requests of one app go through, put together once from its options. */
+import { Authenticator } from './api/authenticate.ts';
+import { LiveChanges } from './features/changes/change-notifier.ts';
+import { describeApi } from './features/openapi/openapi.ts';
+import { Readiness } from './api/readiness.ts';
+import { RequestRates } from './api/request-rates.ts';
+import type {
+  MetricsService, PortalService, Route, Services, WebhookService,
+} from './api/route.ts';
+import { routes } from './api/routes.ts';
+import { type StreamLimits, Streams } from './api/streams.ts';
+import { UsageCounter } from './api/usage-counter.ts';
+import {
+  DEFAULT_RATE_LIMIT_PER_MINUTE, IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT,
+  LARGE_STOCK_CALLS_AT_ONCE_LIMIT, LARGE_STOCK_CALLS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES,
+  REAUTHORIZE_INTERVAL_MS, SELLER_RATE_LIMIT_KEYS, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
+  STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
+} from './config.ts';
+import type { SellerId } from './domain/id.ts';
+import type { AnsweredRequest } from './http/request-record.ts';
+import { AtOnce } from './http/concurrency-limiter.ts';
+import { TrustedProxies } from './http/request/client-address.ts';
+import { Compressor } from './http/response/compression.ts';
+import { Cursors } from './http/cursor.ts';
+import { LingeringConnections } from './http/server/lingering-close.ts';
+import { PageCache } from './http/response/page-cache.ts';
+import type { ErrorReport } from './http/response/problem.ts';
+import { guardReport } from './http/error-reporter.ts';
+import { Router } from './http/router.ts';
+import { StrictRequests } from './http/request/strict-request.ts';
+import { UnderWay } from './http/server/in-flight-requests.ts';
+import type { Store } from './store/store.ts';
+
+export interface AppOptions {
+  /** Stays the caller's: close it after the app. */
+  readonly store: Store;
+  /** Where clients find this server. Its path, if any, stands before every path of the API. */
+  readonly baseUrl?: string;
+  /** Requests a minute for each key; 0 for no limit. Default 6,000. */
+  readonly rateLimitPerMinute?: number;
+  /**
+   * Requests a minute with all keys of a seller; 0 for no limit. Default: 10 times the limit of a
+   * key, so no limit if keys have none.
+   */
+  readonly sellerRateLimitPerMinute?: number;
+  /** Default: those that README.md lists. */
+  readonly streamLimits?: Partial<StreamLimits>;
+  /** Whether requests that a browser page sent may carry a key. Default false. */
+  readonly allowBrowsers?: boolean;
+  /**
+   * Addresses and ranges of servers whose word on their clients' addresses counts, and `unix` for
+   * whoever connects to a Unix socket. Default: none.
+   */
+  readonly trustedProxies?: readonly string[];
+  /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
+  readonly webhooks?: WebhookService;
+  /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
+  readonly portal?: PortalService;
+  /** Who answers `/metrics`. Without it, that is 404. */
+  readonly metrics?: MetricsService;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Told of every error that was not the client's doing. Default: a line on standard error. */
+  readonly report?: (entry: ErrorReport) => void;
+  /**
+   * Told of every request once, when it is answered or its client is gone. It is looked up for each
+   * request, so it may come and go.
+   */
+  readonly onAnswered?: ((entry: AnsweredRequest) => void) | undefined;
+}
+
+/** What the requests of one app go through. */
+export interface Parts extends Services {
+  readonly portal: PortalService | undefined;
+  readonly metrics: MetricsService | undefined;
+  readonly router: Router<Route>;
+  readonly authenticator: Authenticator;
+  readonly usage: UsageCounter;
+  /** Undefined where no limit is set. */
+  readonly rates: RequestRates | undefined;
+  readonly compressor: Compressor;
+  readonly underWay: UnderWay;
+  readonly lingering: LingeringConnections;
+  readonly strict: StrictRequests;
+  readonly proxies: TrustedProxies;
+}
+
+const STREAM_LIMITS: StreamLimits = {
+  total: STREAMS_TOTAL_LIMIT,
+  perSeller: STREAMS_PER_SELLER_LIMIT,
+  perKey: STREAMS_PER_KEY_LIMIT,
+  reauthorizeIntervalMs: REAUTHORIZE_INTERVAL_MS,
+  durationLimitMs: STREAM_DURATION_LIMIT_MS,
+};
+
+/** Starts nothing that has to be stopped but what `App.close` ends. */
+export function wire(options: AppOptions): Parts {
+  const { store, clock = Date.now } = options;
+  const report = guardReport(options.report);
+  const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
+  const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_KEYS;
+  const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
+  const imports = new AtOnce<SellerId>('imports', {
+    all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
+  });
+  return {
+    store,
+    report,
+    prefix,
+    webhooks: options.webhooks,
+    portal: options.portal,
+    metrics: options.metrics,
+    describe: () => describeApi(routes, prefix),
+    cursors: new Cursors(store.cursorKey),
+    pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
+    imports,
+    largeStockCalls: new AtOnce('large calls that change stock', {
+      all: LARGE_STOCK_CALLS_AT_ONCE_LIMIT, perOwner: LARGE_STOCK_CALLS_PER_SELLER_LIMIT,
+    }),
+    streams: new Streams({
+      limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
+    }),
+    liveChanges: new LiveChanges(store),
+    readiness: new Readiness(store),
+    router: new Router(routes),
+    rates: perKey > 0 || perSeller > 0
+      ? new RequestRates({ perKey, perSeller }, clock) : undefined,
+    compressor: new Compressor(),
+    underWay: new UnderWay(),
+    lingering: new LingeringConnections(),
+    strict: new StrictRequests(),
+    proxies: new TrustedProxies(options.trustedProxies ?? []),
+    authenticator: new Authenticator({
+      store,
+      clock,
+      allowBrowsers: options.allowBrowsers ?? false,
+      onUnnoted: (error) => report({ id: 'key-use', error }),
+    }),
+    usage: new UsageCounter({
+      store, clock, onUnwritten: (error) => report({ id: 'key-usage', error }),
+    }),
+  };
+}

@@ -1,0 +1,55 @@
+/** What `serve` says on an empty database: how to open a shop in the portal, or without it. */
+import { relative } from 'node:path';
+import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../../config.ts';
+import type { Store } from '../../store/store.ts';
+import { makeInvitation } from '../admin/invite.ts';
+
+interface Start {
+  readonly store: Store;
+  /** Where the server is. */
+  readonly url: string;
+  readonly dataFolder: string;
+  readonly hasPortal: boolean;
+}
+
+/** Undefined where there is a seller already. */
+export async function describeFirstSteps(
+  { store, url, dataFolder, hasPortal }: Start,
+): Promise<string | undefined> {
+  const [seller] = await store.listSellers({ after: undefined, limit: 1 });
+  if (seller) return undefined;
+  if (!hasPortal) return `The database is empty. ${describeCommands(url, dataFolder)}`;
+  const code = await makeInvitation(store, {
+    sellerId: undefined, isFirst: true, expiresAt: Date.now() + FIRST_CODE_LIFE_MS,
+  });
+  return `
+The database is empty. Open a shop in the portal, with this code, which works once and for a day:
+
+Address: ${url}/portal/join
+Code: ${code}
+
+Or do without the portal. ${describeCommands(url, dataFolder)}`;
+}
+
+/** What to type for a seller, a key and a product, word for word. */
+function describeCommands(url: string, dataFolder: string): string {
+  const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
+  const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
+  return `In another terminal, in this folder, type:
+
+  ${program} seller create "My shop"${data}
+  KEY=$(${program} key create --name "My first key"${data})
+  curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
+    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12.5,"stock":40}'
+  curl ${url}/api/v1/products -H "x-api-key: $KEY"
+`;
+}
+
+function shorten(path: string): string {
+  const short = relative('', path);
+  return quote(short.startsWith('..') ? path : short);
+}
+
+function quote(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,114 @@
+/** `serve`: the app, a listener and the signals that stop them. */
+import { once } from 'node:events';
+import { createApp } from '../../app.ts';
+import {
+  DEFAULT_HISTORY_DAYS, DEFAULT_RATE_LIMIT_PER_MINUTE, HISTORY_DAYS_LIMIT,
+  RATE_LIMIT_PER_MINUTE_LIMIT, SELLER_RATE_LIMIT_KEYS, STOP_DEADLINE_MS,
+} from '../../config.ts';
+import type { Store } from '../../store/store.ts';
+import type { Command, Input } from '../command.ts';
+import { describeFirstSteps } from './first-steps.ts';
+import { forgetOld } from './retention.ts';
+import { backupFlags, readBackups } from './backups.ts';
+import { listeningFlags, readListening } from './listening.ts';
+import { loadPortal, loadWebhooks, partFlags } from './optional-features.ts';
+import { proxyFlags, readTrustedProxies } from './proxies.ts';
+import { readNumber, readSwitch } from './settings.ts';
+import { readTelemetry, telemetryFlags } from './telemetry.ts';
+import { withNewStore } from '../with-store.ts';
+
+export const serve: Command = {
+  summary: 'Serves the API until it is told to stop (SIGTERM or SIGINT).',
+  operands: [],
+  flags: {
+    ...listeningFlags,
+    ...proxyFlags,
+    'rate-limit': {
+      value: 'N', isSetting: true,
+      help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
+    },
+    'seller-rate-limit': {
+      value: 'N', isSetting: true,
+      help: 'requests a minute with all keys of a seller, 0 is off (default: '
+        + `${SELLER_RATE_LIMIT_KEYS} times --rate-limit)`,
+    },
+    'history-days': {
+      value: 'N', isSetting: true,
+      help: `days that the history is kept, 0 is for ever (default: ${DEFAULT_HISTORY_DAYS})`,
+    },
+    'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
+    ...partFlags,
+    ...backupFlags,
+    ...telemetryFlags,
+  },
+  async run(input) {
+    const { flags, dataFolder } = input;
+    const telemetry = readTelemetry(input);
+    const { note, warn, report } = telemetry;
+    const trustedProxies = readTrustedProxies(input);
+    const listening = readListening(input, trustedProxies);
+    const { baseUrl } = listening;
+    const rateLimitPerMinute = readNumber(
+      'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT,
+    );
+    const sellerRateLimitPerMinute = readNumber(
+      'seller-rate-limit', flags['seller-rate-limit'],
+      rateLimitPerMinute * SELLER_RATE_LIMIT_KEYS, RATE_LIMIT_PER_MINUTE_LIMIT,
+    );
+    const historyDays = readNumber(
+      'history-days', flags['history-days'], DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT,
+    );
+    const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
+    const startBackups = readBackups(input);
+    const startWebhooks = await loadWebhooks(input);
+    const portal = await loadPortal(input, baseUrl);
+    const stopped = waitForStopSignal();
+    await withNewStore(dataFolder, async (store) => {
+      const webhooks = startWebhooks?.(store, report);
+      try {
+        const app = createApp({
+          store, rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers, trustedProxies,
+          report,
+          get onAnswered() { return telemetry.onAnswered; },
+          ...(webhooks && { webhooks }), ...(telemetry.metrics && { metrics: telemetry.metrics }),
+          ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
+        });
+        const listener = await listening.open(app, { note, warn });
+        const stopForgetting = forgetOld(store, historyDays, warn);
+        const backups = startBackups(telemetry);
+        try {
+          const hasPortal = portal !== undefined;
+          await telemetry.observe({ app, listener, store, webhooks, backups });
+          await announce(input, listener.url, { store, hasPortal });
+          for (const warning of listener.warnings) warn(warning);
+          await stopped;
+        } finally {
+          stopForgetting();
+          const ended = Promise.all([
+            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(), backups?.stop(),
+          ]);
+          note('Stopping: answering what is under way.');
+          setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+          await ended;
+        }
+      } finally {
+        await webhooks?.close();
+      }
+    });
+    note('Stopped.');
+    await telemetry.close();
+  },
+};
+
+async function announce(
+  { isJson, out, note, dataFolder }: Input, url: string,
+  { store, hasPortal }: { readonly store: Store; readonly hasPortal: boolean },
+): Promise<void> {
+  out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
+  const steps = await describeFirstSteps({ store, url, dataFolder, hasPortal });
+  if (steps !== undefined) note(steps);
+}
+
+function waitForStopSignal(): Promise<unknown> {
+  return Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+}

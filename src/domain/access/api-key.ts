@@ -1,0 +1,107 @@
+/**
+ * API keys: `spk_`, 30 random base62 characters, and 6 base62 characters of CRC-32 over the 34
+ * before them, so that scanners of published code can recognise a key and junk is refused without
+ * asking the database. 30 characters are 178 bits: only the SHA-256 of a key is stored, and a fast
+ * hash is enough, since nothing that random can be guessed from it.
+ */
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { parseAddressRanges } from '../network-address.ts';
+import { AppError, type Issue } from '../error.ts';
+import type { KeyId, SellerId } from '../id.ts';
+import { KEY_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
+import { isScope, type Scope, SCOPES } from './scope.ts';
+import { findTextFault } from '../text.ts';
+
+declare const brand: unique symbol;
+/** The secret itself. It is shown once and never stored, logged or put into an error. */
+export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX = 'spk_';
+const RANDOM_CHARACTERS = 30;
+const CHECKSUM_CHARACTERS = 6;
+const CHECKED_LENGTH = PREFIX.length + RANDOM_CHARACTERS;
+const SHAPE = /^spk_[0-9A-Za-z]{36}$/;
+
+/** What a key is made with. Times are milliseconds since 1970. */
+export interface NewApiKey {
+  /** 1..100 code points. */
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** CIDR ranges that the key may be used from; empty means from anywhere. */
+  readonly addressRanges: readonly string[];
+  /** Undefined means never. */
+  readonly expiresAt: number | undefined;
+}
+
+export interface ApiKey extends NewApiKey {
+  readonly sellerId: SellerId;
+  readonly id: KeyId;
+  readonly createdAt: number;
+  readonly revokedAt: number | undefined;
+  /** Exact to a minute, as is the address. */
+  readonly lastUsedAt: number | undefined;
+  readonly lastUsedAddress: string | undefined;
+}
+
+/** A fresh secret from the operating system's generator. */
+export function generateApiKey(): ApiKeySecret {
+  let checked = PREFIX;
+  for (let n = 0; n < RANDOM_CHARACTERS; n += 1) checked += ALPHABET.charAt(randomInt(62));
+  // The cast is what this function makes.
+  return (checked + checksum(checked)) as ApiKeySecret;
+}
+
+/** Undefined for anything that was never a key of this kind of server. */
+export function parseApiKey(text: string): ApiKeySecret | undefined {
+  const checked = text.slice(0, CHECKED_LENGTH);
+  const valid = SHAPE.test(text) && checksum(checked) === text.slice(CHECKED_LENGTH);
+  // The cast is what this function proves.
+  return valid ? (text as ApiKeySecret) : undefined;
+}
+
+/** The SHA-256 under which a key is stored and found, in 64 hexadecimal digits. */
+export function hashApiKey(key: ApiKeySecret): string {
+  return hash('sha256', key, 'hex');
+}
+
+/**
+ * No scopes named means all of them.
+ * @throws AppError `invalid_data` naming every fault, at the members that the list of keys has, in
+ *   a text that tells of the first
+ */
+export function parseNewApiKey(input: {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly addressRanges: readonly string[];
+  readonly expiresAt: number | undefined;
+}): NewApiKey {
+  const { name, scopes, expiresAt } = input;
+  const fault = findTextFault(name, KEY_NAME_LIMIT_CODE_POINTS);
+  const unknown = scopes.find((scope) => !isScope(scope));
+  const ranges = parseAddressRanges(input.addressRanges);
+  if (!fault && unknown === undefined && 'value' in ranges) {
+    const granted = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
+    return { name, scopes: granted, addressRanges: ranges.value, expiresAt };
+  }
+  const issues: Issue[] = [];
+  if (fault) issues.push({ pointer: '/name', ...fault });
+  if (unknown !== undefined) {
+    const detail = `"${unknown}" is not a scope. Scopes: ${SCOPES.join(', ')}.`;
+    issues.push({ pointer: '/scopes', code: 'format', detail });
+  }
+  if ('fault' in ranges) issues.push({ pointer: '/allow', ...ranges.fault });
+  const first = fault ? `The key's name: ${fault.detail}` : issues[0]?.detail ?? '';
+  throw new AppError('invalid_data', first, { issues });
+}
+
+function checksum(checked: string): string {
+  let rest = crc32(checked);
+  let digits = '';
+  for (let n = 0; n < CHECKSUM_CHARACTERS; n += 1) {
+    digits = ALPHABET.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,34 @@
+/** Sellers: the owners of catalogues. */
+import { type Currency, findCurrency } from '../catalogue/currency.ts';
+import { AppError } from '../error.ts';
+import type { SellerId } from '../id.ts';
+import { NAME_LIMIT_CODE_POINTS } from '../limits.ts';
+import { findTextFault } from '../text.ts';
+
+export interface NewSeller {
+  /** 1..200 code points. */
+  readonly name: string;
+  readonly currency: Currency;
+}
+
+/** A seller; times are milliseconds since 1970. */
+export interface Seller extends NewSeller {
+  readonly id: SellerId;
+  /** Position of the last change of the catalogue: 0 before any. */
+  readonly position: number;
+  readonly createdAt: number;
+  /** Only of one who is disabled. */
+  readonly disabledAt?: number;
+}
+
+/** @throws AppError `invalid_data` */
+export function parseNewSeller(name: string, currencyCode: string): NewSeller {
+  const fault = findTextFault(name, NAME_LIMIT_CODE_POINTS);
+  if (fault) throw new AppError('invalid_data', `The seller's name: ${fault.detail}`);
+  const currency = findCurrency(currencyCode);
+  if (!currency) {
+    const hint = 'Give an ISO 4217 code in capitals, such as EUR.';
+    throw new AppError('invalid_data', `"${currencyCode}" is not a currency. ${hint}`);
+  }
+  return { name, currency };
+}

@@ -1,0 +1,67 @@
+/**
+ * What can be asked of a catalogue: which products, in which order, and from where on. The order
+ * is always total: products of the same name, SKU, price, ... follow each other by id.
+ */
+import type { ProductId } from '../id.ts';
+import type { Sku } from './product.ts';
+
+/** What a catalogue can be sorted by; `id` is the order of creation. */
+export const SORT_KEYS = ['id', 'name', 'sku', 'price', 'stock', 'updated_at'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+
+/** Every condition must hold; one that is undefined is not asked for. Bounds are inclusive. */
+export interface ProductFilter {
+  /** Stands in the name, the SKU or the category: 1..200 code points, compared by `foldText`. */
+  readonly q?: string | undefined;
+  readonly category?: string | undefined;
+  readonly sku?: Sku | undefined;
+  /** Prices are in minor units. */
+  readonly priceMin?: number | undefined;
+  readonly priceMax?: number | undefined;
+  readonly stockMin?: number | undefined;
+  readonly stockMax?: number | undefined;
+  /** Changed at or after this time, milliseconds since 1970. */
+  readonly updatedSince?: number | undefined;
+  /** Changed after this position. */
+  readonly changedSince?: number | undefined;
+}
+
+export interface ProductSort {
+  readonly by: SortKey;
+  readonly isDescending: boolean;
+}
+
+/** The product that a page ended with: what it was sorted by, and its id. */
+export interface Place {
+  /** The folded name, the SKU, or the number; the id again where that is what sorts. */
+  readonly key: string | number;
+  readonly id: ProductId;
+}
+
+export interface ProductQuery {
+  readonly filter: ProductFilter;
+  readonly sort: ProductSort;
+  /** Where the page before ended; undefined for the first one. */
+  readonly after: Place | undefined;
+  readonly limit: number;
+}
+
+const MARKS = /[\u0300-\u036f]/g;
+const ASCII = /^[\0-\x7f]*$/;
+
+/**
+ * The form in which texts are searched and names are sorted: case, accents and compatibility forms
+ * (full-width letters, ligatures) do not count. Folded once more, it stays as it is. Case is turned
+ * to and fro, since some letters meet others in one direction only: both kinds of the German sharp
+ * s, the Turkish dotless i, the final sigma.
+ */
+export function foldText(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
+  return removeMarks(removeMarks(text).toLowerCase().toUpperCase().toLowerCase())
+    .replaceAll('ς', 'σ').normalize('NFC');
+}
+
+/** Takes the letters apart and drops the accents of Latin, Greek and Cyrillic ones. */
+function removeMarks(text: string): string {
+  return text.normalize('NFKD').replace(MARKS, '');
+}

@@ -1,0 +1,85 @@
+/**
+ * Addresses and ranges of addresses (CIDR, RFC 4632 and RFC 4291), by Node's own BlockList.
+ * An IPv4 address that arrives mapped into IPv6 (`::ffff:192.0.2.1`) is the IPv4 address.
+ */
+import { BlockList, isIP } from 'node:net';
+import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
+import type { Parsed } from './validation.ts';
+
+const MAPPED_PREFIX = '::ffff:';
+
+/** The ranges as they are stored: each checked, a single address given its full prefix length. */
+export function parseAddressRanges(ranges: readonly string[]): Parsed<readonly string[]> {
+  if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
+    const detail = `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`;
+    return { fault: { code: 'length', detail } };
+  }
+  const value: string[] = [];
+  for (const range of ranges) {
+    const { address, prefix } = splitRange(range);
+    const bits = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) === 0 || address.includes('%') || !(prefix <= bits)) {
+      const hint = 'Give an address or a CIDR range, such as 192.0.2.0/24 or 2001:db8::/32.';
+      return { fault: { code: 'format', detail: `"${range}" is not an address range. ${hint}` } };
+    }
+    value.push(`${address}/${prefix}`);
+  }
+  return { value };
+}
+
+/** The addresses of some ranges, which come from parseAddressRanges. */
+export class AddressSet {
+  readonly #list = new BlockList();
+
+  constructor(ranges: readonly string[]) {
+    for (const range of ranges) {
+      const { address, prefix } = splitRange(range);
+      this.#list.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    }
+  }
+
+  has(address: string): boolean {
+    const family = isIP(address);
+    return family !== 0 && this.#list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  }
+}
+
+/** Whether an address lies in one of the ranges; `ranges` come from parseAddressRanges. */
+export function isAddressInRanges(address: string, ranges: readonly string[]): boolean {
+  return new AddressSet(ranges).has(address);
+}
+
+const LOOPBACK = new AddressSet(['127.0.0.0/8', '::1/128']);
+
+/** Whether it is an address of this machine that no other can send from. */
+export function isLoopback(address: string): boolean {
+  return LOOPBACK.has(address);
+}
+
+/** The address as text that two notations of it share, as far as sockets report it. */
+export function normaliseAddress(address: string): string {
+  if (!address.startsWith(MAPPED_PREFIX)) return address;
+  const mapped = address.slice(MAPPED_PREFIX.length);
+  return isIP(mapped) === 4 ? mapped : address;
+}
+
+/**
+ * What stands for all addresses of one client: of IPv6 the network of 64 bits, which is the least
+ * that anybody is given (RFC 6177), and in which they take any address that they like.
+ */
+export function findNetwork(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [plain = ''] = address.split('%');
+  const [front = [], back = []] = plain.split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
+  return `${[...front, ...zeros, ...back].slice(0, 4).join(':')}::/64`;
+}
+
+function splitRange(range: string): { address: string; prefix: number } {
+  const [address = '', prefix, ...rest] = range.split('/');
+  const whole = isIP(address) === 6 ? 128 : 32;
+  if (prefix === undefined) return { address, prefix: whole };
+  const valid = rest.length === 0 && /^\d{1,3}$/.test(prefix);
+  return { address, prefix: valid ? Number(prefix) : NaN };
+}

@@ -1,0 +1,75 @@
+/** Where the products of a file go, the catalogue or a trial, and what becomes of its rows. */
+import type { Caller } from '../../domain/access/caller.ts';
+import type { Issue } from '../../domain/error.ts';
+import type { ProductRow } from '../../domain/catalogue/product.ts';
+import type { ImportedProducts, ImportMode, Store } from '../../store/store.ts';
+import type { Author } from '../../store/write.ts';
+import type { ImportRow } from '../../transfer/import-row.ts';
+import type { UnitTarget, WrittenUnit } from '../../transfer/slices.ts';
+
+/** A row, and what became of it. */
+interface RowOutcome extends ImportRow {
+  readonly status: keyof ReturnType<typeof startCounts>;
+  /** Why it failed; undefined where it did not. */
+  readonly errors: readonly Issue[] | undefined;
+}
+
+export function startCounts() {
+  return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
+}
+
+type ImportTarget = UnitTarget<ImportRow, ImportedProducts>;
+
+export function openCatalogue(
+  store: Store, { sellerId, keyId }: Author, mode: ImportMode, key: string | undefined,
+): ImportTarget {
+  return {
+    write(rows, part) {
+      const products = readProducts(rows);
+      // With a key, units without a product and the end of the file leave records too: so that
+      // another file under the same key is told from the first one.
+      if (products.length === 0 && key === undefined) return undefined;
+      const idempotency = key === undefined ? undefined : { key, part };
+      return store.importProducts({ sellerId, keyId, idempotency }, products, mode);
+    },
+    close: async () => {},
+  };
+}
+
+export function openTrial(
+  store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, mode: ImportMode,
+): ImportTarget {
+  const preview = store.previewImport(sellerId, mode);
+  return {
+    async write(rows) {
+      return { effects: await preview.try(readProducts(rows)), position, isReplay: false };
+    },
+    close: () => preview.close(),
+  };
+}
+
+function readProducts(rows: readonly ImportRow[]): ProductRow[] {
+  return rows.flatMap(({ content }) => content?.product ?? []);
+}
+
+/** What became of each row of a unit; those that hold no product were skipped. */
+export function readOutcomes(
+  { rows, written }: WrittenUnit<ImportRow, ImportedProducts>,
+): RowOutcome[] {
+  let products = 0;
+  return rows.map((row): RowOutcome => {
+    const { content } = row;
+    if (!content) return { ...row, status: 'skipped', errors: undefined };
+    if (content.issues) return { ...row, status: 'failed', errors: content.issues };
+    const effect = written?.effects[products] ?? 'taken';
+    products += 1;
+    if (effect === 'taken') return { ...row, status: 'failed', errors: [TAKEN] };
+    if (effect === 'incomplete') return { ...row, status: 'failed', errors: content.missing };
+    return { ...row, status: effect, errors: undefined };
+  });
+}
+
+const TAKEN: Issue = {
+  pointer: '/sku', code: 'taken',
+  detail: 'You already have a product with this SKU.',
+};

@@ -1,0 +1,124 @@
+/** Imports a file of products: a line in the answer for each row that failed, or for each row. */
+import type { Caller } from '../../domain/access/caller.ts';
+import type { Issue } from '../../domain/error.ts';
+import { readIdempotencyKey } from '../../http/request/idempotency-key.ts';
+import { invalidQuery, type Query } from '../../http/request/query.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import type { ImportedProducts, ImportMode } from '../../store/store.ts';
+import { parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
+import { CsvRows } from '../../transfer/csv-rows.ts';
+import {
+  type AdvisedFile, type AdviceWords, RejectionCauses,
+} from '../../transfer/import-advice.ts';
+import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
+import { NdjsonRows } from '../../transfer/ndjson-rows.ts';
+import type { WrittenUnit } from '../../transfer/slices.ts';
+import { openCatalogue, openTrial, readOutcomes, startCounts } from './import-target.ts';
+import { CSV_TYPE } from '../../api/media-types.ts';
+import { QueryReader } from '../../api/query-reader.ts';
+import type { Call, Services } from '../../api/route.ts';
+import { formatLine, takeFile, type UnitTally } from '../../api/ingest.ts';
+
+/** POST /api/v1/products/import: 200, 400, 415, 422 */
+export async function importProducts(call: Call, services: Services): Promise<Reply> {
+  const { store } = services;
+  const { caller } = call;
+  const options = parseOptions(call.query);
+  const idempotencyKey = readIdempotencyKey(call.headers);
+  const { mediaType, chunks } = call.openBody();
+  const reader = openReader(mediaType, options, caller);
+  return takeFile(call.openStream, services, () => ({
+    batches: reader.read(chunks),
+    target: options.isDryRun
+      ? openTrial(store, caller, options.mode)
+      : openCatalogue(store, caller, options.mode, idempotencyKey),
+    tally: new Tally(reader, caller.position, options.reportsAll),
+  }));
+}
+
+interface Options {
+  readonly mode: ImportMode;
+  readonly isDryRun: boolean;
+  /** Whether rows that did not fail have lines in the answer too. */
+  readonly reportsAll: boolean;
+  readonly map: string | undefined;
+  readonly default: string | undefined;
+}
+
+/** @throws AppError `invalid_query` naming every faulty parameter */
+function parseOptions(query: Query): Options {
+  const reader = new QueryReader(query);
+  const options = {
+    mode: reader.readChoice('mode', ['upsert', 'create']),
+    isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
+    reportsAll: reader.readChoice('report', ['failed', 'all']) === 'all',
+    map: query.get('map'),
+    default: query.get('default'),
+  };
+  reader.assertSound();
+  return options;
+}
+
+/** @throws AppError `invalid_query` */
+function openReader(mediaType: string, options: Options, { currency }: Caller): RowReader {
+  const { map, default: defaults } = options;
+  if (mediaType === CSV_TYPE) {
+    return new CsvRows(currency, {
+      map: map === undefined ? new Map() : parseColumnMap(map),
+      defaults: defaults === undefined ? new Map() : parseDefaults(defaults),
+      isPartial: options.mode === 'upsert',
+    });
+  }
+  const detail = 'Is for CSV: members of NDJSON have their own names and values.';
+  const issues = (['map', 'default'] as const).filter((name) => options[name] !== undefined)
+    .map((parameter): Issue => ({ parameter, code: 'unknown', detail }));
+  if (issues.length > 0) throw invalidQuery(issues);
+  return new NdjsonRows(currency);
+}
+
+/** Advice in terms of the query parameters. */
+const WORDS: AdviceWords = {
+  giveDefaults: (values) => `Send the file again with default=${values.join(',')}.`,
+  nameColumns: (members) =>
+    `Name their columns: map=${members.map((member) => `${member}:COLUMN`).join(',')}.`,
+  upsert: 'To change these products, send the file again with mode=upsert.',
+};
+
+/** What became of the rows so far. */
+class Tally implements UnitTally<ImportRow, ImportedProducts> {
+  readonly #reader: RowReader;
+  readonly #format: AdvisedFile['format'];
+  readonly #reportsAll: boolean;
+  readonly #counts = startCounts();
+  readonly #causes = new RejectionCauses();
+  #position: number;
+
+  constructor(reader: RowReader, position: number, reportsAll: boolean) {
+    this.#reader = reader;
+    this.#format = reader instanceof CsvRows ? 'csv' : 'ndjson';
+    this.#position = position;
+    this.#reportsAll = reportsAll;
+  }
+
+  add(unit: WrittenUnit<ImportRow, ImportedProducts>): string {
+    this.#position = unit.written?.position ?? this.#position;
+    let lines = '';
+    for (const { line, sku, status, errors } of readOutcomes(unit)) {
+      this.#counts[status] += 1;
+      if (errors) this.#causes.add(errors);
+      const isTold = status === 'failed' || (this.#reportsAll && status !== 'skipped');
+      if (isTold) lines += formatLine({ line, sku, status, errors });
+    }
+    return lines;
+  }
+
+  summarise() {
+    const { ignoredColumns } = this.#reader;
+    const ignored = ignoredColumns.length > 0 && { ignored_columns: ignoredColumns };
+    const advice = this.#causes.advise(WORDS, { format: this.#format, ignoredColumns });
+    return {
+      ...this.#counts, position: this.#position, ...ignored,
+      ...(advice !== undefined && { advice }),
+    };
+  }
+}

@@ -1,0 +1,54 @@
+/** What the OpenAPI document says of the import. */
+import { IMPORT_UNIT_ROWS } from '../../config.ts';
+import { missingMember } from '../../transfer/import-row.ts';
+import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
+import type { Operation } from '../../api/description/operation.ts';
+import { linesOf } from '../../api/description/schema.ts';
+import { newProduct, newProductTable } from '../../api/description/examples.ts';
+
+const failedRow = {
+  line: 4, sku: 'T-3', status: 'failed',
+  errors: [missingMember('stock', 'blank')],
+};
+const summary = {
+  created: 2, updated: 1, unchanged: 0, failed: 1, skipped: 0, position: 12,
+  advice: '1 rejected row is a new product without a value for stock. Send the file again with '
+    + 'default=stock:0.',
+};
+
+export const importProductsOperation: Operation = {
+  id: 'importProducts',
+  summary: 'Import a file of products',
+  description: 'Takes a file of any length and answers while it reads. Rows are written in units '
+    + `of up to ${IMPORT_UNIT_ROWS}, and a row that fails leaves the others as they are. Where the `
+    + 'import breaks off, what was written stays, and the same file can be sent again. A member '
+    + 'that a row leaves out or has blank keeps its value in an existing product. Columns of '
+    + 'exports of Shopify, WooCommerce and Magento are recognised. A fault of the whole file is a '
+    + 'problem with its status when it shows at once, and the last line of the answer when it '
+    + 'shows later.',
+  requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
+  request: {
+    [NDJSON_TYPE]: {
+      schema: linesOf('ImportProduct'), example: `${JSON.stringify(newProduct)}\n`,
+    },
+    [CSV_TYPE]: {
+      schema: {
+        type: 'string', contentMediaType: CSV_TYPE,
+        description: 'RFC 4180, in UTF-8, with a header. Comma, semicolon or tab.',
+      },
+      example: newProductTable,
+    },
+  },
+  answers: {
+    200: {
+      description: 'What became of the rows.',
+      headers: ['IdempotentReplay'],
+      content: {
+        [NDJSON_TYPE]: {
+          schema: linesOf('ImportLine'),
+          example: `${JSON.stringify(failedRow)}\n${JSON.stringify({ summary })}\n`,
+        },
+      },
+    },
+  },
+};

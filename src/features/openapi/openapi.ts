@@ -1,0 +1,163 @@
+/**
+ * The OpenAPI 3.1 document, made from the routes that answer: what a route is decides on its
+ * parameters, its key, its common problems and its common header fields, and its `operation` says
+ * the rest.
+ */
+import { createHash } from 'node:crypto';
+import { isNoneMatch } from '../../http/response/conditional.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import {
+  requestFields, type ResponseField, responseFields,
+} from '../../api/description/header-fields.ts';
+import { JSON_TYPE } from '../../api/media-types.ts';
+import type { Answer, Parameter } from '../../api/description/operation.ts';
+import { pathParameters } from '../../api/description/parameters.ts';
+import { describeProblems, listProblems } from './problem-responses.ts';
+import type { Call, Route, Services } from '../../api/route.ts';
+import { schemas } from './schemas.ts';
+
+/** Its first number is that of the `v1` in the paths. */
+const API_VERSION = '1.0.0';
+
+const DESCRIPTION = `Lists and changes the products of a seller.
+
+What is sent has no members but those that are described here; answers may get more in time. Every
+change of a catalogue takes its next *position*: 1, 2, 3, without a gap. Errors are problem
+documents (RFC 9457) that name every fault at once. A path that does not exist is answered with 404,
+and a method that a path does not have with 405 and \`Allow\` (\`#/components/responses/405\`).
+Answers are compressed where \`Accept-Encoding\` asks for it.`;
+
+const LIFECYCLE_FIELDS: readonly ResponseField[] = ['Deprecation', 'Sunset', 'Link'];
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** The document as JSON; `prefix` stands before every path. */
+export function describeApi(routes: readonly Route[], prefix: string): string {
+  const problems = describeProblems();
+  const paths = [...Map.groupBy(routes, ({ path }) => path)];
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Seller Product API', version: API_VERSION, description: DESCRIPTION },
+    servers: [{ url: prefix || '/' }],
+    paths: Object.fromEntries(paths.map(([path, group]) =>
+      [path, describePath(path, group, problems)])),
+    components: {
+      schemas,
+      parameters: mapValues(requestFields, ({ field, ...rest }) =>
+        ({ name: field, in: 'header', ...rest })),
+      headers: mapValues(responseFields, ({ field, ...rest }) => rest),
+      responses: Object.fromEntries([...problems].map(([status, answer]) =>
+        [status, describeAnswer(answer, [], false)])),
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey', in: 'header', name: 'x-api-key',
+          description: 'A secret of your server. What a web page sends with a key is refused.',
+        },
+      },
+    },
+  });
+}
+
+/** GET /api/v1/openapi.json: 200, 304 */
+export async function readOpenApi(
+  { headers }: Pick<Call, 'headers'>, services: Services,
+): Promise<Reply> {
+  const kept = replies.get(services);
+  const reply = kept ?? formatDocument(services.describe());
+  if (!kept) replies.set(services, reply);
+  const { 'cache-control': cacheControl = '', etag = '' } = reply.headers;
+  if (!isNoneMatch(headers['if-none-match'], etag)) return reply;
+  return { status: 304, headers: { 'cache-control': cacheControl, etag } };
+}
+
+/** Of each server: anybody may ask, so neither is hashed nor compressed again for each request. */
+const replies = new WeakMap<Services, Reply>();
+
+function formatDocument(text: string): Reply {
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  return {
+    status: 200,
+    headers: { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300', etag },
+    body: Buffer.from(text), // of which the compressed form is kept too
+  };
+}
+
+type Problems = ReturnType<typeof describeProblems>;
+
+function describePath(path: string, routes: readonly Route[], problems: Problems): Part {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
+    ({ in: 'path', required: true, ...pathParameters.find((known) => known.name === name) }));
+  const operations = routes.flatMap((route) => {
+    const described = [route.method.toLowerCase(), describeOperation(route, problems, false)];
+    if (route.method !== 'GET') return [described];
+    return [described, ['head', describeOperation(route, problems, true)]];
+  });
+  return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
+}
+
+function describeOperation(route: Route, problems: Problems, isHead: boolean): Part {
+  const { id, summary, description, request, requestHeaders = [] } = route.operation;
+  const required = !route.operation.isRequestOptional;
+  const headers = requestHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  const parameters = [...route.query.map(describeParameter), ...headers];
+  return {
+    operationId: isHead ? `${id}Head` : id,
+    summary: isHead ? `${summary}: the header fields alone` : summary,
+    description,
+    ...(route.lifecycle && { deprecated: true }),
+    // Names of roles are for people (OpenAPI 3.1): the scope that the key needs.
+    security: route.scope === undefined ? [] : [{ apiKey: [route.scope] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(request && { requestBody: { required, content: request } }),
+    responses: describeAnswers(route, problems, isHead),
+  };
+}
+
+/** A list is one parameter with commas between: the other form would repeat it. */
+function describeParameter(parameter: Parameter): Part {
+  const isList = parameter.schema['type'] === 'array';
+  return { in: 'query', ...parameter, ...(isList && { explode: false }) };
+}
+
+function describeAnswers(route: Route, problems: Problems, isHead: boolean): Part {
+  const lifecycle = route.lifecycle ? LIFECYCLE_FIELDS : [];
+  const isCommon = !isHead && !route.lifecycle;
+  const answers = Object.entries(route.operation.answers).map(([status, answer]) => {
+    const fields = [...listCommonFields(route, answer), ...lifecycle];
+    return [status, describeAnswer(answer, fields, isHead)];
+  });
+  const refusals = listProblems(route).map((status) => {
+    const problem = problems.get(status);
+    const own = problem && !isCommon && describeAnswer(problem, lifecycle, isHead);
+    return [status, own || { $ref: `#/components/responses/${status}` }];
+  });
+  return Object.fromEntries([...answers, ...refusals]);
+}
+
+/** Fields of every answer that is no problem. */
+function listCommonFields(route: Route, answer: Answer): ResponseField[] {
+  return [
+    'CacheControl',
+    ...(answer.content ? ['ContentEncoding'] as const : []),
+    ...(answer.content || route.method === 'GET' ? ['Vary'] as const : []),
+    ...(route.scope === undefined ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
+  ];
+}
+
+function describeAnswer(
+  { description, content, headers = [] }: Answer, more: readonly ResponseField[], isHead: boolean,
+): Part {
+  const fields = [...headers, ...more].map((name) =>
+    [responseFields[name].field, { $ref: `#/components/headers/${name}` }]);
+  return {
+    description,
+    headers: Object.fromEntries(fields),
+    ...(content && !isHead && { content }),
+  };
+}
+
+function mapValues<Value>(
+  record: Readonly<Record<string, Value>>, change: (value: Value) => Part,
+): Part {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}

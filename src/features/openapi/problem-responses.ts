@@ -1,0 +1,108 @@
+/**
+ * The problems that operations answer with, as the OpenAPI document tells them. Their examples and
+ * header fields are made by the code that answers, one for every way to refuse.
+ */
+import { AppError, type ErrorCode } from '../../domain/error.ts';
+import { createProblem, PROBLEM_TYPE } from '../../http/response/problem.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import { type ResponseField, responseFields } from '../../api/description/header-fields.ts';
+import type { Answer } from '../../api/description/operation.ts';
+import type { Route } from '../../api/route.ts';
+import { refer } from '../../api/description/schema.ts';
+
+type Details = ConstructorParameters<typeof AppError>[2];
+
+const EXAMPLE_INSTANCE = 'urn:uuid:0a62d62f-4d8a-4f6a-9a07-6c1f2a6a7f10';
+
+const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: Details]>> = {
+  bad_request: ['Send the header "host" once.'],
+  invalid_json: ['The body is not JSON: it ends before its value does.'],
+  invalid_data: ['The data has 1 fault. Correct it and send it again.', {
+    issues: [{ pointer: '/stock', code: 'required', detail: 'Is required.' }],
+  }],
+  invalid_query: ['Correct or leave out "limit".', {
+    issues: [{ parameter: 'limit', code: 'range', detail: 'Must be from 1 to 1000.' }],
+  }],
+  key_missing: ['Send your API key in the header x-api-key.'],
+  key_malformed: ['This is not a key of this service; copy it whole.'],
+  key_unknown: ['This key does not exist, was revoked, or its seller is disabled.'],
+  key_expired: ['This key has expired. Create a new one.'],
+  address_refused: ['This key may only be used from the addresses that it was made for.'],
+  browser_refused: ['This request was sent by a web page, where everybody can read the key.'],
+  scope_missing: ['This key lacks the scope products:write. Create one that has it.'],
+  not_found: ['You have no product with this id.'],
+  method_not_allowed: ['This path answers GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
+  not_acceptable: ['This can be answered as application/json. Name it in Accept.'],
+  request_timeout: ['The body came too slowly. Send it again at once.'],
+  sku_taken: ['You have a product with the SKU "MUG-1".', {
+    issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
+  }],
+  limit_reached: ['You have 20 webhooks, which is the most. Delete one first.'],
+  sync_refused: ['1 of 2 changes failed, and all or nothing was asked for: nothing was changed.'],
+  history_pruned: ['The history begins after position 1200. Export again and go on from there.'],
+  precondition_failed: ['The product has changed: it stands at "13".'],
+  body_too_large: ['The body may have at most 65536 bytes.'],
+  unsupported_media_type: ['Send the header "content-type: application/json".'],
+  expectation_failed: ['Send the request without the header "expect".'],
+  idempotency_mismatch: ['This Idempotency-Key came with another request. Choose a new one.'],
+  rate_limited: ['Too many requests. Send the next one in 2 s.', { retryAfterSeconds: 2 }],
+  internal: ['It was written to the log of the server.'],
+  unavailable: ['This server is stopping.'],
+  storage_full: ['The disk of this server is full; nothing was changed.'],
+};
+
+/** Statuses of the problems of a route: those that follow from what it is, and its own. */
+export function listProblems(route: Route): readonly number[] {
+  const { method, path, scope, consumes, produces, operation } = route;
+  const { requestHeaders = [], problems = [] } = operation;
+  return [
+    400,
+    ...(scope === undefined ? [] : [401, 403, 429]),
+    ...(path.includes('{') ? [404] : []),
+    ...(produces.length > 0 ? [406] : []),
+    ...(requestHeaders.includes('IfMatch') ? [412] : []),
+    ...(consumes.length > 0 ? [408, 413, 415] : []),
+    417,
+    ...(requestHeaders.includes('IdempotencyKey') ? [422] : []),
+    ...(method === 'GET' ? [] : [507]),
+    500, 503, ...problems,
+  ];
+}
+
+/** The problems by status. */
+export function describeProblems(): ReadonlyMap<number, Answer> {
+  // The cast: Object.entries leaves out of the type what the keys of the table are.
+  const refusals = Object.entries(examples) as [ErrorCode, (typeof examples)[ErrorCode]][];
+  const replies = refusals.map(([code, [detail, details]]) => {
+    const reply = createProblem(new AppError(code, detail, details), () => {});
+    return { code, reply, problem: readProblem(reply) };
+  });
+  const groups = Map.groupBy(replies, ({ reply }) => reply.status);
+  return new Map([...groups].map(([status, group]) => [status, {
+    description: group.map(({ problem }) => `${problem.title}.`).join(' '),
+    headers: [
+      ...group.slice(0, 1).flatMap(({ reply }) => listFields(reply)),
+      // A rate is that of a key, and counted once the key is accepted.
+      ...(status === 401 ? [] : ['RateLimit', 'RateLimitPolicy'] as const),
+    ],
+    content: {
+      [PROBLEM_TYPE]: {
+        schema: refer('Problem'),
+        examples: Object.fromEntries(group.map(({ code, problem }) => [code, { value: problem }])),
+      },
+    },
+  }]));
+}
+
+function readProblem({ body }: Reply): { title: string; instance?: string } {
+  // The cast: createProblem writes a title into every problem, and gives its text.
+  const problem = JSON.parse(String(body)) as { title: string; instance?: string };
+  // Made anew for each failure: the document must not change with it.
+  return problem.instance === undefined ? problem : { ...problem, instance: EXAMPLE_INSTANCE };
+}
+
+function listFields({ headers }: Reply): ResponseField[] {
+  // The cast: these are the table's own keys.
+  const names = Object.keys(responseFields) as ResponseField[];
+  return names.filter((name) => responseFields[name].field.toLowerCase() in headers);
+}

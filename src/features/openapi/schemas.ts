@@ -1,0 +1,160 @@
+/**
+ * The JSON Schemas (2020-12) of what is sent and answered, with the limits that the parsers have.
+ * What is sent may have no other members; what is answered may get more in time, so nobody should
+ * refuse those.
+ */
+import type { Issue } from '../../domain/error.ts';
+import {
+  CATEGORY_LIMIT_CODE_POINTS, ISSUES_PER_ANSWER_LIMIT, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT,
+  SKU_LIMIT_CODE_POINTS, STOCK_LIMIT,
+} from '../../domain/limits.ts';
+import type { ProductField } from '../../domain/catalogue/product-fields.ts';
+import { formatProblemType } from '../../http/response/problem.ts';
+import type { ImportEffect } from '../../store/store.ts';
+import { historySchemas, refusedSync } from '../changes/history-schemas.ts';
+import {
+  count, enumOf, objectOf, pageOf, refer, type Schema, type SchemaName, time,
+} from '../../api/description/schema.ts';
+import { webhookSchemas } from '../webhooks/schemas.ts';
+
+const product: Readonly<Record<ProductField, Schema>> = {
+  id: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$', description: 'Opaque.' },
+  name: {
+    type: 'string', minLength: 1, maxLength: NAME_LIMIT_CODE_POINTS,
+    description: 'Kept exactly as sent: something visible in it, no control characters, no line '
+      + 'breaks.',
+  },
+  category: {
+    type: 'string', minLength: 1, maxLength: CATEGORY_LIMIT_CODE_POINTS,
+    description: 'Any text, with the rules of `name`.',
+  },
+  sku: {
+    type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS,
+    description: 'Your own code, once in your catalogue. Brought into Unicode normal form C: '
+      + 'letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, P and S) '
+      + 'and inner spaces U+0020; nothing invisible, no combining mark first. Upper and lower case '
+      + 'differ.',
+  },
+  price: {
+    type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT,
+    description: 'In your currency, with at most its decimals: EUR 2, JPY 0, KWD 3.',
+  },
+  currency: {
+    type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217. One for all your products.',
+  },
+  stock: {
+    type: 'integer', minimum: 0, maximum: STOCK_LIMIT, description: 'The available quantity.',
+  },
+  position: {
+    type: 'integer', minimum: 1,
+    description: 'Where its last change stands in the history of your catalogue.',
+  },
+  created_at: time,
+  updated_at: time,
+};
+
+const { name, category, sku, price, stock } = product;
+const sent = { name, category, sku, price, stock };
+
+const problem = {
+  type: {
+    type: 'string', pattern: `^${formatProblemType('[a-z-]+')}$`,
+    description: 'Names the kind of the problem; the examples of the answers have them all.',
+  },
+  title: { type: 'string' },
+  status: { type: 'integer', minimum: 400, maximum: 599 },
+  detail: { type: 'string', description: 'What is wrong, and what to do.' },
+  instance: {
+    type: 'string', pattern: '^urn:uuid:[0-9a-f-]{36}$',
+    description: 'Finds a failure of the server in its log.',
+  },
+  errors: { type: 'array', maxItems: ISSUES_PER_ANSWER_LIMIT, items: refer('Issue') },
+};
+
+const issueCodes: Readonly<Record<Issue['code'], string>> = {
+  required: 'it is missing',
+  unknown: 'there is no such member or parameter',
+  duplicate: 'it is given twice',
+  type: 'it is of another type',
+  blank: 'it has nothing visible',
+  length: 'it is too long',
+  range: 'it is too small or too large',
+  precision: 'it has too many decimals, or digits that cannot be kept exactly',
+  format: 'it is not written as it should be',
+  characters: 'it has characters that it may not have',
+  mismatch: 'it contradicts another part of the request',
+  taken: 'another product has it',
+  target: 'nothing can be sent to this address',
+};
+
+type RowStatus = Exclude<ImportEffect, 'taken' | 'incomplete'> | 'failed';
+
+const rowStatuses: Readonly<Record<RowStatus, string>> = {
+  created: 'there was none with this SKU',
+  updated: 'it was changed',
+  unchanged: 'it was the same already',
+  failed: 'nothing was done, for the reasons in `errors`',
+};
+
+export const schemas: Readonly<Record<SchemaName, Schema>> = {
+  Product: objectOf(product),
+  NewProduct: { ...objectOf(sent), additionalProperties: false },
+  ProductReplacement: {
+    ...objectOf(sent, ['name', 'category', 'price', 'stock']), additionalProperties: false,
+    description: '`sku` may be left out; where it is sent it is the one of the address.',
+  },
+  ProductPatch: { ...objectOf(sent, []), additionalProperties: false },
+  ProductPage: pageOf('products', refer('Product')),
+  PartialProduct: {
+    ...objectOf(product, []), description: 'A product with the members that `fields` asks for.',
+  },
+  PartialProductPage: pageOf('products', refer('PartialProduct')),
+  ImportProduct: {
+    ...objectOf(product, ['sku']), additionalProperties: false,
+    description: 'A product as it is sent, or as an export has it: `id`, `position` and the times '
+      + 'are passed over, and a `currency` has to be yours. Members other than `sku` may be left '
+      + 'out where the product exists: it keeps their values.',
+  },
+  ImportLine: {
+    oneOf: [
+      refer('ImportRow'),
+      objectOf({ summary: refer('ImportSummary') }),
+      objectOf({ problem: refer('ImportProblem') }),
+    ],
+    description: 'Lines of rows in the order of the file, and last a summary; or a problem, where '
+      + 'the import ended before its end.',
+  },
+  ImportRow: objectOf({
+    line: { type: 'integer', minimum: 1, description: 'Of the file: where the row begins.' },
+    sku: { type: ['string', 'null'], description: 'As sent; null where there is none.' },
+    status: { type: 'string', ...enumOf(rowStatuses) },
+    errors: problem.errors,
+  }, ['line', 'sku', 'status']),
+  ImportSummary: objectOf({
+    created: count, updated: count, unchanged: count, failed: count,
+    skipped: { ...count, description: 'Rows that hold no product, such as those of images.' },
+    position: { ...count, description: 'Of the catalogue, after the import.' },
+    ignored_columns: { type: 'array', items: { type: 'string' } },
+    advice: {
+      type: 'string',
+      description: 'For a person: the cause of most rejected rows, and what to do about it. Absent '
+        + 'where they have no cause in common.',
+    },
+  }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
+  ImportProblem: objectOf({
+    ...problem,
+    summary: { ...refer('ImportSummary'), description: 'What was done, and stays so.' },
+  }, ['type', 'title', 'status', 'detail', 'summary']),
+  ...historySchemas,
+  Problem: {
+    ...objectOf({ ...problem, ...refusedSync }, ['type', 'title', 'status', 'detail']),
+    description: 'RFC 9457. The refusal of a call that changes stock has its results, too.',
+  },
+  Issue: objectOf({
+    pointer: { type: 'string', description: 'JSON Pointer to the member of the body that it is.' },
+    parameter: { type: 'string', description: 'Name of the parameter of the query that it is.' },
+    code: { type: 'string', ...enumOf(issueCodes) },
+    detail: problem.detail,
+  }, ['code', 'detail']),
+  ...webhookSchemas,
+};

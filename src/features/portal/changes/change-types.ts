@@ -1,0 +1,13 @@
+/** The types of changes as people call them. */
+import { CHANGE_TYPES, type ChangeType } from '../../../domain/catalogue/change.ts';
+import type { Choice } from '../forms/fields.ts';
+
+const LABELS: Readonly<Record<ChangeType, string>> = {
+  created: 'Products created',
+  updated: 'Products changed',
+  deleted: 'Products deleted',
+  stock: 'Stock moved, and nothing else',
+};
+
+export const CHANGE_TYPE_CHOICES: readonly Choice[] =
+  CHANGE_TYPES.map((type) => ({ value: type, label: LABELS[type] }));

@@ -1,0 +1,176 @@
+/** What happened to the catalogue: every change in words, the newest first, page by page. */
+import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
+import { parseProductId, type ProductId } from '../../../domain/id.ts';
+import { findSku } from '../../../domain/catalogue/product.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
+import { CHANGE_TYPE_CHOICES } from './change-types.ts';
+import { describeChange } from './change-description.ts';
+import { faultSummary, selectField, textField } from '../forms/fields.ts';
+import type { Faults } from '../forms/form.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { readKeyNames } from '../keys/key-names.ts';
+import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
+import { cell, headCell, numberCell, pager, table } from '../html/list.ts';
+import { renderPage } from '../html/page.ts';
+import { pathOf } from '../products/product-path.ts';
+import type { Portal, Visit } from '../route.ts';
+import { shorten } from '../html/shorten.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+
+const LABELS = { type: 'Kind', product: 'Product', up_to: 'Position' };
+const LEFT_OUT = 'This could not be understood, and was left out:';
+const SKU_BYTES = 100;
+
+/** GET /portal/changes: 200, 400 */
+export async function showChanges(visit: Visit, portal: Portal): Promise<Reply> {
+  const { store } = portal;
+  const { sellerId } = visit.account;
+  const asked = readFeed(visit);
+  const page = await store.listMovements(sellerId, {
+    filter: asked.filter, after: 0, upTo: asked.upTo ?? Number.MAX_SAFE_INTEGER,
+    isDescending: true, limit: PORTAL_PAGE_ROWS,
+  });
+  const { movements, next } = page;
+  const edited = movements.filter(({ type }) => type === 'updated');
+  const shown: Shown = {
+    names: await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId)),
+    before: await store.findDescriptionsBefore(
+      sellerId, edited.map(({ position }) => position),
+    ),
+    there: await findThere(visit, portal, movements),
+  };
+  return renderPage(visit, portal, {
+    title: 'Changes',
+    status: asked.faults.size === 0 ? 200 : 400,
+    content: html`${asked.faults.size > 0 && faultSummary(asked.faults, LEFT_OUT, LABELS)}
+      ${renderFilter(visit, asked)}
+      ${table({
+    caption: 'Changes, the newest first',
+    columns: [
+      { label: 'What happened' }, { label: 'Product' }, { label: 'When' }, { label: 'By' },
+      { label: 'Position', isNumber: true },
+    ],
+    rows: movements.map((change) => renderRow(visit, change, shown)),
+    empty: renderEmpty(visit, asked, page),
+  })}
+      ${movements.length > 0 && next === undefined && renderEnd(visit, page)}
+      ${pager('Pages of changes', asked.upTo === undefined ? undefined : linkTo(visit, asked),
+    next === undefined ? undefined : linkTo(visit, asked, next))}`,
+  });
+}
+
+/** What the address asks for. */
+interface Feed {
+  /** The parameters that narrow it, as they were typed. */
+  readonly typed: ReadonlyMap<string, string>;
+  readonly filter: MovementFilter;
+  /** Undefined for the newest. */
+  readonly upTo: number | undefined;
+  readonly faults: Faults;
+}
+
+function readFeed({ query, account: { sellerId } }: Visit): Feed {
+  const faults = new Map<string, string>();
+  const read = (name: string): string => query.get(name)?.trim() ?? '';
+  const [type, product, position] = [read('type'), read('product'), read('up_to')];
+  const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
+  if (types.length === 0) faults.set('type', 'There is no such kind of change.');
+  const productId = parseProductId(sellerId, product);
+  const sku = productId === undefined ? findSku(product) : undefined;
+  if (product !== '' && productId === undefined && sku === undefined) {
+    faults.set('product', 'Cannot be a SKU, nor the id of a product.');
+  }
+  const upTo = findWholeNumber(position) || undefined;
+  if (position !== '' && upTo === undefined) {
+    faults.set('up_to', 'Must be a whole number from 1.');
+  }
+  const typed = Object.entries({ type, product, up_to: position })
+    .filter(([, value]) => value !== '');
+  return {
+    typed: new Map(typed),
+    filter: { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku },
+    upTo,
+    faults,
+  };
+}
+
+/** The same conditions from a position on; the newest where none is named. */
+function linkTo({ link }: Visit, { typed }: Feed, upTo?: number): string {
+  const query = new URLSearchParams([...typed].filter(([name]) => name !== 'up_to'));
+  if (upTo !== undefined) query.set('up_to', String(upTo));
+  return link(query.size === 0 ? '/changes' : `/changes?${query}`);
+}
+
+/** What is looked up for the rows of a page. */
+interface Shown {
+  readonly names: Awaited<ReturnType<typeof readKeyNames>>;
+  readonly before: ReadonlyMap<number, string>;
+  /** The products that are still there. */
+  readonly there: ReadonlySet<ProductId>;
+}
+
+async function findThere(
+  { account: { sellerId } }: Visit, { store }: Portal, changes: readonly Change[],
+): Promise<ReadonlySet<ProductId>> {
+  const ids = [...new Set(changes.map(({ productId }) => productId))];
+  const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
+  return new Set(found.flatMap((product) => product?.id ?? []));
+}
+
+function renderFilter({ link }: Visit, { typed, faults }: Feed): Html {
+  const value = (name: string): string => typed.get(name) ?? '';
+  return html`<form method="get" action="${link('/changes')}" class="card row filters" novalidate>
+    ${selectField({
+    name: 'type', label: LABELS.type, value: value('type'), faults,
+    choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
+  })}
+    ${textField({
+    name: 'product', label: LABELS.product, value: value('product'), faults,
+    hint: 'Its SKU or its id',
+  })}
+    ${textField({
+    name: 'up_to', label: LABELS.up_to, value: value('up_to'), faults, inputMode: 'numeric',
+    hint: 'Up to this one',
+  })}
+    <div class="actions"><button>Show</button>
+      ${typed.size > 0 && html`<a href="${link('/changes')}">Clear</a>`}</div>
+  </form>`;
+}
+
+function renderRow(visit: Visit, change: Change, { names, before, there }: Shown): Content {
+  const { account: { currency }, format, link } = visit;
+  const { sellerId, position, at, productId, sku, keyId } = change;
+  const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
+  const href = link(pathOf({ sellerId, id: productId }));
+  return [
+    headCell(describeChange({ format, currency }, change, before.get(position))),
+    cell(there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown),
+    cell(format.timeElement(at)),
+    cell(html`<bdi>${shorten(names.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
+    numberCell(format.number(position)),
+  ];
+}
+
+function renderEmpty(visit: Visit, asked: Feed, page: MovementPage): Html {
+  const { link } = visit;
+  if (page.next !== undefined) {
+    return html`<p>Nothing was found so far. The next page looks further back.</p>`;
+  }
+  const end = renderEnd(visit, page);
+  if (asked.typed.size > 0) {
+    return html`<p>Nothing was found. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
+  }
+  if (end) return end;
+  return html`<h2>Nothing has happened yet</h2>
+    <p class="row middle centre">
+      <a class="button main" href="${link('/products/new')}">Create a product</a>
+      <a class="button" href="${link('/import')}">Import a file</a></p>`;
+}
+
+/** Where the history ends, if that is not where it began. */
+function renderEnd({ format }: Visit, { prunedTo }: MovementPage): Html | undefined {
+  if (prunedTo === 0) return undefined;
+  return html`<p class="quiet">The history begins after position ${format.number(prunedTo)}: what
+    was before was removed for its age.</p>`;
+}

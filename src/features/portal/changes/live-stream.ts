@@ -1,0 +1,25 @@
+/**
+ * What happens in a seller's own catalogue, for the pages that they have open: the stream of the
+ * API, for those who are signed in, for as long as they are.
+ */
+import { openChangeStream } from '../../changes/change-stream.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { LIVE_CATCH_UP_LIMIT } from '../limits.ts';
+import type { Portal, Visit } from '../route.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+
+/** GET /portal/live: 200, 410, 503 */
+export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position } = visit;
+  const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));
+  const after = findWholeNumber(asked) ?? Infinity;
+  const isNear = after <= position && position - after <= LIVE_CATCH_UP_LIMIT;
+  return openChangeStream({
+    sellerId, types: undefined,
+    after: isNear ? after : position,
+    // A page that is behind by more than it can show is told so, rather than all of that.
+    ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
+    openStream: visit.openStream,
+    watchClient: visit.watchClient,
+  }, portal);
+}

@@ -1,0 +1,82 @@
+/**
+ * Drafts: what was typed into forms whose session ended. A draft travels through the sign-in as a
+ * hidden field, encrypted with the server's key: the server stores nothing. It is valid in one
+ * browser, for one seller, for an hour. It is only shown again in its form, never submitted: saving
+ * it takes a new click, with the token of the new session.
+ */
+import { AppError } from '../../../domain/error.ts';
+import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
+import { Form } from './form.ts';
+import { type Content, html } from '../html/html.ts';
+import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
+import type { Draft, DraftRoute, OpenVisit, Portal } from '../route.ts';
+
+const FIELD = 'draft';
+/** Names the seller of the form, because its session may have ended when the form is sent. */
+const SELLER_FIELD = 'seller';
+
+interface Typed {
+  readonly sellerId: SellerId;
+  readonly draftRoute: DraftRoute;
+  readonly form: Form;
+}
+
+/** The hidden field that names the seller of a form; absent before the sign-in. */
+export function sellerField({ visitor }: Pick<OpenVisit, 'visitor'>): Content {
+  return visitor && html`<input type="hidden" name="${SELLER_FIELD}" value="${
+    formatSellerId(visitor.account.sellerId)}">`;
+}
+
+/** The seller whose page showed the form; undefined if nobody was signed in there. */
+export function readSeller(form: Form): SellerId | undefined {
+  return parseSellerId(form.get(SELLER_FIELD));
+}
+
+/** For the hidden field; undefined if it is too long, or if nothing can be encrypted. */
+export async function encryptDraft(
+  visit: OpenVisit, { store, clock, report }: Portal, { sellerId, draftRoute, form }: Typed,
+): Promise<string | undefined> {
+  const fields = draftRoute.fields.flatMap((name) =>
+    form.getAll(name).map((value) => [name, value] as const));
+  const draft: Draft = { sellerId, path: visit.path, fields, endsAt: clock() + DRAFT_LIFE_MS };
+  const text = JSON.stringify(draft);
+  if (Buffer.byteLength(text) > DRAFT_LIMIT_BYTES) return undefined;
+  try {
+    return await store.seal(text, contextOf(visit));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    report({ id: 'draft', error }); // the sign-in goes on without it
+    return undefined;
+  }
+}
+
+/** Undefined if the draft is expired, from another browser, or not valid at all. */
+export async function decryptDraft(
+  visit: OpenVisit, { store, clock }: Portal, encrypted: string,
+): Promise<Draft | undefined> {
+  if (encrypted === '') return undefined;
+  const text = await store.open(encrypted, contextOf(visit));
+  if (text === undefined) return undefined;
+  // The cast: nothing else is encrypted for this context.
+  const draft = JSON.parse(text) as Draft;
+  return clock() < draft.endsAt ? draft : undefined;
+}
+
+/** The draft in a sign-in form; empty without one. */
+export function readDraft(form: Form): string {
+  return form.get(FIELD);
+}
+
+export function draftField(encrypted: string | undefined): Content {
+  return encrypted !== undefined && encrypted !== ''
+    && html`<input type="hidden" name="${FIELD}" value="${encrypted}">`;
+}
+
+export function formOf({ fields }: Draft): Form {
+  return new Form(new URLSearchParams(fields.map(([name, value]) => [name, value])));
+}
+
+/** The form token identifies the browser, as long as nobody is signed in there. */
+function contextOf({ csrfToken }: OpenVisit): string {
+  return `draft ${csrfToken}`;
+}

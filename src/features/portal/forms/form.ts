@@ -1,0 +1,60 @@
+/** A form as a browser sends it: `application/x-www-form-urlencoded` (WHATWG URL, section 5). */
+import type { IncomingMessage } from 'node:http';
+import { AppError, type Issue } from '../../../domain/error.ts';
+import { readBody, readMediaType } from '../../../http/request/body.ts';
+import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../limits.ts';
+
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** What is wrong with the fields of a form, by their names. */
+export type Faults = ReadonlyMap<string, string>;
+
+export const NO_FAULTS: Faults = new Map();
+
+export class Form {
+  readonly #fields: URLSearchParams;
+
+  constructor(fields = new URLSearchParams()) {
+    this.#fields = fields;
+  }
+
+  /** Empty for a field that was not sent. */
+  get(name: string): string {
+    return this.#fields.get(name) ?? '';
+  }
+
+  /** Without white space around it. */
+  getTrimmed(name: string): string {
+    return this.get(name).trim();
+  }
+
+  /** All values of a field, such as those of boxes that were ticked. */
+  getAll(name: string): readonly string[] {
+    return this.#fields.getAll(name);
+  }
+
+  has(name: string): boolean {
+    return this.#fields.has(name);
+  }
+}
+
+/**
+ * @throws AppError `unsupported_media_type`, `body_too_large`, `request_timeout`, `invalid_data`
+ */
+export async function readForm(request: IncomingMessage): Promise<Form> {
+  readMediaType(request, [FORM_TYPE]);
+  const body = await readBody(request, FORM_LIMIT_BYTES);
+  const fields = new URLSearchParams(body.toString());
+  if (fields.size <= FORM_FIELDS_LIMIT) return new Form(fields);
+  throw new AppError('invalid_data', `A form may have at most ${FORM_FIELDS_LIMIT} fields.`);
+}
+
+/** The issues of a refusal by the first part of their pointers: what the fields are called. */
+export function readFaults(issues: readonly Issue[]): Faults {
+  const faults = new Map<string, string>();
+  for (const { pointer = '', detail } of issues) {
+    const name = pointer.split('/')[1] ?? '';
+    if (!faults.has(name)) faults.set(name, detail);
+  }
+  return faults;
+}

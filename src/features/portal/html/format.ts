@@ -1,0 +1,93 @@
+/** Numbers, money and times as a seller reads them: in their locale, and in their time zone. */
+import type { Account } from '../../../domain/access/account.ts';
+import { html, type Html } from './html.ts';
+import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
+
+export interface Format {
+  number(value: number | bigint): string;
+  /** With its sign, such as `+3`: of a movement of stock. */
+  delta(value: number): string;
+  /** An amount in minor units. */
+  money(minor: number | bigint): string;
+  /** As `money`, as it is typed: digits and the decimal mark alone. */
+  amount(minor: number | bigint): string;
+  /** What stands before decimals. */
+  readonly decimalMark: '.' | ',';
+  /** With the zone; `at` is milliseconds since 1970. */
+  time(at: number): string;
+  /** As `time`, as an element that machines can read, too. */
+  timeElement(at: number): Html;
+  /** A day of the calendar, without its year. */
+  day(at: number): string;
+  /** Such a day in UTC, in which days are counted. */
+  utcDay(at: number): string;
+  /** The time of the day, without its date. */
+  hour(at: number): string;
+  /** As `day`, with the time to the minute. */
+  minute(at: number): string;
+}
+
+type Taste = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
+
+/** Each takes a millisecond to make: those of the sellers who are there are kept. */
+export class Formats {
+  readonly #made = new Map<string, Format>();
+
+  get({ locale, timeZone, currency }: Taste): Format {
+    const name = `${locale} ${timeZone} ${currency.code}`;
+    const known = this.#made.get(name);
+    if (known) return known;
+    if (this.#made.size >= PORTAL_FORMATS_LIMIT) this.#made.clear();
+    const format = makeFormat({ locale, timeZone, currency });
+    this.#made.set(name, format);
+    return format;
+  }
+}
+
+function makeFormat({ locale, timeZone, currency }: Taste): Format {
+  const numbers = new Intl.NumberFormat(locale);
+  const deltas = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
+  const { code, decimals } = currency;
+  const amounts = new Intl.NumberFormat(locale, {
+    style: 'currency', currency: code,
+    minimumFractionDigits: decimals, maximumFractionDigits: decimals,
+  });
+  const times = new Intl.DateTimeFormat(locale, {
+    timeZone, timeZoneName: 'short', year: 'numeric', month: 'short', day: 'numeric',
+    hour: '2-digit', minute: '2-digit', second: '2-digit',
+  });
+  const parts = numbers.formatToParts(0.5);
+  const decimalMark = parts.some(({ type, value }) => type === 'decimal' && value === ',')
+    ? ',' : '.';
+  const days = new Intl.DateTimeFormat(locale, { timeZone, month: 'short', day: 'numeric' });
+  const utcDays = new Intl.DateTimeFormat(locale, {
+    timeZone: 'UTC', month: 'short', day: 'numeric',
+  });
+  const hours = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit' });
+  const minutes = new Intl.DateTimeFormat(locale, {
+    timeZone, month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit',
+  });
+  const time = (at: number): string => times.format(at);
+  return {
+    number: (value) => numbers.format(value),
+    delta: (value) => deltas.format(value),
+    money: (minor) => amounts.format(toDecimal(minor, decimals)),
+    amount: (minor) => toDecimal(minor, decimals).replace('.', decimalMark),
+    decimalMark,
+    time,
+    timeElement: (at) =>
+      html`<time datetime="${new Date(at).toISOString()}">${time(at)}</time>`,
+    day: (at) => days.format(at),
+    utcDay: (at) => utcDays.format(at),
+    hour: (at) => hours.format(at),
+    minute: (at) => minutes.format(at),
+  };
+}
+
+/** An exact decimal text, which `Intl` takes as it is: a bigint may be more than a double holds. */
+function toDecimal(minor: number | bigint, decimals: number): `${number}` {
+  const digits = String(minor).padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  // The cast: these are digits, with a point where there are decimals.
+  return (decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`) as `${number}`;
+}

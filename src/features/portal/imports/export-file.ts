@@ -1,0 +1,53 @@
+/** The export: all products, or those of a search, as a file in the form of the API's exports. */
+import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
+import { exportProducts } from '../../../api/products/product-export.ts';
+import { AppError } from '../../../domain/error.ts';
+import { formatAttachment } from '../../../http/response/attachment.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { type Choice, selectField } from '../forms/fields.ts';
+import { html, type Html } from '../html/html.ts';
+import { readSearch } from '../products/product-search.ts';
+import type { Portal, Visit } from '../route.ts';
+
+const FORMATS: readonly Choice[] = [
+  { value: 'csv', label: 'CSV, for spreadsheets' },
+  { value: 'ndjson', label: 'Lines of JSON (NDJSON), for programs' },
+];
+
+/** GET /portal/export: 200, 400, 503 */
+export async function exportFile(visit: Visit, portal: Portal): Promise<Reply> {
+  const { query, account: { sellerId }, position, openStream } = visit;
+  const { list, faults } = readSearch(visit, portal);
+  if (faults.size > 0) {
+    const issues = [...faults].map(([parameter, detail]) =>
+      ({ parameter, code: 'format', detail } as const));
+    throw new AppError('invalid_query', 'What to export could not be understood.', { issues });
+  }
+  const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
+  const mediaType = format === 'csv' ? CSV_TYPE : NDJSON_TYPE;
+  const caller = { sellerId, position };
+  const reply = await exportProducts(portal.store, { caller, list, mediaType, openStream });
+  const day = new Date(portal.clock()).toISOString().slice(0, 10);
+  const disposition = formatAttachment(`products-${day}.${format}`);
+  return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };
+}
+
+export function renderExport({ link }: Visit): Html {
+  return html`<section class="card" aria-labelledby="export"><h2 id="export">Export products</h2>
+    <form method="get" action="${link('/export')}" class="stack">
+      <p>All products, as they stand at one moment. To export some of them, search for them among
+        the <a href="${link('/products')}">products</a>.</p>
+      ${selectField({ name: 'format', label: 'Form of the file', choices: FORMATS })}
+      <button>Export</button>
+    </form>
+  </section>`;
+}
+
+/** Send the form of a search to the export: links would say all of it again, twice. */
+export function renderExportButtons({ link }: Visit, formId: string): Html {
+  const button = (format: string, label: string): Html => html`<button class="small"
+    form="${formId}" formaction="${link('/export')}" name="format" value="${format}">${
+  label}</button>`;
+  return html`<p class="actions"><span class="quiet">Export these:</span>
+    ${button('csv', 'CSV')} ${button('ndjson', 'NDJSON')}</p>`;
+}

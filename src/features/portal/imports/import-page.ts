@@ -1,0 +1,135 @@
+/** One import: a preview that can be changed, then its progress, then what came of it. */
+import { AppError } from '../../../domain/error.ts';
+import { formatAttachment } from '../../../http/response/attachment.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { faultSummary, postForm } from '../forms/fields.ts';
+import { type Form, NO_FAULTS } from '../forms/form.ts';
+import { type Content, html } from '../html/html.ts';
+import type { ProductImport } from './product-import.ts';
+import type { ImportSettings } from './row-reading.ts';
+import { IMPORT_SETTLE_MS } from '../limits.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+import { renderPreview } from './preview-page.ts';
+import { renderProgress, renderResult } from './progress-page.ts';
+import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './settings-page.ts';
+
+/** GET /portal/import/{id}: 200, 404 */
+export async function showImport(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderImport(visit, portal, find(visit, portal));
+}
+
+/** POST /portal/import/{id}: 303, 404 */
+export async function tryImport(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const one = find(visit, portal);
+  one.try(readSettings(form, one));
+  return settle(visit, one);
+}
+
+export const importDraft: DraftRoute = {
+  fields: SETTINGS_FIELDS,
+  async show(visit, portal, form) {
+    const one = find(visit, portal);
+    return renderImport(visit, portal, one, { settings: readSettings(form, one) });
+  },
+};
+
+/** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
+export async function commitImport(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const one = find(visit, portal);
+  try {
+    const hasBegun = one.commit(findWholeNumber(form.get('revision')));
+    if (hasBegun || one.phase !== 'ready') return await settle(visit, one);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
+    return renderImport(visit, portal, one, { status: 503, fault: error.publicDetail });
+  }
+  const fault = 'The file is read in another way now than it was on your page. Nothing was '
+    + 'imported: look at what would happen now.';
+  return renderImport(visit, portal, one, { status: 409, fault });
+}
+
+/** POST /portal/import/{id}/cancel: 303, 404 */
+export async function cancelImport(visit: Visit, portal: Portal): Promise<Reply> {
+  const one = find(visit, portal);
+  if (one.phase === 'importing') one.cancel();
+  return settle(visit, one);
+}
+
+/** POST /portal/import/{id}/discard: 303, 404 */
+export async function discardImport(visit: Visit, { productImports }: Portal): Promise<Reply> {
+  const { account, parameters, link } = visit;
+  await productImports.discard(account.sellerId, parameters['id'] ?? '');
+  return redirect(link('/import'));
+}
+
+/** GET /portal/import/{id}/refused: 200, 404 */
+export async function readRefusedRows(visit: Visit, portal: Portal): Promise<Reply> {
+  const { isBusy, refused: { file }, upload: { name, head } } = find(visit, portal);
+  if (isBusy || !file) throw new AppError('not_found', 'There is no file of refused rows.');
+  const stem = name.replace(/\.\w{1,6}$/, '');
+  return visit.openStream('export', async () => ({
+    status: 200,
+    headers: {
+      'content-type': head.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
+      'content-disposition': formatAttachment(`${stem}.failed.${head.format}`),
+      'cache-control': 'no-store',
+    },
+    body: file.read(),
+  }));
+}
+
+/** To the page of the import, which most have come to the end of by then. */
+export async function settle({ link }: Visit, one: ProductImport): Promise<Reply> {
+  await one.settle(IMPORT_SETTLE_MS);
+  return redirect(link(`/import/${one.id}`));
+}
+
+function find({ account, parameters }: Visit, { productImports }: Portal): ProductImport {
+  return productImports.get(account.sellerId, parameters['id'] ?? '');
+}
+
+const TITLES: Readonly<Record<ProductImport['phase'], string>> = {
+  trying: 'Preview of', ready: 'Preview of', importing: 'Import of', done: 'Imported:',
+  cancelled: 'Cancelled:', broken: 'Broken off:',
+};
+
+function renderImport(
+  visit: Visit, portal: Portal, one: ProductImport,
+  { status = 200, fault, settings = one.settings }: {
+    readonly status?: number; readonly fault?: string; readonly settings?: ImportSettings;
+  } = {},
+): Reply {
+  return renderPage(visit, portal, {
+    title: `${TITLES[one.phase]} ${one.upload.name}`,
+    status,
+    content: html`${faultSummary(NO_FAULTS, fault)}${renderPhase(visit, one, settings)}`,
+    scripts: ['import.js'],
+  });
+}
+
+function renderPhase(visit: Visit, one: ProductImport, settings: ImportSettings): Content {
+  const { phase } = one;
+  const act = (name: string, label: string): Content => {
+    const button = html`<button class="plain">${label}</button>`;
+    return postForm(visit, visit.link(`/import/${one.id}/${name}`), button, '');
+  };
+  if (one.isBusy) {
+    return html`${renderProgress(visit, one)}
+      <p class="quiet">You may leave this page: it goes on. What is written stays, also when the
+        server is started anew, but then this page is gone.</p>
+      <div class="actions">${phase === 'trying' ? act('discard', 'Discard the file')
+    : act('cancel', 'Cancel the import')}</div>`;
+  }
+  if (phase === 'ready') {
+    return html`${renderPreview(visit, one)}${renderSettings(visit, one, settings)}
+      ${renderColumns(one)}
+      <div class="actions">${act('discard', 'Discard the file')}</div>`;
+  }
+  return html`${renderResult(visit, one)}
+    <div class="actions">
+      <a class="button main" href="${visit.link('/products')}">To the products</a>
+      <a class="button" href="${visit.link('/import')}">Import another file</a>
+    </div>`;
+}

@@ -1,0 +1,106 @@
+/** What an import would do: counts, what would be changed from what to what, and what refused. */
+import type { NewProduct } from '../../../domain/catalogue/product.ts';
+import { postForm } from '../forms/fields.ts';
+import type { Format } from '../html/format.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import type { Difference, Preview } from './preview.ts';
+import type { ProductImport } from './product-import.ts';
+import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
+import { cell, headCell, numberCell, table } from '../html/list.ts';
+import type { Visit } from '../route.ts';
+import { shorten } from '../html/shorten.ts';
+import {
+  countPercent, countRows, formatSize, renderAdvice, renderCounts,
+} from './progress-page.ts';
+
+export function renderPreview(visit: Visit, one: ProductImport): Content {
+  const { preview, problem, columns } = one;
+  if (columns && !columns.isUsable) return renderMissing(columns.missing);
+  if (!preview) {
+    return html`<div class="notice bad" role="alert"><p>${problem}</p>
+      <p>Nothing was changed.</p></div>`;
+  }
+  const { format } = visit;
+  return html`<section class="card" aria-labelledby="effect"><h2 id="effect">What would happen</h2>
+      <p>${describeExtent(visit, one, preview)} Nothing is changed yet.</p>
+      ${columns && columns.missing.length > 0 && html`<p>There is no column for
+        ${columns.missing.join(', ')}: products that exist keep theirs.</p>`}
+      ${renderCounts(format, one.progress.counts, true)}
+      ${renderAdvice(one)}
+      ${renderCommit(visit, one, preview)}
+    </section>
+    ${preview.differences.length > 0 && renderDifferences(format, preview.differences)}
+    ${preview.refused.length > 0 && renderRefused(format, preview)}`;
+}
+
+function renderMissing(missing: readonly string[]): Html {
+  const names = missing.join(', ');
+  return html`<div class="notice low" role="status">
+    <p>No column was found for: <strong>${names}</strong>. Choose below which column it is.</p>
+    </div>`;
+}
+
+function describeExtent(
+  { format }: Visit, { progress, upload }: ProductImport, { isWhole }: Preview,
+): string {
+  const rows = countRows(format, progress.rows);
+  const size = formatSize(format, upload.file.sizeBytes);
+  if (isWhole) return `Looked at the whole file: ${rows}, ${size}.`;
+  const percent = countPercent(progress);
+  return `Looked at the first ${rows}, ${percent} % of ${size}. The rest is looked at when it is `
+    + 'imported, and may have rows that are refused.';
+}
+
+function renderCommit(visit: Visit, one: ProductImport, { isWhole }: Preview): Html {
+  const { created, updated } = one.progress.counts;
+  if (isWhole && created + updated === 0) {
+    return html`<p><strong>There is nothing to import:</strong> no product would be created or
+      changed.</p>`;
+  }
+  return postForm(visit, visit.link(`/import/${one.id}/commit`), html`
+    <input type="hidden" name="revision" value="${one.revision}">
+    <button>Import now</button>`);
+}
+
+const MEMBERS = ['name', 'category', 'price', 'stock'] as const;
+
+function renderDifferences(format: Format, differences: readonly Difference[]): Html {
+  const rows = differences.flatMap(({ before, after, line }) => {
+    const [from, to] = [before, after].map((product) => readMembers(format, product));
+    return MEMBERS.filter((member) => from?.[member] !== to?.[member]).map((member) => [
+      headCell(limit(after.sku)), numberCell(format.number(line)), cell(member),
+      cell(html`<del>${limit(from?.[member])}</del>`),
+      cell(html`<ins>${limit(to?.[member])}</ins>`),
+    ]);
+  }).slice(0, DIFFERENCES_SHOWN);
+  return html`<h2>The first changes</h2>${table({
+    caption: 'The first products that would be changed',
+    columns: [
+      { label: 'SKU' }, { label: 'Line', isNumber: true }, { label: 'What' }, { label: 'Now' },
+      { label: 'In the file' },
+    ],
+    rows, empty: undefined,
+  })}`;
+}
+
+function readMembers(format: Format, { name, category, priceMinor, stock }: NewProduct) {
+  return { name, category, price: format.money(priceMinor), stock: format.number(stock) };
+}
+
+function renderRefused(format: Format, { refused }: Preview): Html {
+  return html`<h2>The first refused rows</h2>
+    <p>When you import, you get a file of all that are refused, to mend and to import.</p>
+    ${table({
+    caption: 'The first rows that would be refused',
+    columns: [{ label: 'Line', isNumber: true }, { label: 'SKU' }, { label: 'Why' }],
+    rows: refused.map(({ line, sku, reason }) =>
+      [numberCell(format.number(line)), cell(limit(sku)),
+        cell(shorten(reason, PREVIEW_REASON_BYTES))]),
+    empty: undefined,
+  })}`;
+}
+
+/** The whole of a page has a bound, whatever is in the file. */
+function limit(text = '–'): string {
+  return shorten(text, PREVIEW_TEXT_BYTES);
+}

@@ -1,0 +1,145 @@
+/** Import settings: which column holds which member, and the defaults for new products. */
+import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
+import { type Choice, postForm, selectField, textField } from '../forms/fields.ts';
+import type { Form } from '../forms/form.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import type { ProductImport } from './product-import.ts';
+import type { ImportSettings } from './row-reading.ts';
+import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
+import { cell, headCell, table } from '../html/list.ts';
+import type { Visit } from '../route.ts';
+import { shorten } from '../html/shorten.ts';
+
+type Columns = NonNullable<ProductImport['columns']>;
+
+const MEMBER_NAMES: Readonly<Record<Member, string>> = {
+  name: 'name', category: 'category', sku: 'SKU', price: 'price', stock: 'stock',
+  currency: 'currency',
+};
+
+const UPSERT_LABEL = 'Change it to what the file says';
+const MODES: readonly Choice[] = [
+  { value: 'upsert', label: UPSERT_LABEL },
+  { value: 'create', label: 'Leave it as it is, and refuse the row' },
+];
+
+/** The names of the fields. */
+export const SETTINGS_FIELDS: readonly string[] = [
+  'mode', ...MEMBERS.map((member) => `column_${member}`),
+  ...DEFAULTABLE.map((member) => `default_${member}`),
+];
+
+/** What is said in the form; what cannot have come from it counts as not said. */
+export function readSettings(form: Form, { upload: { head } }: ProductImport): ImportSettings {
+  const header = head.format === 'csv' ? head.header : [];
+  const map = new Map<Member, string>();
+  for (const member of MEMBERS) {
+    const place = form.get(`column_${member}`);
+    const name = /^\d{1,4}$/.test(place) ? header[Number(place)] : undefined;
+    if (name !== undefined) map.set(member, name);
+  }
+  const defaults = new Map<Member, string>();
+  for (const member of DEFAULTABLE) {
+    const text = form.getTrimmed(`default_${member}`);
+    if (head.format === 'csv' && text !== '') defaults.set(member, text);
+  }
+  return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
+}
+
+const columnLabel = (member: Member): string => `Column of the ${MEMBER_NAMES[member]}`;
+const defaultLabel = (member: string): string => `Default ${member} for new products`;
+
+/** Advice on rejected rows, in the words of the form; undefined if no remedy fits most rows. */
+export function advise({ phase, progress, upload: { head } }: ProductImport): string | undefined {
+  const start = phase === 'ready' ? '' : 'Upload the file again: ';
+  const end = phase === 'ready' ? ' below.' : '.';
+  const tell = (what: string): string => {
+    const text = `${start}${what}${end}`;
+    return text.charAt(0).toUpperCase() + text.slice(1);
+  };
+  const { ignoredColumns } = progress;
+  return progress.causes.advise({
+    giveDefaults: (values) => tell(values.map((pair) => {
+      const [member = '', value = ''] = pair.split(':');
+      return `enter ${value} as "${defaultLabel(member)}"`;
+    }).join(' and ')),
+    nameColumns: (members) => tell(`choose the column of ${members.join(', of ')}`),
+    upsert: tell(`choose "${UPSERT_LABEL}"`),
+  }, { format: head.format, ignoredColumns });
+}
+
+export function renderSettings(
+  visit: Visit, one: ProductImport, settings: ImportSettings,
+): Html {
+  const { columns, upload: { head } } = one;
+  const content = html`
+    ${selectField({
+    name: 'mode', label: 'A product whose SKU is there already', value: settings.mode,
+    choices: MODES,
+  })}
+    ${columns && head.format === 'csv' && renderFields(columns, head.header, settings)}
+    <button class="plain">Preview again</button>`;
+  return html`<section class="card" aria-labelledby="reading">
+    <h2 id="reading">How the file is read</h2>
+    ${postForm(visit, visit.link(`/import/${one.id}`), content)}
+  </section>`;
+}
+
+/** The columns of a table, what each is read as, and what stands in it. */
+export function renderColumns({ columns, upload: { head } }: ProductImport): Content {
+  if (!columns || head.format !== 'csv') return undefined;
+  const { header, examples } = head;
+  const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
+    headCell(name === '' ? '(no name)' : shorten(name, COLUMN_NAME_BYTES)),
+    cell(describeUse(columns, place)),
+    cell(shorten(
+      examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · '),
+      COLUMN_EXAMPLES_BYTES,
+    )),
+  ]);
+  const more = header.length - rows.length;
+  return html`<h2>The columns of the file</h2>${table({
+    caption: 'The columns of the file',
+    columns: [{ label: 'Column' }, { label: 'Read as' }, { label: 'The first rows' }],
+    rows, empty: undefined,
+  })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
+}
+
+function describeUse({ places, structure }: Columns, place: number): string {
+  const members = MEMBERS.filter((member) => places[member].includes(place));
+  if (members.length > 0) return members.map((member) => MEMBER_NAMES[member]).join(', ');
+  return structure.includes(place) ? 'tells which rows belong together' : 'not used';
+}
+
+function renderFields(
+  columns: Columns, header: readonly string[], { map, defaults }: ImportSettings,
+): Html {
+  const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
+  const known = header.flatMap((name, place) => {
+    const isShown = place < IMPORT_COLUMNS_SHOWN || [...chosen.values()].includes(place);
+    if (name.trim() === '' || !isShown) return [];
+    return { value: String(place), label: shorten(name, COLUMN_NAME_BYTES) };
+  });
+  return html`<div class="grid">
+    ${MEMBERS.map((member) => selectField({
+    name: `column_${member}`, label: columnLabel(member),
+    value: String(chosen.get(member) ?? ''),
+    choices: [{ value: '', label: describeFound(columns, header, member, map) }, ...known],
+  }))}
+  </div>
+  <div class="grid">
+    ${DEFAULTABLE.map((member) => textField({
+    name: `default_${member}`, label: defaultLabel(member),
+    value: defaults.get(member) ?? '',
+  }))}
+  </div>`;
+}
+
+/** What happens where no column is chosen. */
+function describeFound(
+  { places }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
+): string {
+  if (map.has(member)) return 'Find it by its name';
+  const names = places[member].map((place) => shorten(header[place] ?? '', COLUMN_NAME_BYTES));
+  return names.length > 0 ? `By its name: ${names.join(', then ')}` : 'None was found';
+}

@@ -1,0 +1,87 @@
+/**
+ * A file that only this process has: it loses its name as soon as it is open, so nothing is left of
+ * it however the process ends, and nobody else can open it.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../../domain/error.ts';
+import { isSystemError } from '../../../runtime/system-error.ts';
+import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
+
+const CHUNK_BYTES = 64 * 1024;
+/** No room on the disk, or none in the share of whoever runs the server. */
+const FULL = ['ENOSPC', 'EDQUOT'];
+/** It cannot be written to. */
+const FAILED = ['EIO', 'EROFS'];
+
+export class TemporaryFile {
+  readonly #file: FileHandle;
+  #sizeBytes = 0;
+
+  /** Takes the file over; it is empty. */
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** Makes the folder too, where it is not there. @throws AppError `storage_full`, `unavailable` */
+  static async create(folder: string): Promise<TemporaryFile> {
+    const path = join(folder, randomUUID());
+    try {
+      const file = await openNew(path).catch((error: unknown) => {
+        if (!isSystemError(error, 'ENOENT')) throw error;
+        createFolder(folder);
+        return openNew(path);
+      });
+      await unlink(path);
+      return new TemporaryFile(file);
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Wait for one before the next. @throws AppError `storage_full`, `unavailable` */
+  async append(bytes: Uint8Array): Promise<void> {
+    try {
+      await this.#file.appendFile(bytes);
+      this.#sizeBytes += bytes.length;
+    } catch (error) {
+      throw explain(error);
+    }
+  }
+
+  /** From the beginning; each reading stands on its own. */
+  async *read(): AsyncGenerator<Buffer, void, void> {
+    for (let at = 0; at < this.#sizeBytes;) {
+      const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.#sizeBytes - at));
+      const { bytesRead } = await this.#file.read(chunk, 0, chunk.length, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield chunk.subarray(0, bytesRead);
+    }
+  }
+
+  /** Gives its room back. What reads it fails. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+function openNew(path: string): Promise<FileHandle> {
+  return open(path, 'wx+', 0o600);
+}
+
+function explain(error: unknown): unknown {
+  const kept = 'Nothing was kept of the file.';
+  if (isSystemError(error, ...FULL)) {
+    const detail = `The disk of this server is full. ${kept}`;
+    return new AppError('storage_full', detail, { cause: error });
+  }
+  if (!isSystemError(error, ...FAILED)) return error;
+  const detail = `This server cannot write to its disk. ${kept}`;
+  return new AppError('unavailable', detail, { cause: error });
+}

@@ -1,0 +1,137 @@
+/** Import and export: where a file is uploaded, the imports of this process, and the export. */
+import { AppError } from '../../../domain/error.ts';
+import { PORTAL_KEY_ID } from '../../../domain/id.ts';
+import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
+import { doneNotice } from '../html/done.ts';
+import { faultSummary } from '../forms/fields.ts';
+import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { html, type Html } from '../html/html.ts';
+import type { ProductImport } from './product-import.ts';
+import { watchUpload } from './watched-upload.ts';
+import {
+  CSRF_TOKEN_LIMIT_BYTES, FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES,
+} from '../limits.ts';
+import { cell, headCell, numberCell, table } from '../html/list.ts';
+import { renderPage } from '../html/page.ts';
+import type { Portal, Visit } from '../route.ts';
+import { assertSignedIn } from '../sign-in/session.ts';
+import { renderExport } from './export-file.ts';
+import { settle } from './import-page.ts';
+import { formatSize } from './progress-page.ts';
+
+/** Said beside the file, and not on a page of their own. */
+const FAULTS_OF_FILE: readonly unknown[] = ['invalid_data', 'body_too_large'];
+
+const DONE = new Map([
+  ['ended', 'Your session had ended, so the file was not uploaded. Files are not kept: choose it '
+    + 'again.'],
+]);
+
+/** GET /portal/import: 200 */
+export async function showImports(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderImports(visit, portal, NO_FAULTS);
+}
+
+/** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
+export async function uploadFile(visit: Visit, portal: Portal, secret: string): Promise<Reply> {
+  try {
+    return await settle(visit, await receive(visit, portal, secret));
+  } catch (error) {
+    if (!(error instanceof AppError && FAULTS_OF_FILE.includes(error.code))) throw error;
+    return renderImports(visit, portal, new Map([['file', error.publicDetail]]));
+  }
+}
+
+/** Takes the file once the token before it was checked. */
+async function receive(
+  visit: Visit, { productImports }: Portal, secret: string,
+): Promise<ProductImport> {
+  const { request, account } = visit;
+  let token = '';
+  for await (const part of openForm(request)) {
+    if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
+    if (part.name !== 'file') continue;
+    assertCsrfToken(secret, token);
+    const { sellerId, currency } = account;
+    const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
+    const content = watchUpload(part.content, () => assertSignedIn(visit));
+    return await productImports.receive(importer, readName(part), content);
+  }
+  throw new AppError('invalid_data', 'Choose a file.');
+}
+
+/** The name of a file, without its path and without what would not be seen. */
+function readName({ fileName = '' }: FormPart): string {
+  const name = fileName.replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
+  if (name.trim() === '') throw new AppError('invalid_data', 'Choose a file.');
+  return name.slice(0, FILE_NAME_LIMIT_CHARACTERS).toWellFormed();
+}
+
+function renderImports(visit: Visit, portal: Portal, faults: Faults): Reply {
+  return renderPage(visit, portal, {
+    title: 'Import and export',
+    status: faults.size === 0 ? 200 : 422,
+    content: html`${doneNotice(visit, DONE)}${faultSummary(faults)}
+      ${renderUpload(visit, faults)}
+      ${renderRecent(visit, portal)}
+      ${renderExport(visit)}`,
+    scripts: ['import.js'],
+  });
+}
+
+function renderUpload({ link, csrfToken, format }: Visit, faults: Faults): Html {
+  const fault = faults.get('file');
+  const described = fault === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
+  const most = formatSize(format, UPLOAD_LIMIT_BYTES);
+  return html`<section class="card" aria-labelledby="import"><h2 id="import">Import products</h2>
+    <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
+      id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${most}">
+      <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
+      <div class="field">
+        <label for="field-file">File with products</label>
+        <input type="file" id="field-file" name="file" required aria-describedby="${described}"
+          accept=".csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson"${
+  fault !== undefined && html` aria-invalid="true"`}>
+        <p class="hint" id="field-file-hint">CSV, as of a spreadsheet or of Shopify, WooCommerce or
+          Magento, or lines of JSON; up to ${most}. First you see what it would change.</p>
+        ${fault !== undefined && html`<p class="fault" id="field-file-fault">${fault}</p>`}
+      </div>
+      <div id="upload-progress" hidden>
+        <label for="upload-bar">Uploading</label>
+        <progress id="upload-bar" max="100" value="0"></progress>
+      </div>
+      <p class="fault" id="upload-fault" role="alert" hidden></p>
+      <button>Upload and preview</button>
+    </form>
+  </section>`;
+}
+
+const PHASES: Readonly<Record<ProductImport['phase'], Html>> = {
+  trying: html`<span class="tag">Being looked at</span>`,
+  ready: html`<span class="tag low">Not imported yet</span>`,
+  importing: html`<span class="tag">Being imported</span>`,
+  done: html`<span class="tag good">Imported</span>`,
+  cancelled: html`<span class="tag low">Cancelled</span>`,
+  broken: html`<span class="tag bad">Broken off</span>`,
+};
+
+function renderRecent({ account, format, link }: Visit, { productImports }: Portal): Html {
+  return html`<h2>Recent imports</h2>${table({
+    caption: 'Recent imports',
+    columns: [
+      { label: 'File' }, { label: 'State' }, { label: 'Rows', isNumber: true },
+      { label: 'Refused', isNumber: true }, { label: 'Last change' },
+    ],
+    rows: productImports.list(account.sellerId).map((one) => [
+      headCell(html`<a href="${link(`/import/${one.id}`)}">${one.upload.name}</a>`),
+      cell(PHASES[one.phase]),
+      numberCell(format.number(one.progress.rows)),
+      numberCell(format.number(one.progress.counts.failed)),
+      cell(format.timeElement(one.touchedAt)),
+    ]),
+    empty: html`<p>No file was uploaded in the last day. Choose one above: you see what it would
+      change before it does.</p>`,
+  })}`;
+}

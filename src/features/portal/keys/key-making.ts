@@ -1,0 +1,174 @@
+/**
+ * Making an API key. The answer to the form itself shows the key, this once, so that it stands in
+ * no address and in nothing that is kept; sent again, the same form makes no second key.
+ */
+import type { Account } from '../../../domain/access/account.ts';
+import {
+  type ApiKey, type ApiKeySecret, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
+} from '../../../domain/access/api-key.ts';
+import { findDuration } from '../../../domain/duration.ts';
+import { AppError } from '../../../domain/error.ts';
+import {
+  DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
+} from '../../../domain/limits.ts';
+import type { Parsed } from '../../../domain/validation.ts';
+import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import {
+  checkboxes, type Choice, faultSummary, postForm, selectField, textArea, textField,
+} from '../forms/fields.ts';
+import { type Faults, Form, NO_FAULTS, readFaults } from '../forms/form.ts';
+import { html, type Html } from '../html/html.ts';
+import { renderNewKey } from './new-key.ts';
+import { isSentBefore, onceField, readOnce } from '../forms/form-nonce.ts';
+import { renderPage } from '../html/page.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
+import { findEndOfDay } from '../forms/zoned-day.ts';
+
+const MEANINGS: Readonly<Record<Scope, string>> = {
+  'products:read': 'Read products and stock',
+  'products:write': 'Create, import, change and delete products, and change their stock',
+  'stock:write': 'Change the stock of products, and nothing else',
+  'changes:read': 'Read and follow the changes of the catalogue, and the ledger of stock',
+  'webhooks:write': 'Read, make, change and delete webhooks',
+};
+const LABELS = {
+  name: 'Name', scopes: 'It may', expires: 'It expires', day: 'Last day',
+  allow: 'It may be used from',
+};
+const ON_DAY = 'day';
+const EXPIRIES: readonly Choice[] = [
+  { value: '', label: 'Never' },
+  { value: '30d', label: 'In 30 days' },
+  { value: '90d', label: 'In 90 days' },
+  { value: '365d', label: 'In a year' },
+  { value: ON_DAY, label: 'At the end of the day below' },
+];
+
+/** GET /portal/keys/new: 200 */
+export async function showKeyForm(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderForm(visit, portal, new Form(), NO_FAULTS);
+}
+
+/** POST /portal/keys/new: 200, 400, 409, 422 */
+export async function makeKey(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const read = readKey(form, visit.account, portal.clock());
+  if ('faults' in read) return renderForm(visit, portal, form, read.faults);
+  const secret = generateApiKey();
+  const { key } = read;
+  const once = readOnce(form);
+  try {
+    return await renderMadeKey(visit, portal, { secret, scopes: key.scopes }, () =>
+      portal.store.createKey(
+        visit.account.sellerId, hashApiKey(secret), key, visit.address, once,
+      ));
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
+    return renderForm(visit, portal, form, NO_FAULTS, error.publicDetail);
+  }
+}
+
+export const keyDraft: DraftRoute = {
+  fields: ['name', 'scopes', 'expires', 'day', 'allow'],
+  show: async (visit, portal, form) => renderForm(visit, portal, form, NO_FAULTS),
+};
+
+/** Makes a key and shows its secret; or says that this was done before. */
+export async function renderMadeKey(
+  visit: Visit, portal: Portal,
+  { secret, scopes }: { readonly secret: ApiKeySecret; readonly scopes: readonly Scope[] },
+  make: () => Promise<ApiKey>,
+): Promise<Reply> {
+  const back = html`<p><a class="button" href="${visit.link('/keys')}">All keys</a></p>`;
+  try {
+    const { name } = await make();
+    return renderPage(visit, portal, {
+      title: `New key: ${name}`, content: html`${renderNewKey(visit, secret, scopes)}${back}`,
+    });
+  } catch (error) {
+    if (!isSentBefore(error)) throw error;
+    return renderPage(visit, portal, {
+      title: 'This key was made already',
+      status: 409,
+      content: html`<p>It was shown once, and no second one was made. If you have not got it, revoke
+        it and make another.</p>${back}`,
+    });
+  }
+}
+
+function readKey(
+  form: Form, account: Account, now: number,
+): { readonly key: NewApiKey } | { readonly faults: Faults } {
+  const expiry = parseExpiry(form, account, now);
+  const faults = new Map<string, string>();
+  const scopes = form.getAll('scopes');
+  try {
+    const key = parseNewApiKey({
+      name: form.getTrimmed('name'),
+      scopes,
+      addressRanges: form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean),
+      expiresAt: 'value' in expiry ? expiry.value : undefined,
+    });
+    if (scopes.length > 0 && 'value' in expiry) return { key };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    for (const [name, fault] of readFaults(error.issues)) faults.set(name, fault);
+  }
+  if (scopes.length === 0) faults.set('scopes', 'Tick at least one thing that the key may do.');
+  if ('fault' in expiry) faults.set('day', expiry.fault.detail);
+  return { faults };
+}
+
+/** Undefined for a key that never expires. */
+function parseExpiry(
+  form: Form, { timeZone }: Account, now: number,
+): Parsed<number | undefined> {
+  const [expires, day] = [form.get('expires'), form.getTrimmed('day')];
+  const fail = (detail: string) => ({ fault: { code: 'range', detail } as const });
+  if (expires !== ON_DAY) {
+    if (day !== '') return fail('Is not heeded: choose that the key expires on it, or clear it.');
+    const lifeMs = findDuration(expires);
+    return { value: lifeMs === undefined ? undefined : now + lifeMs };
+  }
+  const end = findEndOfDay(day, timeZone);
+  if (end === undefined) return fail('Give the last day on which the key may be used.');
+  if (end <= now) return fail('Must not be over.');
+  return end - now <= DURATION_LIMIT_MS ? { value: end } : fail('Must be within ten years.');
+}
+
+function renderForm(
+  visit: Visit, portal: Portal, form: Form, faults: Faults, refusal?: string,
+): Reply {
+  return renderPage(visit, portal, {
+    title: 'New API key',
+    status: refusal !== undefined ? 409 : faults.size > 0 ? 422 : 200,
+    content: html`${faultSummary(faults, refusal, LABELS)}
+      ${postForm(visit, visit.link('/keys/new'), renderFields(form, faults), 'card stack')}
+      <p><a href="${visit.link('/keys')}">All keys</a></p>`,
+  });
+}
+
+function renderFields(form: Form, faults: Faults): Html {
+  return html`${onceField()}
+    ${textField({
+    name: 'name', label: LABELS.name, value: form.get('name'), faults, isRequired: true,
+    maxLength: KEY_NAME_LIMIT_CODE_POINTS, hint: 'What the key is for, such as: cash desk',
+  })}
+    ${checkboxes({
+    name: 'scopes', label: LABELS.scopes, faults, values: form.getAll('scopes'),
+    choices: SCOPES.map((scope) => ({ value: scope, label: `${MEANINGS[scope]} (${scope})` })),
+  })}
+    ${selectField({
+    name: 'expires', label: LABELS.expires, value: form.get('expires'), choices: EXPIRIES,
+  })}
+    ${textField({
+    name: 'day', label: LABELS.day, type: 'date', value: form.get('day'), faults,
+    hint: 'Only for a key that expires at the end of a day: in your time zone.',
+  })}
+    ${textArea({
+    name: 'allow', label: LABELS.allow, value: form.get('allow'), faults, rows: 3,
+    hint: `Addresses or CIDR ranges, each on a line of its own, up to ${KEY_ADDRESS_RANGES_LIMIT}: `
+      + '192.0.2.7, 192.0.2.0/24, 2001:db8::/32. Empty: from anywhere.',
+  })}
+    <button>Make the key</button>`;
+}

@@ -1,0 +1,58 @@
+/**
+ * The origin of the portal for a request: the base URL over TLS, or a loopback name for a client on
+ * this machine, so that a browser sends no password and no session over a network in the clear. A
+ * request for any other host is rejected, so the portal cannot be reached under a foreign name (DNS
+ * rebinding).
+ */
+import { AppError } from '../../domain/error.ts';
+import { isLoopbackHost } from '../../http/server/loopback-host.ts';
+
+export interface Site {
+  /** Such as `https://shop.example`. */
+  readonly origin: string;
+  /** The origin, and what stands before every path of this server. */
+  readonly url: string;
+}
+
+interface PortalClient {
+  /** The header `Host`. */
+  readonly host: string | undefined;
+  /** Whether the connection itself uses TLS. */
+  readonly isEncrypted: boolean;
+  /** Whether the client runs on this machine, whatever `host` says. */
+  readonly isLocal: boolean;
+}
+
+const HOW_TO_SERVE = 'To use the portal from another machine, or through a proxy or a container,'
+  + ' give the server a certificate, or put a server that speaks TLS before it, and start it with'
+  + ' --base-url https://the-name-of-your-shop.';
+
+/** `baseUrl` is undefined if it was not set. @throws AppError `browser_refused` */
+export function findSite(
+  { host, isEncrypted, isLocal }: PortalClient, baseUrl: string | undefined,
+): Site {
+  const asked = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host ?? ''}`);
+  const base = baseUrl === undefined ? undefined : new URL(baseUrl);
+  const path = base?.pathname.replace(/\/+$/, '') ?? '';
+  if (base && asked && isSameHost(base, host)) {
+    if (base.protocol === 'https:' || (isLocal && isLoopbackHost(base.hostname))) {
+      return { origin: base.origin, url: base.origin + path };
+    }
+    const what = 'The portal is for https only, or for the machine that the server runs on.';
+    throw new AppError('browser_refused', `${what} ${HOW_TO_SERVE}`);
+  }
+  if (!asked || !isLoopbackHost(asked.hostname)) {
+    const what = 'The portal is not at this address.';
+    throw new AppError('browser_refused', `${what} If it should be, start the server with `
+      + '--base-url and this address.');
+  }
+  if (!isLocal) {
+    const what = 'At this address the portal is for the machine that the server runs on only.';
+    throw new AppError('browser_refused', `${what} ${HOW_TO_SERVE}`);
+  }
+  return { origin: asked.origin, url: asked.origin + path };
+}
+
+function isSameHost(base: URL, host: string | undefined): boolean {
+  return URL.parse(`${base.protocol}//${host ?? ''}`)?.host === base.host;
+}

@@ -1,0 +1,141 @@
+/**
+ * The overview: what the catalogue comes to, which products are nearly sold out, how stock moved
+ * in the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so
+ * one that has to be counted first keeps none of the others back.
+ */
+import { AppError } from '../../../domain/error.ts';
+import type { Product } from '../../../domain/catalogue/product.ts';
+import { DAY_MS } from '../../../domain/time.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { StockDay } from '../../../store/history-store.ts';
+import type { CatalogueTotals } from '../../../store/store.ts';
+import { barPlot } from '../html/bar-plot.ts';
+import { html, type Html } from '../html/html.ts';
+import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
+import { cell, headCell, numberCell, table } from '../html/list.ts';
+import { renderPage } from '../html/page.ts';
+import { pathOf } from '../products/product-path.ts';
+import { renderRequests } from './request-stats.ts';
+import type { Portal, Visit } from '../route.ts';
+
+/** GET /portal: 200 */
+export async function showOverview(visit: Visit, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position } = visit;
+  const today = Math.floor(portal.clock() / DAY_MS);
+  const since = today - OVERVIEW_DAYS + 1;
+  const [figures, days, requests] = await Promise.all([
+    readFigures(visit, portal),
+    portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
+    renderRequests(visit, portal),
+  ]);
+  return renderPage(visit, portal, {
+    title: 'Overview',
+    content: html`${figures ? renderFigures(visit, figures) : html`<div class="notice low">
+        <p>The catalogue is being counted after a large change. Look again in a moment.</p></div>`}
+      ${position === 0 && renderWelcome(visit)}
+      <div class="columns">
+        <section class="card" aria-labelledby="moved">
+          <h2 id="moved">Stock moved in ${OVERVIEW_DAYS} days</h2>
+          ${renderDays(visit, days, since)}
+        </section>
+        ${requests}
+      </div>
+      ${figures && position > 0 && renderLowStock(visit, figures)}`,
+  });
+}
+
+interface Figures {
+  readonly totals: CatalogueTotals;
+  /** Counted no further than a limit. */
+  readonly lowCount: number;
+  /** The first of them, those with the least stock. */
+  readonly low: readonly Product[];
+}
+
+/** Undefined while the projection has not come to where the catalogue stands. */
+async function readFigures(
+  { account: { sellerId, lowStock }, position }: Visit, { store }: Portal,
+): Promise<Figures | undefined> {
+  try {
+    const [totals, lowCount, page] = await Promise.all([
+      store.readTotals(sellerId, position),
+      store.countLowStock(sellerId, lowStock, position, LOW_STOCK_COUNT_LIMIT),
+      store.searchProducts(sellerId, {
+        filter: { stockMax: lowStock }, sort: { by: 'stock', isDescending: false },
+        after: undefined, limit: LOW_STOCK_SHOWN,
+      }, position),
+    ]);
+    return { totals, lowCount, low: page.products };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') return undefined;
+    throw error;
+  }
+}
+
+function renderFigures({ format, link }: Visit, { totals, lowCount }: Figures): Html {
+  const { products, units, valueMinor } = totals;
+  const isMore = lowCount >= LOW_STOCK_COUNT_LIMIT;
+  return html`<div class="figures">
+    ${figure('Products', format.number(products), link('/products'))}
+    ${figure('Units in stock', format.number(units))}
+    ${figure('Value in stock', format.money(valueMinor))}
+    ${figure('Low or sold out', `${format.number(lowCount)}${isMore ? '+' : ''}`,
+    link('/products?stock=low'))}
+  </div>`;
+}
+
+/** Longer figures get a smaller font, so that they fit on one line of a card on a phone. */
+const LONG_FIGURE_CHARACTERS = 16;
+const LONGEST_FIGURE_CHARACTERS = 21;
+
+function figure(name: string, value: string, href?: string): Html {
+  const size = value.length > LONGEST_FIGURE_CHARACTERS ? ' longest'
+    : value.length > LONG_FIGURE_CHARACTERS ? ' long' : '';
+  return html`<section class="card"><h2 class="quiet small">${name}</h2>
+    <p class="figure${size}">${href === undefined ? value
+      : html`<a href="${href}">${value}</a>`}</p></section>`;
+}
+
+function renderWelcome({ link }: Visit): Html {
+  return html`<div class="empty"><p>Your catalogue is empty. Bring your products in:</p>
+    <p class="row middle centre">
+      <a class="button main" href="${link('/import')}">Import a file</a>
+      <a class="button" href="${link('/products/new')}">Create a product</a>
+      <a class="button" href="${link('/keys/new')}">Make an API key</a></p></div>`;
+}
+
+function renderDays({ format }: Visit, days: readonly StockDay[], since: number): Html {
+  const byDay = new Map(days.map((day) => [day.day, day]));
+  const bars = Array.from({ length: OVERVIEW_DAYS }, (_, index) => {
+    const day = since + index;
+    const moved = byDay.get(day);
+    return {
+      label: format.utcDay(day * DAY_MS), up: moved?.unitsIn ?? 0, down: moved?.unitsOut ?? 0,
+    };
+  });
+  return barPlot({
+    title: `Stock moved in ${OVERVIEW_DAYS} days`, unit: 'Day (UTC)',
+    names: { up: 'In', down: 'Out' }, bars, number: format.number,
+  });
+}
+
+function renderLowStock(visit: Visit, { low, lowCount }: Figures): Html {
+  const { account, format, link } = visit;
+  return html`<section aria-labelledby="low">
+    <h2 id="low">Low stock</h2>
+    ${table({
+    caption: 'Products with the least stock',
+    columns: [{ label: 'Product' }, { label: 'Stock', isNumber: true }, { label: 'SKU' }],
+    rows: low.map((product) => [
+      headCell(html`<a href="${link(pathOf(product))}">${product.name}</a>`),
+      numberCell(html`<span class="tag ${product.stock === 0 ? 'bad' : 'low'}">${
+        format.number(product.stock)}</span>`),
+      cell(html`<code>${product.sku}</code>`),
+    ]),
+    empty: html`<p>No product has ${format.number(account.lowStock)} pieces or fewer. What counts
+      as low is a <a href="${link('/account')}">setting of your account</a>.</p>`,
+  })}
+    ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">
+      All that are low or sold out</a></p>`}
+  </section>`;
+}

@@ -1,0 +1,255 @@
+/**
+ * The portal: the pages under `/portal`, for people with browsers. `answerVisit` checks the host,
+ * the session and where a form comes from, and then calls the page of `routes.ts`. An error is
+ * answered with a page, too.
+ */
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { TLSSocket } from 'node:tls';
+import type { PageRequest, PortalService, Services } from '../../api/route.ts';
+import { PORTAL_KEY_ID } from '../../domain/id.ts';
+import { isLocalClient } from '../../http/request/client-address.ts';
+import { findCode } from '../../http/response/problem.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import { Router } from '../../http/router.ts';
+import type { Visitor } from '../../store/account-store.ts';
+import { loadAssets } from './assets.ts';
+import {
+  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeVisitSecret, readVisitSecret,
+} from './forms/csrf.ts';
+import { formOf } from './forms/draft.ts';
+import { keepDraft, leadFromUpload, leadToSignIn } from './forms/ended-session.ts';
+import { type Form, readForm } from './forms/form.ts';
+import { Formats } from './html/format.ts';
+import { Imports } from './imports/imports.ts';
+import { UPLOADS_KEPT_LIMIT_BYTES } from './limits.ts';
+import { redirect } from './html/page.ts';
+import { renderRefusal } from './html/problem-page.ts';
+import { Passwords } from './sign-in/password.ts';
+import type { Draft, OpenVisit, PageRoute, Portal, Visit } from './route.ts';
+import { routes } from './routes.ts';
+import { assertSignedIn, findVisitor, isSignedIn, readSessionToken } from './sign-in/session.ts';
+import { SignInLimits } from './sign-in/sign-in-limits.ts';
+import { findSite, type Site } from './origin.ts';
+import { VisitRates } from './sign-in/page-rates.ts';
+
+export interface PortalOptions {
+  /**
+   * `baseUrl` of the app. Without it, only clients on the server's own machine reach the portal.
+   */
+  readonly baseUrl?: string;
+  /** Whether anybody may make an account, without an invitation. Default false. */
+  readonly openRegistration?: boolean;
+  /** Where files that are uploaded are kept. Default: where the system keeps temporary ones. */
+  readonly uploadFolder?: string;
+  /** Milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+const ROOT = '/portal';
+
+/** The pages of a server, for `createApp`. */
+export function createPortal(options: PortalOptions = {}): PortalService {
+  const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
+  let portal: Portal | undefined;
+  const own = {
+    assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
+    isOpen: options.openRegistration ?? false, clock, formats: new Formats(),
+  };
+  const router = new Router<PageRoute>(routes);
+  const rates = new VisitRates(clock);
+
+  /** Made with the first request: it is for one app. */
+  function makePortal(services: Services): Portal {
+    const { store, imports: slots, report } = services;
+    const productImports = new Imports({
+      store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
+    });
+    const made: Portal = {
+      ...services, ...own, productImports,
+      resume: (visit, token, draft) => showDraft(visit, made, { router, token, draft }),
+    };
+    return made;
+  }
+
+  return {
+    isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
+    findMethods: (path) => router.findMethods(readPagePath(path)),
+    async answer(page, services) {
+      portal ??= makePortal(services);
+      if (page.path === '/') {
+        page.passage.route = '/';
+        return redirect(linkTo(services.prefix, '/'));
+      }
+      try {
+        const site = findSite(describeClient(page.request), baseUrl);
+        return await answerVisit(page, portal, site, { router, rates });
+      } catch (error) {
+        page.passage.code = findCode(error);
+        const link = (path: string): string => linkTo(services.prefix, path);
+        return renderRefusal(error, portal, { link, site: NO_SITE });
+      }
+    },
+    close: async () => portal?.productImports.close(),
+  };
+}
+
+function describeClient(request: IncomingMessage): Parameters<typeof findSite>[0] {
+  const { headers: { host }, socket } = request;
+  return { host, isEncrypted: socket instanceof TLSSocket, isLocal: isLocalClient(request) };
+}
+
+/** As in the routes; the root redirects to the first page, which has the same methods. */
+function readPagePath(path: string): string {
+  return path.slice(ROOT.length) || '/';
+}
+
+/** For the page that rejects the host itself. */
+const NO_SITE: Site = { origin: '', url: '' };
+
+interface Serving {
+  readonly router: Router<PageRoute>;
+  readonly rates: VisitRates;
+}
+
+/**
+ * Finds the session, applies rate limits and calls the page. An error is a page in the same frame.
+ */
+async function answerVisit(
+  page: PageRequest, portal: Portal, site: Site, { router, rates }: Serving,
+): Promise<Reply> {
+  const { request, path, passage } = page;
+  const token = readSessionToken(request.headers.cookie);
+  const visitor = token === undefined
+    ? undefined : await findVisitor(portal.store, token, portal.clock(), (error) =>
+      portal.report({ id: 'session-seen', error }));
+  passage.sellerId = visitor?.account.sellerId;
+  // The token of an ended session is ignored.
+  const known = visitor ? token : readVisitSecret(request.headers.cookie);
+  const fresh = known === undefined ? makeVisitSecret() : undefined;
+  const below = readPagePath(path);
+  const open = describeVisit(page, portal, {
+    site, path: below, visitor, secret: known ?? fresh?.secret ?? '',
+  });
+  try {
+    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, page, visitor);
+    const { route, parameters } = router.find(request.method ?? '', below);
+    passage.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
+    if (route.method === 'POST') assertSameOrigin(request.headers, site.origin);
+    const asked = { ...open, parameters };
+    const reply = await answerPage(route, asked, portal, { secret: known, router });
+    return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
+      : reply;
+  } catch (error) {
+    passage.code = findCode(error);
+    return renderRefusal(error, portal, visitor ? describeOwn(open, visitor, portal) : open);
+  }
+}
+
+interface Found extends Pick<OpenVisit, 'site' | 'path' | 'visitor'> {
+  readonly secret: string;
+}
+
+function describeVisit(
+  { request, response, passage, query, address, watchClient }: PageRequest, { prefix }: Services,
+  found: Found,
+): OpenVisit {
+  const { site, path, visitor, secret } = found;
+  return {
+    request, response, passage, site, path, visitor, address, watchClient,
+    parameters: {},
+    headers: request.headers,
+    query: new URLSearchParams(query),
+    csrfToken: makeCsrfToken(secret),
+    link: (target) => linkTo(prefix, target),
+  };
+}
+
+interface Answering {
+  /** The secret in the browser's cookie; undefined if this answer sets it. */
+  readonly secret: string | undefined;
+  readonly router: Router<PageRoute>;
+}
+
+async function answerPage(
+  route: PageRoute, visit: OpenVisit, portal: Portal, { secret, router }: Answering,
+): Promise<Reply> {
+  if (route.access === 'open') {
+    if (route.method === 'GET') return route.handle(visit, portal);
+    return route.handle(visit, portal, await readOwnForm(visit, secret));
+  }
+  const { visitor, request, link } = visit;
+  if (!visitor) {
+    if (route.method === 'GET') {
+      return leadToSignIn(visit, (request.url ?? '').slice(link('/').length));
+    }
+    return route.access === 'upload' ? leadFromUpload(visit)
+      : keepDraft(visit, portal, router, route.draft);
+  }
+  const own = describeOwn(visit, visitor, portal);
+  if (route.method === 'GET') return route.handle(own, portal);
+  if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
+  const form = await readOwnForm(visit, secret);
+  // A form may be long in coming: what ends a session ends those that are on their way, too.
+  return await own.isSignedIn() ? route.handle(own, portal, form) : leadToSignIn(visit);
+}
+
+interface Resumed {
+  readonly router: Router<PageRoute>;
+  readonly token: string;
+  readonly draft: Draft;
+}
+
+async function showDraft(
+  visit: OpenVisit, portal: Portal, { router, token, draft }: Resumed,
+): Promise<Reply> {
+  const { route, parameters } = router.find('POST', draft.path);
+  const visitor = await findVisitor(portal.store, token, portal.clock(), () => {});
+  const draftRoute = route.access === 'own' && route.method === 'POST' ? route.draft : undefined;
+  if (!visitor || !draftRoute) return redirect(visit.link('/'));
+  const own = describeOwn({
+    ...visit, path: draft.path, parameters, query: new URLSearchParams(),
+    csrfToken: makeCsrfToken(token), visitor,
+  }, visitor, portal);
+  try {
+    return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
+  } catch (error) {
+    return renderRefusal(error, portal, own); // what the form was for may be gone
+  }
+}
+
+/** @throws AppError `browser_refused` for a form that was not shown to this browser */
+async function readOwnForm({ request }: OpenVisit, secret: string | undefined): Promise<Form> {
+  const form = await readForm(request);
+  assertCsrfToken(secret, form.get(CSRF_FIELD));
+  return form;
+}
+
+function describeOwn(
+  visit: OpenVisit, visitor: Visitor, { store, streams, clock, formats }: Portal,
+): Visit {
+  const { account, position } = visitor;
+  const own = {
+    ...visit, visitor, account, position,
+    isDraft: false,
+    format: formats.get(account),
+    isSignedIn: () =>
+      isSignedIn(store, readSessionToken(visit.headers.cookie) ?? '', clock()),
+  };
+  const openStream = streams.openerFor({
+    key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
+    response: visit.response,
+    passage: visit.passage,
+    reauthorize: () => assertSignedIn(own),
+  });
+  return { ...own, openStream };
+}
+
+/** The path of a page as a browser knows it. */
+function linkTo(prefix: string, path: string): string {
+  return `${prefix}${ROOT}${path === '/' ? '' : path}`;
+}
+
+function isPage({ headers }: Reply): boolean {
+  return headers['content-type']?.startsWith('text/html') === true;
+}

@@ -1,0 +1,69 @@
+/** Deleting a product: a page that asks, and the deletion of what that page showed. */
+import { AppError } from '../../../domain/error.ts';
+import { parseProductId, PORTAL_KEY_ID } from '../../../domain/id.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { postForm } from '../forms/fields.ts';
+import type { Form } from '../forms/form.ts';
+import { html } from '../html/html.ts';
+import { facts } from '../html/list.ts';
+import { onceField, readOnce } from '../forms/form-nonce.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { pathOf } from './product-path.ts';
+import type { Portal, Visit } from '../route.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+import { getProduct, noProduct } from './product.ts';
+
+/** GET /portal/products/{id}/delete: 200, 404 */
+export async function showDeletion(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderDeletion(visit, portal, false);
+}
+
+/** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
+export async function deleteProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const { sellerId } = visit.account;
+  const id = parseProductId(sellerId, visit.parameters['id'] ?? '');
+  if (id === undefined) throw noProduct();
+  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+  const position = findWholeNumber(form.get('position'));
+  try {
+    const ifMatch = position === undefined ? [] : [position];
+    await portal.store.deleteProduct(write, { id }, { ifMatch });
+  } catch (error) {
+    const isChanged = error instanceof AppError && error.code === 'precondition_failed';
+    if (isChanged) return renderDeletion(visit, portal, true);
+    throw error;
+  }
+  return redirect(visit.link('/products?done=deleted'));
+}
+
+async function renderDeletion(
+  visit: Visit, portal: Portal, isChanged: boolean,
+): Promise<Reply> {
+  const { format, link } = visit;
+  const product = await getProduct(visit, portal);
+  const { name, sku, category, priceMinor, stock, position, updatedAt } = product;
+  const here = link(pathOf(product));
+  return renderPage(visit, portal, {
+    title: 'Delete this product?',
+    status: isChanged ? 409 : 200,
+    content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
+        <p>It was changed meanwhile, and was not deleted. This is how it is now.</p>
+      </div>`}
+      <section class="card">
+        ${facts([
+    ['Name', html`<bdi>${name}</bdi>`],
+    ['SKU', html`<bdi>${sku}</bdi>`],
+    ['Category', html`<bdi>${category}</bdi>`],
+    ['Price', format.money(priceMinor)],
+    ['Stock', format.number(stock)],
+    ['Changed', format.timeElement(updatedAt)],
+  ])}
+        <p>It cannot be brought back. Its SKU is free again then, and what happened to it stays in
+          the history.</p>
+        ${postForm(visit, `${here}/delete`, html`${onceField()}
+          <input type="hidden" name="position" value="${position}">
+          <button class="danger">Delete the product</button>
+          <a class="button" href="${here}">Keep it</a>`, 'actions')}
+      </section>`,
+  });
+}

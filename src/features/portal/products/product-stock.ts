@@ -1,0 +1,113 @@
+/** The stock of a product, changed by hand: set to what was counted, or moved by so many. */
+import { PORTAL_KEY_ID } from '../../../domain/id.ts';
+import {
+  parseStockChange, type StockChange, type StockResult,
+} from '../../../domain/catalogue/stock-change.ts';
+import { TOO_MUCH } from '../../../domain/catalogue/stock-sync.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { type Faults, type Form, readFaults } from '../forms/form.ts';
+import { isSentBefore, readOnce } from '../forms/form-nonce.ts';
+import { redirect } from '../html/page.ts';
+import { SENT_BEFORE } from './product-form.ts';
+import { type Refused, renderProduct } from './product-view.ts';
+import type { StockTexts } from './stock-forms.ts';
+import type { DraftRoute, Portal, Visit } from '../route.ts';
+import { parseTypedWhole } from '../forms/typed-number.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+import { getProduct, noProduct } from './product.ts';
+
+/** One of the two forms, by the name of the field of its number; the reason is named after it. */
+type StockField = 'set' | 'amount';
+
+/** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
+export async function setStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const expect = findWholeNumber(form.get('expect')) ?? NaN;
+  return changeStock(visit, portal, form, 'set', (set) => ({ set, expect }));
+}
+
+/** POST /portal/products/{id}/adjust: 303, 400, 404, 409, 422 */
+export async function adjustStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+  const sign = form.get('way') === 'take' ? -1 : 1;
+  return changeStock(visit, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));
+}
+
+export const stockDraft = makeDraft('set');
+export const adjustmentDraft = makeDraft('amount');
+
+function makeDraft(field: StockField): DraftRoute {
+  return {
+    fields: [field, `${field}_reason`],
+    show: async (visit, portal, form) => renderProduct(
+      visit, portal, await getProduct(visit, portal),
+      { status: 200, stock: readTexts(form, field) },
+    ),
+  };
+}
+
+function readTexts(form: Form, field: StockField): StockTexts {
+  return {
+    [field]: form.getTrimmed(field), [`${field}_reason`]: form.getTrimmed(`${field}_reason`),
+  };
+}
+
+async function changeStock(
+  visit: Visit, portal: Portal, form: Form, field: StockField,
+  describe: (typed: number) => object,
+): Promise<Reply> {
+  const texts = readTexts(form, field);
+  const refuse = async (refused: Refused): Promise<Reply> =>
+    renderProduct(visit, portal, await getProduct(visit, portal), { ...refused, stock: texts });
+  const read = readChange(visit.parameters['id'] ?? '', texts, field, describe);
+  if ('faults' in read) return refuse({ status: 422, faults: read.faults });
+  const { sellerId } = visit.account;
+  try {
+    const { results: [result], isReplay } = await portal.store.syncStock(
+      { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) },
+      {
+        changes: [read.change], isAtomic: true, source: undefined, reason: undefined,
+        completion: undefined,
+      }, false,
+    );
+    const refused = result && explainResult(visit, result, read.change);
+    if (refused) return refuse(refused);
+    const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
+    return redirect(visit.link(`/products/${visit.parameters['id']}?done=${done}`));
+  } catch (error) {
+    if (isSentBefore(error)) return refuse({ status: 409, detail: SENT_BEFORE });
+    throw error;
+  }
+}
+
+function readChange(
+  id: string, texts: StockTexts, field: StockField, describe: (typed: number) => object,
+): { readonly change: StockChange } | { readonly faults: Faults } {
+  const typed = parseTypedWhole(texts[field] ?? '');
+  if ('fault' in typed) return { faults: new Map([[field, typed.fault.detail]]) };
+  if (typed.value < 0) return { faults: new Map([[field, 'Write a number without a sign.']]) };
+  const reason = texts[`${field}_reason`];
+  const sent = parseStockChange({ id, ...describe(typed.value), ...(reason && { reason }) }, false);
+  if ('change' in sent) return sent;
+  const faults = [...readFaults(sent.issues)].map(([member, detail]) =>
+    [member === 'reason' ? `${field}_reason` : field, detail] as const);
+  return { faults: new Map(faults) };
+}
+
+/** Undefined where it did what was asked for. @throws AppError `not_found` */
+function explainResult(
+  { format }: Visit, { status, previous = 0 }: StockResult, { set = 0, expect = 0 }: StockChange,
+): Refused | undefined {
+  const refuse = (detail: string): Refused =>
+    ({ status: 422, faults: new Map([['amount', detail]]) });
+  switch (status) {
+    case 'ok': case 'unchanged': return undefined;
+    case 'not_found': throw noProduct();
+    case 'insufficient': return refuse(`Only ${format.number(previous)} are in stock.`);
+    case 'invalid': return refuse(TOO_MUCH.detail);
+    case 'conflict': case 'stale': {
+      const [was, is, typed] = [expect, previous, set].map(format.number);
+      const what = `The stock moved while you counted: it was ${was}, and it is ${is} now.`;
+      const hint = `If ${typed} is right nevertheless, set it once more.`;
+      return { status: 409, detail: `${what} ${hint}` };
+    }
+  }
+}

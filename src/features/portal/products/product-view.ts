@@ -1,0 +1,146 @@
+/**
+ * The page of a product: what it is, what its stock did, and the forms that change it. A form that
+ * is refused comes back on the same page, with what was typed.
+ */
+import type { ChangeType } from '../../../domain/catalogue/change.ts';
+import { formatProductId } from '../../../domain/id.ts';
+import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { doneNotice } from '../html/done.ts';
+import { faultSummary, notice, postForm } from '../forms/fields.ts';
+import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { facts } from '../html/list.ts';
+import { followChanges, showOnChange, stockLevel } from '../changes/live.ts';
+import { renderPage } from '../html/page.ts';
+import type { Portal, Visit } from '../route.ts';
+import { describeTexts, PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
+import { EDITED_FIELDS, formatBase } from './product-merge.ts';
+import { pathOf } from './product-path.ts';
+import { STOCK_LABELS, stockForms, type StockTexts } from './stock-forms.ts';
+import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
+import { stockPlot } from './stock-plot.ts';
+
+/** What was typed, and the text of the base that the form was opened with. */
+export interface ProductEdit {
+  readonly texts: ProductTexts;
+  readonly base: string;
+}
+
+/** A form that was refused, and why. */
+export interface Refused {
+  readonly status: number;
+  readonly faults?: Faults;
+  readonly detail?: string;
+  readonly edit?: ProductEdit;
+  readonly stock?: StockTexts;
+}
+
+const DONE = new Map([
+  ['created', 'The product was created.'],
+  ['saved', 'What you changed was saved.'],
+  ['stock', 'The stock was changed.'],
+  ['same', 'The stock was that already: nothing was changed.'],
+  ['repeated', 'This was done before. It was not done twice.'],
+]);
+
+export async function renderProduct(
+  visit: Visit, portal: Portal, product: Product, refused?: Refused,
+): Promise<Reply> {
+  const { faults = NO_FAULTS, detail } = refused ?? {};
+  const ledger = await readLedger(visit, portal, product);
+  const id = formatProductId(product.sellerId, product.id);
+  return renderPage(visit, portal, {
+    title: product.name,
+    heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
+    ...(refused && { status: refused.status }),
+    content: followChanges(visit, Math.max(visit.position, product.position), html`
+      ${!refused && [doneNotice(visit, DONE), mergedNotice(visit)]}
+      ${faultSummary(faults, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
+      <div data-product="${id}">
+        ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
+          <a href="${visit.link('/products')}">See the others</a></p>`)}
+        ${renderFacts(visit, product, id)}
+        ${renderCards(visit, portal, product, { ledger, refused })}
+        <section id="movements" aria-labelledby="movements-title">
+          <h2 id="movements-title">Stock movements</h2>
+          ${renderLedger(visit, product, ledger)}
+        </section>
+      </div>`),
+    scripts: ['live.js'],
+  });
+}
+
+/** The form for all but the stock. */
+function editForm(visit: Visit, product: Product, edit: ProductEdit, faults: Faults): Html {
+  return postForm(visit, visit.link(pathOf(product)), html`
+    <input type="hidden" name="base" value="${edit.base}">
+    ${productFields(visit, edit.texts, faults)}
+    <button>Save</button>`);
+}
+
+/** After an edit that was merged with someone else's; `theirs` in the address names the fields. */
+function mergedNotice({ query }: Visit): Content {
+  const kept = EDITED_FIELDS.filter((field) => query.getAll('theirs').includes(field));
+  const names = kept.map((field) => PRODUCT_LABELS[field]).join(', ');
+  return kept.length > 0 && notice(html`<p>Saved. Someone else edited this product while your form
+    was open. Their changes were kept: ${names}.</p>`);
+}
+
+function renderFacts(visit: Visit, product: Product, id: string): Html {
+  const { format, link } = visit;
+  const { sku, category, priceMinor, stock, createdAt, updatedAt } = product;
+  const number = html`<span data-live="stock">${format.number(stock)}</span>`;
+  return html`<section class="card" aria-label="The product">
+    ${facts([
+    ['SKU', html`<bdi data-live="sku">${sku}</bdi>`],
+    ['Category', html`<bdi data-live="category">${category}</bdi>`],
+    ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
+    ['Stock', html`${number} ${stockLevel(stock, visit)}`],
+    ['Created', format.timeElement(createdAt)],
+    ['Changed', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
+    ['Id', html`<code>${id}</code>`],
+  ])}
+    <p class="actions"><a class="button" href="${link(`${pathOf(product)}/delete`)}">Delete</a></p>
+  </section>`;
+}
+
+interface Shown {
+  readonly ledger: StockLedger;
+  readonly refused: Refused | undefined;
+}
+
+function renderCards(
+  visit: Visit, { clock }: Portal, product: Product, { ledger, refused }: Shown,
+): Html {
+  const { format } = visit;
+  const faults = refused?.faults ?? NO_FAULTS;
+  const edit = refused?.edit
+    ?? { texts: describeTexts(product, format), base: formatBase(product) };
+  const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
+  return html`<div class="columns">
+    <div>
+      <section class="card" aria-labelledby="plot-heading">
+        <h2 id="plot-heading">Stock over time</h2>
+        ${plot ?? html`<p class="quiet">The stock has not moved yet.</p>`}
+      </section>
+      <section class="card" aria-labelledby="stock-heading">
+        <h2 id="stock-heading">Change the stock</h2>
+        ${changedMeanwhile(visit, product, ['stock'], 'The stock has changed.')}
+        ${stockForms(visit, product, refused?.stock ?? {}, faults)}
+      </section>
+    </div>
+    <section class="card" aria-labelledby="edit-heading">
+      <h2 id="edit-heading">Edit</h2>
+      ${changedMeanwhile(visit, product, ['updated'], 'Someone else edited this product.')}
+      ${editForm(visit, product, edit, faults)}
+    </section>
+  </div>`;
+}
+
+function changedMeanwhile(
+  { link }: Visit, product: Product, types: readonly ChangeType[], what: string,
+): Html {
+  return showOnChange(types, html`<p>${what}
+    <a href="${link(pathOf(product))}">Show the current version</a></p>`);
+}

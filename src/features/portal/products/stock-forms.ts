@@ -1,0 +1,44 @@
+/** The two ways to change the stock of a product by hand: to say what it is, or what moves. */
+import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
+import type { Product } from '../../../domain/catalogue/product.ts';
+import { postForm, textField } from '../forms/fields.ts';
+import type { Faults } from '../forms/form.ts';
+import { html, type Html } from '../html/html.ts';
+import { onceField } from '../forms/form-nonce.ts';
+import type { Visit } from '../route.ts';
+import { pathOf } from './product-path.ts';
+
+/** What was typed, by the names of the fields. */
+export type StockTexts = Readonly<Record<string, string>>;
+
+export const STOCK_LABELS: Readonly<Record<string, string>> = {
+  amount: 'How many', amount_reason: 'Reason', set: 'Counted', set_reason: 'Reason',
+};
+
+/** The second one is made only where the stock is still what its page shows. */
+export function stockForms(
+  visit: Visit, product: Product, texts: StockTexts, faults: Faults,
+): Html {
+  const here = visit.link(pathOf(product));
+  const number = (name: string): Html => textField({
+    name, label: STOCK_LABELS[name] ?? '', value: texts[name] ?? '', faults, isRequired: true,
+    inputMode: 'numeric',
+  });
+  const reason = (name: string): Html => textField({
+    name, label: `${STOCK_LABELS[name]} (optional)`, value: texts[name] ?? '', faults,
+    maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, of which one takes up to two
+  });
+  return html`<h3>Goods that come or go</h3>
+    ${postForm(visit, `${here}/adjust`, html`${onceField()}
+      ${number('amount')}
+      ${reason('amount_reason')}
+      <div class="actions"><button name="way" value="add">Add</button>
+        <button name="way" value="take" class="plain">Take away</button></div>`)}
+    <hr>
+    <h3>A count of what is there</h3>
+    ${postForm(visit, `${here}/stock`, html`${onceField()}
+      <input type="hidden" name="expect" value="${product.stock}" data-live="expect">
+      ${number('set')}
+      ${reason('set_reason')}
+      <div class="actions"><button>Set the stock</button></div>`)}`;
+}

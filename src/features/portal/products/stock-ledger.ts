@@ -1,0 +1,85 @@
+/** The movements of a product's stock, the newest first, page by page. */
+import type { Change } from '../../../domain/catalogue/change.ts';
+import type { KeyId } from '../../../domain/id.ts';
+import type { Product } from '../../../domain/catalogue/product.ts';
+import { html, type Html } from '../html/html.ts';
+import { readKeyNames } from '../keys/key-names.ts';
+import {
+  KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, PORTAL_PAGE_ROWS, REASON_BYTES, SOURCE_BYTES,
+} from '../limits.ts';
+import { cell, headCell, numberCell, pager, table } from '../html/list.ts';
+import type { Portal, Visit } from '../route.ts';
+import { shorten } from '../html/shorten.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+import { pathOf } from './product-path.ts';
+
+export interface StockLedger {
+  /** The newest, for the plot. */
+  readonly newest: readonly Change[];
+  /** Those of the page that is asked for. */
+  readonly page: readonly Change[];
+  /** Where the next page begins: its newest position. */
+  readonly next: number | undefined;
+  readonly isFirst: boolean;
+  readonly keyNames: ReadonlyMap<KeyId, string>;
+}
+
+
+/** The page is that which the address asks for; the first one where it asks for none. */
+export async function readLedger(
+  visit: Visit, { store }: Portal, { sellerId, id }: Product,
+): Promise<StockLedger> {
+  const upTo = findWholeNumber(visit.query.get('up_to') ?? '') || undefined;
+  const read = (from: number, limit: number) => store.listMovements(sellerId, {
+    filter: { productId: id }, after: 0, upTo: from, isDescending: true, limit,
+  });
+  const { movements: newest, next } = await read(Number.MAX_SAFE_INTEGER, PLOT_MOVEMENTS_LIMIT);
+  const found = upTo === undefined
+    ? cutPage(newest, next) : await read(upTo, PORTAL_PAGE_ROWS);
+  const keyIds = found.movements.map(({ keyId }) => keyId);
+  return {
+    newest, page: found.movements, next: found.next, isFirst: upTo === undefined,
+    keyNames: await readKeyNames(store, sellerId, keyIds),
+  };
+}
+
+export function renderLedger(
+  { link, format }: Visit, product: Product, ledger: StockLedger,
+): Html {
+  const { page, next, isFirst, keyNames } = ledger;
+  const here = link(pathOf(product));
+  return html`${table({
+    caption: 'Stock movements, newest first',
+    columns: [
+      { label: 'When' }, { label: 'Change', isNumber: true }, { label: 'Stock', isNumber: true },
+      { label: 'Why' }, { label: 'Source' }, { label: 'By' },
+    ],
+    rows: page.map(({ at, type, movement, keyId }) => {
+      const { before, after, reason, source } = movement;
+      return [
+        headCell(format.timeElement(at)),
+        numberCell(format.delta(after - before)),
+        numberCell(`${format.number(before)} → ${format.number(after)}`),
+        cell(reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, REASON_BYTES)}</bdi>`),
+        cell(source !== undefined && html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`),
+        cell(html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
+      ];
+    }),
+    empty: html`<p>${isFirst ? 'The stock has not moved yet.' : 'There is nothing older.'}</p>`,
+  })}
+  ${pager(
+    'Pages of movements', isFirst ? undefined : `${here}#movements`,
+    next === undefined ? undefined : `${here}?up_to=${next}#movements`,
+  )}`;
+}
+
+const WHY: Readonly<Record<Change['type'], string>> = {
+  created: 'Created', updated: 'Edited', deleted: 'Deleted', stock: '',
+};
+
+/** The first page of what was read for the plot. */
+function cutPage(newest: readonly Change[], next: number | undefined) {
+  const movements = newest.slice(0, PORTAL_PAGE_ROWS);
+  const last = newest.length > PORTAL_PAGE_ROWS ? movements.at(-1) : undefined;
+  return { movements, next: last ? last.position - 1 : next };
+}

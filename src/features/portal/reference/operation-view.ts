@@ -1,0 +1,111 @@
+/** One operation of the API for people: what it takes, what it answers, and a line to try it. */
+import { copyable } from '../html/copyable.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { cell, headCell, table } from '../html/list.ts';
+import type { Visit } from '../route.ts';
+import { formatCurl, formatExample, KEY_VARIABLE } from './curl.ts';
+import {
+  type Answer, type ApiDocument, nameOf, type Operation, type Parameter, type Schema,
+} from './document.ts';
+import { renderProse } from './prose.ts';
+import { describeType, renderMeaning, renderShapes } from './schema-view.ts';
+
+type Contents = NonNullable<Answer['content']>;
+
+/** `values` are those of the parameters of the path that the line is to have. */
+export function renderOperation(
+  visit: Visit, document: ApiDocument, operation: Operation, values: ReadonlyMap<string, string>,
+): Html {
+  const { method, path, scope, description, hasHead, isDeprecated, body, answers } = operation;
+  // The objects that were told of already.
+  const shown = new Set<string>();
+  const isRefusal = ([status]: Operation['answers'][number]): boolean => Number(status) >= 400;
+  return html`<p><span class="tag">${method}</span> <code>${path}</code>
+      ${isDeprecated && html`<span class="tag low">deprecated</span>`}</p>
+    ${renderProse(description)}
+    ${hasHead && html`<p>HEAD is answered, too, with the header fields alone.</p>`}
+    <h2>Try it</h2>
+    ${copyable('curl', formatCurl(operation, visit.site.url, values))}
+    ${renderKeyNote(visit, scope)}
+    <h2>Parameters</h2>
+    ${renderParameters(operation.parameters)}
+    ${body && html`<h2>Body</h2>
+      ${!body.required && html`<p>It may be left out.</p>`}
+      ${renderContents(body.content)}
+      ${renderShapes(document, schemasOf(body.content), shown)}`}
+    <h2>Answers</h2>
+    ${answers.filter((answer) => !isRefusal(answer)).map(([status, answer]) =>
+  renderAnswer(document, status, answer, shown))}
+    ${renderRefusals(visit, answers.filter(isRefusal))}`;
+}
+
+/** The bodies, each with an example. */
+export function renderContents(content: Contents): Content {
+  return Object.entries(content).map(([mediaType, { schema, example, examples }]) => {
+    const all = examples ? Object.values(examples).map(({ value }) => value) : [example];
+    const { description } = schema.$ref === undefined ? schema : {};
+    return html`<p><code>${mediaType}</code>: ${describeType(schema)}</p>
+      ${description !== undefined && renderProse(description)}
+      ${all.map((one) => html`<pre tabindex="0">${formatExample(one, 2)}</pre>`)}`;
+  });
+}
+
+function renderKeyNote({ link }: Visit, scope: string | undefined): Html {
+  if (scope === undefined) return html`<p>It needs no key.</p>`;
+  return html`<p>Before that, put a key that may do <code>${scope}</code> into the shell:
+    <code>${KEY_VARIABLE}=spk_…</code> (<a href="${link('/keys/new')}">make a key</a>). It belongs
+    on your server alone: what a web page sends with a key is refused.</p>`;
+}
+
+function renderParameters(parameters: readonly Parameter[]): Html {
+  return table({
+    caption: 'Parameters',
+    columns: ['Name', 'In', 'Type', 'Default', 'Meaning'].map((label) => ({ label })),
+    rows: parameters.map(({ name, in: place, required, description, schema, example }) => {
+      const { default: fallback, ...rest } = schema;
+      return [
+        headCell(html`<code>${name}</code>${required && html`
+          <span class="quiet small">required</span>`}`),
+        cell(html`<span class="nowrap">${place}</span>`),
+        cell(html`${describeType(schema)}${schema.items && ', with commas between'}`),
+        cell(fallback !== undefined && html`<code>${String(fallback)}</code>`),
+        cell(html`${renderMeaning(rest, description)}
+          <p class="quiet small">Such as <code>${String(example)}</code></p>`),
+      ];
+    }),
+    empty: html`<p>It has none.</p>`,
+  });
+}
+
+function renderAnswer(
+  document: ApiDocument, status: string, { description, headers = {}, content }: Answer,
+  shown: Set<string>,
+): Html {
+  const fields = Object.entries(headers).map(([name, reference]) => {
+    const meaning = document.components.headers[nameOf(reference)]?.description ?? '';
+    return html`<dt><code>${name}</code></dt><dd>${renderProse(meaning)}</dd>`;
+  });
+  return html`<h3>${status}</h3>
+    ${renderProse(description)}
+    ${content && renderContents(content)}
+    <details><summary>Header fields of the answer</summary><dl>${fields}</dl></details>
+    ${content && renderShapes(document, schemasOf(content), shown)}`;
+}
+
+function renderRefusals({ link }: Visit, answers: Operation['answers']): Html {
+  return html`<h2>Refusals</h2>
+    <p>They are <a href="${link('/api/problems')}">problem documents</a>.</p>
+    ${table({
+    caption: 'Refusals',
+    columns: [{ label: 'Status' }, { label: 'When' }],
+    rows: answers.map(([status, { description }]) => [
+      headCell(html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`),
+      cell(description),
+    ]),
+    empty: undefined,
+  })}`;
+}
+
+function schemasOf(content: Contents): readonly Schema[] {
+  return Object.values(content).map(({ schema }) => schema);
+}

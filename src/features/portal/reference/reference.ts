@@ -1,0 +1,111 @@
+/** The API for people: all that it can do, each operation, and how it refuses. */
+import { CHANGES, PRODUCTS, STOCK, WEBHOOKS } from '../../../api/paths.ts';
+import { AppError } from '../../../domain/error.ts';
+import { formatProductId, formatWebhookId } from '../../../domain/id.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { KEY_VARIABLE } from './curl.ts';
+import { type ApiDocument, type Operation, readDocument } from './document.ts';
+import { renderContents, renderOperation } from './operation-view.ts';
+import { renderProse } from './prose.ts';
+import { renderShapes } from './schema-view.ts';
+import { copyable } from '../html/copyable.ts';
+import { html, type Html } from '../html/html.ts';
+import { cell, headCell, table } from '../html/list.ts';
+import { renderPage } from '../html/page.ts';
+import type { Portal, Visit } from '../route.ts';
+
+/** By where their paths begin; the first that fits is it. */
+const GROUPS: readonly (readonly [path: string, name: string])[] = [
+  [PRODUCTS, 'Products'], [STOCK, 'Stock'], [CHANGES, 'Changes'], [WEBHOOKS, 'Webhooks'],
+  ['', 'The API itself'],
+];
+
+/** GET /portal/api: 200 */
+export async function showApi(visit: Visit, portal: Portal): Promise<Reply> {
+  const document = readDocument(portal);
+  const { info, components, operations } = document;
+  const groups = Map.groupBy(operations, ({ path }) =>
+    GROUPS.find(([start]) => path.startsWith(start))?.[1]);
+  const { site, link } = visit;
+  return renderPage(visit, portal, {
+    title: 'API',
+    content: html`${renderProse(info.description)}
+      <p>The API is at <code>${site.url}</code>. Every request carries a
+        <a href="${link('/keys')}">key</a> in the header field <code>x-api-key</code>:
+        ${components.securitySchemes.apiKey.description}</p>
+      ${copyable('first', `${KEY_VARIABLE}=spk_…\n`
+        + `curl '${site.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
+      <p><a class="button" href="${portal.prefix}${pathOf(document, 'readOpenApi')}">OpenAPI
+        document</a> <a class="button" href="${link('/api/problems')}">Refusals</a></p>
+      ${GROUPS.map(([, name]) => renderGroup(visit, name, groups.get(name) ?? []))}`,
+  });
+}
+
+/** GET /portal/api/{operation}: 200, 404 */
+export async function showOperation(visit: Visit, portal: Portal): Promise<Reply> {
+  const document = readDocument(portal);
+  const { operation: id = '' } = visit.parameters;
+  const operation = document.operations.find((one) => one.id === id);
+  if (!operation) throw new AppError('not_found', 'The API has no such operation.');
+  const isOff = operation.path.startsWith(WEBHOOKS) && !portal.webhooks;
+  // What is deleted or changed by a line that is copied should not be what is sold.
+  const values = operation.method === 'GET'
+    ? await readSamples(visit, portal) : new Map<string, string>();
+  return renderPage(visit, portal, {
+    title: operation.summary,
+    content: html`${isOff && html`<div class="notice low"><p>Webhooks are switched off on this
+        server. Whoever runs it can allow them.</p></div>`}
+      ${renderOperation(visit, document, operation, values)}
+      <p><a href="${visit.link('/api')}">All of the API</a></p>`,
+  });
+}
+
+/** GET /portal/api/problems: 200 */
+export async function showProblems(visit: Visit, portal: Portal): Promise<Reply> {
+  const document = readDocument(portal);
+  const answers = Object.entries(document.components.responses);
+  const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
+  return renderPage(visit, portal, {
+    title: 'Refusals of the API',
+    content: html`<h2>What they are</h2>
+      ${schema && renderShapes(document, [schema.schema], new Set())}
+      ${answers.map(([status, { description, content }]) => html`
+        <h2 id="status-${status}">${status}</h2>
+        <p>${description}</p>
+        ${content && renderContents(content)}`)}
+      <p><a href="${visit.link('/api')}">All of the API</a></p>`,
+  });
+}
+
+function renderGroup({ link }: Visit, name: string, operations: readonly Operation[]): Html {
+  return html`<h2>${name}</h2>
+    ${table({
+    caption: name,
+    columns: [{ label: 'What it does' }, { label: 'Request' }, { label: 'Scope' }],
+    rows: operations.map(({ id, method, path, summary, scope }) => [
+      headCell(html`<a href="${link(`/api/${id}`)}">${summary}</a>`),
+      cell(html`<span class="tag">${method}</span> <code>${path}</code>`),
+      cell(scope === undefined ? 'no key' : html`<code>${scope}</code>`),
+    ]),
+    empty: undefined,
+  })}`;
+}
+
+function pathOf({ operations }: ApiDocument, id: string): string {
+  return operations.find((operation) => operation.id === id)?.path ?? '';
+}
+
+/** What is there in this shop, for the parameters of paths. */
+async function readSamples(
+  { account: { sellerId } }: Visit, { store, webhooks }: Portal,
+): Promise<ReadonlyMap<string, string>> {
+  const first = { after: undefined, limit: 1 };
+  const { products: [product] } = await store.listProducts(sellerId, first);
+  const [webhook] = webhooks ? await store.listWebhooks(sellerId, first) : [];
+  return new Map([
+    ...product ? [
+      ['id', formatProductId(sellerId, product.id)] as const, ['sku', product.sku] as const,
+    ] : [],
+    ...webhook ? [['webhook_id', formatWebhookId(webhook)] as const] : [],
+  ]);
+}

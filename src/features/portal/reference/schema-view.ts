@@ -1,0 +1,135 @@
+/** JSON Schemas for people: what members an object has, of which type, and within which limits. */
+import { type Content, html, type Html } from '../html/html.ts';
+import { cell, headCell, table } from '../html/list.ts';
+import { type ApiDocument, nameOf, type Schema } from './document.ts';
+import { renderProse } from './prose.ts';
+
+const NUMBERS = new Intl.NumberFormat('en');
+
+/** The type in words; one that has a name leads to its table. */
+export function describeType(schema: Schema): Content {
+  const { $ref, type, items, enum: values, format, contentSchema, anyOf = schema.oneOf } = schema;
+  if ($ref !== undefined) {
+    return html`<a href="#${idOf(nameOf(schema))}">${nameOf(schema)}</a>`;
+  }
+  if (contentSchema) return html`lines, each ${describeType(contentSchema)}`;
+  if (anyOf) return join(anyOf.map(describeType));
+  const names = [type ?? []].flat();
+  if (items) {
+    const others = names.filter((name) => name !== 'array');
+    return join([html`array of ${describeType(items)}`, ...others]);
+  }
+  // A list of what each value means has the values.
+  const isListed = schema.description?.startsWith('- ') === true;
+  if (values && !isListed) return join(values.map((value) => html`<code>${String(value)}</code>`));
+  return `${names.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
+}
+
+/** What values may be, in words. */
+function listLimits(schema: Schema): readonly Content[] {
+  const { minimum, maximum, exclusiveMaximum, minLength, maxLength, minItems, maxItems } = schema;
+  const { pattern, default: fallback, const: only } = schema;
+  return [
+    formatRange(minimum, maximum),
+    exclusiveMaximum !== undefined && `below ${NUMBERS.format(exclusiveMaximum)}`,
+    formatCount(minLength, maxLength, 'characters'),
+    formatCount(minItems, maxItems, 'items'),
+    pattern !== undefined && html`like <code>${pattern}</code>`,
+    only !== undefined && html`always <code>${String(only)}</code>`,
+    fallback !== undefined && html`default <code>${String(fallback)}</code>`,
+  ].filter((part) => part !== false && part !== undefined);
+}
+
+/** The tables of all that is named in these; `shown` are those that were, and grows. */
+export function renderShapes(
+  { components: { schemas } }: ApiDocument, roots: readonly Schema[], shown: Set<string>,
+): Html {
+  const names = roots.flatMap((root) => listNames(root, schemas, shown));
+  return html`${names.map((name) => html`
+    <section aria-labelledby="${idOf(name)}"><h3 id="${idOf(name)}">${name}</h3>
+      ${renderShape(name, schemas[name] ?? {})}</section>`)}`;
+}
+
+function idOf(name: string): string {
+  return `schema-${name}`;
+}
+
+function join(parts: readonly Content[]): Html {
+  return html`${parts.map((part, index) => html`${index > 0 && ' or '}${part}`)}`;
+}
+
+function formatRange(least: number | undefined, most: number | undefined): string | undefined {
+  // Whatever a number in JSON can be is no limit worth a word.
+  const end = most === Number.MAX_SAFE_INTEGER ? undefined : most;
+  if (end === undefined) return least === undefined ? undefined : `from ${NUMBERS.format(least)}`;
+  return `${least === undefined ? 'up' : NUMBERS.format(least)} to ${NUMBERS.format(end)}`;
+}
+
+function formatCount(
+  least: number | undefined, most: number | undefined, unit: string,
+): string | undefined {
+  if (most === undefined) return least === undefined ? undefined : 'not empty';
+  return `${formatRange(least, most)} ${unit}`;
+}
+
+/** In the order in which they are met. */
+function listNames(
+  schema: Schema, schemas: Readonly<Record<string, Schema>>, shown: Set<string>,
+): string[] {
+  const { $ref, properties = {}, items, anyOf = [], oneOf = [], contentSchema } = schema;
+  const parts = [
+    ...Object.values(properties), ...anyOf, ...oneOf, ...[items ?? []].flat(),
+    ...[contentSchema ?? []].flat(),
+  ];
+  const name = $ref === undefined ? undefined : nameOf(schema);
+  if (name === undefined) return parts.flatMap((part) => listNames(part, schemas, shown));
+  if (shown.has(name)) return [];
+  shown.add(name);
+  return [name, ...listNames(schemas[name] ?? {}, schemas, shown)];
+}
+
+function renderShape(name: string, schema: Schema): Html {
+  const { description, properties, anyOf = schema.oneOf } = schema;
+  return html`${description !== undefined && renderProse(description)}
+    ${properties && renderMembers(name, schema)}
+    ${anyOf && html`<p>One of these:</p><ul>${anyOf.map((variant, index) => html`
+      <li>${variant.properties ? renderMembers(`${name}, variant ${index + 1}`, variant)
+    : describeType(variant)}</li>`)}
+    </ul>`}`;
+}
+
+function renderMembers(name: string, schema: Schema): Html {
+  return table({
+    caption: `Members of ${name}`,
+    columns: [{ label: 'Member' }, { label: 'Type' }, { label: 'Meaning' }],
+    rows: listMembers(schema, '').map(({ path, isRequired, member }) => [
+      headCell(html`<code>${path}</code>${!isRequired && html`
+        <span class="quiet small">optional</span>`}`),
+      cell(html`<span class="nowrap">${describeType(member)}</span>`),
+      cell(renderMeaning(member)),
+    ]),
+    empty: html`<p>It has no members.</p>`,
+  });
+}
+
+/** What it means, and its limits. */
+export function renderMeaning(schema: Schema, description = schema.description): Html {
+  const limits = listLimits(schema).map((limit, index) => html`${index > 0 && ', '}${limit}`);
+  return html`${description !== undefined && renderProse(description)}${limits.length > 0 && html`
+    <p class="quiet small">${limits}</p>`}`;
+}
+
+interface Member {
+  readonly path: string;
+  readonly isRequired: boolean;
+  readonly member: Schema;
+}
+
+/** Objects without a name stand with their members where they are. */
+function listMembers({ properties = {}, required = [] }: Schema, prefix: string): Member[] {
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const path = `${prefix}${name}`;
+    const own = { path, isRequired: required.includes(name), member };
+    return member.properties ? [own, ...listMembers(member, `${path}.`)] : [own];
+  });
+}

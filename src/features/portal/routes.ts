@@ -1,0 +1,128 @@
+/**
+ * All pages of the portal on one screen; paths are below `/portal`. Each handler names the statuses
+ * that it answers; before it is asked, `portal.ts` may lead to the sign-in (303) or refuse (403,
+ * 404, 405, 429; of a form also 400, 408, 413, 415). `draft` says how to show a form again whose
+ * session ended while it was being filled in.
+ */
+import { changeSettings, settingsDraft, showAccount } from './account/account.ts';
+import { changeEmail, emailDraft, showEmail } from './account/account-email.ts';
+import { changePassword, showPassword } from './account/account-password.ts';
+import { endSessions, showSessions } from './account/account-sessions.ts';
+import {
+  disableSecondStep, enableSecondStep, makeRecoveryCodes, showSecondStep,
+} from './account/account-two-factor.ts';
+import { showActivity } from './account/activity.ts';
+import { showApi, showOperation, showProblems } from './reference/reference.ts';
+import { readAsset } from './asset-file.ts';
+import { showChanges } from './changes/changes.ts';
+import { exportFile } from './imports/export-file.ts';
+import { showImports, uploadFile } from './imports/upload-page.ts';
+import {
+  cancelImport, commitImport, discardImport, importDraft, readRefusedRows, showImport, tryImport,
+} from './imports/import-page.ts';
+import { join, showJoin } from './sign-in/join.ts';
+import { revokeKey, rotateKey, showRevocation } from './keys/key-actions.ts';
+import { keyDraft, makeKey, showKeyForm } from './keys/key-making.ts';
+import { showKey, showKeys } from './keys/keys.ts';
+import { followLive } from './changes/live-stream.ts';
+import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
+import { showOverview } from './overview/overview.ts';
+import { editDraft, editProduct, showProduct } from './products/product.ts';
+import { deleteProduct, showDeletion } from './products/product-deletion.ts';
+import { adjustmentDraft, adjustStock, setStock, stockDraft } from './products/product-stock.ts';
+import { showProducts } from './products/products.ts';
+import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
+import { showSignInCode, signInWithCode } from './sign-in/sign-in-code.ts';
+import {
+  deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
+  testWebhook,
+} from './webhooks/webhook-actions.ts';
+import {
+  editWebhook, makeWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
+} from './webhooks/webhook-form.ts';
+import { showWebhook, showWebhooks } from './webhooks/webhooks.ts';
+import type { PageRoute } from './route.ts';
+
+const openGet = { method: 'GET', access: 'open' } as const;
+const openPost = { method: 'POST', access: 'open' } as const;
+const get = { method: 'GET', access: 'own' } as const;
+const post = { method: 'POST', access: 'own' } as const;
+const upload = { method: 'POST', access: 'upload' } as const;
+
+export const routes: readonly PageRoute[] = [
+  { ...openGet, path: '/assets/{digest}/{name}', handle: readAsset },
+
+  { ...openGet, path: '/join', handle: showJoin },
+  { ...openPost, path: '/join', handle: join },
+  { ...openGet, path: '/sign-in', handle: showSignIn },
+  { ...openPost, path: '/sign-in', handle: signIn },
+  { ...openGet, path: '/sign-in/code', handle: showSignInCode },
+  { ...openPost, path: '/sign-in/code', handle: signInWithCode },
+  { ...post, path: '/sign-out', handle: signOut },
+
+  { ...get, path: '/', handle: showOverview },
+
+  { ...get, path: '/activity', handle: showActivity },
+
+  { ...get, path: '/account', handle: showAccount },
+  { ...post, path: '/account', handle: changeSettings, draft: settingsDraft },
+  { ...get, path: '/account/email', handle: showEmail },
+  { ...post, path: '/account/email', handle: changeEmail, draft: emailDraft },
+  { ...get, path: '/account/password', handle: showPassword },
+  { ...post, path: '/account/password', handle: changePassword },
+  { ...get, path: '/account/second-step', handle: showSecondStep },
+  { ...post, path: '/account/second-step', handle: enableSecondStep },
+  { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
+  { ...post, path: '/account/second-step/off', handle: disableSecondStep },
+  { ...get, path: '/account/sessions', handle: showSessions },
+  { ...post, path: '/account/sessions', handle: endSessions },
+
+  { ...get, path: '/import', handle: showImports },
+  { ...upload, path: '/import', handle: uploadFile },
+  { ...get, path: '/import/{id}', handle: showImport },
+  { ...post, path: '/import/{id}', handle: tryImport, draft: importDraft },
+  { ...post, path: '/import/{id}/commit', handle: commitImport },
+  { ...post, path: '/import/{id}/cancel', handle: cancelImport },
+  { ...post, path: '/import/{id}/discard', handle: discardImport },
+  { ...get, path: '/import/{id}/refused', handle: readRefusedRows },
+  { ...get, path: '/export', handle: exportFile },
+
+  { ...get, path: '/api', handle: showApi },
+  { ...get, path: '/api/problems', handle: showProblems },
+  { ...get, path: '/api/{operation}', handle: showOperation },
+
+  { ...get, path: '/changes', handle: showChanges },
+
+  { ...get, path: '/keys', handle: showKeys },
+  { ...get, path: '/keys/new', handle: showKeyForm },
+  { ...post, path: '/keys/new', handle: makeKey, draft: keyDraft },
+  { ...get, path: '/keys/{key_id}', handle: showKey },
+  { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
+  { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
+  { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
+
+  { ...get, path: '/live', handle: followLive },
+
+  { ...get, path: '/products', handle: showProducts },
+  { ...get, path: '/products/new', handle: showNewProduct },
+  { ...post, path: '/products/new', handle: createProduct, draft: newProductDraft },
+  { ...get, path: '/products/{id}', handle: showProduct },
+  { ...post, path: '/products/{id}', handle: editProduct, draft: editDraft },
+  { ...post, path: '/products/{id}/stock', handle: setStock, draft: stockDraft },
+  { ...post, path: '/products/{id}/adjust', handle: adjustStock, draft: adjustmentDraft },
+  { ...get, path: '/products/{id}/delete', handle: showDeletion },
+  { ...post, path: '/products/{id}/delete', handle: deleteProduct },
+
+  { ...get, path: '/webhooks', handle: showWebhooks },
+  { ...get, path: '/webhooks/new', handle: showWebhookForm },
+  { ...post, path: '/webhooks/new', handle: makeWebhook, draft: newWebhookDraft },
+  { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
+  { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookEdit },
+  { ...post, path: '/webhooks/{webhook_id}/edit', handle: editWebhook, draft: webhookDraft },
+  { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
+  { ...post, path: '/webhooks/{webhook_id}/replay', handle: replayWebhook, draft: replayDraft },
+  { ...post, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
+  { ...get, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
+  { ...post, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
+];

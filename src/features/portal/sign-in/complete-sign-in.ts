@@ -1,0 +1,62 @@
+/** What is done for everybody who gets in, however they showed who they are. */
+import type { Reply } from '../../../http/response/reply.ts';
+import type { Credentials } from '../../../store/account-store.ts';
+import { makeDeviceCookie, readDevice } from './device.ts';
+import { decryptDraft } from '../forms/draft.ts';
+import { redirect } from '../html/page.ts';
+import type { OpenVisit, Portal } from '../route.ts';
+import { FORGET_SECOND_STEP } from './two-factor.ts';
+import { beginSession } from './session.ts';
+
+type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
+
+/** Where the sign-in leads. */
+interface Destination {
+  /** A page. */
+  readonly to: string;
+  /** The form to return to, encrypted; empty where there is none. */
+  readonly draft: string;
+}
+
+/**
+ * Begins a session, in the place of one that this browser had, and goes on to a page; to that of
+ * the sign-in where the account has changed since it was asked for.
+ */
+export async function enter(
+  visit: OpenVisit, portal: Portal, known: Credentials, { to, draft: encrypted }: Destination,
+): Promise<Reply> {
+  const { visitor, address, headers } = visit;
+  const { store } = portal;
+  if (visitor) {
+    const { account, session } = visitor;
+    await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
+  }
+  const { session, cookie, token } = beginSession(address, headers['user-agent']);
+  const isIn = await store.createSession(known.sellerId, session, known);
+  if (!isIn) return redirect(visit.link('/sign-in?late'), [FORGET_SECOND_STEP]);
+  const device = await rememberDevice(visit, portal, known);
+  const cookies = [cookie, FORGET_SECOND_STEP, ...device];
+  const draft = await decryptDraft(visit, portal, encrypted);
+  if (!draft) return redirect(visit.link(to), cookies);
+  // Another account's draft in this browser, and its page, are not for this account.
+  if (draft.sellerId !== known.sellerId) return redirect(visit.link('/'), cookies);
+  return { ...await portal.resume(visit, token, draft), cookies };
+}
+
+/** The cookie that makes a browser known to an account; none where the server cannot seal it. */
+export async function rememberDevice(
+  { headers }: OpenVisit, { store, report }: Portal, known: Known,
+): Promise<readonly string[]> {
+  try {
+    return [await makeDeviceCookie(store, known, await readDevice(store, headers.cookie))];
+  } catch (error) {
+    report({ id: 'device', error }); // nobody is kept out for this
+    return [];
+  }
+}
+
+/** A page of this portal, to go on to; the first one for anything else. */
+export function readReturn(to: string): string {
+  const isOwn = /^\/[\w~.!$&'()*+,;=:@%/?-]{0,1000}$/.test(to) && !to.startsWith('//');
+  return isOwn ? to : '/';
+}

@@ -1,0 +1,40 @@
+/**
+ * The password of somebody who is signed in, asked for again before what matters: whoever sits down
+ * at a browser that was left open gets no further than to its pages.
+ */
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
+import { AppError } from '../../../domain/error.ts';
+import { textField } from '../forms/fields.ts';
+import type { Faults, Form } from '../forms/form.ts';
+import type { Html } from '../html/html.ts';
+import type { Portal, Visit } from '../route.ts';
+
+const FIELD = 'current_password';
+
+/** `id` where a page has several of them. */
+export function ownPasswordField(faults: Faults, id = `field-${FIELD}`): Html {
+  return textField({
+    name: FIELD, label: 'Your password', type: 'password', faults, id,
+    autocomplete: 'current-password', isRequired: true,
+  });
+}
+
+/**
+ * Notes where it is wrong.
+ * @throws AppError `rate_limited`, `unavailable`; `browser_refused` where the session ended while
+ * it was checked, which takes long
+ */
+export async function checkOwnPassword(
+  { account, visitor }: Visit, { store, passwords, limits }: Portal, form: Form,
+  faults: Map<string, string>,
+): Promise<void> {
+  const isRight = await limits.tryAgain(account.sellerId, async () => {
+    const credentials = await store.findCredentials(account.email);
+    return passwords.verify(form.get(FIELD), credentials?.passwordHash);
+  });
+  if (!isRight) faults.set(FIELD, 'This is not your password.');
+  // By its id: a form that is sent twice has given it another token by then.
+  const sessions = await store.listSessions(account.sellerId, SESSIONS_PER_SELLER_LIMIT);
+  if (sessions.some(({ id }) => id === visitor.session.id)) return;
+  throw new AppError('browser_refused', 'You are not signed in any more. Nothing was changed.');
+}

@@ -1,0 +1,21 @@
+/** A password that somebody chooses: its field, and whether it may be taken. */
+import { parseNewPassword } from '../../../domain/access/account.ts';
+import { PASSWORD_MIN_CODE_POINTS } from '../../../domain/limits.ts';
+import type { Parsed } from '../../../domain/validation.ts';
+import { textField } from '../forms/fields.ts';
+import type { Faults, Form } from '../forms/form.ts';
+import type { Html } from '../html/html.ts';
+
+export function newPasswordField(name: string, label: string, faults: Faults): Html {
+  return textField({
+    name, label, type: 'password', faults, autocomplete: 'new-password', isRequired: true,
+    hint: `At least ${PASSWORD_MIN_CODE_POINTS} characters. A sentence of a few words is good.`,
+  });
+}
+
+/** It may not consist of what everybody knows of its owner. */
+export function readNewPassword(
+  form: Form, name: string, { shop, email }: { readonly shop: string; readonly email: string },
+): Parsed<string> {
+  return parseNewPassword(form.get(name), [shop, email, email.split('@')[0] ?? '']);
+}

@@ -1,0 +1,69 @@
+/** The second step of a sign-in: a one-time password, or one of the recovery codes. */
+import { hashCode } from '../../../domain/access/human-code.ts';
+import { AppError } from '../../../domain/error.ts';
+import { findTotpStep } from '../../../domain/access/totp.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { Credentials } from '../../../store/account-store.ts';
+import { findDeviceId, readDevice } from './device.ts';
+import { readDraft } from '../forms/draft.ts';
+import { enter } from './complete-sign-in.ts';
+import { type Form, NO_FAULTS } from '../forms/form.ts';
+import { redirect } from '../html/page.ts';
+import type { OpenVisit, Portal } from '../route.ts';
+import { findSecondStep } from './two-factor.ts';
+import { renderCode, renderSignIn } from './sign-in-forms.ts';
+import { noteRefusal } from './sign-in.ts';
+
+const WRONG = 'This code is not right, or not any more: each is good once. Wait for the next one.';
+
+/** GET /portal/sign-in/code: 200, 303 */
+export async function showSignInCode(visit: OpenVisit, portal: Portal): Promise<Reply> {
+  const step = await findSecondStep(visit, portal);
+  if (!step) return redirect(visit.link('/sign-in?late'));
+  return renderCode(visit, portal, NO_FAULTS, '');
+}
+
+/** POST /portal/sign-in/code: 303, 422, 429, 503 */
+export async function signInWithCode(
+  visit: OpenVisit, portal: Portal, form: Form,
+): Promise<Reply> {
+  const draft = readDraft(form);
+  const step = await findSecondStep(visit, portal);
+  if (!step) {
+    return draft === '' ? redirect(visit.link('/sign-in?late'))
+      : renderSignIn(visit, portal, { email: '', to: '', draft, isLate: true });
+  }
+  const { credentials, to } = step;
+  const code = form.get('code').replace(/\s/g, '');
+  if (await isGood(visit, portal, credentials, code)) {
+    return enter(visit, portal, credentials, { to, draft });
+  }
+  noteRefusal(portal, credentials.sellerId, visit.address, 'Wrong code');
+  return renderCode(visit, portal, new Map([['code', WRONG]]), draft);
+}
+
+/** A recovery code is too long to be guessed: only one-time passwords are counted. */
+async function isGood(
+  { headers, address }: OpenVisit, { store, limits, clock }: Portal, credentials: Credentials,
+  code: string,
+): Promise<boolean> {
+  const { sellerId } = credentials;
+  const recoveryHash = hashCode(code);
+  if (recoveryHash !== undefined) return store.takeRecoveryCode(sellerId, recoveryHash, address);
+  const device = findDeviceId(await readDevice(store, headers.cookie), credentials);
+  return limits.tryTotp(sellerId, device, async () => {
+    const totp = await store.findTotp(sellerId);
+    if (!totp) return true; // it was switched off a moment ago
+    if (totp.secret === undefined) throw unreadable();
+    const step = findTotpStep(totp.secret, code, clock(), totp.step);
+    return step !== undefined && await store.takeTotpStep(sellerId, step);
+  });
+}
+
+function unreadable(): AppError {
+  const what = 'No one-time password can be checked now: server.key in the data folder of the '
+    + 'server is missing, or is another one.';
+  const hint = 'Put back the one that belongs to the database and restart the server, or use a '
+    + 'recovery code.';
+  return new AppError('unavailable', `${what} ${hint}`);
+}

@@ -1,0 +1,82 @@
+/**
+ * The pages of the sign-in: for the password, and for the code of two-factor authentication. Both
+ * carry the draft of a form whose session ended (draft.ts).
+ */
+import type { Reply } from '../../../http/response/reply.ts';
+import { draftField } from '../forms/draft.ts';
+import { faultSummary, notice, postForm, textField } from '../forms/fields.ts';
+import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { html } from '../html/html.ts';
+import { renderOpenPage } from '../html/page.ts';
+import type { OpenVisit, Portal } from '../route.ts';
+
+interface Shown {
+  readonly email: string;
+  /** The page after the sign-in. */
+  readonly to: string;
+  /** The form to return to, encrypted; empty where there is none. */
+  readonly draft: string;
+  readonly refusal?: string;
+  /** Of a refusal. Default 422. */
+  readonly status?: number;
+  /** Whether the second step came too late. */
+  readonly isLate?: boolean;
+}
+
+export function renderSignIn(
+  visit: OpenVisit, portal: Portal, { email, to, draft, refusal, status = 422, isLate }: Shown,
+): Reply {
+  return renderOpenPage(visit, portal, {
+    title: 'Sign in',
+    status: refusal === undefined ? 200 : status,
+    content: html`${faultSummary(NO_FAULTS, refusal)}
+      ${isLate && notice(html`<p>That took too long. Sign in again, please.</p>`)}
+      ${postForm(visit, visit.link('/sign-in'), html`
+        <input type="hidden" name="to" value="${to}">${draftField(draft)}
+        ${textField({
+    name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username',
+    isRequired: true,
+  })}
+        ${textField({
+    name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password',
+    isRequired: true,
+  })}
+        <button>Sign in</button>`)}
+      <p>${portal.isOpen
+    ? html`New here? <a href="${visit.link('/join')}">Open a shop</a>.`
+    : html`Were you invited? <a href="${visit.link('/join')}">Use your code</a>.`}</p>`,
+  });
+}
+
+/** For a form whose session has ended. `draft` is undefined if it could not be kept. */
+export function renderSignInAgain(
+  visit: OpenVisit, portal: Portal, { to, draft }: { to: string; draft: string | undefined },
+): Reply {
+  const what = 'Your session has ended, so nothing was saved. ';
+  const hint = draft === undefined
+    ? 'What you typed was too long to be kept.'
+    : 'Sign in to return to your form, with what you typed. Passwords and codes are not kept.';
+  return renderSignIn(visit, portal, {
+    email: '', to, draft: draft ?? '', refusal: what + hint, status: 403,
+  });
+}
+
+/** The page for the second step of two-factor authentication. */
+export function renderCode(
+  visit: OpenVisit, portal: Portal, faults: Faults, draft: string,
+): Reply {
+  return renderOpenPage(visit, portal, {
+    title: 'Your code',
+    status: faults.size === 0 ? 200 : 422,
+    content: html`${faultSummary(faults, faults.size === 0 ? undefined : 'You are not signed in.')}
+      ${postForm(visit, visit.link('/sign-in/code'), html`
+        ${draftField(draft)}${textField({
+    name: 'code', label: 'Code', faults, autocomplete: 'one-time-code', isRequired: true,
+    maxLength: 40,
+    hint: 'The six digits that your app shows now, or one of your recovery codes.',
+  })}
+        <button>Sign in</button>`)}
+      ${draft === '' && html`<p><a href="${visit.link('/sign-in')}">Back to the e-mail and
+        password</a></p>`}`,
+  });
+}

@@ -1,0 +1,124 @@
+/**
+ * What keeps secrets from being guessed, by token buckets for what was refused: of an address, of
+ * an account, and of what is asked for again by somebody who is signed in. A browser that the
+ * account has used before has a bucket of its own, so that nobody who empties that of an account
+ * locks its owner out (OWASP, device cookies). An e-mail has a bucket whether it has an account or
+ * not, so that none of this tells which accounts there are.
+ */
+import { hash } from 'node:crypto';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../config.ts';
+import { findNetwork } from '../../../domain/network-address.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
+import { AtOnce } from '../../../http/concurrency-limiter.ts';
+import { RateLimiter } from '../../../http/rate-limit.ts';
+import {
+  JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
+  REFUSALS_NOTED_PER_MINUTE, SIGN_IN_WINDOW_MS, SIGN_INS_PER_ADDRESS_PER_MINUTE,
+  SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+} from '../limits.ts';
+
+interface Origin {
+  readonly address: string;
+  /** Of a browser that the account is known to have used. */
+  readonly device: string | undefined;
+}
+
+export class SignInLimits {
+  readonly #addresses: RateLimiter<string>;
+  readonly #passwords: RateLimiter<string>;
+  readonly #totp: RateLimiter<string>;
+  readonly #joins: RateLimiter<string>;
+  readonly #notes: RateLimiter<SellerId>;
+  readonly #checks = new AtOnce<SellerId>('checks of the password', {
+    all: PASSWORD_HASHES_QUEUE_LIMIT, perOwner: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+  });
+
+  constructor(clock: () => number) {
+    const make = <Name = string>(limit: number, windowMs: number): RateLimiter<Name> =>
+      new RateLimiter<Name>(limit, RATE_LIMIT_ENTRIES_LIMIT, clock, windowMs);
+    this.#addresses = make(SIGN_INS_PER_ADDRESS_PER_MINUTE, MINUTE_MS);
+    this.#passwords = make(SIGN_INS_REFUSED_LIMIT, SIGN_IN_WINDOW_MS);
+    this.#totp = make(TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS);
+    this.#joins = make(JOINS_PER_ADDRESS_PER_HOUR, HOUR_MS);
+    this.#notes = make(REFUSALS_NOTED_PER_MINUTE, MINUTE_MS);
+  }
+
+  /**
+   * Runs the check of a password at the sign-in; what it finds right does not count.
+   * @throws AppError `rate_limited`
+   */
+  async tryPassword(
+    email: string, { address, device }: Origin, check: () => Promise<boolean>,
+  ): Promise<boolean> {
+    if (device !== undefined) return attempt([[this.#passwords, `device ${device}`]], check);
+    // Of one length, whatever was typed.
+    const name = `email ${hash('sha256', email, 'base64')}`;
+    return attempt([[this.#addresses, findNetwork(address)], [this.#passwords, name]], check);
+  }
+
+  /** The same for a one-time password. @throws AppError `rate_limited` */
+  async tryTotp(
+    sellerId: SellerId, device: string | undefined, check: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const name = device === undefined ? `seller ${sellerId}` : `device ${device}`;
+    return attempt([[this.#totp, name]], check);
+  }
+
+  /**
+   * The same for the password of somebody who is signed in; few at once, for each takes long, and
+   * others wait for theirs.
+   * @throws AppError `rate_limited`, `unavailable`
+   */
+  async tryAgain(sellerId: SellerId, check: () => Promise<boolean>): Promise<boolean> {
+    const end = this.#checks.begin(sellerId);
+    try {
+      return await attempt([[this.#passwords, `seller ${sellerId}`]], check);
+    } finally {
+      end();
+    }
+  }
+
+  /** Opening a shop without an invitation. @throws AppError `rate_limited` */
+  takeJoin(address: string): void {
+    take(this.#joins, findNetwork(address));
+  }
+
+  /** Whether the log takes down one more refusal of this account. */
+  takeNote(sellerId: SellerId): boolean {
+    return this.#notes.take(sellerId).isAllowed;
+  }
+}
+
+/** Takes a token of each bucket before the check, and puts them back unless it says no. */
+async function attempt(
+  buckets: readonly (readonly [limiter: RateLimiter<string>, name: string])[],
+  check: () => Promise<boolean>,
+): Promise<boolean> {
+  const taken: (() => void)[] = [];
+  let isRefused = false;
+  try {
+    for (const [limiter, name] of buckets) {
+      take(limiter, name);
+      taken.push(() => limiter.giveBack(name));
+    }
+    isRefused = !await check();
+    return !isRefused;
+  } finally {
+    if (!isRefused) for (const giveBack of taken) giveBack();
+  }
+}
+
+function take(limiter: RateLimiter<string>, name: string): void {
+  const { isAllowed, retryAfterSeconds } = limiter.take(name);
+  if (isAllowed) return;
+  const detail = `Too many attempts. Try again in ${describeWait(retryAfterSeconds)}.`;
+  throw new AppError('rate_limited', detail, { retryAfterSeconds });
+}
+
+function describeWait(seconds: number): string {
+  if (seconds < 100) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 100 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}

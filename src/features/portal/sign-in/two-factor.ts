@@ -1,0 +1,62 @@
+/**
+ * Between the two steps of a sign-in: that the password was right is carried by a sealed cookie,
+ * for a few minutes and for one browser. It is no session: all it opens is the page of the code.
+ */
+import type { Credentials } from '../../../store/account-store.ts';
+import { formatCookie, readCookie } from './cookie.ts';
+import { SECOND_STEP_COOKIE_LIMIT_CHARACTERS, SECOND_STEP_LIFE_MS } from '../limits.ts';
+import { stampPassword } from './password.ts';
+import type { OpenVisit, Portal } from '../route.ts';
+
+const COOKIE = 'second-step';
+
+interface Pending {
+  readonly email: string;
+  /** Of the password that was right. */
+  readonly stamp: string;
+  /** The page to go on to. */
+  readonly to: string;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+/** Who has shown the right password, and where they are going. */
+interface SecondStep {
+  readonly credentials: Credentials;
+  readonly to: string;
+}
+
+/** The cookie for a browser that has shown the right password of an e-mail. */
+export async function beginSecondStep(
+  visit: OpenVisit, { store, clock }: Portal, email: string, { credentials, to }: SecondStep,
+): Promise<string> {
+  const pending: Pending = {
+    email, to, stamp: stampPassword(credentials.passwordHash),
+    endsAt: clock() + SECOND_STEP_LIFE_MS,
+  };
+  const sealed = await store.seal(JSON.stringify(pending), contextOf(visit));
+  return formatCookie(COOKIE, sealed, SECOND_STEP_LIFE_MS);
+}
+
+/** For a browser that has made the second step, too. */
+export const FORGET_SECOND_STEP = formatCookie(COOKIE, '', 0);
+
+/** Undefined where there was no first step, or too long ago, or the account has changed since. */
+export async function findSecondStep(
+  visit: OpenVisit, { store, clock }: Portal,
+): Promise<SecondStep | undefined> {
+  const sealed = readCookie(visit.headers.cookie, COOKIE);
+  if (sealed === undefined || sealed.length > SECOND_STEP_COOKIE_LIMIT_CHARACTERS) return undefined;
+  const text = await store.open(sealed, contextOf(visit));
+  if (text === undefined) return undefined;
+  // The cast: nothing else is sealed for this.
+  const { email, stamp, to, endsAt } = JSON.parse(text) as Pending;
+  const credentials = clock() < endsAt ? await store.findCredentials(email) : undefined;
+  if (!credentials || stampPassword(credentials.passwordHash) !== stamp) return undefined;
+  return { credentials, to };
+}
+
+/** The token of its forms says which browser it is, as long as nobody is signed in there. */
+function contextOf({ csrfToken }: OpenVisit): string {
+  return `second step ${csrfToken}`;
+}

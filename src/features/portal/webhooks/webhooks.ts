@@ -1,0 +1,208 @@
+/** The webhooks of a shop: all of them, and the page of one with what was sent to it. */
+import { getWebhooks, notFound } from '../../webhooks/routes.ts';
+import { formatWebhookId, parseWebhookId, type WebhookId } from '../../../domain/id.ts';
+import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import {
+  findNextAttempt, type Webhook, type WebhookAttempt,
+} from '../../../domain/webhooks/webhook.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
+import { doneNotice } from '../html/done.ts';
+import { faultSummary, notice } from '../forms/fields.ts';
+import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import { cell, facts, headCell, numberCell, pager, table } from '../html/list.ts';
+import { renderPage } from '../html/page.ts';
+import type { Portal, Visit } from '../route.ts';
+import { shorten } from '../html/shorten.ts';
+import { CARD_LABELS, pathOf, renderCards } from './webhook-cards.ts';
+import { findWholeNumber } from '../forms/whole-number.ts';
+
+/** Of an address, a description or an outcome in a list. */
+const TEXT_BYTES = 150;
+const DELIVERED = 'delivered';
+
+const DONE = new Map([
+  ['changed', 'The webhook is changed.'],
+  ['disabled', 'The webhook is disabled: nothing is sent to it until you enable it.'],
+  ['enabled', 'The webhook is active: it goes on where it stopped.'],
+  ['replayed', 'What happened since then is sent again.'],
+  ['deleted', 'The webhook is deleted. What was under way to it may still arrive.'],
+]);
+
+/** GET /portal/webhooks: 200 */
+export async function showWebhooks(visit: Visit, portal: Portal): Promise<Reply> {
+  if (!portal.webhooks) return renderSwitchedOff(visit, portal);
+  const webhooks = await portal.store.listWebhooks(
+    visit.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
+  );
+  return renderPage(visit, portal, {
+    title: 'Webhooks',
+    content: html`${renderDone(visit)}
+      <p>Whatever changes in your catalogue is sent to the addresses here, in order and until it has
+        arrived.</p>
+      <p><a class="button main" href="${visit.link('/webhooks/new')}">New webhook</a></p>
+      ${table({
+    caption: 'Webhooks',
+    columns: [
+      { label: 'Address' }, { label: 'State' }, { label: 'What is sent' },
+      { label: 'Arrived up to', isNumber: true }, { label: 'Failing since' },
+    ],
+    rows: webhooks.map((webhook) => renderRow(visit, webhook)),
+    empty: html`<p>There is no webhook yet. Make one, and your own server is told of each change
+      as it happens.</p>`,
+  })}`,
+  });
+}
+
+/** GET /portal/webhooks/{webhook_id}: 200, 404 */
+export async function showWebhook(visit: Visit, portal: Portal): Promise<Reply> {
+  return renderWebhook(visit, portal, await getWebhook(visit, portal), NO_FAULTS);
+}
+
+/**
+ * The webhook that the path names.
+ * @throws AppError `not_found`, alike whoever else's it is; and where webhooks are switched off
+ */
+export async function getWebhook(visit: Visit, portal: Portal): Promise<Webhook> {
+  const id = readWebhookId(visit, portal);
+  const webhook = await portal.store.findWebhook({ sellerId: visit.account.sellerId, id });
+  if (webhook) return webhook;
+  throw notFound();
+}
+
+/** The id in the path, of a webhook that may be there. @throws AppError `not_found` as above */
+export function readWebhookId({ account, parameters }: Visit, portal: Portal): WebhookId {
+  getWebhooks(portal);
+  const id = parseWebhookId(account.sellerId, parameters['webhook_id'] ?? '');
+  if (id !== undefined) return id;
+  throw notFound();
+}
+
+/** What it is called in a title. */
+export function nameOf({ description, url }: Webhook): string {
+  return shorten(description || url, TEXT_BYTES);
+}
+
+/** The page of one; `faults` are those of the position to send from again, which was `typed`. */
+export async function renderWebhook(
+  visit: Visit, portal: Portal, webhook: Webhook, faults: Faults, typed = '',
+): Promise<Reply> {
+  const before = findWholeNumber(visit.query.get('before') ?? '');
+  const found = await portal.store.listWebhookAttempts(webhook, {
+    before, limit: PORTAL_PAGE_ROWS + 1,
+  });
+  const attempts = found.slice(0, PORTAL_PAGE_ROWS);
+  const last = found.length > attempts.length ? attempts.at(-1)?.n : undefined;
+  const path = visit.link(pathOf(webhook));
+  return renderPage(visit, portal, {
+    title: `Webhook: ${nameOf(webhook)}`,
+    status: faults.size === 0 ? 200 : 422,
+    content: html`${faultSummary(faults, undefined, CARD_LABELS)}
+      ${renderDone(visit, attempts)}
+      <div class="card">${renderFacts(visit, webhook)}
+        <p class="actions"><a class="button" href="${path}/edit">Change</a>
+          <a class="button" href="${path}/delete">Delete …</a></p></div>
+      ${renderCards(visit, webhook, faults, typed)}
+      <h2>Attempts to send</h2>
+      ${table({
+    caption: 'Attempts to send, the newest first',
+    columns: [
+      { label: 'When' }, { label: 'What' }, { label: 'Result' },
+      { label: 'Answer', isNumber: true }, { label: 'Took', isNumber: true },
+      { label: 'Message' },
+    ],
+    rows: attempts.map((attempt) => renderAttempt(visit, attempt)),
+    empty: html`<p>Nothing was sent yet. Send a test message to see whether it arrives.</p>`,
+  })}
+      ${pager('Pages of attempts', before === undefined ? undefined : path,
+    last === undefined ? undefined : `${path}?before=${last}`)}
+      <p><a href="${visit.link('/webhooks')}">All webhooks</a></p>`,
+  });
+}
+
+function renderSwitchedOff(visit: Visit, portal: Portal): Reply {
+  return renderPage(visit, portal, {
+    title: 'Webhooks',
+    content: html`<div class="empty"><p>Webhooks are switched off on this server. Whoever runs it
+      can allow them.</p><p>Until then your programs can follow the changes through the API:
+      <a href="${visit.link('/api/listChanges')}">see how</a>.</p></div>`,
+  });
+}
+
+function renderDone(visit: Visit, attempts: readonly WebhookAttempt[] = []): Content {
+  if (visit.query.get('done') !== 'tested') return doneNotice(visit, DONE);
+  return renderTested(visit, attempts.find(({ kind }) => kind === 'test'));
+}
+
+function renderTested({ format }: Visit, test: WebhookAttempt | undefined): Content {
+  if (!test) return undefined;
+  const { status, durationMs, outcome } = test;
+  if (outcome === DELIVERED) {
+    const took = `after ${format.number(durationMs)} ms`;
+    return notice(`The test message has arrived: the answer was ${status ?? ''}, ${took}.`);
+  }
+  return html`<div class="notice bad" role="alert"><p>The test message has not arrived: ${outcome}.
+    </p></div>`;
+}
+
+function renderRow({ format, link }: Visit, webhook: Webhook): Content {
+  const { url, description, position, failingSince } = webhook;
+  return [
+    headCell(html`<a href="${link(pathOf(webhook))}">${shorten(url, TEXT_BYTES)}</a>
+      ${description !== '' && html`<br><span class="small quiet"><bdi>${
+  shorten(description, TEXT_BYTES)}</bdi></span>`}`),
+    cell(renderState(webhook)),
+    cell(describeTypes(webhook)),
+    numberCell(format.number(position)),
+    cell(failingSince !== undefined && format.timeElement(failingSince)),
+  ];
+}
+
+function renderState({ status, failures }: Webhook): Html {
+  if (status === 'disabled') return html`<span class="tag bad">disabled</span>`;
+  if (failures > 0) return html`<span class="tag low">failing</span>`;
+  return html`<span class="tag good">active</span>`;
+}
+
+function describeTypes({ types }: Webhook): string {
+  if (types === null) return 'all changes';
+  return CHANGE_TYPE_CHOICES.filter(({ value }) => types.some((type) => type === value))
+    .map(({ label }) => label).join('; ');
+}
+
+function renderFacts({ format, position }: Visit, webhook: Webhook): Html {
+  const { url, description, disabledReason, failingSince, createdAt, updatedAt } = webhook;
+  const nextAttemptAt = findNextAttempt(webhook);
+  const pairs: (readonly [name: string, value: Content] | false)[] = [
+    ['Address', url],
+    description !== '' && ['Description', description],
+    ['Id', html`<code>${formatWebhookId(webhook)}</code>`],
+    ['State', renderState(webhook)],
+    disabledReason !== undefined && ['Why', disabledReason],
+    ['What is sent', describeTypes(webhook)],
+    ['Arrived up to position',
+      `${format.number(webhook.position)} of ${format.number(position)}`],
+    failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
+    nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],
+    ['Created', format.timeElement(createdAt)],
+    ['Changed', format.timeElement(updatedAt)],
+  ];
+  return facts(pairs.filter((pair) => pair !== false));
+}
+
+function renderAttempt({ format }: Visit, attempt: WebhookAttempt): Content {
+  const { at, kind, first, last, status, durationMs, outcome, messageId } = attempt;
+  const isWhole = first === last;
+  const positions = [first ?? 0, ...isWhole ? [] : [last ?? 0]].map(format.number).join('–');
+  return [
+    headCell(format.timeElement(at)),
+    cell(kind === 'test' ? 'A test' : `${isWhole ? 'Change' : 'Changes'} ${positions}`),
+    cell(outcome === DELIVERED ? html`<span class="tag good">arrived</span>`
+      : shorten(outcome, TEXT_BYTES)),
+    numberCell(status ?? 'none'),
+    numberCell(`${format.number(durationMs)} ms`),
+    cell(html`<code>${messageId}</code>`),
+  ];
+}

@@ -1,0 +1,72 @@
+/**
+ * Writes figures in the text format of Prometheus, version 0.0.4
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/).
+ */
+import type { HistogramFigures } from '../../runtime/histogram.ts';
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Sample {
+  /** What follows the name of its family: `_bucket`, `_sum`, `_count`. */
+  readonly suffix?: string;
+  readonly labels?: Labels;
+  readonly value: number;
+}
+
+/** All samples of one name. */
+export interface Family {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+export function formatFamilies(families: readonly Family[]): string {
+  return families.map(formatFamily).join('');
+}
+
+/** A family of one sample. */
+export function single(
+  name: string, type: 'counter' | 'gauge', help: string, value: number,
+): Family {
+  return { name, type, help, samples: [{ value }] };
+}
+
+/** The samples of one histogram; each bucket holds those before it. */
+export function listSamples(
+  { buckets, count, sum }: HistogramFigures, labels: Labels = {},
+): Sample[] {
+  const all = [...buckets, { atMost: Infinity, count }];
+  return [
+    ...all.map((bucket) => ({
+      suffix: '_bucket', labels: { ...labels, le: formatValue(bucket.atMost) },
+      value: bucket.count,
+    })),
+    { suffix: '_sum', labels, value: sum },
+    { suffix: '_count', labels, value: count },
+  ];
+}
+
+function formatFamily({ name, type, help, samples }: Family): string {
+  if (samples.length === 0) return '';
+  const lines = samples.map(({ suffix = '', labels = {}, value }) =>
+    `${name}${suffix}${formatLabels(labels)} ${formatValue(value)}\n`);
+  const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+  return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function formatLabels(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function formatValue(value: number): string {
+  if (value === Infinity) return '+Inf';
+  return value === -Infinity ? '-Inf' : String(value);
+}

@@ -1,0 +1,185 @@
+/**
+ * The only kind of stream that a reply may have as its body. It holds a concurrency slot, calls
+ * `reauthorize` at an interval, and ends after a maximum duration; the timers run whether or not
+ * the client reads. However it ends (read to its end, cut, its client gone, never begun), it
+ * returns its source and then releases its slot.
+ */
+import type { ServerResponse } from 'node:http';
+import { AppError } from '../../domain/error.ts';
+
+type Chunk = string | Uint8Array;
+
+interface GuardOptions {
+  /** Releases the concurrency slot. */
+  readonly release: () => void;
+  /** Rejects once the client may not have the rest. */
+  readonly reauthorize: () => Promise<void>;
+  readonly reauthorizeIntervalMs: number;
+  /** Undefined for no maximum. */
+  readonly durationLimitMs: number | undefined;
+  /**
+   * What happens to the response when the stream is cut: `destroy` the connection, so that the
+   * client sees that it is incomplete; `end` it, if the client can resume; or let the source
+   * `report` in its last chunks why it ended.
+   */
+  readonly whenCut: 'destroy' | 'end' | 'report';
+  readonly response: Pick<ServerResponse, 'destroy' | 'writableNeedDrain' | 'once' | 'off'>;
+  /** Called with the reason when the stream is cut before its end. */
+  readonly onCut: (reason: AppError) => void;
+}
+
+const DONE = { done: true, value: undefined } as const;
+
+export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
+  readonly #options: GuardOptions;
+  readonly #abort = new AbortController();
+  readonly #durationTimer: NodeJS.Timeout | undefined;
+  #source: AsyncIterator<Chunk, unknown, void> | undefined;
+  #closeSource: (() => Promise<unknown>) | undefined;
+  #reauthorizeTimer: NodeJS.Timeout | undefined;
+  #reauthorizeAt = 0;
+  #reauthorizing: Promise<void> | undefined;
+  #hasLeft = false;
+  /** Settles once the source is returned and the slot released. */
+  #ending: Promise<void> | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    const { durationLimitMs, response } = options;
+    if (durationLimitMs !== undefined) {
+      this.#durationTimer = setTimeout(() => this.#cut(tookTooLong()), durationLimitMs).unref();
+    }
+    this.#scheduleReauthorization();
+    response.once('close', this.#leave);
+  }
+
+  /** Aborted, with an AppError as its reason, once nothing more may be read or written. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /**
+   * Call it before each step: reauthorizes if the timer is late.
+   * @throws AppError the reason of `signal`
+   */
+  async check(): Promise<void> {
+    if (performance.now() >= this.#reauthorizeAt) await this.#reauthorize();
+    this.signal.throwIfAborted();
+  }
+
+  /** Waits for something that may take long. @throws AppError the reason of `signal` */
+  async race<T>(pending: Promise<T>): Promise<T> {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const abort = (): void => reject(this.signal.reason);
+    this.signal.addEventListener('abort', abort);
+    if (this.signal.aborted) abort();
+    try {
+      return await Promise.race([pending, aborted]);
+    } finally {
+      this.signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /**
+   * Sets what is sent, once. `close` releases what the source holds: a generator that has not begun
+   * does not do so when it is returned.
+   * @throws AppError the reason of `signal`, while the answer can still be a problem
+   */
+  from(source: AsyncIterable<Chunk>, close?: () => Promise<unknown>): this {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#closeSource = close;
+    if (this.#hasLeft) this.#leave();
+    else this.signal.throwIfAborted();
+    return this;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Chunk, void>> {
+    if (this.#ending || !this.#source) return this.return();
+    const { whenCut } = this.#options;
+    const check = (): Promise<void> =>
+      whenCut === 'report' ? this.check().catch(() => {}) : this.check();
+    try {
+      for (;;) {
+        await check();
+        const step = await this.#source.next();
+        if (step.done === true) break;
+        await check(); // the source may have waited
+        if (step.value.length > 0) return step;
+      }
+    } catch (error) {
+      await this.end();
+      if (whenCut !== 'end' || error !== this.signal.reason) throw error;
+    }
+    await this.end();
+    return DONE;
+  }
+
+  async return(): Promise<IteratorResult<Chunk, void>> {
+    await this.end();
+    return DONE;
+  }
+
+  /** Ends the stream in any state. Rejects if closing its source fails. */
+  end(): Promise<void> {
+    this.#ending ??= this.#close();
+    return this.#ending;
+  }
+
+  async #close(): Promise<void> {
+    const { release, response } = this.#options;
+    clearTimeout(this.#durationTimer);
+    clearTimeout(this.#reauthorizeTimer);
+    response.off('close', this.#leave);
+    this.#abort.abort(new AppError('unavailable', 'This stream has ended.'));
+    try {
+      await this.#source?.return?.();
+      await this.#closeSource?.();
+    } finally {
+      release(); // not before: until then the source may hold memory or a snapshot
+    }
+  }
+
+  /** Records that the client disconnected. The opener still has to end the stream. */
+  readonly #leave = (): void => {
+    this.#hasLeft = true;
+    if (this.#source) this.end().catch(() => {}); // the reader of the stream gets it, too
+    else this.#abort.abort(new AppError('invalid_data', 'The client has gone.'));
+  };
+
+  #scheduleReauthorization(): void {
+    const { reauthorizeIntervalMs } = this.#options;
+    this.#reauthorizeAt = performance.now() + reauthorizeIntervalMs;
+    clearTimeout(this.#reauthorizeTimer);
+    this.#reauthorizeTimer = setTimeout(() => void this.#reauthorize(), reauthorizeIntervalMs)
+      .unref();
+  }
+
+  /** One at a time; never rejects. */
+  #reauthorize(): Promise<void> {
+    this.#reauthorizing ??= this.#options.reauthorize().then(
+      () => { if (!this.signal.aborted) this.#scheduleReauthorization(); },
+      (error: AppError) => this.#cut(error),
+    ).finally(() => { this.#reauthorizing = undefined; });
+    return this.#reauthorizing;
+  }
+
+  #cut(reason: AppError): void {
+    if (this.signal.aborted) return;
+    const { whenCut, response, onCut } = this.#options;
+    onCut(reason);
+    this.#abort.abort(reason);
+    if (!this.#source) return; // not opened yet: `from` rejects, and the answer is a problem
+    // A client that does not read keeps the answer from ending.
+    if (whenCut !== 'destroy' && !response.writableNeedDrain) return;
+    response.destroy();
+    this.#leave();
+  }
+}
+
+function tookTooLong(): AppError {
+  return new AppError('unavailable', 'This stream has reached its maximum duration. Start again.');
+}

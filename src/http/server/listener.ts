@@ -1,0 +1,105 @@
+/**
+ * The HTTP server around a handler: every limit of the protocol set on purpose, an answer to
+ * requests that cannot be parsed, and a stop that lets what is under way finish.
+ */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { isLoopback } from '../../domain/network-address.ts';
+import { type BindAddress, bind } from './bind.ts';
+import { TrustedProxies } from '../request/client-address.ts';
+import { type ConnectionFigures, countConnections } from './connection-count.ts';
+import { limitConnections } from './connections.ts';
+import {
+  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
+} from '../limits.ts';
+import { LingeringConnections } from './lingering-close.ts';
+import { trackSockets } from './open-sockets.ts';
+import { type FindMethods, handleRequests } from './request-rejections.ts';
+import { type Certificate, createTlsServer, renewCertificate, withStrictTransport } from './tls.ts';
+
+export interface ListenOptions {
+  /**
+   * `findMethods` of the app. Without it, methods that Node does not know are answered with 501.
+   */
+  readonly findMethods?: FindMethods;
+  /** As of the app: their addresses may have any number of connections. Default: none. */
+  readonly trustedProxies?: readonly string[];
+  /** With it the server speaks TLS, and nothing else. */
+  readonly certificate?: Certificate;
+}
+
+export interface Listener {
+  /** The network address that it listens on; empty for a Unix socket. */
+  readonly host: string;
+  /** The port that was given, or the free one that was found for port 0; 0 for a Unix socket. */
+  readonly port: number;
+  /** Takes no more connections, lets requests under way finish, and ends the rest after 8 s. */
+  stop(): Promise<void>;
+  /** Gives new connections another certificate; those that are there go on. */
+  renew(certificate: Certificate): void;
+  readFigures(): ConnectionFigures;
+}
+
+/** How often a stopping server looks for connections that have become idle. */
+const STOP_CHECK_INTERVAL_MS = 20;
+
+const NOWHERE = { address: '', port: 0 };
+
+/** Resolves once the server listens; rejects with the system's error where it cannot. */
+export async function listen(
+  handle: RequestListener, address: BindAddress,
+  { trustedProxies = [], certificate, findMethods }: ListenOptions = {},
+): Promise<Listener> {
+  const options = {
+    insecureHTTPParser: false,
+    requireHostHeader: false, // Node would refuse without a word; whoever answers asks for it
+    maxHeaderSize: HEADER_LIMIT_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: 0, // an import may take hours: whoever reads a body says how long it may take
+    connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    noDelay: true,
+  };
+  const server = certificate ? createTlsServer(certificate, options) : createServer(options);
+  server.maxHeadersCount = HEADER_COUNT_LIMIT;
+  const proxies = new TrustedProxies(trustedProxies);
+  const lingering = new LingeringConnections();
+  limitConnections(server, lingering, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
+  server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
+  handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
+    lingering, ...(findMethods && { findMethods }),
+  });
+  const readFigures = countConnections(server);
+  // One of TLS is told of twice, as what carries it and as itself.
+  const sockets = trackSockets(server, 'connection', 'secureConnection');
+  const release = await bind(server, address);
+  const bound = server.address(); // of a Unix socket it is text
+  const { address: host, port } = typeof bound === 'object' && bound ? bound : NOWHERE;
+  return {
+    host, port,
+    stop() {
+      release();
+      lingering.stop();
+      return stop(server, sockets);
+    },
+    renew: (renewed) => renewCertificate(server, renewed),
+    readFigures,
+  };
+}
+
+function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  return new Promise((resolve) => {
+    const closeIdle = setInterval(() => {
+      server.closeIdleConnections();
+      // Node 24 does not count a connection as idle that has never asked for anything.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, STOP_CHECK_INTERVAL_MS);
+    const closeAll = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
+    server.close(() => {
+      clearInterval(closeIdle);
+      clearTimeout(closeAll);
+      resolve();
+    });
+  });
+}

@@ -1,8 +1,0 @@
-/** Where the page of a product is. */
-import { formatProductId } from '../../domain/id.ts';
-import type { Product } from '../../domain/product.ts';
-
-/** For links, as below `/portal`. */
-export function pathOf({ sellerId, id }: Pick<Product, 'sellerId' | 'id'>): string {
-  return `/products/${formatProductId(sellerId, id)}`;
-}

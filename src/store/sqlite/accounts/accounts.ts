@@ -1,0 +1,134 @@
+/** Accounts of the portal in SQLite: statements beside the mapping of their rows. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Account, AccountSettings, NewAccount } from '../../../domain/access/account.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { Credentials } from '../../account-store.ts';
+import type { AuditLog } from './audit.ts';
+import { readCurrency, readInteger, readText, type Row } from '../engine/row.ts';
+
+/** Of `account AS a JOIN seller AS s`, as `mapAccount` reads them. */
+export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
+  s.currency_decimals, a.email, a.totp_secret IS NOT NULL AS has_totp, a.locale, a.time_zone,
+  a.low_stock, a.created_at AS account_created_at`;
+
+const EMAIL_SHOWN_CHARACTERS = 140;
+
+export function accountUnits(db: DatabaseSync, audit: AuditLog) {
+  const remove = [
+    'DELETE FROM session WHERE seller_id = ?', 'DELETE FROM recovery_code WHERE seller_id = ?',
+    'DELETE FROM invitation WHERE seller_id = ?', 'DELETE FROM account WHERE seller_id = ?',
+  ].map((sql) => db.prepare(sql));
+  const setSettings = db.prepare(`
+    UPDATE account SET locale = ?, time_zone = ?, low_stock = ? WHERE seller_id = ?`);
+  const findEmail = db.prepare('SELECT email FROM account WHERE seller_id = ?');
+  const findOwner = db.prepare('SELECT seller_id FROM account WHERE email = ?');
+  const setEmail = db.prepare('UPDATE account SET email = ? WHERE seller_id = ?');
+  const setPassword = db.prepare('UPDATE account SET password = ? WHERE seller_id = ?');
+  const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
+  const renew = db.prepare('UPDATE session SET hash = ? WHERE seller_id = ? AND id = ?');
+
+  return {
+    removeAccount({ sellerId }: { readonly sellerId: SellerId }, at: number): void {
+      const row = findEmail.get(sellerId);
+      if (!row) return;
+      for (const statement of remove) statement.run(sellerId);
+      const subject = readText(row, 'email');
+      audit.add({ sellerId, type: 'account_removed', address: '', subject }, at);
+    },
+    setAccountSettings(
+      { sellerId, settings, address }: {
+        sellerId: SellerId; settings: AccountSettings; address: string;
+      }, at: number,
+    ): void {
+      const { locale, timeZone, lowStock } = settings;
+      assertOne(setSettings.run(locale, timeZone, lowStock, sellerId));
+      audit.add({ sellerId, type: 'settings_changed', address, subject: '' }, at);
+    },
+    setEmail(
+      { sellerId, email, address }: { sellerId: SellerId; email: string; address: string },
+      at: number,
+    ): boolean {
+      const owner = findOwner.get(email);
+      if (owner && readInteger(owner, 'seller_id') !== sellerId) return false;
+      const row = findEmail.get(sellerId);
+      assertOne(setEmail.run(email, sellerId));
+      // Two of the longest do not fit into a subject.
+      const [from, to] = [row ? readText(row, 'email') : '', email].map((text) =>
+        text.slice(0, EMAIL_SHOWN_CHARACTERS));
+      audit.add({ sellerId, type: 'email_changed', address, subject: `${from} → ${to}` }, at);
+      return true;
+    },
+    setPassword(
+      { sellerId, passwordHash, kept, address }: {
+        sellerId: SellerId; passwordHash: string; address: string;
+        kept: { readonly id: number; readonly hash: string };
+      }, at: number,
+    ): void {
+      if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) throw sessionEnded();
+      assertOne(setPassword.run(passwordHash, sellerId));
+      endOthers.run(sellerId, kept.id);
+      audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
+    },
+  };
+}
+
+/** Adds the account of a seller who has none; its e-mail is not taken. */
+export function prepareAddAccount(db: DatabaseSync) {
+  const insert = db.prepare(`
+    INSERT INTO account (seller_id, email, password, locale, time_zone, created_at)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  return (sellerId: SellerId, account: NewAccount, at: number): void => {
+    const { email, passwordHash, locale, timeZone } = account;
+    insert.run(sellerId, email, passwordHash, locale, timeZone, at);
+  };
+}
+
+export function accountQueries(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT ${ACCOUNT_COLUMNS} FROM account AS a JOIN seller AS s ON s.id = a.seller_id
+    WHERE a.seller_id = ?`);
+  // Like the one for keys, no seller_id narrows it: it is what finds the seller.
+  const findCredentials = db.prepare(`
+    SELECT a.seller_id, a.password, a.totp_secret IS NOT NULL AS has_totp
+    FROM account AS a JOIN seller AS s ON s.id = a.seller_id
+    WHERE a.email = ? AND s.disabled_at IS NULL`);
+  return {
+    findAccount(sellerId: SellerId): Account | undefined {
+      const row = find.get(sellerId);
+      return row && mapAccount(row);
+    },
+    findCredentials(email: string): Credentials | undefined {
+      const row = findCredentials.get(email);
+      return row && {
+        // The column holds what this brand means.
+        sellerId: readInteger(row, 'seller_id') as SellerId,
+        passwordHash: readText(row, 'password'),
+        hasTotp: readInteger(row, 'has_totp') === 1,
+      };
+    },
+  };
+}
+
+export function mapAccount(row: Row): Account {
+  return {
+    // The column holds what this brand means.
+    sellerId: readInteger(row, 'seller_id') as SellerId,
+    sellerName: readText(row, 'seller_name'),
+    currency: readCurrency(row),
+    email: readText(row, 'email'),
+    hasTotp: readInteger(row, 'has_totp') === 1,
+    locale: readText(row, 'locale'),
+    timeZone: readText(row, 'time_zone'),
+    lowStock: readInteger(row, 'low_stock'),
+    createdAt: readInteger(row, 'account_created_at'),
+  };
+}
+
+function sessionEnded(): AppError {
+  return new AppError('browser_refused', 'You are not signed in any more. Nothing was changed.');
+}
+
+function assertOne({ changes }: { readonly changes: number | bigint }): void {
+  if (changes !== 1) throw new AppError('not_found', 'There is no such account.');
+}

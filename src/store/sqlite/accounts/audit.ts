@@ -1,0 +1,107 @@
+/**
+ * The audit log in SQLite: a chain, in which each event carries the SHA-256 of itself and of the
+ * hash before it; `audit-segments.ts` authenticates the newest hash. Mutations write their events
+ * in their own transactions.
+ */
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { AUDIT_TYPES, type AuditEvent, type NewAuditEvent } from '../../../domain/access/audit.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import type { AuditQuery } from '../../account-store.ts';
+import { type AuditKey, AuditSegments, type ChainHead } from './audit-segments.ts';
+import { readBytes, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+
+const COLUMNS = 'n, seller_id, at, type, address, subject';
+const SUBJECT_LIMIT_CHARACTERS = 300;
+const ADDRESS_LIMIT_CHARACTERS = 100;
+
+export class AuditLog {
+  readonly #findHead;
+  readonly #segments;
+  readonly #insert;
+
+  constructor(db: DatabaseSync, key: AuditKey) {
+    this.#findHead = prepareFindHead(db);
+    this.#segments = new AuditSegments(db, key);
+    this.#insert = db.prepare(`INSERT INTO audit_event (${COLUMNS}, hash)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  }
+
+  add({ sellerId, type, ...event }: NewAuditEvent, at: number): void {
+    const before = this.#findHead();
+    const n = this.#segments.nextNumber(before);
+    const address = event.address.slice(0, ADDRESS_LIMIT_CHARACTERS);
+    const subject = event.subject.slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
+    const hash = chainHash(before.hash, { n, sellerId, type, at, address, subject });
+    this.#insert.run(n, sellerId ?? null, at, type, address, subject, hash);
+    this.#segments.extend(before, { n, hash });
+  }
+}
+
+/** Starts to authenticate the existing events. Called once per database, when its table is made. */
+export function startAuditSegments(db: DatabaseSync, key: AuditKey): void {
+  new AuditSegments(db, key).start(prepareFindHead(db)());
+}
+
+function prepareFindHead(db: DatabaseSync): () => ChainHead {
+  const find = db.prepare('SELECT n, hash FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1');
+  return () => {
+    const row = find.get();
+    return row ? { n: readInteger(row, 'n'), hash: readBytes(row, 'hash') }
+      : { n: 0, hash: new Uint8Array(32) };
+  };
+}
+
+export function auditUnits(audit: AuditLog) {
+  return {
+    noteAuditEvent: (event: NewAuditEvent, at: number): void => audit.add(event, at),
+  };
+}
+
+export function auditQueries(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND n < ? ORDER BY n DESC LIMIT ?`);
+  const listOfType = db.prepare(`
+    SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND type = ? AND n < ?
+    ORDER BY n DESC LIMIT ?`);
+  return {
+    listAuditEvents(sellerId: SellerId, query: AuditQuery): AuditEvent[] {
+      const { type, before = Number.MAX_SAFE_INTEGER, limit } = query;
+      const rows = type === undefined
+        ? list.all(sellerId, before, limit) : listOfType.all(sellerId, type, before, limit);
+      return rows.map(mapEvent);
+    },
+  };
+}
+
+/** An event as it is sealed: of whatever type it says it is. */
+interface SealedEvent extends Omit<AuditEvent, 'type'> {
+  readonly type: string;
+}
+
+/** What an event is sealed with; `before` is the hash of the event before it, or 32 zeros. */
+export function chainHash(before: Uint8Array, event: SealedEvent): Buffer {
+  const { n, sellerId, at, type, address, subject } = event;
+  const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject]);
+  return createHash('sha256').update(before).update(text).digest();
+}
+
+function mapEvent(row: Row): AuditEvent {
+  const event = mapSealed(row);
+  const type = AUDIT_TYPES.find((known) => known === event.type);
+  if (!type) throw new TypeError(`"${event.type}" is not a type of event.`);
+  return { ...event, type };
+}
+
+/** Of all columns but the hash. */
+export function mapSealed(row: Row): SealedEvent {
+  return {
+    n: readInteger(row, 'n'),
+    // The column holds what this brand means.
+    sellerId: readOptional(row, 'seller_id', readInteger) as SellerId | undefined,
+    at: readInteger(row, 'at'),
+    type: readText(row, 'type'),
+    address: readText(row, 'address'),
+    subject: readText(row, 'subject'),
+  };
+}

@@ -1,0 +1,79 @@
+/** Invitations in SQLite, and what they are for: a seller who joins the portal. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { SellerId } from '../../../domain/id.ts';
+import type { Invitation, Joined, Joining } from '../../account-store.ts';
+import { prepareAddAccount } from './accounts.ts';
+import type { AuditLog } from './audit.ts';
+import type { KeyUnits } from '../catalogue/keys.ts';
+import { readInteger, readOptional, type Row } from '../engine/row.ts';
+import type { SellerUnits } from '../catalogue/sellers.ts';
+import { prepareAddSession } from './sessions.ts';
+
+const COLUMNS = 'seller_id, is_first, expires_at';
+/**
+ * One for the first seller holds while there is none; one for a seller, while they have no account
+ * and are not disabled.
+ */
+const HOLDS = `hash = :hash AND expires_at > :at
+  AND (is_first = 0 OR NOT EXISTS (SELECT 1 FROM seller WHERE id > 0))
+  AND NOT EXISTS (SELECT 1 FROM account AS a WHERE a.seller_id = invitation.seller_id)
+  AND NOT EXISTS (
+    SELECT 1 FROM seller WHERE id = invitation.seller_id AND disabled_at IS NOT NULL)`;
+
+export function invitationUnits(
+  db: DatabaseSync, audit: AuditLog, { createSeller, createKey }: SellerUnits & KeyUnits,
+) {
+  const forget = db.prepare('DELETE FROM invitation WHERE expires_at <= ?');
+  const insert = db.prepare(`
+    INSERT INTO invitation (hash, seller_id, is_first, expires_at) VALUES (?, ?, ?, ?)`);
+  const take = db.prepare(`DELETE FROM invitation WHERE ${HOLDS} RETURNING ${COLUMNS}`);
+  const findEmail = db.prepare('SELECT seller_id FROM account WHERE email = ?');
+  const addAccount = prepareAddAccount(db);
+  const addSession = prepareAddSession(db);
+
+  return {
+    createInvitation(
+      { hash, invitation }: { hash: string; invitation: Invitation }, at: number,
+    ): void {
+      const { sellerId, isFirst, expiresAt } = invitation;
+      forget.run(at);
+      insert.run(hash, sellerId ?? null, isFirst ? 1 : 0, expiresAt);
+      if (isFirst) return; // each start of a server on an empty database makes one
+      audit.add({ sellerId, type: 'invitation_created', address: '', subject: '' }, at);
+    },
+    joinPortal(
+      { codeHash: hash, seller, account, key, session }: Joining, at: number,
+    ): Joined {
+      if (findEmail.get(account.email)) return { refusal: 'email' };
+      const row = hash === undefined ? undefined : take.get({ hash, at });
+      if (hash !== undefined && !row) return { refusal: 'code' };
+      const sellerId = (row && mapInvitation(row).sellerId) ?? createSeller(seller, at).id;
+      addAccount(sellerId, account, at);
+      const { address } = session;
+      audit.add({ sellerId, type: 'account_created', address, subject: account.email }, at);
+      const { hash: keyHash, ...newKey } = key;
+      const made = createKey({ sellerId, hash: keyHash, key: newKey, address }, at);
+      addSession(sellerId, session, at);
+      return { refusal: undefined, sellerId, key: made };
+    },
+  };
+}
+
+export function invitationQueries(db: DatabaseSync) {
+  const find = db.prepare(`SELECT ${COLUMNS} FROM invitation WHERE ${HOLDS}`);
+  return {
+    findInvitation(hash: string, at: number): Invitation | undefined {
+      const row = find.get({ hash, at });
+      return row && mapInvitation(row);
+    },
+  };
+}
+
+function mapInvitation(row: Row): Invitation {
+  return {
+    // The column holds what this brand means.
+    sellerId: readOptional(row, 'seller_id', readInteger) as SellerId | undefined,
+    isFirst: readInteger(row, 'is_first') === 1,
+    expiresAt: readInteger(row, 'expires_at'),
+  };
+}

@@ -1,0 +1,43 @@
+/** How often keys were used, in SQLite: what many processes count is added up. */
+import type { DatabaseSync } from 'node:sqlite';
+import { KEY_USAGE_KEPT_HOURS } from '../../../config.ts';
+import type { KeyId, SellerId } from '../../../domain/id.ts';
+import { HOUR_MS } from '../../../domain/time.ts';
+import type { CountedUsage, KeyUsage, UsageQuery } from '../../usage-store.ts';
+import { readInteger } from '../engine/row.ts';
+
+export function usageUnits(db: DatabaseSync) {
+  const add = db.prepare(`
+    INSERT INTO key_usage (seller_id, hour, key_id, requests, refusals) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (seller_id, hour, key_id) DO UPDATE
+    SET requests = requests + excluded.requests, refusals = refusals + excluded.refusals`);
+  const forget = db.prepare('DELETE FROM key_usage WHERE seller_id = ? AND hour < ?');
+  return {
+    noteUsage(usage: readonly CountedUsage[], at: number): void {
+      for (const { sellerId, hour, keyId, requests, refusals } of usage) {
+        add.run(sellerId, hour, keyId, requests, refusals);
+      }
+      const oldest = Math.floor(at / HOUR_MS) - KEY_USAGE_KEPT_HOURS;
+      for (const sellerId of new Set(usage.map((one) => one.sellerId))) {
+        forget.run(sellerId, oldest);
+      }
+    },
+  };
+}
+
+export function usageQueries(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT hour, key_id, requests, refusals FROM key_usage
+    WHERE seller_id = ? AND hour >= ? ORDER BY hour DESC, key_id DESC LIMIT ?`);
+  return {
+    readUsage(sellerId: SellerId, { since, limit }: UsageQuery): KeyUsage[] {
+      return list.all(sellerId, since, limit).map((row) => ({
+        // The column holds the ids of keys.
+        keyId: readInteger(row, 'key_id') as KeyId,
+        hour: readInteger(row, 'hour'),
+        requests: readInteger(row, 'requests'),
+        refusals: readInteger(row, 'refusals'),
+      }));
+    },
+  };
+}

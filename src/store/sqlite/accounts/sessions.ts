@@ -1,0 +1,114 @@
+/** Sessions of the portal in SQLite. Only hashes of their tokens come here. */
+import type { DatabaseSync } from 'node:sqlite';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
+import type { NewAuditEvent } from '../../../domain/access/audit.ts';
+import { firstIdAt, type SellerId } from '../../../domain/id.ts';
+import type { NewSession, Session, Shown, Visitor } from '../../account-store.ts';
+import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
+import type { AuditLog } from './audit.ts';
+import { readInteger, readText, type Row } from '../engine/row.ts';
+
+const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
+
+export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
+  const addSession = prepareAddSession(db);
+  // A password takes long to check: meanwhile somebody may have changed it, to shut others out.
+  const isGood = db.prepare(`
+    SELECT 1 FROM account WHERE seller_id = :sellerId AND password = :passwordHash
+      AND (totp_secret IS NULL OR :hasTotp = 1)
+      AND seller_id = (SELECT id FROM seller WHERE id = :sellerId AND disabled_at IS NULL)`);
+  const noteSeen = db.prepare('UPDATE session SET seen_at = ? WHERE seller_id = ? AND id = ?');
+  const end = db.prepare(`
+    DELETE FROM session WHERE seller_id = ? AND id = ? RETURNING user_agent`);
+  const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
+
+  return {
+    createSession(
+      { sellerId, session, shown: { passwordHash, hasTotp } }: {
+        sellerId: SellerId; session: NewSession; shown: Shown;
+      }, at: number,
+    ): boolean {
+      if (!isGood.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
+      addSession(sellerId, session, at);
+      const { address, userAgent } = session;
+      audit.add({ sellerId, type: 'signed_in', address, subject: userAgent }, at);
+      return true;
+    },
+    noteSessionSeen({ sellerId, id }: { sellerId: SellerId; id: number }, at: number): void {
+      noteSeen.run(at, sellerId, id);
+    },
+    endSessions(
+      { sellerId, which, event }: {
+        sellerId: SellerId;
+        which: { readonly id: number } | { readonly allBut: number };
+        event: Pick<NewAuditEvent, 'type' | 'address'>;
+      }, at: number,
+    ): void {
+      if ('id' in which) {
+        const row = end.get(sellerId, which.id);
+        if (row) audit.add({ sellerId, ...event, subject: readText(row, 'user_agent') }, at);
+        return;
+      }
+      const { changes } = endOthers.run(sellerId, which.allBut);
+      if (changes === 0) return;
+      const subject = changes === 1 ? '1 other' : `${changes} others`;
+      audit.add({ sellerId, ...event, subject }, at);
+    },
+  };
+}
+
+/** Adds a session, and removes those of the seller that are too old, or too many. */
+export function prepareAddSession(db: DatabaseSync) {
+  const findLastId = db.prepare(`
+    SELECT coalesce(max(id), 0) AS id FROM session WHERE seller_id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO session (seller_id, id, hash, created_at, seen_at, address, user_agent)
+    VALUES (:sellerId, :id, :hash, :at, :at, :address, :userAgent)`);
+  const forget = db.prepare(`
+    DELETE FROM session WHERE seller_id = :sellerId AND (
+      created_at <= :oldest OR seen_at <= :idle OR id IN (
+      SELECT id FROM session WHERE seller_id = :sellerId
+      ORDER BY id DESC LIMIT -1 OFFSET :most))`);
+  return (sellerId: SellerId, session: NewSession, at: number): void => {
+    const id = Math.max(readInteger(findLastId.get(sellerId) ?? {}, 'id') + 1, firstIdAt(at));
+    const { hash, address, userAgent } = session;
+    insert.run({ sellerId, id, hash, at, address, userAgent });
+    forget.run({
+      sellerId, oldest: at - SESSION_LIFE_MS, idle: at - SESSION_IDLE_MS,
+      most: SESSIONS_PER_SELLER_LIMIT,
+    });
+  };
+}
+
+export function sessionQueries(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM session AS x WHERE seller_id = ? ORDER BY id DESC LIMIT ?`);
+  // Like the one for keys, no seller_id narrows it: it is what finds the seller.
+  const findVisitor = db.prepare(`
+    SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
+    JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id
+    WHERE x.hash = ? AND s.disabled_at IS NULL`);
+  return {
+    listSessions(sellerId: SellerId, limit: number): Session[] {
+      return list.all(sellerId, limit).map(mapSession);
+    },
+    findVisitor(hash: string): Visitor | undefined {
+      const row = findVisitor.get(hash);
+      return row && {
+        account: mapAccount(row),
+        session: mapSession(row),
+        position: readInteger(row, 'position'),
+      };
+    },
+  };
+}
+
+function mapSession(row: Row): Session {
+  return {
+    id: readInteger(row, 'id'),
+    createdAt: readInteger(row, 'created_at'),
+    seenAt: readInteger(row, 'seen_at'),
+    address: readText(row, 'address'),
+    userAgent: readText(row, 'user_agent'),
+  };
+}

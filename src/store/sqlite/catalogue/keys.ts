@@ -1,0 +1,178 @@
+/** API keys in SQLite: statements beside the mapping of their rows. Only hashes come here. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
+import type { AuditType } from '../../../domain/access/audit.ts';
+import { AppError } from '../../../domain/error.ts';
+import {
+  firstIdAt, formatKeyId, type KeyId, type KeyReference, type SellerId,
+} from '../../../domain/id.ts';
+import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
+import { isScope, type Scope } from '../../../domain/access/scope.ts';
+import type { Grant } from '../../store.ts';
+import type { Author, PageQuery } from '../../write.ts';
+import type { AuditLog } from '../accounts/audit.ts';
+import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+
+const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at, revoked_at,
+  last_used_at, last_used_address`;
+const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
+
+export type KeyUnits = ReturnType<typeof keyUnits>;
+
+export function keyUnits(db: DatabaseSync, audit: AuditLog) {
+  const addKey = prepareAddKey(db);
+  const findLive = db.prepare(`
+    SELECT ${COLUMNS}, life_ms FROM api_key
+    WHERE seller_id = :sellerId AND id = :keyId AND ${LIVE}`);
+  const expire = db.prepare(`
+    UPDATE api_key SET expires_at = min(coalesce(expires_at, :endsAt), :endsAt)
+    WHERE seller_id = :sellerId AND id = :keyId`);
+  const revoke = db.prepare(`
+    UPDATE api_key SET revoked_at = coalesce(revoked_at, ?)
+    WHERE seller_id = ? AND id = ? RETURNING ${COLUMNS}`);
+  const noteUse = db.prepare(`
+    UPDATE api_key SET last_used_at = ?, last_used_address = ? WHERE seller_id = ? AND id = ?`);
+
+  function note(
+    type: AuditType, { sellerId, id, name }: ApiKey, address: string, at: number,
+  ): void {
+    const subject = `${formatKeyId({ sellerId, keyId: id })} ${name}`;
+    audit.add({ sellerId, type, address, subject }, at);
+  }
+
+  return {
+    createKey(input: NewKeyInput, at: number): ApiKey {
+      const made = addKey(input, at);
+      note('key_created', made, input.address, at);
+      return made;
+    },
+    rotateKey(
+      { key, hash, overlapMs, address }: {
+        key: KeyReference; hash: string; overlapMs: number; address: string;
+      }, at: number,
+    ): ApiKey {
+      const { sellerId, keyId } = key;
+      const row = findLive.get({ sellerId, keyId, at });
+      if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
+      const lifeMs = readOptional(row, 'life_ms', readInteger);
+      const expiresAt = lifeMs === undefined ? undefined : at + lifeMs;
+      const old = mapKey(row);
+      const made = addKey({ sellerId, hash, key: { ...old, expiresAt } }, at);
+      expire.run({ sellerId, keyId, endsAt: at + overlapMs });
+      note('key_rotated', old, address, at);
+      return made;
+    },
+    revokeKey(
+      { key: { sellerId, keyId }, address }: { key: KeyReference; address: string }, at: number,
+    ): ApiKey {
+      const row = revoke.get(at, sellerId, keyId);
+      if (!row) throw new AppError('not_found', 'There is no such key.');
+      const revoked = mapKey(row);
+      if (revoked.revokedAt === at) note('key_revoked', revoked, address, at);
+      return revoked;
+    },
+    noteKeyUse({ author, address }: { author: Author; address: string }, at: number): void {
+      noteUse.run(at, address, author.sellerId, author.keyId);
+    },
+  };
+}
+
+interface NewKeyInput {
+  readonly sellerId: SellerId;
+  readonly hash: string;
+  readonly key: NewApiKey;
+  readonly address: string;
+}
+
+function prepareAddKey(db: DatabaseSync) {
+  const findSeller = db.prepare('SELECT id FROM seller WHERE id = ?');
+  const countLive = db.prepare(`
+    SELECT count(*) AS live FROM api_key WHERE seller_id = :sellerId AND ${LIVE}`);
+  const findLastId = db.prepare(`
+    SELECT coalesce(max(id), 0) AS id FROM api_key WHERE seller_id = ?`);
+  const insert = db.prepare(`
+    INSERT INTO api_key
+      (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at)
+    VALUES (:sellerId, :id, :hash, :name, :scopes, :ranges, :at, max(:expiresAt - :at, 0),
+      :expiresAt)
+    RETURNING ${COLUMNS}`);
+
+  return ({ sellerId, hash, key }: Omit<NewKeyInput, 'address'>, at: number): ApiKey => {
+    if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
+    if (readInteger(countLive.get({ sellerId, at }) ?? {}, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
+      const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
+      throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
+    }
+    const lastId = readInteger(findLastId.get(sellerId) ?? {}, 'id');
+    const id = Math.max(lastId + 1, firstIdAt(at));
+    return mapKey(insert.get({
+      sellerId, id, hash, at, name: key.name, scopes: key.scopes.join(' '),
+      ranges: key.addressRanges.join(' '), expiresAt: key.expiresAt ?? null,
+    }) ?? {});
+  };
+}
+
+export function keyQueries(db: DatabaseSync) {
+  const find = db.prepare(`SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id = ?`);
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
+  const listNewest = db.prepare(`
+    SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id < ? ORDER BY id DESC LIMIT ?`);
+  // The one statement of the store that no seller_id narrows: it is what finds the seller.
+  const findGrant = db.prepare(`
+    SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at,
+      s.currency, s.currency_decimals, s.position
+    FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
+    WHERE k.hash = ? AND k.revoked_at IS NULL AND s.disabled_at IS NULL`);
+  return {
+    findKey({ sellerId, keyId }: KeyReference): ApiKey | undefined {
+      const row = find.get(sellerId, keyId);
+      return row && mapKey(row);
+    },
+    listKeys(
+      sellerId: SellerId, { after, limit }: PageQuery<KeyId>, isNewestFirst: boolean,
+    ): ApiKey[] {
+      const rows = isNewestFirst
+        ? listNewest.all(sellerId, after ?? Number.MAX_SAFE_INTEGER, limit)
+        : list.all(sellerId, after ?? 0, limit);
+      return rows.map(mapKey);
+    },
+    findGrant(hash: string): Grant | undefined {
+      const row = findGrant.get(hash);
+      return row && {
+        // The columns hold what these brands mean.
+        sellerId: readInteger(row, 'seller_id') as SellerId,
+        keyId: readInteger(row, 'id') as KeyId,
+        scopes: readScopes(row),
+        addressRanges: readAddressRanges(row),
+        expiresAt: readOptional(row, 'expires_at', readInteger),
+        currency: readCurrency(row),
+        position: readInteger(row, 'position'),
+      };
+    },
+  };
+}
+
+function mapKey(row: Row): ApiKey {
+  return {
+    // The columns hold what these brands mean.
+    sellerId: readInteger(row, 'seller_id') as SellerId,
+    id: readInteger(row, 'id') as KeyId,
+    name: readText(row, 'name'),
+    scopes: readScopes(row),
+    addressRanges: readAddressRanges(row),
+    createdAt: readInteger(row, 'created_at'),
+    expiresAt: readOptional(row, 'expires_at', readInteger),
+    revokedAt: readOptional(row, 'revoked_at', readInteger),
+    lastUsedAt: readOptional(row, 'last_used_at', readInteger),
+    lastUsedAddress: readOptional(row, 'last_used_address', readText),
+  };
+}
+
+function readScopes(row: Row): Scope[] {
+  return readText(row, 'scopes').split(' ').filter(isScope);
+}
+
+function readAddressRanges(row: Row): string[] {
+  return readText(row, 'address_ranges').split(' ').filter(Boolean);
+}

@@ -1,0 +1,128 @@
+/**
+ * Creates, changes and deletes one product: its row, the next position of its seller, and the row
+ * of history at that position, together. `stock-units.ts` is the only other writer of products: it
+ * does the same for the stock of many at once.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ChangeType } from '../../../domain/catalogue/change.ts';
+import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import {
+  formatProduct, type NewProduct, type Product, type ProductTarget, type Sku,
+} from '../../../domain/catalogue/product.ts';
+import type { WrittenProduct } from '../../store.ts';
+import type { Author } from '../../write.ts';
+import { HistoryWriter } from './history-writer.ts';
+import type { Positions } from './position-allocator.ts';
+import { PRODUCT_COLUMNS, prepareFindProduct } from './products.ts';
+
+export class ProductChanges {
+  readonly #positions: Positions;
+  readonly #find;
+  readonly #insert;
+  readonly #update;
+  readonly #delete;
+  readonly #forgetSequences;
+  readonly #history: HistoryWriter;
+
+  constructor(db: DatabaseSync, positions: Positions) {
+    this.#positions = positions;
+    this.#find = prepareFindProduct(db);
+    this.#insert = db.prepare(`
+      INSERT INTO product (seller_id, ${PRODUCT_COLUMNS}, snapshot_position)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (seller_id, sku) DO NOTHING`);
+    this.#update = db.prepare(`
+      UPDATE product
+      SET sku = ?, name = ?, category = ?, price_minor = ?, stock = ?, position = ?, updated_at = ?,
+        snapshot_position = coalesce(?, snapshot_position)
+      WHERE seller_id = ? AND id = ?`);
+    this.#delete = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
+    this.#forgetSequences = db.prepare(`
+      DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
+    this.#history = new HistoryWriter(db, positions);
+  }
+
+  find(sellerId: SellerId, target: ProductTarget): Product | undefined {
+    return this.#find(sellerId, this.#positions.currencyOf(sellerId), target);
+  }
+
+  /** @throws AppError `sku_taken` */
+  create(author: Author, product: NewProduct, now: number): WrittenProduct {
+    const { sellerId } = author;
+    const at = this.#positions.timeOf(sellerId, now);
+    const { position, currency } = this.#positions.take(sellerId);
+    const id = this.#positions.takeProductId(sellerId, at);
+    const { sku, name, category, priceMinor, stock } = product;
+    const { changes } = this.#insert.run(
+      sellerId, id, sku, name, category, priceMinor, stock, position, at, at,
+      position,
+    );
+    if (changes === 0) throw skuTaken(sku);
+    const created = {
+      ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at,
+    };
+    const json = formatProduct(created);
+    this.#record('created', author, undefined, created, json);
+    return { effect: 'created', id, position, json, isReplay: false };
+  }
+
+  /** Content that is the same takes no position. @throws AppError `sku_taken` */
+  update(author: Author, before: Product, to: NewProduct, now: number): WrittenProduct {
+    const { id, sellerId } = before;
+    if (isSame(before, to)) {
+      const json = formatProduct(before);
+      return { effect: 'unchanged', id, position: before.position, json, isReplay: false };
+    }
+    if (to.sku !== before.sku && this.find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
+    const { position } = this.#positions.take(sellerId);
+    const updatedAt = this.#positions.timeOf(sellerId, now);
+    const after = { ...before, ...to, position, updatedAt };
+    const isStockAlone = isSame(before, { ...to, stock: before.stock });
+    this.#update.run(
+      after.sku, after.name, after.category, after.priceMinor, after.stock, position, updatedAt,
+      isStockAlone ? null : position, sellerId, id,
+    );
+    const json = formatProduct(after);
+    if (isStockAlone) this.#record('stock', author, before, after, undefined);
+    else this.#record('updated', author, before, after, json);
+    return { effect: 'updated', id, position, json, isReplay: false };
+  }
+
+  /** The history keeps the product as it last was; its stock has moved to nothing. */
+  delete(author: Author, before: Product, now: number): void {
+    const { sellerId, id } = before;
+    const { position } = this.#positions.take(sellerId);
+    this.#delete.run(sellerId, id);
+    this.#forgetSequences.run(sellerId, id);
+    const updatedAt = this.#positions.timeOf(sellerId, now);
+    const last = { ...before, position, updatedAt, stock: 0 };
+    this.#record('deleted', author, before, last, formatProduct(before));
+  }
+
+  #record(
+    type: ChangeType, { keyId }: Author, before: Product | undefined, after: Product,
+    json: string | undefined,
+  ): void {
+    const { sellerId, position, id, sku, updatedAt, stock } = after;
+    const movement = {
+      before: before?.stock ?? 0, after: stock,
+      reason: undefined, source: undefined, sequence: undefined,
+    };
+    this.#history.add([{
+      sellerId, position, type, productId: id, sku, keyId, at: updatedAt, movement, product: json,
+      prior: before?.position,
+    }]);
+  }
+}
+
+/** Whether two products agree in what a seller sends. */
+export function isSame(one: NewProduct, other: NewProduct): boolean {
+  return one.sku === other.sku && one.name === other.name && one.category === other.category
+    && one.priceMinor === other.priceMinor && one.stock === other.stock;
+}
+
+function skuTaken(sku: Sku): AppError {
+  const detail = `You already have a product with the SKU ${JSON.stringify(sku)}.`;
+  return new AppError('sku_taken', `${detail} Choose another SKU.`);
+}

@@ -1,0 +1,169 @@
+/**
+ * The stock of the products that a call names, and the last sequence numbers of its source. They
+ * are read together, in a few statements for all, which takes half as long as one by one.
+ */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { STOCK_STEP_PRODUCTS } from '../../../config.ts';
+import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
+import type { Sku } from '../../../domain/catalogue/product.ts';
+import type { NamedProduct, StockChange } from '../../../domain/catalogue/stock-change.ts';
+import { readInteger } from '../engine/row.ts';
+
+/** Of one product, while the changes of a call are gone through. */
+export interface StockLevel {
+  readonly id: ProductId;
+  readonly sku: Sku;
+  /** Before the call. */
+  stockBefore: number;
+  /** After the changes so far: the stock, and position and time of the last change. */
+  stock: number;
+  position: number;
+  at: number;
+  isMoved: boolean;
+  /** The last of its source that was heeded, -1 for none; and whether this call has moved it. */
+  sequence: number;
+  isSequenceMoved: boolean;
+}
+
+const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
+/** A row of them: as an array, which takes half the time of an object. */
+type LevelRow = readonly [
+  id: ProductId, sku: Sku, stock: number, position: number, updatedAt: number,
+];
+
+/** Levels of one seller, by each of the two names of a product. */
+export class LevelTable {
+  readonly #byId = new Map<ProductId, StockLevel>();
+  readonly #bySku = new Map<Sku, StockLevel>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  add(level: StockLevel): void {
+    if (this.#byId.has(level.id)) return;
+    this.#byId.set(level.id, level);
+    this.#bySku.set(level.sku, level);
+  }
+
+  findById(id: ProductId | undefined): StockLevel | undefined {
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  find(sellerId: SellerId, { sku, id }: NamedProduct): StockLevel | undefined {
+    return sku === undefined ? this.findById(parseId(sellerId, id)) : this.#bySku.get(sku);
+  }
+}
+
+export class StockLevels {
+  readonly #listBySku;
+  readonly #listById;
+  readonly #listSequences;
+
+  constructor(db: DatabaseSync) {
+    const among = 'FROM json_each(?) AS named CROSS JOIN';
+    this.#listBySku = db.prepare(`
+      SELECT ${COLUMNS} ${among} product AS p ON p.seller_id = ? AND p.sku = named.value`);
+    this.#listById = db.prepare(`
+      SELECT ${COLUMNS} ${among} product AS p ON p.seller_id = ? AND p.id = named.value`);
+    this.#listSequences = db.prepare(`
+      SELECT s.product_id, s.sequence ${among} stock_sequence AS s
+      ON s.seller_id = ? AND s.product_id = named.value AND s.source = ?`);
+  }
+
+  /**
+   * The level of each change's product, undefined where the seller has none such. Those that
+   * `table` does not have are read, and added there.
+   */
+  read(
+    sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
+    table = new LevelTable(),
+  ): (StockLevel | undefined)[] {
+    let levels = changes.map((change) => table.find(sellerId, change));
+    if (levels.includes(undefined)) {
+      const missing = changes.filter((_, index) => levels[index] === undefined);
+      this.#add(sellerId, missing, table);
+      levels = changes.map((change) => table.find(sellerId, change));
+    }
+    for (const level of levels) if (level) begin(level);
+    if (source !== undefined && changes.some(({ sequence }) => sequence !== undefined)) {
+      this.#readSequences(sellerId, levels, table, source);
+    }
+    return levels;
+  }
+
+  #add(sellerId: SellerId, named: readonly NamedProduct[], table: LevelTable): void {
+    const skus = named.flatMap(({ sku }) => sku ?? []);
+    const ids = named.flatMap(({ id }) => parseId(sellerId, id) ?? []);
+    for (const [statement, names] of [[this.#listBySku, skus], [this.#listById, ids]] as const) {
+      if (names.length === 0) continue;
+      for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
+    }
+  }
+
+  #readSequences(
+    sellerId: SellerId, levels: readonly (StockLevel | undefined)[], table: LevelTable,
+    source: string,
+  ): void {
+    const ids = JSON.stringify(levels.flatMap((level) => level?.id ?? []));
+    for (const row of this.#listSequences.all(ids, sellerId, source)) {
+      // The column holds the ids of products.
+      const level = table.findById(readInteger(row, 'product_id') as ProductId);
+      if (level) level.sequence = readInteger(row, 'sequence');
+    }
+  }
+}
+
+/** The products in stock that a full count does not name. */
+export class UnnamedProducts {
+  readonly #count;
+  readonly #list;
+
+  constructor(db: DatabaseSync) {
+    this.#count = db.prepare(`
+      SELECT count(*) AS products FROM product WHERE seller_id = ? AND stock > 0`);
+    this.#list = db.prepare(`
+      SELECT ${COLUMNS} FROM product AS p
+      WHERE p.seller_id = ? AND p.id > ? AND p.stock > 0 ORDER BY p.id LIMIT ?`);
+  }
+
+  count(sellerId: SellerId, named: ReadonlySet<StockLevel>): number {
+    const all = readInteger(this.#count.get(sellerId) ?? {}, 'products');
+    return all - [...named].filter(({ stockBefore }) => stockBefore > 0).length;
+  }
+
+  /** A part after the other: each is read when it is asked for. */
+  *list(
+    sellerId: SellerId, named: ReadonlySet<StockLevel>,
+  ): Generator<readonly StockLevel[], void, void> {
+    const ids = new Set([...named].map(({ id }) => id));
+    for (let after = 0; ;) {
+      const levels = listLevels(this.#list, sellerId, after, STOCK_STEP_PRODUCTS);
+      yield levels.filter(({ id }) => !ids.has(id));
+      if (levels.length < STOCK_STEP_PRODUCTS) return;
+      after = levels.at(-1)?.id ?? after;
+    }
+  }
+}
+
+/** Makes a level ready for a call. */
+function begin(level: StockLevel): void {
+  level.stockBefore = level.stock;
+  level.isMoved = false;
+  level.sequence = -1;
+  level.isSequenceMoved = false;
+}
+
+function parseId(sellerId: SellerId, id: string | undefined): ProductId | undefined {
+  return id === undefined ? undefined : parseProductId(sellerId, id);
+}
+
+function listLevels(statement: StatementSync, ...values: readonly SQLInputValue[]): StockLevel[] {
+  statement.setReturnArrays(true);
+  // The columns are those of a LevelRow, and hold what its brands mean.
+  const rows = statement.all(...values) as unknown as LevelRow[];
+  return rows.map(([id, sku, stock, position, updatedAt]) => ({
+    id, sku, stockBefore: stock, stock, position, at: updatedAt, isMoved: false, sequence: -1,
+    isSequenceMoved: false,
+  }));
+}

@@ -1,0 +1,121 @@
+/**
+ * The connection that reads. All reads of one turn of the event loop share one snapshot of the
+ * database, which spares each of them the locks of a WAL, and makes pages that take several
+ * statements consistent. A snapshot ends with its turn, and as soon as a commit of this process is
+ * answered: whoever was told of a change sees it.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../../domain/error.ts';
+import type { Grant } from '../../store.ts';
+import { accountQueries } from '../accounts/accounts.ts';
+import { auditQueries } from '../accounts/audit.ts';
+import { assertVersion, readCursorKey } from './database-file.ts';
+import { openReader } from './connection.ts';
+import { explainReading, resultCodeOf } from './disk-failure.ts';
+import { historyQueries } from '../history/history-queries.ts';
+import { timeQueries } from '../history/history-times.ts';
+import { idempotencyQueries } from '../catalogue/idempotency.ts';
+import { invitationQueries } from '../accounts/invitations.ts';
+import { usageQueries } from '../accounts/key-usage.ts';
+import { keyQueries } from '../catalogue/keys.ts';
+import { ledgerQueries } from '../history/ledger-queries.ts';
+import { productQueries } from '../catalogue/products.ts';
+import { sellerQueries } from '../catalogue/sellers.ts';
+import { sessionQueries } from '../accounts/sessions.ts';
+import { stockDayQueries } from '../catalogue/stock-days.ts';
+import { StockLevels } from '../catalogue/stock-levels.ts';
+import { totpQueries } from '../accounts/totp.ts';
+import { dueWebhookQueries, webhookQueries } from '../webhooks/webhooks.ts';
+
+type Queries = ReturnType<typeof prepareQueries>;
+
+export class Reader {
+  readonly #db: DatabaseSync;
+  readonly #begin;
+  readonly #end;
+  readonly #queries: Queries;
+  /** Grants read in this snapshot: the requests of one turn mostly carry the same few keys. */
+  readonly #grants = new Map<string, Grant>();
+
+  /** 32 bytes, made with the database. */
+  readonly cursorKey: Uint8Array;
+
+  /** @throws AppError `unavailable` where a newer version has written the file */
+  constructor(file: string) {
+    this.#db = openReader(file);
+    try {
+      assertVersion(this.#db, file);
+      this.cursorKey = readCursorKey(this.#db);
+      this.#begin = this.#db.prepare('BEGIN');
+      this.#end = this.#db.prepare('COMMIT');
+      this.#queries = explainFailures(prepareQueries(this.#db));
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  /** Queries on the snapshot of this turn. Do not keep them: call again in the next turn. */
+  snapshot(): Queries {
+    if (!this.#db.isOpen) throw new AppError('unavailable', 'This server is stopping.');
+    if (!this.#db.isTransaction) {
+      this.#grants.clear();
+      this.#begin.run();
+      setImmediate(() => this.endSnapshot());
+    }
+    return this.#queries;
+  }
+
+  findGrant(hash: string): Grant | undefined {
+    const queries = this.snapshot();
+    const seen = this.#grants.get(hash);
+    if (seen) return seen;
+    const grant = queries.findGrant(hash);
+    if (grant) this.#grants.set(hash, grant);
+    return grant;
+  }
+
+  endSnapshot(): void {
+    if (!this.#db.isOpen || !this.#db.isTransaction) return;
+    try {
+      this.#end.run();
+    } catch (error) {
+      // Where the disk failed a read of it. Nobody waits for this: it must not end the process.
+      if (resultCodeOf(error) === 0) throw error;
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close();
+  }
+}
+
+/** A disk that cannot be read is no bug of ours: whoever asks is told to come again. */
+function explainFailures(queries: Queries): Queries {
+  const explained = Object.entries(queries).map(([name, query]) => {
+    // The cast: whatever it takes and returns is handed through.
+    const run = query as (...args: unknown[]) => unknown;
+    return [name, (...args: unknown[]): unknown => {
+      try {
+        return run(...args);
+      } catch (error) {
+        throw explainReading(error);
+      }
+    }] as const;
+  });
+  // The cast: each is called as the one that it stands for.
+  return Object.fromEntries(explained) as Queries;
+}
+
+function prepareQueries(db: DatabaseSync) {
+  const levels = new StockLevels(db);
+  return {
+    ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
+    ...historyQueries(db), ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db),
+    ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
+    ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
+    ...idempotencyQueries(db),
+    readLevels: levels.read.bind(levels),
+  };
+}

@@ -1,0 +1,35 @@
+/** Reads columns of a row as the types that the STRICT tables promise; anything else is our bug. */
+import type { SQLOutputValue } from 'node:sqlite';
+import type { Currency } from '../../../domain/catalogue/currency.ts';
+
+export type Row = Record<string, SQLOutputValue>;
+
+export function readInteger(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== 'number') throw new TypeError(`Column ${column} is not an integer.`);
+  return value;
+}
+
+export function readText(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`Column ${column} is not a text.`);
+  return value;
+}
+
+export function readBytes(row: Row, column: string): Uint8Array {
+  const value = row[column];
+  if (!(value instanceof Uint8Array)) throw new TypeError(`Column ${column} is not a blob.`);
+  return value;
+}
+
+/** From the columns that every table of sellers' money has. */
+export function readCurrency(row: Row): Currency {
+  return { code: readText(row, 'currency'), decimals: readInteger(row, 'currency_decimals') };
+}
+
+/** Undefined for NULL. */
+export function readOptional<Value>(
+  row: Row, column: string, read: (row: Row, column: string) => Value,
+): Value | undefined {
+  return row[column] === null ? undefined : read(row, column);
+}

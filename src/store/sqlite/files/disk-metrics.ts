@@ -1,0 +1,21 @@
+/** Asks the system how much there is on the disk, and how much is left. */
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { isSystemError } from '../../../runtime/system-error.ts';
+import type { StoreFigures } from '../../store-metrics.ts';
+
+export async function readDiskFigures(
+  file: string,
+): Promise<Pick<StoreFigures, 'logBytes' | 'freeBytes'>> {
+  const [logBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);
+  return { logBytes, freeBytes: disk.bavail * disk.bsize };
+}
+
+async function readSize(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return 0; // it is made with the first change
+    throw error;
+  }
+}

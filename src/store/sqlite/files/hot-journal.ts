@@ -1,0 +1,41 @@
+/**
+ * A rollback journal that a crash has left beside a database: the database is damaged without it. A
+ * connection that may write rolls the write back when it opens the file; one that may not fails
+ * (https://www.sqlite.org/lockingv3.html#rollback). SQLite itself detects a journal that a living
+ * process uses, and leaves it alone.
+ */
+import { statSync } from 'node:fs';
+import { AppError } from '../../../domain/error.ts';
+import { isOurFile } from '../engine/database-file.ts';
+import { openToRecover } from '../engine/connection.ts';
+import {
+  resultCodeOf, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY,
+} from '../engine/disk-failure.ts';
+
+export const KEEP_JOURNAL = 'Keep both files together in a data folder, as catalogue.db and '
+  + 'catalogue.db-journal, and start the server once: it rolls the write back.';
+
+const NOT_ALLOWED = [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_FULL];
+
+export function hasJournal(file: string): boolean {
+  return (statSync(`${file}-journal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/**
+ * Call it before a read-only connection to the catalogue is opened. Leaves foreign files alone.
+ * @throws AppError `unavailable` if this process cannot roll the write back
+ */
+export function rollBackHotJournal(file: string): void {
+  if (!hasJournal(file) || !isOurFile(file)) return;
+  try {
+    openToRecover(file).close();
+  } catch (cause) {
+    if (!NOT_ALLOWED.includes(resultCodeOf(cause))) throw cause;
+    const detail = `${describeHotJournal(file)} ${KEEP_JOURNAL}`;
+    throw new AppError('unavailable', detail, { cause });
+  }
+}
+
+export function describeHotJournal(file: string): string {
+  return `A crash cut off a write to ${file}: ${file}-journal is needed to roll it back.`;
+}

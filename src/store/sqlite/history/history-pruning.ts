@@ -1,0 +1,72 @@
+/**
+ * The unit of work that removes old history. What is kept of it at any age are the last change of a
+ * catalogue, and of each product that is there where the history begins the last change until then,
+ * and the last one that describes it: so the history alone always tells the catalogue as it stands,
+ * and as it stood at every position that is kept.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { SellerId } from '../../../domain/id.ts';
+import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
+import { readInteger, readOptional } from '../engine/row.ts';
+
+interface PruneStep {
+  readonly sellerId: SellerId;
+  /** Changes after the one and up to the other position. */
+  readonly after: number;
+  readonly upTo: number;
+  /** Milliseconds since 1970: before it lies all that is removed. */
+  readonly before: number;
+}
+
+export function pruningUnits(db: DatabaseSync) {
+  const removeSuperseded = prepareRemoval(db);
+  // The last change of the catalogue was kept where a step ended: it may not be the last any more.
+  const removeDeletions = db.prepare(`
+    DELETE FROM change
+    WHERE seller_id = :sellerId AND position >= :after AND position <= :upTo AND type = 'deleted'
+      AND position <> (SELECT s.position FROM seller AS s WHERE s.id = :sellerId)`);
+  const removeMinutes = db.prepare(`
+    DELETE FROM change_minute
+    WHERE seller_id = :sellerId AND minute < :minute AND position < :upTo`);
+  const removeDays = db.prepare('DELETE FROM stock_day WHERE seller_id = ? AND day < ?');
+  const note = db.prepare(`
+    UPDATE seller SET pruned_to = max(pruned_to, ?) WHERE id = ?`);
+  return {
+    pruneHistory({ sellerId, after, upTo, before }: PruneStep): void {
+      removeSuperseded(sellerId, after, upTo);
+      removeDeletions.run({ sellerId, after, upTo });
+      removeMinutes.run({ sellerId, upTo, minute: Math.floor(before / MINUTE_MS) });
+      removeDays.run(sellerId, Math.floor(before / DAY_MS));
+      note.run(upTo, sellerId);
+    },
+  };
+}
+
+/**
+ * A change is of no use once the next one of its product is where the history has not begun yet,
+ * but for the one that describes the product. What is kept of that one is named as the change
+ * before, in the place of those between: so it is found when its time comes.
+ */
+function prepareRemoval(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT c.prior, b.position AS before, p.snapshot_position AS snapshot
+    FROM change AS c
+    JOIN change AS a ON a.seller_id = c.seller_id AND a.position = c.prior
+    LEFT JOIN change AS b ON b.seller_id = a.seller_id AND b.position = a.prior
+    LEFT JOIN product AS p ON p.seller_id = c.seller_id AND p.id = c.product_id
+    WHERE c.seller_id = ? AND c.position = ?`);
+  const remove = db.prepare('DELETE FROM change WHERE seller_id = ? AND position = ?');
+  const relink = db.prepare('UPDATE change SET prior = ? WHERE seller_id = ? AND position = ?');
+  return (sellerId: SellerId, after: number, upTo: number): void => {
+    for (let position = after + 1; position <= upTo; position += 1) {
+      const row = find.get(sellerId, position);
+      if (!row) continue; // the first change of a product
+      const snapshot = readOptional(row, 'snapshot', readInteger);
+      const [prior, before] = [readInteger(row, 'prior'), readOptional(row, 'before', readInteger)];
+      if (prior !== snapshot) remove.run(sellerId, prior);
+      if (before === undefined) continue;
+      if (before === snapshot) relink.run(before, sellerId, position);
+      else remove.run(sellerId, before);
+    }
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * An import that is tried and not made. What it would write goes to a temporary database that
+ * SQLite keeps in memory while it is small, moves to the disk when it grows, and removes: so a
+ * product that comes twice is found there the second time, however long the import is.
+ */
+import {
+  completeProduct, type NewProduct, type ProductRow, type ProductTarget,
+} from '../../../domain/catalogue/product.ts';
+import type { ImportEffect, ImportMode, ImportPreview } from '../../store.ts';
+import { openTemporary } from '../engine/connection.ts';
+import { isSame } from '../catalogue/product-changes.ts';
+import { readText } from '../engine/row.ts';
+
+/** `find` looks a product up in the catalogue itself. */
+export function openImportPreview(
+  mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
+): ImportPreview {
+  const db = openTemporary();
+  db.exec('CREATE TABLE tried (sku TEXT PRIMARY KEY, product TEXT NOT NULL) STRICT, WITHOUT ROWID');
+  const findTried = db.prepare('SELECT product FROM tried WHERE sku = ?');
+  const note = db.prepare('INSERT OR REPLACE INTO tried (sku, product) VALUES (?, ?)');
+
+  function tryOne(row: ProductRow): ImportEffect {
+    const tried = findTried.get(row.sku);
+    // What the table holds was written below.
+    const before = tried ? JSON.parse(readText(tried, 'product')) as NewProduct : find(row);
+    if (before && mode === 'create') return 'taken';
+    const product = completeProduct(row, before ?? row.defaults);
+    if (!product) return 'incomplete';
+    if (before && isSame(before, product)) return 'unchanged';
+    note.run(product.sku, JSON.stringify(product));
+    return before ? 'updated' : 'created';
+  }
+
+  return {
+    async try(products) {
+      db.exec('BEGIN');
+      const effects = products.map(tryOne);
+      db.exec('COMMIT');
+      return effects;
+    },
+    async close() {
+      if (db.isOpen) db.close();
+    },
+  };
+}

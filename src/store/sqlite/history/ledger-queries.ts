@@ -1,0 +1,155 @@
+/**
+ * Steps through the history that `ledger.ts` is made of: each reads no more than it is told to.
+ * The changes of one product are walked backwards, each leading to the one before it.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Change } from '../../../domain/catalogue/change.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { Sku } from '../../../domain/catalogue/product.ts';
+import type { MovementFilter } from '../../history-store.ts';
+import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
+import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+
+/** A change on the way back of one product. */
+interface Step {
+  readonly position: number;
+  /** Where the one before it stands; undefined for the first. */
+  readonly prior: number | undefined;
+}
+
+/** A product that there is, or that was there after some position. */
+export interface KnownProduct {
+  readonly id: ProductId;
+  readonly sku: Sku;
+  readonly stock: number;
+  /** Of its last change. */
+  readonly position: number;
+}
+
+/** From after one position up to another. */
+export interface Span {
+  readonly after: number;
+  readonly upTo: number;
+}
+
+/** Of the types that are named, or of any type where it moves stock. */
+const OF_TYPES = `(CASE WHEN :types IS NULL THEN stock_before <> stock_after
+  ELSE instr(:types, type) > 0 END)`;
+const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)'
+  + ' AND (:until IS NULL OR at <= :until)';
+
+export function ledgerQueries(db: DatabaseSync) {
+  return { ...walkQueries(db), ...scanQueries(db), ...productQueries(db) };
+}
+
+/** Single changes, and the way back from one. */
+function walkQueries(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change WHERE seller_id = ? AND position = ?`);
+  const walk = db.prepare(`
+    WITH RECURSIVE way (position, prior) AS (
+      SELECT position, prior FROM change WHERE seller_id = :sellerId AND position = :from
+      UNION ALL
+      SELECT c.position, c.prior FROM way CROSS JOIN change AS c
+      ON c.seller_id = :sellerId AND c.position = way.prior
+      WHERE way.prior > :after LIMIT :limit)
+    SELECT position, prior FROM way`);
+  const describe = db.prepare(`
+    WITH RECURSIVE way (prior, product) AS (
+      SELECT prior, NULL FROM change WHERE seller_id = :sellerId AND position = :from
+      UNION ALL
+      SELECT c.prior, c.product FROM way CROSS JOIN change AS c
+      ON c.seller_id = :sellerId AND c.position = way.prior
+      WHERE way.product IS NULL LIMIT :limit)
+    SELECT count(*) AS steps, max(product) AS product FROM way`);
+  return {
+    findChange(sellerId: SellerId, position: number): Change | undefined {
+      const row = find.get(sellerId, position);
+      return row && mapChange(sellerId, row);
+    },
+    /** From a change back to the first one after a position; the newest comes first. */
+    walkBack(sellerId: SellerId, from: number, after: number, limit: number): Step[] {
+      return walk.all({ sellerId, from, after, limit }).map((row) => ({
+        position: readInteger(row, 'position'), prior: readOptional(row, 'prior', readInteger),
+      }));
+    },
+    /** The last description of the product of a change before it, no further than the limit. */
+    findDescriptionBefore(
+      sellerId: SellerId, from: number, limit: number,
+    ): { readonly product: string | undefined; readonly steps: number } {
+      const row = describe.get({ sellerId, from, limit }) ?? {};
+      return {
+        product: readOptional(row, 'product', readText), steps: readInteger(row, 'steps'),
+      };
+    },
+  };
+}
+
+/** Movements of any product. */
+function scanQueries(db: DatabaseSync) {
+  const scan = ['ASC', 'DESC'].map((direction) => db.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = :sellerId AND position > :after AND position <= :upTo
+      AND ${OF_TYPES} AND ${FILTER}
+    ORDER BY position ${direction} LIMIT :limit`));
+  return {
+    scanMovements(
+      sellerId: SellerId, { after, upTo }: Span,
+      { source, reason, until, types }: MovementFilter, isDescending: boolean, limit: number,
+    ): Change[] {
+      const [ascending, descending] = scan;
+      const statement = isDescending ? descending : ascending;
+      const rows = statement?.all({
+        sellerId, after, upTo, limit, source: source ?? null, reason: reason ?? null,
+        until: until ?? null, types: types?.join(' ') ?? null,
+      }) ?? [];
+      return rows.map((row) => mapChange(sellerId, row));
+    },
+  };
+}
+
+/** The products that the history tells of. */
+function productQueries(db: DatabaseSync) {
+  const findNewest = db.prepare(`
+    SELECT position, sku FROM product WHERE seller_id = ? AND id = ?`);
+  const findDeletion = db.prepare(`
+    SELECT position, sku FROM change WHERE seller_id = ? AND product_id = ? AND type = 'deleted'`);
+  const findNewestBySku = db.prepare(`
+    SELECT position FROM product WHERE seller_id = ? AND sku = ?`);
+  const listDeletionsBySku = db.prepare(`
+    SELECT position FROM change WHERE seller_id = ? AND sku = ? AND type = 'deleted'
+    ORDER BY position DESC LIMIT ?`);
+  const listProducts = db.prepare(`
+    SELECT id, sku, stock, position FROM product WHERE seller_id = :sellerId AND id > :after
+    UNION ALL
+    SELECT product_id, sku, stock_after, position FROM change
+    WHERE seller_id = :sellerId AND product_id > :after AND type = 'deleted'
+      AND position > :position
+    ORDER BY 1 LIMIT :limit`);
+  return {
+    /** The last changes of the products that a filter names: those that have both its names. */
+    findNewest(sellerId: SellerId, { sku, productId }: MovementFilter, limit: number): number[] {
+      const rows: (Row | undefined)[] = [];
+      if (productId !== undefined) {
+        const row = findNewest.get(sellerId, productId) ?? findDeletion.get(sellerId, productId);
+        if (row && (sku === undefined || readText(row, 'sku') === sku)) rows.push(row);
+      } else if (sku !== undefined) {
+        rows.push(findNewestBySku.get(sellerId, sku));
+        rows.push(...listDeletionsBySku.all(sellerId, sku, limit));
+      }
+      return rows.flatMap((row) => (row ? readInteger(row, 'position') : []));
+    },
+    /** In the order of their ids: those there are, and those deleted after `position`. */
+    listKnown(
+      sellerId: SellerId, after: number, position: number, limit: number,
+    ): KnownProduct[] {
+      return listProducts.all({ sellerId, after, position, limit }).map((row) => ({
+        // The columns hold what these brands mean.
+        id: readInteger(row, 'id') as ProductId,
+        sku: readText(row, 'sku') as Sku,
+        stock: readInteger(row, 'stock'),
+        position: readInteger(row, 'position'),
+      }));
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** Products by their SKU: any legal one, percent-encoded in the path. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import { startServer } from '../../support/server.ts';
+import { assertProblem, faultsOf } from '../problem.ts';
+
+const PRODUCTS = '/api/v1/products';
+
+function addressOf(sku: string): string {
+  return `${PRODUCTS}/sku/${encodeURIComponent(sku)}`;
+}
+
+async function startShop(t: TestContext) {
+  return (await startServer(t)).makeSeller();
+}
+
+const skus = [
+  'A/B', '100%', '%2F', 'a b', 'Ä-ö', '中文/１', '?x=1&y', '#1', '...', '../a', 'sku', 'import', '🫖',
+  'a;b,c', "it's", '+1', '=1', '"quoted"', '\\', '{id}',
+];
+
+for (const sku of skus) {
+  test(`reads, patches and deletes the product with the SKU ${sku}`, async (t) => {
+    const seller = await startShop(t);
+    const created = await seller.create({ sku });
+    const path = addressOf(sku);
+    assert.equal((await seller.send({ path })).text, created.text);
+    const patched = await seller.send({
+      method: 'PATCH', path, headers: { 'content-type': 'application/json' }, body: '{"stock":1}',
+    });
+    assert.equal(patched.json().sku, sku);
+    assert.equal((await seller.send({ method: 'DELETE', path })).status, 204);
+    assertProblem(await seller.send({ path }), 404, 'not-found');
+  });
+}
+
+for (const sku of ['.', '..']) {
+  test(`has the product with the SKU ${sku} at its id alone`, async (t) => {
+    const seller = await startShop(t);
+    const created = await seller.create({ sku });
+    const { id } = created.json();
+    assert.equal((await seller.send({ path: `${PRODUCTS}/${id}` })).text, created.text);
+    for (const path of [addressOf(sku), `${PRODUCTS}/sku/${sku.replaceAll('.', '%2E')}`]) {
+      assertProblem(await seller.send({ path }), 400, 'bad-request');
+    }
+  });
+}
+
+for (const sku of ['A\u00a01', 'A\u28001', '\u2800', 'A\ue000', '\u0301A']) {
+  const shown = JSON.stringify([...sku].map((character) => character.codePointAt(0)?.toString(16)));
+
+  test(`assigns no product the SKU ${shown}, and keeps one from an earlier version`, async (t) => {
+    const { folder, ...server } = await startServer(t);
+    const seller = await server.makeSeller();
+    const refused = await seller.create({ sku });
+    assertProblem(refused, 400, 'invalid-data');
+    assert.deepEqual(faultsOf(refused), [`/sku ${sku === '\u2800' ? 'blank' : 'characters'}`]);
+    const { id } = (await seller.create({ sku: 'OLD' })).json();
+    const db = new DatabaseSync(join(folder, 'catalogue.db'));
+    db.prepare('UPDATE product SET sku = ?').run(sku);
+    db.close();
+
+    const path = addressOf(sku);
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await seller.send({ path })).json().id, id);
+    const found = await seller.send({ path: `${PRODUCTS}?sku=${encodeURIComponent(sku)}` });
+    assert.equal(found.status, 200);
+    const synced = await seller.send({
+      method: 'POST', path: '/api/v1/stock', headers,
+      body: JSON.stringify({ changes: [{ sku, set: 3 }] }),
+    });
+    assert.equal(synced.json().results[0].status, 'ok', synced.text);
+    const patched = await seller.send({ method: 'PATCH', path, headers, body: '{"price":2}' });
+    assert.deepEqual([patched.json().sku, patched.json().price], [sku, 2]);
+    assert.equal((await seller.send({ method: 'DELETE', path })).status, 204);
+    assertProblem(await seller.send({ path }), 404, 'not-found');
+  });
+}
+
+test('finds a SKU in whichever normal form it is asked for', async (t) => {
+  const seller = await startShop(t);
+  await seller.create({ sku: 'É' });
+  const { status } = await seller.send({ path: addressOf('E\u0301') });
+  assert.equal(status, 200);
+});
+
+test('tells upper from lower case', async (t) => {
+  const seller = await startShop(t);
+  await seller.create({ sku: 'mug' });
+  assertProblem(await seller.send({ path: addressOf('MUG') }), 404, 'not-found');
+});
+
+for (const path of ['', '%', '%ff', '%00', 'a%0Ab', '%20a', `${'x'.repeat(65)}`, 'a/b']) {
+  test(`has nothing at sku/${path.slice(0, 8)}`, async (t) => {
+    const seller = await startShop(t);
+    const answer = await seller.send({ path: `${PRODUCTS}/sku/${path}` });
+    assertProblem(answer, 404, 'not-found');
+  });
+}
+
+test("answers for another seller's SKU as for one that does not exist", async (t) => {
+  const server = await startServer(t);
+  const [one, other] = [await server.makeSeller(), await server.makeSeller()];
+  await one.create({ sku: 'MUG' });
+  for (const method of ['GET', 'HEAD', 'PATCH', 'DELETE']) {
+    const ask = (sku: string) => other.send({
+      method, path: addressOf(sku), headers: { 'content-type': 'application/json' },
+      ...(method === 'PATCH' && { body: '{"stock":1}' }),
+    });
+    const [theirs, nobodys] = [await ask('MUG'), await ask('NO')];
+    assert.equal(theirs.status, 404);
+    assert.equal(theirs.text, nobodys.text);
+  }
+  assert.equal((await one.send({ path: addressOf('MUG') })).status, 200);
+});

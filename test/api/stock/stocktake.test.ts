@@ -1,0 +1,49 @@
+/** A full count of the stock over HTTP: what becomes of products whose change is faulty. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startServer } from '../../support/server.ts';
+import { assertProblem, faultsOf } from '../problem.ts';
+import { openShop, readStocks, sendStock } from './stock.ts';
+
+test('does not empty a product whose change in a full count is faulty', async (t) => {
+  const server = await startServer(t);
+  const scopes = ['products:read', 'products:write', 'stock:write'];
+  const seller = await server.makeSeller({ scopes });
+  const ids: string[] = [];
+  for (const sku of ['A', 'B', 'C', 'D']) {
+    ids.push((await seller.create({ sku, stock: 5 })).json().id);
+  }
+  const changes = [
+    { sku: 'A', set: 3 }, { sku: 'B', set: -1 }, { id: ids[2], set: '7' }, { sku: 'X', set: 1 },
+  ];
+  const answer = await seller.send({
+    method: 'POST', path: '/api/v1/stock', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ changes, complete: true }),
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const { results, zeroed, applied, failed } = answer.json();
+  assert.deepEqual(results.map(({ status }: { status: string }) => status), [
+    'ok', 'invalid', 'invalid', 'not_found',
+  ]);
+  assert.deepEqual({ zeroed, applied, failed }, { zeroed: 1, applied: 1, failed: 3 });
+  const { products } = (await seller.send({ path: '/api/v1/products' })).json();
+  assert.deepEqual(products.map(({ stock }: { stock: number }) => stock), [3, 5, 5, 0]);
+});
+
+for (const [what, change, fault] of [
+  ['a number for a SKU', { sku: 7, set: 1 }, '/changes/1/sku type'],
+  ['a SKU that can be none', { sku: ' B', set: 1 }, '/changes/1/sku characters'],
+  ['no name', { set: 1 }, '/changes/1 required'],
+  ['no object', 'B', '/changes/1 type'],
+] as const) {
+  test(`refuses a full count in which a change has ${what}: it may mean any product`, async (t) => {
+    const { seller } = await openShop(t, { A: 5, B: 5, 7: 5 });
+    for (const force of [false, true]) {
+      const body = { changes: [{ sku: 'A', set: 3 }, change], complete: true, zero_limit: 100 };
+      const answer = await sendStock(seller, { ...body, force });
+      assertProblem(answer, 400, 'invalid-data');
+      assert.deepEqual(faultsOf(answer), [fault]);
+    }
+    assert.deepEqual(await readStocks(seller), { A: 5, B: 5, 7: 5 });
+  });
+}

@@ -1,0 +1,98 @@
+/** `seller invite`, as a user types it, and what the code that it prints is good for. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { INVITATION_LIFE_MS } from '../../../src/config.ts';
+import { hashCode } from '../../../src/domain/access/human-code.ts';
+import { formatSellerId, parseSellerId, type SellerId } from '../../../src/domain/id.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { run } from '../../support/command.ts';
+import { join as joinPortal, listTypes, makeJoining } from '../../store/contract/portal-fixture.ts';
+import { createSeller, look } from '../setup.ts';
+
+const CODE = /^(?:[0-9A-HJKMNP-TV-Z]{4}(?:-(?!\n)|\n)){4}$/;
+
+test('prints a code alone on standard output, and says where to use it', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { status, out, notes } = await run(['seller', 'invite', '--data', folder]);
+  assert.equal(status, 0, notes);
+  assert.match(out, CODE);
+  assert.match(notes, /http:\/\/127\.0\.0\.1:8080\/portal\/join\n/);
+  const joined = await look(folder, (store) =>
+    store.joinPortal(makeJoining({ codeHash: hashCode(out) })));
+  assert.equal(joined.refusal, undefined);
+});
+
+test('prints address, code and end as one JSON document', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const before = Date.now();
+  const { status, out, notes } = await run([
+    'seller', 'invite', '--base-url', 'https://shop.example/mugs/', '--data', folder, '--json',
+  ]);
+  assert.deepEqual([status, notes], [0, '']);
+  const { url, code, expires_at: end, ...others } = JSON.parse(out);
+  assert.deepEqual([url, others], ['https://shop.example/mugs/portal/join', {}]);
+  const life = Date.parse(end) - before;
+  assert.ok(life >= INVITATION_LIFE_MS && life < INVITATION_LIFE_MS + 60_000);
+  const found = await look(folder, (store) => store.findInvitation(hashCode(code) ?? ''));
+  assert.deepEqual(found, { sellerId: undefined, isFirst: false, expiresAt: Date.parse(end) });
+});
+
+test('takes the address of the server from its variable', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { notes } = await run(['seller', 'invite', '--data', folder], {
+    SELLER_API_BASE_URL: 'https://shop.example',
+  });
+  assert.match(notes, /https:\/\/shop\.example\/portal\/join\n/);
+});
+
+test('gives a seller who is there an account, once', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const id = await createSeller(folder);
+  const args = ['seller', 'invite', '--seller', id, '--data', folder];
+  const { out, notes } = await run(args);
+  assert.match(notes, /\/portal\/join\?shop=existing\n/);
+  // The cast: the command has printed it.
+  const sellerId = parseSellerId(id) as SellerId;
+  const joined = await look(folder, (store) =>
+    store.joinPortal(makeJoining({ codeHash: hashCode(out) })));
+  assert.ok(joined.refusal === undefined);
+  assert.equal(joined.sellerId, sellerId);
+  const again = await run(args);
+  assert.deepEqual([again.status, again.out], [1, '']);
+  assert.match(again.notes, /has an account already\. .*--anew/);
+  const types = await look(folder, (store) => listTypes(store, sellerId));
+  assert.deepEqual(types, ['invitation_created', 'account_created', 'key_created']);
+});
+
+test('gives a seller whose password is lost another account, which ends the first', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { sellerId, joining } = await look(folder, (store) => joinPortal(store));
+  const args = ['seller', 'invite', '--seller', formatSellerId(sellerId), '--data', folder];
+  const { status, out } = await run([...args, '--anew']);
+  assert.equal(status, 0);
+  await look(folder, async (store) => {
+    assert.equal(await store.findVisitor(joining.session.hash), undefined);
+    assert.equal(await store.findCredentials(joining.account.email), undefined);
+    assert.ok(await store.findGrant(joining.key.hash));
+    const again = makeJoining({ codeHash: hashCode(out) }, joining.account.email);
+    assert.equal((await store.joinPortal(again)).refusal, undefined);
+  });
+  const without = await run(['seller', 'invite', '--anew', '--data', folder]);
+  assert.deepEqual([without.status, without.out], [2, '']);
+  assert.match(without.notes, /--anew needs --seller/);
+});
+
+test('refuses a seller who is not there, and what is no id', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const args = ['seller', 'invite', '--data', folder, '--seller'];
+  const malformed = await run([...args, 'anna']);
+  assert.deepEqual([malformed.status, malformed.out], [2, '']);
+  assert.match(malformed.notes, /takes the id of a seller, not "anna"/);
+  assert.equal(existsSync(folder), false);
+  await look(folder, async () => {});
+  const unknown = await run([...args, 'sel_00000000001']);
+  assert.deepEqual([unknown.status, unknown.out], [1, '']);
+  assert.match(unknown.notes, /No such seller/);
+});

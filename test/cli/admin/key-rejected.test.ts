@@ -1,0 +1,98 @@
+/** What the commands of keys refuse, with which exit status, and that nothing comes of it. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { run } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { createKey, createSeller } from '../setup.ts';
+
+/** Well-formed ids that no database has given. */
+const NO_SELLER = 'sel_00000000005';
+const NO_KEY = 'key_0000000000500000000005';
+
+const misunderstood: readonly [what: string, args: readonly string[], says: RegExp][] = [
+  ['a key without a name', ['create'], /--name NAME/],
+  ['a blank name', ['create', '--name', ' '], /name.*blank/],
+  ['a name that is too long', ['create', '--name', 'x'.repeat(101)], /name.*100/],
+  ['an unknown scope', ['create', '--name', 'x', '--scopes', 'stock:write,all'], /"all".*Scopes/],
+  ['an empty list of scopes', ['create', '--name', 'x', '--scopes', ''], /scope/],
+  ['a list of scopes without one', ['create', '--name', 'x', '--scopes', ' , '], /scope/],
+  ['a life without a unit', ['create', '--name', 'x', '--expires', '90'], /"90".*90d/],
+  ['a life in an unknown unit', ['create', '--name', 'x', '--expires', '3y'], /"3y".*duration/],
+  ['a life above ten years', ['create', '--name', 'x', '--expires', '3654d'], /3653d/],
+  ['a range that is none', ['create', '--name', 'x', '--allow', '10.0.0.0/33'], /"10.0.0.0\/33"/],
+  ['a host name as a range', ['create', '--name', 'x', '--allow', 'shop.example'], /address range/],
+  ['an empty list of ranges', ['create', '--name', 'x', '--allow', ''], /address|range/],
+  ['a text as a seller', ['create', '--name', 'x', '--seller', 'me'], /"me" is not the id/],
+  ['an operand too many', ['create', 'x', '--name', 'x'], /flags alone, not "x"/],
+  ['an operand of a list', ['list', 'all'], /flags alone, not "all"/],
+  ['an unknown flag', ['create', '--name', 'x', '--scope', 'all'], /--scope/],
+  ['a flag of another command', ['list', '--overlap', '1h'], /--overlap/],
+  ['a rotation of nothing', ['rotate'], /KEY_ID/],
+  ['a rotation of two', ['rotate', NO_KEY, NO_KEY], /KEY_ID/],
+  ['a rotation of a text', ['rotate', 'mine'], /"mine" is not the id of a key/],
+  ['an overlap that is none', ['rotate', NO_KEY, '--overlap', 'soon'], /"soon".*duration/],
+  ['a revocation of nothing', ['revoke'], /KEY_ID/],
+  ['a revocation of a text', ['revoke', 'mine'], /"mine" is not the id of a key/],
+];
+
+const failing: readonly [what: string, args: readonly string[], says: RegExp][] = [
+  ['to make a key for nobody', ['create', '--name', 'x', '--seller', NO_SELLER], /no such seller/],
+  ['to list the keys of nobody', ['list', '--seller', NO_SELLER], /no such seller/],
+  ['to rotate an unknown key', ['rotate', NO_KEY], /no such key/],
+  ['to revoke an unknown key', ['revoke', NO_KEY], /no such key/],
+];
+
+describe('with one seller and one key', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'seller-api-test-'));
+  let keyId = '';
+
+  before(async () => {
+    await createSeller(folder);
+    keyId = (await createKey(folder)).id;
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  describe('the command line', { concurrency: 4 }, () => {
+    for (const [what, args, says] of misunderstood) {
+      test(`refuses ${what} with exit status 2`, () => assertEnds(args, 2, says));
+    }
+    for (const [what, args, says] of failing) {
+      test(`fails ${what} with exit status 1`, () => assertEnds(args, 1, says));
+    }
+  });
+
+  test('has created no key and changed none by all that', async () => {
+    const { out } = await run(['key', 'list', '--data', folder, '--json']);
+    const { keys } = JSON.parse(out);
+    assert.equal(keys.length, 1);
+    assert.deepEqual([keys[0].id, keys[0].expires_at, keys[0].revoked_at], [keyId, null, null]);
+  });
+
+  /** It ends with one line that says why, and nothing on standard output. */
+  async function assertEnds(args: readonly string[], status: number, says: RegExp): Promise<void> {
+    const ended = await run(['key', ...args, '--data', folder]);
+    assert.match(ended.notes, says);
+    assert.match(ended.notes, /^[^\n]+\n$/);
+    assert.deepEqual([ended.status, ended.out], [status, '']);
+  }
+});
+
+test('does not rotate a key that was revoked', async (t) => {
+  const folder = makeFolder(t);
+  await createSeller(folder);
+  const { id } = await createKey(folder);
+  await run(['key', 'revoke', id, '--data', folder]);
+  const { status, out, notes } = await run(['key', 'rotate', id, '--data', folder]);
+  assert.deepEqual([status, out], [1, '']);
+  assert.match(notes, /can still be used/);
+});
+
+test('says to create a seller first', async (t) => {
+  const folder = makeFolder(t);
+  const { status, out, notes } = await run(['key', 'create', '--name', 'x', '--data', folder]);
+  assert.deepEqual([status, out], [1, '']);
+  assert.match(notes, /seller create NAME/);
+});

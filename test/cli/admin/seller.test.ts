@@ -1,0 +1,124 @@
+/** `seller create`, `list`, `disable` and `enable`, as a user types them. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { createKey, createSeller, look } from '../setup.ts';
+
+const ID = /^sel_[0-9a-v]{11}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+test('creates a seller and prints its id alone on standard output', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const { status, out, notes } = await run(['seller', 'create', 'My “shop”', '--data', folder]);
+  assert.equal(status, 0, notes);
+  assert.match(out.trimEnd(), ID);
+  assert.match(notes, /My “shop”.*EUR/);
+});
+
+test('creates a seller and prints it as one JSON document', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const args = ['seller', 'create', 'My shop', '--currency', 'KWD', '--data', folder, '--json'];
+  const { status, out, notes } = await run(args);
+  assert.equal(status, 0, notes);
+  assert.equal(notes, '');
+  const { id, created_at: createdAt, ...rest } = JSON.parse(out);
+  assert.match(id, ID);
+  assert.match(createdAt, TIME);
+  assert.deepEqual(rest, { name: 'My shop', currency: 'KWD', position: 0, disabled_at: null });
+});
+
+test('lists the sellers in the order of their creation', async (t) => {
+  const folder = makeFolder(t);
+  const ids: string[] = [];
+  for (const name of ['First', 'Second shop', 'Third']) {
+    ids.push((await run(['seller', 'create', name, '--data', folder])).out.trimEnd());
+  }
+  const [json, table] = await Promise.all([
+    run(['seller', 'list', '--data', folder, '--json']), run(['seller', 'list', '--data', folder]),
+  ]);
+  assert.deepEqual([json.status, table.status], [0, 0]);
+  const { sellers, ...others } = JSON.parse(json.out);
+  assert.deepEqual(others, {});
+  assert.deepEqual(sellers.map((seller: { id: string }) => seller.id), ids);
+  assert.deepEqual(Object.keys(sellers[0]), [
+    'id', 'name', 'currency', 'position', 'created_at', 'disabled_at',
+  ]);
+
+  const [header, ...lines] = table.out.trimEnd().split('\n');
+  assert.match(header ?? '', /^id +name +currency +position +created_at +disabled_at$/);
+  assert.deepEqual(lines.map((line) => line.split(' ')[0]), ids);
+  const column = header?.indexOf('name') ?? NaN;
+  assert.deepEqual(lines.map((line) => line.slice(column).split(/ {2,}/)[0]), [
+    'First', 'Second shop', 'Third',
+  ]);
+});
+
+test('disables a seller at once in a server that runs, and enables it', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const ids = [await createSeller(folder), await createSeller(folder)] as const;
+  const keys = [
+    await createKey(folder, ['--seller', ids[0]]), await createKey(folder, ['--seller', ids[1]]),
+  ];
+  const { port } = await startServing(t, ['--data', folder]);
+  const ask = () => Promise.all(keys.map(async ({ key }) =>
+    (await send(port, { path: '/api/v1/products', headers: { 'x-api-key': key } })).status));
+  assert.deepEqual(await ask(), [200, 200]);
+  const disabled = await run(['seller', 'disable', ids[0], '--data', folder]);
+  assert.deepEqual([disabled.status, disabled.out], [0, 'Seller "A shop" is disabled.\n']);
+  assert.deepEqual(await ask(), [401, 200]);
+  const { out } = await run(['seller', 'list', '--data', folder, '--json']);
+  const times = JSON.parse(out).sellers.map((seller: any) => seller.disabled_at);
+  assert.match(times[0], TIME);
+  assert.equal(times[1], null);
+  const enabled = await run(['seller', 'enable', ids[0], '--data', folder, '--json']);
+  assert.equal(JSON.parse(enabled.out).disabled_at, null);
+  assert.deepEqual(await ask(), [200, 200]);
+});
+
+test('disables no seller who is not there, and nothing that is no id', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  const malformed = await run(['seller', 'disable', 'anna', '--data', folder]);
+  assert.deepEqual([malformed.status, malformed.out], [2, '']);
+  assert.match(malformed.notes, /"anna" is not the id of a seller/);
+  await look(folder, async () => {});
+  const unknown = await run(['seller', 'disable', 'sel_00000000001', '--data', folder]);
+  assert.deepEqual([unknown.status, unknown.out], [1, '']);
+  assert.match(unknown.notes, /no such seller/);
+});
+
+test('says what to do where there is no seller yet', async (t) => {
+  const folder = makeFolder(t);
+  await look(folder, async () => {}); // makes a catalogue without any
+  const [plain, json] = await Promise.all([
+    run(['seller', 'list', '--data', folder]), run(['seller', 'list', '--data', folder, '--json']),
+  ]);
+  assert.deepEqual([plain.status, plain.out], [0, '']);
+  assert.match(plain.notes, /seller create NAME/);
+  assert.deepEqual([json.status, JSON.parse(json.out), json.notes], [0, { sellers: [] }, '']);
+});
+
+const faulty: readonly [what: string, args: readonly string[], says: RegExp][] = [
+  ['no name', [], /Give NAME/],
+  ['a name in two words without quotes', ['My', 'shop'], /quotes/],
+  ['a blank name', ['  '], /name.*blank/],
+  ['a name of two lines', ['My\nshop'], /name.*control characters/],
+  ['a name that is too long', ['x'.repeat(201)], /name.*200/],
+  ['an unknown currency', ['My shop', '--currency', 'XYZ'], /"XYZ" is not a currency.*EUR/],
+  ['a currency in small letters', ['My shop', '--currency', 'eur'], /capitals/],
+  ['a currency without a value', ['My shop', '--currency'], /--currency/],
+];
+
+for (const [what, args, says] of faulty) {
+  test(`refuses ${what} in one line, and makes no database`, async (t) => {
+    const folder = join(makeFolder(t), 'data');
+    const { status, out, notes } = await run(['seller', 'create', ...args, '--data', folder]);
+    assert.match(notes, says);
+    assert.match(notes, /^[^\n]+\n$/);
+    assert.deepEqual([status, out], [2, '']);
+    assert.equal(existsSync(folder), false);
+  });
+}

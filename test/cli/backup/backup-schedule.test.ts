@@ -1,0 +1,157 @@
+/** Backups by a server: in order and without an overlap, told of, and never in the way. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type BackupRun, scheduleBackups } from '../../../src/cli/backup/backup-schedule.ts';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { createSeller } from '../setup.ts';
+
+const HOUR_MS = 3_600_000;
+const NOW = Date.UTC(2026, 10, 21);
+
+test('makes the next one when it is due, and tells of what it made and what failed', async () => {
+  const outcomes: (BackupRun | Error)[] = [
+    { made: 'one.db', removed: [], dueInMs: HOUR_MS },
+    { made: undefined, removed: [], dueInMs: 5_000 },
+    new Error('The disk is full.'),
+    { made: 'two.db', removed: ['old.db'], dueInMs: 48 * HOUR_MS },
+    { made: undefined, removed: [], dueInMs: undefined },
+  ];
+  const told: (string | number)[] = [];
+  const over = Promise.withResolvers<void>();
+  const schedule = scheduleBackups({
+    clock: () => NOW,
+    intervalMs: 48 * HOUR_MS,
+    async run() {
+      const outcome = outcomes.shift();
+      if (outcome instanceof Error) throw outcome;
+      return outcome ?? assert.fail('it goes on');
+    },
+    async wait(waitMs) {
+      told.push(waitMs);
+      if (outcomes.length > 0) return;
+      over.resolve();
+      await schedule.stop();
+    },
+    note: (text) => void told.push(text),
+    warn: (text) => void told.push(`! ${text}`),
+  });
+  await over.promise;
+  // The newest one was made when it was last told when the next one is due.
+  assert.deepEqual(schedule.readFigures(), { made: 2, failed: 1, newestAt: NOW });
+  assert.deepEqual(told, [
+    'Backed up to one.db.', HOUR_MS,
+    5_000,
+    '! The backup failed: The disk is full.', 600_000,
+    'Backed up to two.db. Removed the oldest: old.db.', HOUR_MS, // it looks: clocks may step
+    600_000,
+  ]);
+});
+
+test('ends what is under way when it is stopped, and tells of no failure then', async () => {
+  const told: string[] = [];
+  const schedule = scheduleBackups({
+    clock: () => NOW,
+    intervalMs: HOUR_MS,
+    run: (signal) => new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('ended')));
+    }),
+    wait: () => assert.fail('it does not wait any more'),
+    note: (text) => void told.push(text), warn: (text) => void told.push(text),
+  });
+  await schedule.stop();
+  assert.deepEqual(told, []);
+  assert.deepEqual(schedule.readFigures(), { made: 0, failed: 0, newestAt: undefined });
+});
+
+test('makes backups while it serves, keeps so many of them, and ends with them', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  await createSeller(data);
+  const folder = makeFolder(t);
+  const flags = [
+    '--data', data, '--backup-folder', folder, '--backup-keep', '2', '--metrics-port', '0',
+  ];
+  const serving = await startServing(t, [...flags, '--backup-every', '1s']);
+  const made = (): string[] =>
+    [...serving.notes().matchAll(/^Backed up to (.*\.db)\./gm)].map(([, path]) => path ?? '');
+  while (made().length < 3) {
+    assert.equal(serving.child.exitCode, null, serving.notes());
+    await wait(20);
+  }
+  assert.equal((await fetch(`${serving.url}/api/v1/products`)).status, 401);
+  const [, metrics = ''] = /^Metrics on (.*)$/m.exec(serving.notes()) ?? [];
+  const figures = await (await fetch(metrics)).text();
+  assert.match(figures, /^backups_total\{outcome="made"\} [3-9]\d*$/m);
+  assert.match(figures, /^backup_newest_timestamp_seconds \d{10}(?:\.\d+)?$/m);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  assert.match(serving.notes(), /Removed the oldest: catalogue-\d{8}T\d{6}Z\.db\./);
+  assert.doesNotMatch(serving.notes(), /failed/);
+  const whole = readdirSync(folder).filter((name) => /^catalogue-\d{8}T\d{6}Z\.db$/.test(name));
+  assert.equal(whole.length, 2, whole.join());
+  for (const name of whole) {
+    const db = new DatabaseSync(join(folder, name), { readOnly: true });
+    assert.equal(db.prepare('SELECT count(*) AS count FROM seller').get()?.['count'], 1);
+    db.close();
+  }
+});
+
+test('lets one of two servers on a data folder make the backup', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  await createSeller(data);
+  const folder = makeFolder(t);
+  const flags = ['--data', data, '--backup-folder', folder];
+  const both = await Promise.all([startServing(t, flags), startServing(t, flags)]);
+  const notes = (): string => both.map((one) => one.notes()).join('');
+  while (!/^Backed up to/m.test(notes())) await wait(20);
+  const { out } = await run(['backup', '--folder', folder, '--every', '24h', '--data', data]);
+  assert.match(out, /^(?:The newest backup is young enough: none was made|Another process)/);
+  for (const one of both) assert.equal(await one.stop('SIGTERM'), 0);
+  assert.equal(notes().match(/^Backed up to/gm)?.length, 1);
+  assert.equal(readdirSync(folder).length, 1);
+});
+
+test('knows of a backup that was made before it was started', async () => {
+  const schedule = scheduleBackups({
+    intervalMs: 24 * HOUR_MS, clock: () => NOW,
+    run: async () => ({ made: undefined, removed: [], dueInMs: 20 * HOUR_MS }),
+    wait: () => schedule.stop(),
+    note: assert.fail, warn: assert.fail,
+  });
+  await schedule.stop();
+  const expected = { made: 0, failed: 0, newestAt: NOW - 4 * HOUR_MS };
+  assert.deepEqual(schedule.readFigures(), expected);
+});
+
+test('says that a backup failed, and goes on serving', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  await createSeller(data);
+  const flags = ['--data', data, '--backup-folder', join(data, 'nowhere')];
+  const serving = await startServing(t, flags);
+  await serving.waitForNote(/^The backup failed: ENOENT.*nowhere/m);
+  assert.equal((await fetch(`${serving.url}/api/v1/products`)).status, 401);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+});
+
+const MISUNDERSTOOD: readonly [args: readonly string[], says: RegExp][] = [
+  [['serve', '--backup-every', '1x'], /"1x" is not a duration/],
+  [['serve', '--backup-every', '0s'], /1s or more/],
+  [['serve', '--backup-keep', '0'], /1 or more/],
+  [['serve', '--backup-keep', 'all'], /whole number/],
+  [['backup'], /Give FILE, or --folder/],
+  [['backup', 'x.db', '--folder', 'y'], /Give FILE, or --folder/],
+  [['backup', 'x.db', '--keep', '2'], /go with --folder/],
+  [['backup', '--folder', 'y', '--keep', '0'], /1 or more/],
+];
+
+test('refuses settings of backups that cannot be meant', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  await Promise.all(MISUNDERSTOOD.map(async ([args, says]) => {
+    const { status, notes } = await run([...args, '--data', data]);
+    assert.equal(status, 2, args.join(' '));
+    assert.match(notes, says);
+  }));
+});

@@ -1,0 +1,87 @@
+/** `restore` as a command: what it says, what it refuses, and kills amid it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { makeRandom } from '../../domain/random.ts';
+import { run } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { createKey, makeBackup } from '../setup.ts';
+
+const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
+const KILLS = 12;
+
+test('says what it has restored, and what follows from it', async (t) => {
+  const { folder, file } = await makeBackup(t);
+  const refused = await run(['restore', file, '--data', folder]);
+  assert.deepEqual([refused.status, refused.out], [1, '']);
+  assert.match(refused.notes, /There is a catalogue in .* --replace, which keeps it/);
+  const done = await run(['restore', file, '--data', folder, '--replace']);
+  assert.equal(done.status, 0, done.notes);
+  assert.match(done.out,
+    /^Restored 1 seller with 0 products after 0 changes to .*: \S+ MiB in \S+ s, found whole\.\n$/);
+  assert.match(done.notes, /What was there is kept as catalogue\.db\.replaced-\d{8}T\d{6}Z/);
+  assert.match(done.notes, /keys that were revoked since are good again/);
+  assert.doesNotMatch(done.notes, /secrets of webhooks/, 'there are none');
+  const judged = await run(['doctor', '--data', folder]);
+  assert.equal(judged.status, 0, judged.out + judged.notes);
+  assert.doesNotMatch(judged.out, /catalogue\.db/, 'also of what was set aside');
+  const other = join(makeFolder(t), 'data');
+  const { status, out } = await run(['restore', file, '--data', other, '--json']);
+  const { seconds, bytes, version, ...told } = JSON.parse(out);
+  assert.deepEqual([status, typeof seconds, typeof bytes, typeof version],
+    [0, 'number', 'number', 'number']);
+  assert.deepEqual(told, {
+    folder: other, sellers: 1, products: 0, changes: 0, kept: [],
+    secrets: { sealed: 0, opened: 0 },
+  });
+});
+
+test('is killed anywhere: the old catalogue is there, or the new one, and opens', async (t) => {
+  const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
+  t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
+  const random = makeRandom(seed);
+  const { folder, file } = await makeBackup(t);
+  await createKey(folder); // by which the old one is known
+  const counts = [0, 0];
+  let longestMs = 50; // finds the middle of the work, however fast the machine is
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    const args = ['restore', file, '--data', folder, '--replace'];
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: 'ignore' });
+    t.after(() => child.kill('SIGKILL'));
+    const ended = once(child, 'exit');
+    const isBegun = (): boolean => readdirSync(folder).some((name) => name.endsWith('.part'));
+    while (!isBegun() && child.exitCode === null) await wait(1);
+    await wait(random.below(Math.ceil(longestMs)));
+    child.kill('SIGKILL');
+    await ended;
+    const keys = countKeys(join(folder, 'catalogue.db'));
+    counts[keys] = (counts[keys] ?? 0) + 1;
+    for (const name of readdirSync(folder)) {
+      if (!/replaced-\d{8}T\d{6}Z$/.test(name)) continue;
+      assert.equal(countKeys(join(folder, name)), 1, 'only the old one is ever set aside');
+      rmSync(join(folder, name));
+    }
+    longestMs *= keys === 0 ? 0.5 : 2;
+    if (keys === 0) await createKey(folder);
+  }
+  const { status, notes } = await run(['restore', file, '--data', folder, '--replace']);
+  assert.equal(status, 0, notes);
+  assert.equal(countKeys(join(folder, 'catalogue.db')), 0);
+  assert.equal(readdirSync(folder).some((name) => name.includes('.part')), false);
+  t.diagnostic(`${KILLS} kills: ${counts[1]} left the old one, ${counts[0]} the new one`);
+});
+
+function countKeys(file: string): number {
+  const db = new DatabaseSync(file);
+  try {
+    assert.equal(db.prepare('PRAGMA integrity_check').get()?.['integrity_check'], 'ok');
+    return Number(db.prepare('SELECT count(*) AS count FROM api_key').get()?.['count']);
+  } finally {
+    db.close();
+  }
+}

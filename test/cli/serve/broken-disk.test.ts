@@ -1,0 +1,98 @@
+/** A data folder on a disk that is full or cannot be written to: commands say what is wrong. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FILE_NAME, readFolder } from '../../store/sqlite/engine/read-file.ts';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { fillDisk, freeDisk, makeReadOnly, mountSmallDisk } from '../../support/small-disk.ts';
+import { createKey, createSeller } from '../setup.ts';
+
+const ALLOW = ['--webhook-allow-private', '--webhook-allow-http'];
+const COMMANDS = [['serve', '--port', '0'], ['seller', 'list']];
+
+test('says that the disk is full where it cannot start for that, and changes nothing',
+  async (t) => {
+    const disk = mountSmallDisk(t, '600k');
+    if (disk === undefined) return;
+    const data = join(disk, 'data');
+    await createSeller(data);
+    fillDisk(disk);
+    const before = readFolder(data);
+    for (const args of COMMANDS) {
+      const { status, notes } = await run([...args, '--data', data]);
+      assert.equal(status, 1);
+      assert.match(notes, /^\S+\/data is on a disk that is full\. Make room, and start again\.\n$/);
+    }
+    const names = before.map(([name]) => name);
+    assert.deepEqual(readFolder(data).filter(([name]) => names.includes(name)), before);
+    const { notes } = await run(['serve', '--data', join(disk, 'other')]);
+    assert.match(notes, /on a disk that is full/);
+    freeDisk(disk);
+    assert.equal((await run(['seller', 'list', '--data', data])).status, 0);
+  });
+
+test('says that the disk cannot be written to where it is read-only',
+  async (t) => {
+    const disk = mountSmallDisk(t, '600k');
+    if (disk === undefined) return;
+    const data = join(disk, 'data');
+    await createSeller(data);
+    const before = readFolder(data);
+    makeReadOnly(disk);
+    for (const args of COMMANDS) {
+      const { status, notes } = await run([...args, '--data', data]);
+      assert.equal(status, 1);
+      assert.match(notes, /^\S+\/data is on a disk that cannot be written to \(read-only\)\.\n$/);
+    }
+    assert.deepEqual(readFolder(data), before);
+  });
+
+test('says that a database is damaged, and leaves it as it is', async (t) => {
+  const data = join(makeFolder(t), 'data');
+  await createSeller(data);
+  const file = join(data, FILE_NAME);
+  const bytes = readFileSync(file);
+  for (const [what, spoilt] of [
+    ['cut off', bytes.subarray(0, 8192)], ['overwritten', bytes.fill(0xa5, 100, 20_000)],
+  ] as const) {
+    writeFileSync(file, spoilt);
+    const { status, notes } = await run(['seller', 'list', '--data', data]);
+    assert.equal(status, 1);
+    assert.match(notes, /\/data has a database that is damaged\..*restore a backup\.\n$/, what);
+    assert.ok(readFileSync(file).equals(spoilt), what);
+  }
+});
+
+test('refuses a product and a webhook for which there is no room',
+  async (t) => {
+    const disk = mountSmallDisk(t, '1000k');
+    if (disk === undefined) return;
+    const data = join(disk, 'data');
+    await createSeller(data);
+    const { key } = await createKey(data);
+    const { port, child } = await startServing(t, ['--data', data, ...ALLOW]);
+    fillDisk(disk);
+    const post = (path: string, body: unknown) => send(port, {
+      method: 'POST', path: `/api/v1/${path}`, body: JSON.stringify(body),
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    });
+    const product = (sku: string) => ({ name: 'A', category: 'B', sku, price: 1, stock: 1 });
+    const refused = [];
+    // What is in the files has some room of its own.
+    for (let n = 0; refused.length === 0 && n < 5_000; n += 1) {
+      const answer = await post('products', product(`S${n}`));
+      if (answer.status !== 201) refused.push(answer);
+    }
+    refused.push(await post('webhooks', { url: 'http://127.0.0.1:9/' }));
+    for (const { status, text, headers } of refused) {
+      assert.equal(status, 507, text);
+      assert.match(text, /disk of this server is full\. Nothing was changed/);
+      assert.ok(Number(headers['retry-after']) > 0);
+    }
+    freeDisk(disk);
+    assert.equal((await post('products', product('again'))).status, 201);
+    assert.equal(child.exitCode, null);
+  });

@@ -1,0 +1,142 @@
+/** `serve --history-days`: what is removed for its age, what is kept, and what is refused. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import {
+  type Author, generateApiKey, hashApiKey, openSqliteStore, parseNewApiKey, parseNewSeller,
+} from '../../../src/index.ts';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { type Answer, send } from '../../support/http.ts';
+import { makeNewProduct } from '../../store/contract/fixture.ts';
+import { readRows } from '../../store/sqlite/engine/read-file.ts';
+
+/** For tests that would otherwise wait for ever where the source is wrong. */
+const LIMITED = { timeout: 20_000 };
+const DAY_MS = 24 * 60 * 60 * 1000;
+const CHANGES = '/api/v1/changes';
+const POLL_MS = 20;
+
+interface Past {
+  readonly folder: string;
+  readonly headers: { readonly 'x-api-key': string };
+  readonly author: Author;
+}
+
+/** A folder whose changes were made so many days ago, 1,200 of them, and one more today. */
+async function makePast(t: TestContext, days: number): Promise<Past> {
+  const folder = makeFolder(t);
+  let now = Date.now() - days * DAY_MS;
+  const store = await openSqliteStore({ folder, clock: () => now });
+  const { id: sellerId } = await store.createSeller(parseNewSeller('A shop', 'EUR'));
+  const key = generateApiKey();
+  const made = await store.createKey(sellerId, hashApiKey(key), parseNewApiKey({
+    name: 'test', scopes: [], addressRanges: [], expiresAt: undefined,
+  }));
+  const author = { sellerId, keyId: made.id };
+  const product = makeNewProduct({ stock: 0 });
+  await store.createProduct(author, product);
+  const sync = { isAtomic: false, source: undefined, reason: undefined, completion: undefined };
+  const changes = Array.from({ length: 1_199 }, (_, n) => ({ sku: product.sku, set: n + 1 }));
+  await store.syncStock(author, { ...sync, changes }, false);
+  now = Date.now();
+  await store.createProduct(author, makeNewProduct({}));
+  await store.close();
+  return { folder, headers: { 'x-api-key': key }, author };
+}
+
+/** Asks until the answer is this one. */
+async function waitFor(ask: () => Promise<Answer>, status: number): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status === status) return answer;
+    await turn();
+  }
+}
+
+test('removes the history that is too old, and keeps the rest', LIMITED, async (t) => {
+  const { folder, headers } = await makePast(t, 3);
+  const { port } = await startServing(t, ['--data', folder, '--history-days', '1']);
+  const read = (after: number) => send(port, { path: `${CHANGES}?after=${after}`, headers });
+  const gone = await waitFor(() => read(1_199), 410);
+  assert.match(gone.json().detail, /begins after position 1200/);
+  const kept = await read(1_200);
+  assert.equal(kept.status, 200);
+  assert.deepEqual(kept.json().changes.map(({ type }: { type: string }) => type), ['created']);
+  const stock = await send(port, { path: '/api/v1/stock', headers });
+  const levels: { stock: number }[] = stock.json().stock;
+  assert.deepEqual(levels.map((level) => level.stock), [1_199, 7]);
+});
+
+test('takes the days from a variable, and tells streams that they came too late', LIMITED,
+  async (t) => {
+    const { folder, headers } = await makePast(t, 3);
+    const { port } = await startServing(t, ['--data', folder], { SELLER_API_HISTORY_DAYS: '2' });
+    const gone = await waitFor(() => send(port, { path: `${CHANGES}?after=5`, headers }), 410);
+    assert.equal(gone.json().type, 'urn:problem-type:seller-product-api:history-pruned');
+    const stream = await waitFor(() => send(port, {
+      path: CHANGES, headers: { ...headers, accept: 'text/event-stream', 'last-event-id': '5' },
+    }), 410);
+    assert.equal(stream.headers['content-type'], 'application/problem+json');
+  });
+
+for (const [days, flags] of [
+  ['0', ['--history-days', '0']], ['more', ['--history-days', '5']], ['the default of', []],
+] as const) {
+  test(`keeps the history for ${days} days where that is long enough`, LIMITED, async (t) => {
+    const { folder, headers, author } = await makePast(t, days === '0' ? 5_000 : 3);
+    const serving = await startServing(t, ['--data', folder, ...flags]);
+    // What a server removes it begins to remove at once; this comes after many small steps of it.
+    for (let n = 0; n < 30; n += 1) {
+      const answer = await send(serving.port, { path: `${CHANGES}?limit=1000`, headers });
+      assert.equal(answer.json().changes.length, 1_000);
+    }
+    assert.equal(await serving.stop('SIGTERM'), 0);
+    const store = await openSqliteStore({ folder });
+    t.after(() => store.close());
+    const page = await store.listChanges(author.sellerId, { after: 0, limit: 1_000 });
+    assert.deepEqual([page.changes.length, page.position], [1_000, 1_201]);
+  });
+}
+
+test('forgets what was done under old idempotency keys, however long the history is kept', LIMITED,
+  async (t) => {
+    const { folder, author } = await makePast(t, 3);
+    let now = Date.now() - 3 * DAY_MS;
+    const store = await openSqliteStore({ folder, clock: () => now });
+    const write = (key: string) =>
+      store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct({}));
+    await write('old');
+    now = Date.now();
+    await write('new');
+    await store.close();
+    await startServing(t, ['--data', folder, '--history-days', '0']);
+    const list = () => readRows(folder, 'SELECT at FROM idempotency').map(({ at }) => at);
+    while (list().length > 1) await wait(POLL_MS);
+    assert.deepEqual(list(), [now]);
+  });
+
+test('stops at once while it removes old history', LIMITED, async (t) => {
+  const { folder } = await makePast(t, 3);
+  const serving = await startServing(t, ['--data', folder, '--history-days', '1']);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  assert.doesNotMatch(serving.notes(), /could not be removed/);
+});
+
+for (const value of ['-1', '1.5', 'ever', '', '36501', '1e3']) {
+  test(`refuses --history-days=${value} with exit status 2`, async (t) => {
+    const { status, out, notes } = await run([
+      'serve', `--history-days=${value}`, '--data', makeFolder(t),
+    ]);
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(notes, /^--history-days takes a whole number from 0 to 36500, not "[^\n]+\n$/);
+  });
+}
+
+test('refuses a faulty SELLER_API_HISTORY_DAYS with exit status 2', async (t) => {
+  const { status, notes } = await run(['serve', '--data', makeFolder(t)], {
+    SELLER_API_HISTORY_DAYS: 'ever',
+  });
+  assert.equal(status, 2);
+  assert.match(notes, /^--history-days takes .*"ever"/);
+});

@@ -1,0 +1,126 @@
+/** The log of a real server: its lines, its level by SIGUSR2, and a reader who does not read. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { createKey, createSeller } from '../setup.ts';
+
+const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
+const PATH = '/api/v1/products';
+
+function parseLines(notes: string): any[] {
+  return notes.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+}
+
+async function prepare(t: TestContext) {
+  const folder = makeFolder(t);
+  await createSeller(folder);
+  return { folder, key: await createKey(folder) };
+}
+
+test('writes one line a request, with its trace and without what its client wrote', async (t) => {
+  const { folder, key: { id, key } } = await prepare(t);
+  const serving = await startServing(t, ['--data', folder, '--log', 'info']);
+  const canary = 'canary0123456789';
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const headers = { 'x-api-key': key, cookie: canary, 'user-agent': canary, traceparent };
+  await send(serving.port, { path: `${PATH}?q=${canary}`, headers });
+  await send(serving.port, { path: `${PATH}/sku/${canary}`, headers });
+  await send(serving.port, { path: `/${canary}`, headers });
+  await send(serving.port, { path: PATH, headers: { 'x-api-key': `${key}x` } });
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  const notes = serving.notes();
+  assert.ok(!notes.includes(canary) && !notes.includes(key), notes);
+  // All of it is the log, to the last line.
+  const lines = notes.trimEnd().split('\n').map((line) => JSON.parse(line));
+  const requests = lines.filter(({ event }) => event === 'request');
+  assert.deepEqual(requests.map(({ level, method, route, status, code }) =>
+    [level, method, route, status, code]), [
+    ['info', 'GET', PATH, 200, undefined],
+    ['info', 'GET', `${PATH}/sku/{sku}`, 404, 'not_found'],
+    ['info', 'GET', 'unknown', 404, 'not_found'],
+    ['info', 'GET', PATH, 401, 'key_malformed'],
+  ]);
+  const [first] = requests;
+  assert.deepEqual([first.key, first.address, first.complete], [id, '127.0.0.1', true]);
+  assert.match(first.seller, /^sel_/);
+  assert.match(first.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.ok(first.duration_ms > 0 && first.bytes > 0);
+  assert.deepEqual([first.trace_id, first.parent_span_id], traceparent.split('-').slice(1, 3));
+  assert.notEqual(first.span_id, first.parent_span_id);
+  assert.deepEqual(lines.slice(-2).map(({ event, message }) => [event, message]), [
+    ['notice', 'Stopping: answering what is under way.'], ['notice', 'Stopped.'],
+  ]);
+});
+
+test('changes its level by SIGUSR2, and says which it is', async (t) => {
+  const { folder } = await prepare(t);
+  const serving = await startServing(t, ['--data', folder]);
+  const levels = ['warn', 'info', 'debug', 'off', 'error'];
+  for (const level of levels) {
+    serving.child.kill('SIGUSR2');
+    await serving.waitForNote(new RegExp(`The level of this log is ${level} now\\.`));
+    await send(serving.port, { path: `/${level}` });
+    await send(serving.port, { path: '/healthz' });
+  }
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  const lines = parseLines(serving.notes());
+  assert.deepEqual(lines.map(({ event, route }) => route ?? event), [
+    'log_level', 'log_level', 'unknown', 'log_level', 'unknown', '/healthz', 'log_level',
+    'log_level',
+  ]);
+  assert.match(serving.notes(), /^Stopping: answering what is under way\.\nStopped\.$/m);
+});
+
+test('opens no debugger on SIGUSR1', async (t) => {
+  const serving = await startServing(t, ['--data', makeFolder(t)]);
+  serving.child.kill('SIGUSR1');
+  serving.child.kill('SIGUSR2');
+  await serving.waitForNote(/The level of this log is warn now\./);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  assert.doesNotMatch(serving.notes(), /Debugger|inspector/);
+});
+
+test('serves on while nobody reads its log, and ends when it is told to', async (t) => {
+  const { folder } = await prepare(t);
+  const serving = await startServing(t, ['--data', folder, '--log', 'info']);
+  const { child } = serving;
+  child.stderr?.pause();
+  for (let round = 0; round < 20; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 50 }, () =>
+      send(serving.port, { path: '/' })));
+    assert.ok(answers.every(({ status }) => status !== 500));
+  }
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+  child.stderr?.destroy();
+});
+
+test('serves on where its log cannot be written', async (t) => {
+  const { folder, key: { key } } = await prepare(t);
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  const args = ['serve', '--port', '0', '--json', '--data', folder, '--log', 'info'];
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', full] });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once(child.stdout ?? child, 'data');
+  const { url } = JSON.parse(String(line));
+  for (let n = 0; n < 3; n += 1) {
+    const answer = await fetch(url + PATH, { headers: { 'x-api-key': key } });
+    assert.equal(answer.status, 200);
+  }
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('refuses a level that it does not have', async (t) => {
+  const { status, out, notes } = await run(['serve', '--log', 'loud', '--data', makeFolder(t)]);
+  assert.match(notes, /^--log takes off, error, warn, info, debug, not "loud"\./);
+  assert.deepEqual([status, out], [2, '']);
+});

@@ -1,0 +1,165 @@
+/** `serve` on a Unix socket, and on sockets that its parent opened for it, as systemd does. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { makeCertificate } from '../../support/certificate.ts';
+import { run, type Serving, startServing, watchServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { createKey, createSeller } from '../setup.ts';
+
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
+const PATH = '/api/v1/products';
+const BASE_URL = 'https://shop.example';
+/** systemd tells the id of the process, which is known only in it. */
+const ACTIVATE = ['-c', 'LISTEN_PID=$$ exec "$0" "$@"', process.execPath, MAIN, 'serve', '--json'];
+
+async function ask(socketPath: string, headers = {}): Promise<number | undefined> {
+  const outgoing = request({ socketPath, path: PATH, headers, agent: false }).end();
+  const [response] = await once(outgoing, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+test('serves on a Unix socket, and removes it when it stops', async (t) => {
+  const folder = makeFolder(t);
+  const path = join(folder, 'api.sock');
+  await createSeller(folder);
+  const { key } = await createKey(folder);
+  const flags = ['--data', folder, '--socket', path, '--base-url', BASE_URL];
+  const serving = await startServing(t, flags);
+  assert.equal(serving.url, BASE_URL);
+  assert.equal(await ask(path), 401);
+  assert.equal(await ask(path, { 'x-api-key': key }), 200);
+  const second = await run(['serve', ...flags]);
+  assert.deepEqual([second.status, second.notes], [1, `Another server listens on ${path}.\n`]);
+  assert.equal(await ask(path), 401);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  assert.doesNotMatch(serving.notes(), /encrypted/);
+  assert.equal(existsSync(path), false);
+});
+
+test('lets no key through a Unix socket that is for certain addresses', async (t) => {
+  const folder = makeFolder(t);
+  const path = join(folder, 'api.sock');
+  await createSeller(folder);
+  const { key } = await createKey(folder, ['--allow', '127.0.0.1,::/0']);
+  await startServing(t, ['--data', folder, '--socket', path, '--base-url', BASE_URL]);
+  assert.equal(await ask(path, { 'x-api-key': key }), 401);
+});
+
+test('takes over the Unix socket that it left when it was killed', async (t) => {
+  const folder = makeFolder(t);
+  const path = join(folder, 'api.sock');
+  const flags = ['--data', folder, '--socket', path, '--base-url', BASE_URL];
+  const killed = await startServing(t, flags);
+  await killed.stop('SIGKILL');
+  assert.equal(existsSync(path), true);
+  await startServing(t, flags);
+  assert.equal(await ask(path), 401);
+});
+
+interface ListeningSocket {
+  readonly port: number;
+  readonly descriptor: number;
+  readonly server: Server;
+}
+
+async function openSocket(): Promise<ListeningSocket> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // A server that listens on a port has an address of this type, and a handle with a descriptor.
+  const { port } = server.address() as AddressInfo;
+  const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
+  return { port, descriptor: fd, server };
+}
+
+/** Starts `serve` with these sockets as its descriptors from 3 on. */
+async function activate(
+  t: TestContext, sockets: readonly ListeningSocket[], names: string, flags: readonly string[],
+): Promise<Serving> {
+  const child = spawn('sh', [...ACTIVATE, ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe', ...sockets.map(({ descriptor }) => descriptor)],
+    env: { ...process.env, LISTEN_FDS: String(sockets.length), LISTEN_FDNAMES: names },
+  });
+  for (const { server } of sockets) server.close(); // the child has them now
+  return watchServing(t, child);
+}
+
+test('serves on the sockets of systemd, and leads from the one named "redirect"', async (t) => {
+  const folder = makeFolder(t);
+  const { cert, key } = makeCertificate();
+  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key, { mode: 0o600 });
+  const [plain, secure] = await Promise.all([openSocket(), openSocket()]);
+  const serving = await activate(t, [plain, secure], 'redirect:api', [
+    '--data', join(folder, 'data'), '--base-url', BASE_URL,
+    '--tls-cert', files.cert, '--tls-key', files.key,
+  ]);
+  assert.equal(serving.url, BASE_URL);
+  const options = { port: secure.port, host: '127.0.0.1', path: PATH, ca: cert, agent: false };
+  const [{ statusCode }] = await once(requestTls(options).end(), 'response');
+  assert.equal(statusCode, 401);
+  const { status, headers } = await send(plain.port, { path: '/portal' });
+  assert.deepEqual([status, headers.location], [308, `${BASE_URL}/portal`]);
+  assert.equal(await serving.stop('SIGTERM'), 0);
+});
+
+test('leaves sockets alone that were passed to another process', async (t) => {
+  const environment = { LISTEN_PID: '1', LISTEN_FDS: '1' };
+  const serving = await startServing(t, ['--data', makeFolder(t)], environment);
+  assert.equal((await send(serving.port, { path: PATH })).status, 401);
+});
+
+test('says so where what was passed to it is no socket that listens', async (t) => {
+  const folder = makeFolder(t);
+  const file = openSync(MAIN, 'r');
+  const child = spawn('sh', [...ACTIVATE, '--data', folder, '--base-url', BASE_URL], {
+    stdio: ['ignore', 'pipe', 'pipe', file], env: { ...process.env, LISTEN_FDS: '1' },
+  });
+  let notes = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
+  const [status] = await once(child, 'close');
+  assert.deepEqual([status, notes], [1, 'Descriptor 3 is not a socket on which one can listen.\n']);
+});
+
+const misunderstood: readonly [says: RegExp, flags: readonly string[]][] = [
+  [/^Without a port of its own it needs --base-url/, ['--socket', 'a.sock']],
+  [/^--port does not go together with --socket\./,
+    ['--socket', 'a.sock', '--base-url', BASE_URL, '--port', '1']],
+  [/^--tls-cert does not go together with --socket\./,
+    ['--socket', 'a.sock', '--base-url', BASE_URL, '--tls-cert', 'a', '--tls-key', 'b']],
+];
+
+for (const [says, flags] of misunderstood) {
+  test(`refuses ${flags.join(' ')} with exit status 2`, async (t) => {
+    const { status, notes } = await run(['serve', '--data', makeFolder(t), ...flags]);
+    assert.match(notes, says);
+    assert.equal(status, 2);
+  });
+}
+
+for (const [count, flags, says] of [
+  ['x', [], /^LISTEN_FDS is a whole number up to 8\./],
+  ['9', [], /^LISTEN_FDS is a whole number up to 8\./],
+  ['1', ['--port', '0'], /^--port does not go together with the sockets of systemd\./],
+  ['1', [], /^Without a port of its own it needs --base-url/],
+] as const) {
+  test(`refuses LISTEN_FDS=${count} ${flags.join(' ')} with exit status 2`, async (t) => {
+    const child = spawn('sh', [...ACTIVATE, '--data', makeFolder(t), ...flags], {
+      stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LISTEN_FDS: count },
+    });
+    let notes = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => { notes += text; });
+    const [status] = await once(child, 'close');
+    assert.match(notes, says);
+    assert.equal(status, 2);
+  });
+}

@@ -1,0 +1,109 @@
+/** `serve` stops as it is told to: what is under way is answered, and nothing waits for ever. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { openEvents } from '../../features/changes/event-stream.ts';
+import { run, type Serving, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { createKey, createSeller } from '../setup.ts';
+
+const PATH = '/api/v1/products';
+const BODY = JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 });
+
+describe('a server that is told to stop', { concurrency: 3 }, () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`answers what is under way and exits with 0 on ${signal}`, async (t) => {
+      const { serving, folder, key } = await prepare(t);
+      const { socket, answer } = await beginRequest(serving, key);
+      const stopped = serving.stop(signal);
+      await serving.waitForNote(/Stopping/);
+      assert.equal(serving.child.exitCode, null);
+      socket.write(BODY.slice(10));
+      assert.match(await answer, /HTTP\/1\.1 201 Created[^]*"sku":"C"/);
+      assert.equal(await stopped, 0);
+      assert.match(serving.notes(), /Stopped\.\n$/);
+      // Checkpointed: the WAL is gone, and the answered product is in the file.
+      assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
+      const list = JSON.parse((await run(['seller', 'list', '--data', folder, '--json'])).out);
+      assert.equal(list.sellers[0].position, 1);
+    });
+  }
+
+  test('takes no new connection meanwhile', async (t) => {
+    const { serving, key } = await prepare(t);
+    const { socket, answer } = await beginRequest(serving, key);
+    const stopped = serving.stop('SIGTERM');
+    await serving.waitForNote(/Stopping/);
+    const late = send(serving.port, { path: PATH, headers: { 'x-api-key': key } });
+    await assert.rejects(late, { code: 'ECONNREFUSED' });
+    socket.write(BODY.slice(10));
+    assert.match(await answer, /HTTP\/1\.1 201 Created/);
+    assert.equal(await stopped, 0);
+  });
+
+  test('does not wait for connections on which nothing is asked', async (t) => {
+    const { serving, key } = await prepare(t);
+    const idle = connect(serving.port, '127.0.0.1');
+    const ended = once(idle, 'close');
+    idle.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\n\r\n`);
+    await once(idle, 'data');
+    assert.equal(await serving.stop('SIGTERM'), 0);
+    await ended;
+  });
+
+  test('ends live streams and answers those who wait for changes', async (t) => {
+    const { serving, key } = await prepare(t);
+    const stream = await openEvents(t, serving.port, { key });
+    await stream.until(() => stream.comments.length === 1);
+    const waiting = send(serving.port, {
+      path: '/api/v1/changes?wait=30', headers: { 'x-api-key': key },
+    });
+    await send(serving.port, { path: PATH, headers: { 'x-api-key': key } }); // which came after it
+    const startedAt = performance.now();
+    assert.equal(await serving.stop('SIGTERM'), 0);
+    assert.ok(performance.now() - startedAt < 5_000);
+    await stream.ended;
+    assert.equal(stream.response.complete, true);
+    const { status } = await waiting;
+    assert.ok(status === 200 || status === 503, `${status}`);
+  });
+
+  test('ends within 10 s where a client never ends its request', async (t) => {
+    const { serving, key } = await prepare(t);
+    const { socket } = await beginRequest(serving, key);
+    socket.on('error', () => {}); // it is reset, which is what is wanted
+    const startedAt = performance.now();
+    assert.equal(await serving.stop('SIGTERM'), 0);
+    assert.ok(performance.now() - startedAt < 10_000);
+  });
+});
+
+async function prepare(
+  t: TestContext,
+): Promise<{ serving: Serving; folder: string; key: string }> {
+  const folder = makeFolder(t);
+  await createSeller(folder);
+  const { key } = await createKey(folder);
+  return { serving: await startServing(t, ['--data', folder]), folder, key };
+}
+
+/** Sends a request but for the end of its body, once the server has said that it reads it. */
+async function beginRequest(
+  serving: Serving, key: string,
+): Promise<{ socket: Socket; answer: Promise<string> }> {
+  const socket = connect(serving.port, '127.0.0.1').setEncoding('utf8');
+  socket.write([
+    `POST ${PATH} HTTP/1.1`, 'Host: 127.0.0.1', `X-Api-Key: ${key}`, 'Expect: 100-continue',
+    'Content-Type: application/json', `Content-Length: ${BODY.length}`, '', '',
+  ].join('\r\n'));
+  const [first] = await once(socket, 'data');
+  assert.match(String(first), /^HTTP\/1\.1 100 Continue/);
+  socket.write(BODY.slice(0, 10));
+  let text = '';
+  socket.on('data', (chunk: string) => { text += chunk; });
+  const answer = new Promise<string>((resolve) => { socket.on('close', () => resolve(text)); });
+  return { socket, answer };
+}

@@ -1,0 +1,245 @@
+/** `export`: files and standard output, what it prints, and what it refuses. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import {
+  createReadStream, existsSync, readFileSync, readdirSync, statSync, writeFileSync,
+} from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { generateApiKey } from '../../../src/index.ts';
+import { CsvReader } from '../../../src/transfer/csv-reader.ts';
+import { restoreText } from '../../../src/transfer/inert-text.ts';
+import { run } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { startFakeServer } from './fake-server.ts';
+import { openShop, SAMPLE } from '../shop.ts';
+
+const KEY = generateApiKey();
+const absent = { throwIfNoEntry: false } as const;
+
+describe('export', { concurrency: 2 }, () => {
+  test('writes what was imported, and its CSV imports back as unchanged', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const [csv, ndjson] = [join(shop.folder, 'all.csv'), join(shop.folder, 'all.ndjson')];
+    const first = await shop.run('export', csv);
+    assert.equal(first.status, 0, first.notes);
+    assert.equal(first.out, `Exported 100 products as they were at position 100 to ${csv}.\n`);
+    assert.match(first.notes, /^0\.0 MiB, 100 rows, [\d,]+ rows\/s\n$/);
+    assert.equal(statSync(csv).mode & 0o777, 0o600);
+    const again = await shop.run('import', csv, '--json');
+    assert.equal(JSON.parse(again.out).summary.unchanged, 100);
+    await shop.run('export', ndjson);
+    const products = readFileSync(ndjson, 'utf8').trimEnd().split('\n').map((line) => {
+      const { name, category, sku, price, stock } = JSON.parse(line);
+      return [name, category, sku, price, stock];
+    });
+    assert.deepEqual(products, await readSample());
+    assert.ok(products.some(([name]) => String(name).startsWith('=')));
+  });
+
+  test('prints the products on standard output, and all else beside it', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const args = ['--fields', 'sku,stock', '--sort', 'sku'];
+    const { status, out, notes } = await shop.run('export', ...args);
+    assert.equal(status, 0);
+    const lines = out.split('\r\n');
+    assert.deepEqual(lines.slice(0, 3), ['sku,stock', 'CAR-BEARD-30,0', 'CAR-BRUSH-4,210']);
+    assert.equal(lines.length, 102);
+    assert.match(notes, /\nExported 100 products as they were at position 100\.\n$/);
+  });
+
+  test('writes to standard output if FILE is -, and creates no file of that name', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const before = readdirSync('.');
+    const { status, out } = await shop.run('export', '-', '--fields', 'sku');
+    assert.equal(status, 0);
+    assert.equal(out.split('\r\n').length, 102);
+    assert.deepEqual(readdirSync('.'), before);
+    const json = await shop.run('export', '-', '--json');
+    assert.equal(json.status, 2);
+    assert.match(JSON.parse(json.out).error.detail, /^--json needs a FILE for the products\. /);
+  });
+
+  test('hands its filters to the server', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const path = join(shop.folder, 'some.jsonl');
+    const { out, status, notes } = await shop.run(
+      'export', path, '--json', '--q', 'mug', '--category', 'Kitchen', '--price-min', '1',
+      '--price-max', '99', '--stock-min', '1', '--stock-max', '50', '--sort=-price',
+      '--updated-since', '2020-01-01T00:00:00Z', '--changed-since', '0',
+    );
+    assert.equal(status, 0, notes);
+    assert.deepEqual(JSON.parse(out), { rows: 1, position: 100, file: path });
+    assert.equal(JSON.parse(readFileSync(path, 'utf8')).sku, 'KIT-MUG-BLUE');
+  });
+
+  test('compresses what goes to a name that ends in .gz', async (t) => {
+    const shop = await openShop(t);
+    await shop.run('import', SAMPLE);
+    const path = join(shop.folder, 'all.csv.gz');
+    assert.equal((await shop.run('export', path)).status, 0);
+    assert.match(gunzipSync(readFileSync(path)).toString(), /^id,name,category,sku,/);
+    const again = await shop.run('import', path, '--json');
+    assert.equal(JSON.parse(again.out).summary.unchanged, 100);
+  });
+
+  test('replaces a file with --force alone, and leaves no other', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'all.csv');
+    writeFileSync(path, 'mine');
+    const refused = await shop.run('export', path);
+    assert.equal(refused.status, 2);
+    assert.match(refused.notes, /all\.csv is there already\. Replace it with --force\./);
+    assert.equal(readFileSync(path, 'utf8'), 'mine');
+    assert.equal((await shop.run('export', path, '--force')).status, 0);
+    assert.match(readFileSync(path, 'utf8'), /^id,name/);
+    assert.deepEqual(readdirSync(shop.folder).sort(), ['all.csv', 'data']);
+  });
+
+  test('says in one line what is wrong with a filter, and makes no file', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'all.csv');
+    const { status, out, notes } = await shop.run('export', path, '--price-min', 'cheap');
+    assert.deepEqual([status, out], [2, '']);
+    assert.match(notes, /^The query is invalid\. [^\n]*--price-min: Must be a price[^\n]*\n$/);
+    assert.deepEqual(readdirSync(shop.folder), ['data']);
+  });
+});
+
+test('shows the file when it is whole, and begins again where the connection broke', async (t) => {
+  const path = join(makeFolder(t), 'all.csv');
+  const half = (response: ServerResponse): void => {
+    response.writeHead(200, { 'seller-position': '7' });
+    response.write('sku\r\n"two\r\nlines"\r\nB');
+  };
+  const broken: ServerResponse[] = [];
+  const url = await startFakeServer(t, (_, response) => {
+    half(response);
+    broken.push(response);
+  }, (_, response) => {
+    half(response);
+    response.end('\r\n');
+  });
+  const exporting = run(['export', path, '--json'], { SELLER_API_URL: url, SELLER_API_KEY: KEY });
+  const folder = dirname(path);
+  const isPart = (name: string): boolean => /^all\.csv\.[\da-f-]+\.part$/.test(name);
+  const findPart = () => readdirSync(folder).find(isPart);
+  while (!statSync(join(folder, findPart() ?? 'nothing'), absent)?.size) await wait(5);
+  assert.equal(existsSync(path), false);
+  broken.forEach((response) => response.destroy());
+  const { status, out, notes } = await exporting;
+  assert.equal(status, 0, notes);
+  assert.match(notes, /broke \(\w+\)\. Trying again in 1 s/);
+  assert.deepEqual(JSON.parse(out), { rows: 2, position: 7, file: path });
+  assert.equal(readFileSync(path, 'utf8'), 'sku\r\n"two\r\nlines"\r\nB\r\n');
+  assert.deepEqual(readdirSync(folder), ['all.csv']);
+});
+
+test('asks nobody for what it cannot write', async (t) => {
+  const path = join(makeFolder(t), 'nowhere', 'all.csv');
+  const asked: unknown[] = [];
+  const url = await startFakeServer(t, (request) => { asked.push(request.url); });
+  const { status, notes } = await run(['export', path], {
+    SELLER_API_URL: url, SELLER_API_KEY: KEY,
+  });
+  assert.equal(status, 1);
+  assert.match(notes, /^ENOENT[^\n]*nowhere'\n$/);
+  assert.deepEqual(asked, []);
+});
+
+test('takes a compressed answer that breaks off for broken', async (t) => {
+  const path = join(makeFolder(t), 'all.csv');
+  const whole = gzipSync('sku\r\nA\r\n');
+  const headers = { 'seller-position': '7', 'content-encoding': 'gzip' };
+  const url = await startFakeServer(t, (_, response) => {
+    response.writeHead(200, headers).end(whole.subarray(0, -4));
+  }, (_, response) => {
+    response.writeHead(200, headers).end(whole);
+  });
+  const { status, notes } = await run(['export', path], {
+    SELLER_API_URL: url, SELLER_API_KEY: KEY,
+  });
+  assert.equal(status, 0, notes);
+  assert.match(notes, /broke \(\w+\)\. Trying again/);
+  assert.equal(readFileSync(path, 'utf8'), 'sku\r\nA\r\n');
+});
+
+test('does not begin again on standard output', async (t) => {
+  const url = await startFakeServer(t, (_, response) => {
+    response.writeHead(200, { 'seller-position': '7' });
+    response.write('sku\r\nA\r\n', () => response.destroy());
+  });
+  const { status, out, notes } = await run(['export'], {
+    SELLER_API_URL: url, SELLER_API_KEY: KEY,
+  });
+  assert.deepEqual([status, out], [1, 'sku\r\nA\r\n']);
+  assert.match(notes, /^[^\n]*broke \(\w+\)\. What was written is not the whole catalogue\.\n$/);
+});
+
+test('refuses an answer that is no export, and leaves alone what another has begun', async (t) => {
+  const path = join(makeFolder(t), 'all.csv');
+  const url = await startFakeServer(t, (_, response) => { response.end('Hello'); });
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+  const other = await run(['export', path], environment);
+  assert.equal(other.status, 1);
+  assert.match(other.notes, /answered without a position\. Is --url right\?\n$/);
+  const real = await startFakeServer(t, (_, response) => {
+    response.writeHead(200, { 'seller-position': '7' }).end('sku\r\n');
+  });
+  writeFileSync(`${path}.1.part`, 'another');
+  const second = await run(['export', path], { ...environment, SELLER_API_URL: real });
+  assert.equal(second.status, 0, second.notes);
+  assert.deepEqual(readdirSync(dirname(path)).sort(), ['all.csv', 'all.csv.1.part']);
+});
+
+test('ends in one line where nobody reads its output', async (t) => {
+  const url = await startFakeServer(t, (_, response) => {
+    response.writeHead(200, { 'seller-position': '7' });
+    const endless = Readable.from((function* () { for (;;) yield 'A,'.repeat(10_000); })());
+    pipeline(endless, response, () => {}); // it ends with the connection
+  });
+  const env = { ...process.env, SELLER_API_URL: url, SELLER_API_KEY: KEY };
+  const main = join(import.meta.dirname, '../../../src/main.ts');
+  const script = `"${process.execPath}" "${main}" export | head -c 10`;
+  const [out, notes] = await new Promise<readonly string[]>((resolve) => {
+    execFile('sh', ['-c', script], { env }, (_, ...texts) => resolve(texts));
+  });
+  assert.equal(out, 'A,A,A,A,A,');
+  assert.equal(notes, 'Nobody has read the output to its end.\n');
+});
+
+const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
+  [['a.csv', 'b.csv'], /Give \[FILE\|-\]/],
+  [['--json'], /--json needs a FILE/],
+  [['all.xlsx'], /--format csv or --format ndjson/],
+  [['--format', 'json'], /--format is csv or ndjson, not "json"/],
+  [['--sort', '-price'], /--sort takes a value; .*--sort=-/],
+];
+
+for (const [args, says] of misunderstood) {
+  test(`does not understand "export ${args.join(' ')}"`, async () => {
+    const { status, out, notes } = await run(['export', ...args], { SELLER_API_KEY: KEY });
+    assert.match(notes, says);
+    assert.equal(status, 2);
+    if (!args.includes('--json')) assert.equal(out, '');
+    else assert.match(JSON.parse(out).error.detail, says);
+  });
+}
+
+async function readSample(): Promise<unknown[][]> {
+  const rows: unknown[][] = [];
+  for await (const records of new CsvReader().read(createReadStream(SAMPLE))) {
+    for (const { cells: [name = '', category, sku, price, stock] } of records) {
+      rows.push([restoreText(name), category, sku, Number(price), Number(stock)]);
+    }
+  }
+  return rows.slice(1);
+}

@@ -1,0 +1,164 @@
+/** The file of failed rows: what it holds, and that it can be mended and imported. */
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { openShop, runWithInput } from '../shop.ts';
+
+/** As a spreadsheet may save it: marked, semicolons, decimal commas, quoted line breaks. */
+const CATALOGUE = [
+  '\uFEFFname;sku;category;price;stock;description',
+  '"A ""quoted"" one; indeed";B-1;Kitchen;12,50;3;"<p>\r\nline</p>"',
+  'Bad price;B-2;Kitchen;cheap;3;"two\r\n\r\nlines; of ""text"""',
+  '',
+  'Short;B-3;Kitchen',
+  'Fine;B-4;Kitchen;1;1;',
+].join('\r\n');
+
+const PRICE_FAULT = /"price: Write a plain number[^"]*"/;
+
+describe('the file of failures', { concurrency: 2 }, () => {
+  test('has the failed rows as they were, and imports once it is mended', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    const failedPath = join(shop.folder, 'products.failed.csv');
+    writeFileSync(path, CATALOGUE);
+    const { status, out, notes } = await shop.run('import', path);
+    assert.equal(status, 1);
+    assert.match(out, /: 2 created, 0 updated, 0 unchanged, 2 failed/);
+    assert.match(notes, /Line 4, SKU B-2: price: .*\n {2}Line 8, SKU B-3: price: .*stock: .*\n/);
+    assert.ok(notes.endsWith(
+      `2 rows failed. They are in ${failedPath}: correct them there, and import that file.\n`));
+    assert.equal(statSync(failedPath).mode & 0o777, 0o600);
+    const failed = readFileSync(failedPath, 'utf8');
+    const [header, ...rest] = failed.split('\r\n');
+    assert.equal(header, '\uFEFFname;sku;category;price;stock;description;"error"');
+    assert.match(rest.join('\r\n'), new RegExp([
+      '^Bad price;B-2;Kitchen;cheap;3;"two\\r\\n\\r\\nlines; of ""text""";', PRICE_FAULT.source,
+      '\\r\\nShort;B-3;Kitchen;;;;"price: Must not be blank for a new product\\. '
+      + 'stock: Must not be blank for a new product\\."\\r\\n$',
+    ].join('')));
+    writeFileSync(failedPath, failed.replace('cheap', '7,25').replace('Kitchen;;', 'Kitchen;1;5'));
+    const mended = await shop.run('import', failedPath);
+    assert.equal(mended.status, 0, mended.notes);
+    assert.match(mended.out, /: 2 created/);
+    assert.match((await shop.run('import', path, '--json')).out, /"unchanged":3/);
+  });
+
+  test('of a file of failures has one column of reasons, the new ones', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, [
+      'sku,name,category,price,stock,error',
+      'A,A,B,x,1,price: unquoted by a spreadsheet',
+      'B,A,B,1.234,1,"price: ""quoted"", as it was"',
+      'C,A,B,x',
+      'D,A,B,1,1,',
+    ].join('\n'));
+    const { status } = await shop.run('import', path, '--failures', join(shop.folder, 'bad.csv'));
+    assert.equal(status, 1);
+    const lines = readFileSync(join(shop.folder, 'bad.csv'), 'utf8').split('\r\n');
+    assert.equal(lines[0], 'sku,name,category,price,stock,"error"');
+    assert.match(lines[1] ?? '', new RegExp(`^A,A,B,x,1,${PRICE_FAULT.source}$`));
+    assert.match(lines[2] ?? '', /^B,A,B,1\.234,1,"price: [^"]*2 decimals[^"]*"$/);
+    assert.match(lines[3] ?? '', /^C,A,B,x,,"price: [^"]*"$/);
+    assert.equal(lines.length, 5);
+  });
+
+  test('of a file with an `error` column has an error column of another name', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, 'error,sku,name,category,price,stock\nmine,A,A,B,x,1\n');
+    const first = join(shop.folder, 'first.csv');
+    assert.equal((await shop.run('import', path, '--failures', first)).status, 1);
+    const lines = readFileSync(first, 'utf8').split('\r\n');
+    assert.equal(lines[0], 'error,sku,name,category,price,stock,"import error"');
+    assert.match(lines[1] ?? '', new RegExp(`^mine,A,A,B,x,1,${PRICE_FAULT.source}$`));
+    const second = join(shop.folder, 'second.csv');
+    assert.equal((await shop.run('import', first, '--failures', second)).status, 1);
+    assert.equal(readFileSync(second, 'utf8'), readFileSync(first, 'utf8'));
+  });
+
+  test('overwrites no other, and is made of a compressed file too', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv.gz');
+    writeFileSync(path, gzipSync('sku,name,category,price,stock\nA,A,B,x,1\n'));
+    writeFileSync(join(shop.folder, 'products.failed.csv'), 'mine');
+    const { out } = await shop.run('import', path, '--json', '--dry-run');
+    assert.equal(JSON.parse(out).failures_file, join(shop.folder, 'products.failed-2.csv'));
+    assert.equal(readFileSync(join(shop.folder, 'products.failed.csv'), 'utf8'), 'mine');
+    const made = readFileSync(join(shop.folder, 'products.failed-2.csv'), 'utf8');
+    assert.match(made, /^sku,name,category,price,stock,"error"\r\nA,A,B,x,1,"price: /);
+  });
+
+  test('has the first row of a group before its failed rows, once', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, [
+      'Handle,Title,Type,Variant SKU,Variant Price,Variant Inventory Qty',
+      'mug,Mug,Kitchen,M-1,1,1', 'mug,,,M-2,x,1', 'mug,,,M-3,3,1', 'mug,,,M-4,x,1',
+      'cup,Cup,Kitchen,C-1,x,1', 'cup,,,C-2,x,1', 'pan,Pan,Kitchen,P-1,1,1',
+    ].join('\n'));
+    assert.equal((await shop.run('import', path)).status, 1);
+    const failedPath = join(shop.folder, 'products.failed.csv');
+    const failed = readFileSync(failedPath, 'utf8');
+    const rows = failed.split('\r\n').slice(1, -1).map((row) => row.replace(/,"price: .*"$/, ''));
+    assert.deepEqual(rows, [
+      'mug,Mug,Kitchen,M-1,1,1,""', 'mug,,,M-2,x,1', 'mug,,,M-4,x,1',
+      'cup,Cup,Kitchen,C-1,x,1', 'cup,,,C-2,x,1',
+    ]);
+    writeFileSync(failedPath, failed.replaceAll(',x,', ',5,'));
+    const mended = JSON.parse((await shop.run('import', failedPath, '--json')).out).summary;
+    assert.deepEqual([mended.created, mended.unchanged, mended.failed], [4, 1, 0]);
+  });
+
+  test('is not what to import after a dry run', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, 'sku,name,category,price,stock\nA,A,B,x,1\n');
+    const { notes } = await shop.run('import', path, '--dry-run');
+    assert.ok(notes.endsWith(
+      `failed.csv. Correct them in ${path}, `
+      + 'or import it and correct the rows that fail.\n'), notes);
+  });
+
+  test('has lines of NDJSON byte by byte', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.jsonl');
+    const faulty = ['{"name":"\xff"}', '{"sku":"B","price":-1}'].map((line) =>
+      Buffer.from(`${line}\n`, 'latin1'));
+    const fine = Buffer.from('{"name":"A","category":"B","sku":"C","price":1,"stock":1}\n\n');
+    writeFileSync(path, Buffer.concat([faulty[0] ?? fine, fine, faulty[1] ?? fine, fine]));
+    assert.equal((await shop.run('import', path)).status, 1);
+    const failed = readFileSync(join(shop.folder, 'products.failed.ndjson'));
+    assert.deepEqual(failed, Buffer.concat(faulty));
+  });
+
+  test('shows the first five failures, and has all of them', async (t) => {
+    const shop = await openShop(t);
+    const path = join(shop.folder, 'products.csv');
+    const rows = Array.from({ length: 3_000 }, (_, n) => `S-${n},A,B,${n % 2 ? 'x' : 1},1`);
+    writeFileSync(path, `sku,name,category,price,stock\n${rows.join('\n')}\n`);
+    const { out, notes } = await shop.run('import', path);
+    assert.match(out, /: 1,500 created, 0 updated, 0 unchanged, 1,500 failed/);
+    assert.equal(notes.match(/ Line \d+, SKU/g)?.length, 5);
+    const failed = readFileSync(join(shop.folder, 'products.failed.csv'), 'utf8').split('\r\n');
+    const skus = failed.slice(1, -1).map((line) => line.split(',')[0]);
+    assert.deepEqual(skus, Array.from({ length: 1_500 }, (_, n) => `S-${2 * n + 1}`));
+  });
+
+  test('is not there for a pipe, nor for a path that cannot be', async (t) => {
+    const shop = await openShop(t);
+    const rows = 'sku,name,category,price,stock\nA,A,B,x,1\n';
+    const args = ['import', '-', '--format', 'csv'];
+    const piped = await runWithInput(args, shop.environment, rows);
+    assert.equal(piped.status, 1);
+    assert.match(piped.notes, /1 row failed\. Run the command again with --failures FILE/);
+    const path = join(shop.folder, 'products.csv');
+    writeFileSync(path, rows);
+    const refused = await shop.run('import', path, '--failures', join(path, 'failed.csv'));
+    assert.equal(refused.status, 1);
+    assert.match(refused.notes, /^ENOTDIR[^\n]*\n$/);
+  });
+});

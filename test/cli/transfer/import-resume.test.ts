@@ -1,0 +1,150 @@
+/** `import` goes on where a connection broke, a server was ended or did not want to. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { generateApiKey } from '../../../src/index.ts';
+import { run, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { startFakeServer } from './fake-server.ts';
+import { openShop, runWithInput, SAMPLE } from '../shop.ts';
+
+/** Enough for the server to be at work on it when it is ended. */
+const MANY = 150_000;
+const KEY = generateApiKey();
+const SUMMARY = JSON.stringify({
+  summary: { created: 1, updated: 0, unchanged: 0, failed: 0, skipped: 0, position: 1 },
+});
+const FAILURE = JSON.stringify({
+  line: 3, sku: 'X', status: 'failed', errors: [{ pointer: '/sku', detail: 'No.' }],
+});
+
+test('goes on after the server was ended amid it and started again', async (t) => {
+  const shop = await openShop(t);
+  const path = join(shop.folder, 'many.csv');
+  const rows = Array.from({ length: MANY }, (_, n) => `Product ${n},Kitchen,SKU-${n},1.5,${n}`);
+  writeFileSync(path, `name,category,sku,price,stock\n${rows.join('\n')}\n`);
+  const importing = shop.run('import', path, '--json');
+  let position = 0;
+  while (position === 0) position = await shop.readPosition();
+  await shop.serving.stop('SIGKILL');
+  await startServing(t, [
+    '--data', shop.data, '--rate-limit', '0', '--port', String(shop.serving.port),
+  ]);
+  const { status, out, notes } = await importing;
+  assert.equal(status, 0, notes);
+  assert.match(notes, /broke \(\w+\)\. Trying again in 1 s \(1 of 5\)\./);
+  const { summary } = JSON.parse(out);
+  assert.deepEqual([summary.created, summary.unchanged, summary.failed], [MANY, 0, 0]);
+  assert.equal(await shop.readPosition(), MANY);
+  const again = JSON.parse((await shop.run('import', path, '--json')).out);
+  assert.deepEqual([again.summary.created, again.summary.unchanged], [0, MANY]);
+});
+
+test('waits as a busy server asks, then sends the same under the same key', async (t) => {
+  const seen: { readonly key: unknown; readonly body: string; readonly url: unknown }[] = [];
+  const read = async (request: IncomingMessage): Promise<void> => {
+    const body = (await buffer(request)).toString();
+    seen.push({ key: request.headers['idempotency-key'], body, url: request.url });
+  };
+  const url = await startFakeServer(t, async (request, response) => {
+    await read(request);
+    const headers = { 'content-type': 'application/problem+json', 'retry-after': '2' };
+    response.writeHead(503, headers).end(JSON.stringify({ title: 'Busy', detail: 'Later.' }));
+  }, async (request, response) => {
+    await read(request);
+    response.end(`${SUMMARY}\n`);
+  });
+  const environment = { SELLER_API_URL: `${url}/shop`, SELLER_API_KEY: KEY };
+  const { status, out, notes } = await run(['import', SAMPLE], environment);
+  assert.equal(status, 0, notes);
+  assert.match(notes, /^Busy\. Later\. Trying again in 2 s \(1 of 5\)\.\n/);
+  assert.match(out, /: 1 created/);
+  const [first, second] = seen;
+  assert.match(String(first?.key), /^"[0-9a-f-]{36}"$/);
+  assert.deepEqual(second, first);
+  assert.equal(first?.url, '/shop/api/v1/products/import');
+});
+
+test('tells of failures once, where an attempt before has told of them too', async (t) => {
+  const url = await startFakeServer(t, async (request, response) => {
+    await buffer(request);
+    response.write(`${FAILURE}\n`, () => response.destroy());
+  }, async (request, response) => {
+    await buffer(request);
+    response.end(`${FAILURE}\n${SUMMARY.replace('"failed":0', '"failed":1')}`);
+  });
+  const path = join(makeFolder(t), 'products.csv');
+  writeFileSync(path, 'sku\nW\nX\n');
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+  const { status, notes } = await run(['import', path], environment);
+  assert.equal(status, 1);
+  assert.equal(notes.match(/Line 3, SKU X: sku: No\./g)?.length, 1);
+  assert.match(notes, /1 row failed\. They are in [^\n]*products\.failed\.csv/);
+});
+
+const cutOff: RequestListener = async (request, response) => {
+  await once(request, 'data');
+  response.destroy();
+};
+
+test('hands --default to the server', async (t) => {
+  const seen: unknown[] = [];
+  const url = await startFakeServer(t, async (request, response) => {
+    seen.push(new URL(request.url ?? '', 'http://x').searchParams.get('default'));
+    await buffer(request);
+    response.end(`${SUMMARY}\n`);
+  });
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+  const { status } = await run(['import', SAMPLE, '--default', 'stock:0'], environment);
+  assert.deepEqual([status, seen], [0, ['stock:0']]);
+});
+
+test('does not send a pipe again, and says what to do', async (t) => {
+  const url = await startFakeServer(t, cutOff);
+  const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+  const args = ['import', '-', '--format', 'csv'];
+  const { status, out, notes } = await runWithInput(args, environment, 'sku\nX\n');
+  assert.deepEqual([status, out], [1, '']);
+  assert.match(notes, /broke \(ECONNRESET\)\. What was imported stays: run the command again/);
+});
+
+type Respond = (response: ServerResponse) => void;
+
+const refusals: readonly [name: string, respond: Respond, says: RegExp][] = [
+  ['the problem that ends a report', (response) => {
+    const summary = { created: 2_000 };
+    const problem = { title: 'Full', status: 507, detail: 'The disk.', summary };
+    response.end(`${JSON.stringify({ problem })}\n`);
+  }, /^Full\. The disk\. Until then: 2,000 created\.\n$/],
+  ['that another server answers', (response) => {
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>\x1b[31mNot here');
+  }, /answered with status 404, and not as this kind of server does\. Is --url right\?\n$/],
+  ['that something leads elsewhere', (response) => {
+    response.writeHead(301, { location: 'https://shop.example' }).end();
+  }, /answered with status 301/],
+  ['a problem without what could steer a terminal', (response) => {
+    const detail = 'No \x1b[31m\x9b\u202e.';
+    response.writeHead(403, { 'content-type': 'application/problem+json' });
+    response.end(JSON.stringify({ title: 'No', status: 403, detail, errors: 7 }));
+  }, /^No\. No \ufffd\[31m\ufffd\ufffd\.\n$/],
+  ['that a summary is none', (response) => {
+    response.end('{"summary":[]}\n');
+  }, /lacks "created"/],
+];
+
+for (const [name, respond, says] of refusals) {
+  test(`tells in one line ${name}`, async (t) => {
+    const url = await startFakeServer(t, async (request, response) => {
+      await buffer(request);
+      respond(response);
+    });
+    const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
+    const { status, out, notes } = await run(['import', SAMPLE], environment);
+    assert.match(notes, says);
+    assert.deepEqual([status, out, notes.split('\n').length], [1, '', 2]);
+  });
+}

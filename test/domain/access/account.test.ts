@@ -1,0 +1,105 @@
+/** What an account is made of: e-mails, passwords that may be taken, locales, zones, low stock. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  normalisePassword, parseEmail, parseLocale, parseLowStock, parseNewPassword, parseTimeZone,
+} from '../../../src/domain/access/account.ts';
+import type { Parsed } from '../../../src/domain/validation.ts';
+
+/** The value, or the code of the fault. */
+function outcome<Value>(parsed: Parsed<Value>): unknown {
+  return 'value' in parsed ? parsed.value : parsed.fault.code;
+}
+
+test('takes e-mails in lower case, without white space around them', () => {
+  const longest = `${'a'.repeat(241)}@shop.example`;
+  for (const [text, email] of [
+    [' Anna@Shop.Example\n', 'anna@shop.example'], ["o'neil+mugs@a-b.co", "o'neil+mugs@a-b.co"],
+    ['a@b', 'a@b'], [longest, longest],
+  ] as const) {
+    assert.equal(outcome(parseEmail(text)), email);
+  }
+});
+
+test('refuses what is no e-mail', () => {
+  for (const text of [
+    '', ' ', 'anna', '@shop.example', 'anna@', 'anna@-shop.example', 'anna@shop-.example',
+    'anna@shop..example', 'anna@shop.example.', 'an na@shop.example', 'anna@shop.example\0',
+    'anna@shop.example, bob@shop.example', '"anna"@shop.example', 'änna@shop.example',
+    `anna@${'a'.repeat(64)}.example`, `${'a'.repeat(242)}@shop.example`,
+  ]) {
+    assert.equal(outcome(parseEmail(text)), 'format', text);
+  }
+});
+
+test('takes passwords of 12 to 256 characters, counted as people count them', () => {
+  const sentence = 'Seven green boats';
+  assert.equal(outcome(parseNewPassword(sentence, [])), sentence);
+  assert.equal(outcome(parseNewPassword('abcdeabcdea', [])), 'length');
+  assert.equal(outcome(parseNewPassword('tomato-house', [])), 'tomato-house');
+  const emoji = '🐙🦀🐡🐬🐳🦈🐊🐢🦎🐍🐉🦕';
+  assert.equal(outcome(parseNewPassword(emoji, [])), emoji);
+  assert.equal(outcome(parseNewPassword('🐙🦀🐡🐬🐳🦈', [])), 'length');
+  const longest = 'tomato-house'.repeat(22).slice(0, 256);
+  assert.equal(outcome(parseNewPassword(longest, [])), longest);
+  assert.equal(outcome(parseNewPassword(`${longest}x`, [])), 'length');
+});
+
+test('takes what looks the same for the same password', () => {
+  assert.equal(normalisePassword('Zoe\u0308 and ﬁsh ½'), 'Zoë and fish 1⁄2');
+  assert.equal(outcome(parseNewPassword('Zoe\u0308s green boats', [])), 'Zoës green boats');
+});
+
+test('refuses passwords that everybody would try first', () => {
+  for (const text of [
+    'password123456', 'Password and more', 'qwertyqwerty', 'letmein-letmein', 'aaaaaaaaaaaa',
+    'abababababab', '123456789012', 'abcdefghijklmnop', '987654321098', 'changeme-please',
+  ]) {
+    assert.equal(outcome(parseNewPassword(text, [])), 'format', text);
+  }
+});
+
+test('refuses passwords that are little more than the shop or the e-mail', () => {
+  const names = ['Blue Mug Company', 'anna.b@shop.example', 'anna.b', ''];
+  for (const text of ['blue mug company', 'BLUE MUG COMPANY 2026', 'anna.b@shop.example!1',
+    'anna.banna.b']) {
+    assert.equal(outcome(parseNewPassword(text, names)), 'format', text);
+  }
+  for (const text of ['blue mug company sells 7 green boats', 'anna.b likes 7 green boats']) {
+    assert.equal(outcome(parseNewPassword(text, names)), text);
+  }
+});
+
+test('takes locales that are known, in their usual form', () => {
+  for (const [text, locale] of [
+    ['en-gb', 'en-GB'], ['DE-ch', 'de-CH'], ['fr', 'fr'], ['zh-Hans-CN', 'zh-Hans-CN'],
+  ] as const) {
+    assert.equal(outcome(parseLocale(text)), locale);
+  }
+  for (const text of ['', '*', 'english', 'en_GB', 'xx-XX', 'zz', 'en-GB;q=1', '<b>',
+    'de-CH-u-nu-latn-co-phonebk-kf-upper-hc-h23']) {
+    assert.equal(outcome(parseLocale(text)), 'format', text);
+  }
+});
+
+test('takes time zones that are known', () => {
+  for (const [text, zone] of [
+    ['Europe/Zurich', 'Europe/Zurich'], ['europe/zurich', 'Europe/Zurich'], ['UTC', 'UTC'],
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+  ] as const) {
+    assert.equal(outcome(parseTimeZone(text)), zone);
+  }
+  for (const text of ['', 'Zurich', 'Europe/Nowhere', 'GMT+25', 'Europe/Zurich ', '../etc']) {
+    assert.equal(outcome(parseTimeZone(text)), 'format', text);
+  }
+});
+
+test('takes a low stock from 0 to a billion', () => {
+  for (const [text, value] of [
+    ['0', 0], [' 12 ', 12], ['1000000000', 1_000_000_000], ['1000000001', 'range'],
+    ['', 'precision'], ['-1', 'precision'], ['1.5', 'precision'], ['1e3', 'precision'],
+    ['99999999999', 'precision'],
+  ] as const) {
+    assert.equal(outcome(parseLowStock(text)), value, text);
+  }
+});

@@ -1,0 +1,17 @@
+/** The names of scopes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isScope, SCOPES } from '../../../src/domain/access/scope.ts';
+
+test('recognises every scope', () => {
+  assert.deepEqual(SCOPES.filter(isScope), [
+    'products:read', 'products:write', 'stock:write', 'changes:read', 'webhooks:write',
+  ]);
+});
+
+test('recognises nothing else', () => {
+  const texts = ['', '*', 'products', 'PRODUCTS:READ', 'products:read ', 'products:read,x'];
+  for (const text of texts) {
+    assert.equal(isScope(text), false, text);
+  }
+});

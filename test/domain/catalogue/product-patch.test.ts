@@ -1,0 +1,66 @@
+/** Products that are put and patched: what may be left out, and what may not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  findSku, parseProductPatch, parseReplacement,
+} from '../../../src/domain/catalogue/product.ts';
+import { catchRefusal } from '../validation-errors.ts';
+
+const EUR = { code: 'EUR', decimals: 2 };
+const MEMBERS = { name: 'Mug', category: 'Kitchen', price: 19.99, stock: 7 };
+
+function faults(run: () => unknown): unknown[] {
+  return catchRefusal(run).issues.map(({ pointer, code }) => `${pointer} ${code}`);
+}
+
+test('a patch has the members that were sent and no others', () => {
+  assert.deepEqual(parseProductPatch({}, EUR), {});
+  assert.deepEqual(parseProductPatch({ stock: 0 }, EUR), { stock: 0 });
+  assert.deepEqual(parseProductPatch({ ...MEMBERS, sku: 'A' }, EUR), {
+    name: 'Mug', category: 'Kitchen', sku: 'A', priceMinor: 1999, stock: 7,
+  });
+});
+
+test('a patch with a null is refused, for every member is required', () => {
+  const nothing = { name: null, category: null, sku: null, price: null, stock: null };
+  assert.deepEqual(faults(() => parseProductPatch(nothing, EUR)), [
+    '/name type', '/category type', '/sku type', '/price type', '/stock type',
+  ]);
+});
+
+test('a patch names every faulty and unknown member', () => {
+  const patch = { price: 1.234, id: 'prd_1', colour: 'red' };
+  assert.deepEqual(faults(() => parseProductPatch(patch, EUR)), [
+    '/price precision', '/id unknown', '/colour unknown',
+  ]);
+  assert.deepEqual(faults(() => parseProductPatch([], EUR)), [' type']);
+});
+
+test('what is put takes its SKU from the address, and may repeat it', () => {
+  const expected = { name: 'Mug', category: 'Kitchen', sku: 'É', priceMinor: 1999, stock: 7 };
+  for (const body of [MEMBERS, { ...MEMBERS, sku: 'É' }, { ...MEMBERS, sku: 'E\u0301' }]) {
+    assert.deepEqual(parseReplacement(body, 'E\u0301', EUR), expected);
+  }
+});
+
+test('what is put may have no other SKU, and lacks nothing else', () => {
+  assert.deepEqual(faults(() => parseReplacement({ ...MEMBERS, sku: 'B' }, 'A', EUR)), [
+    '/sku mismatch',
+  ]);
+  assert.deepEqual(faults(() => parseReplacement({ sku: 'A', name: 'Mug' }, 'A', EUR)), [
+    '/category required', '/price required', '/stock required',
+  ]);
+});
+
+test('an address that can be no SKU is named as one', () => {
+  assert.deepEqual(faults(() => parseReplacement(MEMBERS, ' A', EUR)), ['/sku characters']);
+});
+
+test('a patch may repeat a SKU that an earlier version accepted', () => {
+  const stored = findSku('A\u00a01');
+  assert.ok(stored);
+  assert.deepEqual(parseProductPatch({ sku: 'A\u00a01' }, EUR, stored), { sku: stored });
+  assert.deepEqual(faults(() => parseProductPatch({ sku: 'A\u00a01' }, EUR)), ['/sku characters']);
+  assert.deepEqual(faults(() => parseProductPatch({ sku: 'A\u00a02' }, EUR, stored)),
+    ['/sku characters']);
+});

@@ -1,0 +1,100 @@
+/** Reading the members of a body, with all faults at once. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { escapePointer, ObjectReader, type Parsed } from '../../src/domain/validation.ts';
+import { catchRefusal } from './validation-errors.ts';
+
+function parseEven(value: unknown): Parsed<number> {
+  if (typeof value === 'number' && value % 2 === 0) return { value };
+  return { fault: { code: 'range', detail: 'Must be even.' } };
+}
+
+describe('ObjectReader', () => {
+  for (const body of [undefined, null, true, 0, 'text', [], [{}]]) {
+    test(`refuses ${JSON.stringify(body)}, which is not an object`, () => {
+      const refusal = catchRefusal(() => new ObjectReader(body));
+      assert.equal(refusal.code, 'invalid_data');
+      const [issue, ...more] = refusal.issues;
+      assert.deepEqual([issue?.pointer, issue?.code, more.length], ['', 'type', 0]);
+    });
+  }
+
+  test('gives the values and no error where nothing is wrong', () => {
+    const reader = new ObjectReader({ a: 2, b: 0 });
+    assert.equal(reader.read('a', parseEven), 2);
+    assert.equal(reader.read('b', parseEven), 0);
+    assert.equal(reader.findError(), undefined);
+  });
+
+  test('names missing, faulty and unknown members in one error', () => {
+    const reader = new ObjectReader({ c: 1, b: 1 });
+    assert.equal(reader.read('a', parseEven), undefined);
+    assert.equal(reader.read('b', parseEven), undefined);
+    const error = reader.findError();
+    assert.equal(error?.code, 'invalid_data');
+    assert.deepEqual(error?.issues.map(({ pointer, code }) => [pointer, code]), [
+      ['/a', 'required'], ['/b', 'range'], ['/c', 'unknown'],
+    ]);
+    assert.match(error?.publicDetail ?? '', /3 faults/);
+    const unknown = error?.issues.at(-1)?.detail ?? '';
+    assert.ok(unknown.includes('a, b'), 'the members that there are are named');
+  });
+
+  test('takes an inherited name for a missing one', () => {
+    const reader = new ObjectReader({});
+    assert.equal(reader.read('toString', () => ({ value: 'found' })), undefined);
+    assert.deepEqual(reader.findError()?.issues.map(({ pointer, code }) => [pointer, code]), [
+      ['/toString', 'required'],
+    ]);
+  });
+
+  test('reports __proto__ as an unknown member', () => {
+    const reader = new ObjectReader(JSON.parse('{"a":2,"__proto__":{"b":2}}'));
+    assert.equal(reader.read('a', parseEven), 2);
+    assert.equal(reader.read('b', parseEven), undefined);
+    assert.deepEqual(reader.findError()?.issues.map(({ pointer, code }) => [pointer, code]), [
+      ['/b', 'required'], ['/__proto__', 'unknown'],
+    ]);
+  });
+
+  test('lists 50 faults and counts all of them', () => {
+    const names = Array.from({ length: 51 }, (_, n) => `member-${n}`);
+    const all = new ObjectReader(Object.fromEntries(names.map((name) => [name, 0]))).findError();
+    assert.deepEqual(
+      all?.issues.map(({ pointer }) => pointer), names.slice(0, 50).map((name) => `/${name}`),
+    );
+    assert.match(all?.publicDetail ?? '', /51 faults.*first 50/);
+    const fifty = new ObjectReader(Object.fromEntries(names.slice(1).map((name) => [name, 0])));
+    assert.match(fifty.findError()?.publicDetail ?? '', /50 faults(?!.*first)/);
+  });
+
+  test('keeps no more of 29,000 unknown members than it lists, and counts them', () => {
+    let escaped = 0;
+    const names = Array.from({ length: 29_001 }, (_, n) => `member-${n}`);
+    const reader = new ObjectReader(Object.fromEntries(names.map((name) => [name, 0])));
+    const replaceAll = String.prototype.replaceAll;
+    const { mock } = test.mock.method(String.prototype, 'replaceAll', function (
+      this: string, ...args: Parameters<typeof replaceAll>
+    ) {
+      escaped += 1;
+      return replaceAll.apply(this, args);
+    });
+    const error = reader.findError();
+    mock.restore();
+    assert.match(error?.publicDetail ?? '', /29001 faults; the first 50 are listed/);
+    assert.equal(error?.issues.length, 50);
+    assert.equal(escaped, 2 * 50);
+  });
+
+  test('speaks of one fault in the singular', () => {
+    assert.match(new ObjectReader({ a: 1 }).findError()?.publicDetail ?? '', /1 fault\b/);
+  });
+});
+
+test('escapes ~ and / in a JSON Pointer, ~ first', () => {
+  for (const [token, escaped] of [
+    ['', ''], ['a', 'a'], ['a/b', 'a~1b'], ['a~b', 'a~0b'], ['~1', '~01'], ['/~/', '~1~0~1'],
+  ] as const) {
+    assert.equal(escapePointer(token), escaped);
+  }
+});

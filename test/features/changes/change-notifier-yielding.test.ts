@@ -1,0 +1,34 @@
+/** One change that many wait for: they are woken in groups, between which others have turns. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LiveChanges } from '../../../src/features/changes/change-notifier.ts';
+import { openShop, sync } from '../../api/stock/stock.ts';
+
+const WAITERS = 1_000;
+const MOST = 100;
+const WAIT_MS = 10_000;
+
+test('wakes no more than 100 of those who wait for a change in one turn of the event loop',
+  { timeout: 20_000 }, async (t) => {
+    const { server, seller } = await openShop(t, { A: 7 });
+    const live = new LiveChanges(server.store);
+    let turn = 0;
+    let isOver = false;
+    const look = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(look);
+    };
+    const woken: { readonly isThere: boolean; readonly turn: number }[] = [];
+    const waits = Array.from({ length: WAITERS }, async () => {
+      const isThere = await live.wait(seller.sellerId, 1, WAIT_MS, new AbortController().signal);
+      woken.push({ isThere, turn });
+    });
+    look();
+    await sync(seller, [{ sku: 'A', set: 5 }]);
+    await Promise.all(waits);
+    isOver = true;
+    assert.ok(woken.every(({ isThere }) => isThere));
+    const groups = [...Map.groupBy(woken, (one) => one.turn).values()];
+    assert.ok(groups.length >= WAITERS / MOST);
+    for (const group of groups) assert.ok(group.length <= MOST);
+  });

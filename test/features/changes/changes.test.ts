@@ -1,0 +1,216 @@
+/** GET /api/v1/changes as pages: gapless, filtered, waited for, and where the history ends. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { test } from 'node:test';
+import type { TestSeller } from '../../support/server.ts';
+import { makeClock } from '../../support/clock.ts';
+import { assertProblem, faultsOf } from '../../api/problem.ts';
+import { CHANGES, openShop, sync } from '../../api/stock/stock.ts';
+
+/** For tests that would otherwise wait for ever where the app is wrong. */
+const LIMITED = { timeout: 15_000 };
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function read(seller: TestSeller, query = '') {
+  const answer = await seller.send({ path: `${CHANGES}?${query}` });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.headers['content-type'], 'application/json');
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  return answer.json();
+}
+
+function positionsOf({ changes }: { changes: { position: number }[] }): number[] {
+  return changes.map(({ position }) => position);
+}
+
+test('tells every change with what it made of the product', async (t) => {
+  const clock = makeClock();
+  const { seller, ids } = await openShop(t, { A: 7 }, { clock });
+  const path = `/api/v1/products/${ids['A']}`;
+  const created = (await seller.send({ path })).json();
+  await sync(seller, [{ sku: 'A', set: 5, sequence: 3 }], { source: 'erp', reason: 'sold' });
+  clock.now += 1_000;
+  await seller.send({
+    method: 'PATCH', path, headers: { 'content-type': 'application/json' },
+    body: '{"sku":"B","stock":9}',
+  });
+  const updated = (await seller.send({ path })).json();
+  await seller.send({ method: 'DELETE', path });
+  const { changes, next } = await read(seller);
+  assert.equal(next, 4);
+  const at = new Date(clock.now - 1_000).toISOString();
+  const first = { product_id: ids['A'], sku: 'A', at, key_id: changes[0].key_id };
+  const then = { ...first, sku: 'B', at: new Date(clock.now).toISOString() };
+  assert.match(first.key_id, /^key_/);
+  assert.deepEqual(changes, [
+    { position: 1, type: 'created', ...first, data: created },
+    {
+      position: 2, type: 'stock', ...first,
+      data: {
+        before: 7, after: 5, delta: -2, reason: 'sold', source: 'erp', sequence: 3,
+      },
+    },
+    { position: 3, type: 'updated', ...then, data: updated },
+    { position: 4, type: 'deleted', ...then, data: updated },
+  ]);
+});
+
+test('leads through the history without a gap, page by page, while writes go on', async (t) => {
+  const { seller } = await openShop(t, { A: 0 });
+  await sync(seller, Array.from({ length: 2_500 }, (_, n) => ({ sku: 'A', set: n + 1 })));
+  const positions: number[] = [];
+  for (let page = await read(seller, 'limit=97'); page.changes.length > 0;) {
+    assert.ok(page.changes.length <= 97);
+    positions.push(...positionsOf(page));
+    assert.equal(page.next, positions.at(-1));
+    if (positions.length < 2_500) await sync(seller, [{ sku: 'A', adjust: 1 }]);
+    page = await read(seller, `after=${page.next}&limit=97`);
+  }
+  assert.deepEqual(positions, Array.from({ length: positions.length }, (_, n) => n + 1));
+  const end = positions.length;
+  assert.deepEqual(await read(seller, `after=${end}`), { changes: [], next: end });
+  assert.equal((await read(seller)).changes.length, 100);
+  assert.equal((await read(seller, 'limit=1000')).changes.length, 1_000);
+});
+
+test('tells of the types that are asked for, and goes on beyond the others', async (t) => {
+  const { seller } = await openShop(t, { A: 0, B: 0 });
+  await sync(seller, Array.from({ length: 5_400 }, (_, n) => ({ sku: 'A', set: n + 1 })));
+  await seller.create({});
+  assert.deepEqual(positionsOf(await read(seller, 'types=created&limit=2')), [1, 2]);
+  const first = await read(seller, 'types=created,updated&after=2');
+  assert.deepEqual(first.changes, []);
+  assert.ok(first.next > 2 && first.next < 5_403, `${first.next}`);
+  const second = await read(seller, `types=updated,created&after=${first.next}`);
+  assert.deepEqual([positionsOf(second), second.next], [[5_403], 5_403]);
+  const moved = await read(seller, 'types=stock&after=5000');
+  assert.deepEqual([positionsOf(moved)[0], moved.next], [5_001, 5_100]);
+  const all = await read(seller, 'types=deleted,stock,updated,created,stock&limit=3');
+  assert.deepEqual(positionsOf(all), [1, 2, 3]);
+});
+
+test('answers for the seller of the key alone', async (t) => {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const other = await server.makeSeller();
+  assert.deepEqual(await read(other), { changes: [], next: 0 });
+  await other.create({ sku: 'A' });
+  const own = await read(other);
+  assert.deepEqual(positionsOf(own), [1]);
+  assert.notEqual(own.changes[0].product_id, (await read(seller)).changes[0].product_id);
+});
+
+test('refuses a place beyond the end, and parameters that are faulty', async (t) => {
+  const { seller } = await openShop(t, { A: 1 });
+  const beyond = await seller.send({ path: `${CHANGES}?after=2` });
+  assert.match(assertProblem(beyond, 400, 'invalid-query').detail, /position 1.*export/s);
+  assert.deepEqual(faultsOf(beyond), ['after range']);
+  const query = 'after=-1&limit=0&types=stock,gone&wait=31';
+  const faulty = await seller.send({ path: `${CHANGES}?${query}` });
+  assertProblem(faulty, 400, 'invalid-query');
+  assert.deepEqual(faultsOf(faulty), ['after range', 'limit range', 'types format', 'wait range']);
+  for (const one of [
+    'limit=1001', 'limit=010', 'after=01', 'after=1.5', 'after=', 'types=', 'wait=-1', 'wait=00',
+    'cursor=x',
+  ]) {
+    assertProblem(await seller.send({ path: `${CHANGES}?${one}` }), 400, 'invalid-query');
+  }
+  const headers = { accept: 'text/csv' };
+  assertProblem(await seller.send({ path: CHANGES, headers }), 406, 'not-acceptable');
+});
+
+test('says what to do where the history does not reach back so far', async (t) => {
+  const clock = makeClock();
+  const { server, seller } = await openShop(t, { A: 1, B: 1 }, { clock });
+  await sync(seller, [{ sku: 'A', set: 2 }, { sku: 'A', set: 3 }]);
+  clock.now += 3 * DAY_MS;
+  await sync(seller, [{ sku: 'B', set: 2 }]);
+  await server.store.pruneHistory(clock.now - DAY_MS);
+  for (const headers of [{}, { accept: 'text/event-stream' }]) {
+    const gone = await seller.send({ path: `${CHANGES}?after=3`, headers });
+    const { detail } = assertProblem(gone, 410, 'history-pruned');
+    assert.match(detail, /begins after position 4\..*[Ee]xport/);
+  }
+  const resumed = await seller.send({
+    path: CHANGES, headers: { accept: 'text/event-stream', 'last-event-id': '1' },
+  });
+  assertProblem(resumed, 410, 'history-pruned');
+  assertProblem(await seller.send({ path: `${CHANGES}?wait=1` }), 410, 'history-pruned');
+  assert.deepEqual(positionsOf(await read(seller, 'after=4')), [5]);
+});
+
+test('waits not at all where there is something, and for a short time where nothing comes',
+  LIMITED, async (t) => {
+    const { seller } = await openShop(t, { A: 1 });
+    const begunAt = performance.now();
+    assert.deepEqual(positionsOf(await read(seller, 'wait=30')), [1]);
+    assert.ok(performance.now() - begunAt < 5_000);
+    const emptyAt = performance.now();
+    assert.deepEqual(await read(seller, 'after=1&wait=1'), { changes: [], next: 1 });
+    const waitedMs = performance.now() - emptyAt;
+    assert.ok(waitedMs > 950 && waitedMs < 5_000, `${waitedMs} ms`);
+  });
+
+test('answers who waits soon after a change, and passes over those of other types', LIMITED,
+  async (t) => {
+    const { server, seller } = await openShop(t, { A: 1 });
+    const other = await server.makeSeller();
+    let isAnswered = false;
+    const waiting = read(seller, 'after=1&wait=30&types=updated,deleted').then((page) => {
+      isAnswered = true;
+      return page;
+    });
+    await other.create({});
+    for (let n = 2; n <= 10; n += 1) await sync(seller, [{ sku: 'A', set: n }]);
+    assert.equal(isAnswered, false);
+    await seller.send({ method: 'DELETE', path: '/api/v1/products/sku/A' });
+    const page = await waiting;
+    assert.deepEqual([positionsOf(page), page.next], [[11], 11]);
+  });
+
+test('moves on a wait that was in vain beyond what it has passed over', LIMITED, async (t) => {
+  const { seller } = await openShop(t, { A: 1 });
+  const waiting = read(seller, 'after=1&wait=1&types=deleted');
+  await sync(seller, [{ sku: 'A', set: 2 }]);
+  const page = await waiting;
+  assert.deepEqual(page.changes, []);
+  assert.equal(page.next, 2);
+});
+
+test('answers HEAD as GET, and waits for it too', LIMITED, async (t) => {
+  const { seller } = await openShop(t, { A: 1 });
+  const waiting = seller.send({ method: 'HEAD', path: `${CHANGES}?after=1&wait=30` });
+  await sync(seller, [{ sku: 'A', set: 2 }]);
+  const answer = await waiting;
+  assert.deepEqual([answer.status, answer.text], [200, '']);
+  assert.ok(Number(answer.headers['content-length']) > 100);
+});
+
+test('frees the place of a client that waits once it is gone', LIMITED, async (t) => {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const waiting = Array.from({ length: 50 }, () => {
+    const outgoing = request({
+      host: '127.0.0.1', port: server.port, path: `${CHANGES}?after=1&wait=30`, agent: false,
+      headers: { 'x-api-key': seller.key },
+    });
+    outgoing.on('error', () => {});
+    outgoing.end();
+    return outgoing;
+  });
+  const probe = () => seller.send({ path: `${CHANGES}?after=1&wait=1` });
+  await Promise.all(waiting.map(async (one) => {
+    const [socket] = await once(one, 'socket');
+    if (socket.connecting) await once(socket, 'connect');
+  }));
+  let answer = await probe();
+  while (answer.status === 200) answer = await probe();
+  assertProblem(answer, 503, 'unavailable');
+  for (const one of waiting) one.destroy();
+  while (answer.status === 503) {
+    await turn();
+    answer = await probe();
+  }
+  assert.equal(answer.status, 200);
+  assert.deepEqual(server.reports, []);
+});

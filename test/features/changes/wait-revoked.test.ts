@@ -1,0 +1,97 @@
+/** Keys that are revoked while their request waits, for changes or for its body. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { generateApiKey, hashApiKey } from '../../../src/index.ts';
+import { makeNewKey } from '../../store/contract/fixture.ts';
+import type { Answer } from '../../support/http.ts';
+import type { TestSeller, TestServer } from '../../support/server.ts';
+import { assertProblem } from '../../api/problem.ts';
+import { CHANGES, openShop, readPosition, STOCK } from '../../api/stock/stock.ts';
+
+/** Fails a test that a bug would otherwise leave waiting for ever. */
+const LIMITED = { timeout: 20_000 };
+
+interface Waiting {
+  readonly server: TestServer;
+  readonly seller: TestSeller;
+  readonly answer: Promise<Answer>;
+  /** Makes the change that is waited for, with another key of the seller. */
+  change(): Promise<unknown>;
+}
+
+async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const { store } = server;
+  const { sellerId } = seller;
+  const other = await store.createKey(sellerId, hashApiKey(generateApiKey()), makeNewKey());
+  const { products: [product] } = await store.listProducts(sellerId, {
+    after: undefined, limit: 1,
+  });
+  assert.ok(product);
+  const waits = Promise.withResolvers<void>();
+  const { watchCommits } = store;
+  t.mock.method(store, 'watchCommits', (listener: () => void) => {
+    waits.resolve();
+    return watchCommits(listener);
+  });
+  const answer = seller.send({ path: `${CHANGES}?after=1&wait=${seconds}` });
+  await waits.promise;
+  return {
+    server, seller, answer,
+    change: () => store.syncStock({ sellerId, keyId: other.id }, {
+      changes: [{ sku: product.sku, set: 2 }], isAtomic: false, source: undefined,
+      reason: undefined, completion: undefined,
+    }, false),
+  };
+}
+
+test('answers with the change that a request waited for', LIMITED, async (t) => {
+  const { answer, change } = await startWaiting(t, 15);
+  await change();
+  const { status, json } = await answer;
+  assert.equal(status, 200);
+  assert.equal(json().changes.length, 1);
+});
+
+test('sends no change to a key that was revoked while it waited', LIMITED, async (t) => {
+  const { server, seller, answer, change } = await startWaiting(t, 15);
+  await server.store.revokeKey(seller);
+  await change();
+  assertProblem(await answer, 401, 'key-unknown');
+});
+
+test('rejects a key whose seller was disabled while it waited in vain', LIMITED, async (t) => {
+  const { server, seller, answer } = await startWaiting(t, 1);
+  await server.store.setSellerDisabled(seller.sellerId, true);
+  assertProblem(await answer, 401, 'key-unknown');
+});
+
+test('checks the key once for an answer that did not have to wait', LIMITED, async (t) => {
+  const { server, seller } = await openShop(t, { A: 1 });
+  const { mock } = t.mock.method(server.store, 'findGrant');
+  assert.equal((await seller.send({ path: `${CHANGES}?wait=15` })).status, 200);
+  assert.equal((await seller.send({ path: `${CHANGES}?after=1` })).status, 200);
+  assert.equal(mock.callCount(), 2);
+});
+
+test('makes no change for a key that was revoked while its body came', LIMITED, async (t) => {
+  const streamLimits = { reauthorizeIntervalMs: 1 };
+  const { server, seller } = await openShop(t, { A: 1 }, { streamLimits });
+  const outgoing = request({
+    host: '127.0.0.1', port: server.port, path: STOCK, method: 'POST', agent: false,
+    headers: { 'x-api-key': seller.key, 'content-type': 'application/json' },
+  });
+  const { mock } = t.mock.method(server.store, 'findGrant');
+  outgoing.write('{"changes":[');
+  while (mock.callCount() === 0) await new Promise(setImmediate);
+  await server.store.revokeKey(seller);
+  const from = performance.now();
+  while (performance.now() - from < 2) await new Promise(setImmediate);
+  outgoing.end('{"sku":"A","set":9}]}');
+  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  response.resume();
+  assert.equal(response.statusCode, 401);
+  assert.equal(await readPosition(server, seller), 1);
+});

@@ -1,0 +1,60 @@
+/** Imports that are made to cost much: they cost others nothing, and end. */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { IMPORTS_PER_SELLER_LIMIT } from '../../../src/config.ts';
+import { startServer } from '../../support/server.ts';
+import { countTo } from '../../store/contract/fixture.ts';
+import { CSV_HEADER, IMPORT, sendFile } from './import.ts';
+import { assertProblem } from '../../api/problem.ts';
+
+for (const type of ['text/csv', 'application/x-ndjson']) {
+  test(`ends at very many blank lines, which take few bytes as gzip (${type})`, async (t) => {
+    const server = await startServer(t);
+    const seller = await server.makeSeller();
+    const body = gzipSync(CSV_HEADER + '\n'.repeat(1_000_000));
+    const answer = await sendFile(seller, { body, type, headers: { 'content-encoding': 'gzip' } });
+    assert.match(answer.text, /10000 blank lines/);
+  });
+}
+
+test('gives other requests their turn between the rows of one body', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const body = '{}\n'.repeat(20_000);
+  const query = 'report=failed&dry_run=true';
+  const answer = await sendFile(seller, { body, query, type: 'application/x-ndjson' });
+  clearImmediate(next);
+  assert.match(answer.text, /"failed":20000/);
+  assert.ok(turns >= 200, `${turns}`);
+});
+
+test('refuses one import too many of a seller, and none of another one', async (t) => {
+  const server = await startServer(t);
+  const [one, other] = [await server.makeSeller(), await server.makeSeller()];
+  const open = countTo(IMPORTS_PER_SELLER_LIMIT).map(() => {
+    const outgoing = request({
+      host: '127.0.0.1', port: server.port, method: 'POST', path: IMPORT, agent: false,
+      headers: { 'x-api-key': one.key, 'content-type': 'text/csv' },
+    });
+    outgoing.on('error', () => {}); // it is broken off below
+    outgoing.write(CSV_HEADER);
+    return outgoing;
+  });
+  const file = { body: `${CSV_HEADER}Mug,K,M-1,1,1\n` };
+  let answer = await sendFile(one, file);
+  while (answer.status === 200) answer = await sendFile(one, file); // until all of them have begun
+  assertProblem(answer, 503, 'unavailable');
+  assert.equal(answer.headers['retry-after'], '5');
+  assert.equal((await sendFile(other, file)).status, 200);
+  for (const outgoing of open) outgoing.destroy();
+  while (answer.status !== 200) answer = await sendFile(one, file); // until they have ended
+  assert.deepEqual(server.reports, []);
+});

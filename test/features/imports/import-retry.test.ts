@@ -1,0 +1,181 @@
+/** POST /api/v1/products/import, broken off or sent again. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { test, type TestContext } from 'node:test';
+import {
+  makeProduct, startServer, type TestSeller, type TestServer,
+} from '../../support/server.ts';
+import { counts, CSV_HEADER, IMPORT, importFile, makeRows, readLines, sendFile } from './import.ts';
+import { assertProblem } from '../../api/problem.ts';
+
+const KEY = { 'idempotency-key': '"import-1"' };
+const SENT_AT_ONCE = 64 * 1024;
+
+test('answers while the file is still coming', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const outgoing = open(t, server, seller);
+  outgoing.write(`${CSV_HEADER}Mug,K,M-1,x,1\n${makeRows(5_000)}`);
+  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  assert.equal(response.statusCode, 200);
+  const [chunk] = await once(response, 'data');
+  const [line] = String(chunk).split('\n');
+  assert.equal(JSON.parse(line ?? '').sku, 'M-1');
+  let rest = '';
+  response.on('data', (more: Buffer) => { rest += String(more); });
+  outgoing.end('Last,K,L-1,1,1\n');
+  await once(response, 'end');
+  assert.deepEqual(JSON.parse(rest.trim()).summary, counts({
+    created: 5_001, failed: 1, position: 5_001,
+  }));
+});
+
+test('keeps what was committed where the connection breaks, and finds it unchanged', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const file = CSV_HEADER + makeRows(6_000);
+  const committed = await breakOff(t, server, seller, file, {});
+  assert.ok(committed >= 1_000 && committed % 1_000 === 0, `${committed}`);
+  const { summary } = await importFile(seller, { body: file });
+  const { unchanged } = summary; // units that were under way may have been committed since
+  assert.ok(unchanged >= committed && unchanged < 6_000 && unchanged % 1_000 === 0, `${unchanged}`);
+  assert.deepEqual(summary, counts({ unchanged, created: 6_000 - unchanged, position: 6_000 }));
+  const again = await importFile(seller, { body: file });
+  assert.deepEqual(again.summary, counts({ unchanged: 6_000, position: 6_000 }));
+  assert.deepEqual(server.reports, []);
+});
+
+test('reports an import under its key as if it had not been broken off', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const file = CSV_HEADER + makeRows(6_000);
+  await breakOff(t, server, seller, file, KEY);
+  const answer = await sendFile(seller, { body: file, headers: KEY });
+  assert.equal(answer.headers['idempotent-replay'], 'true');
+  assert.deepEqual(readLines(answer).last.summary, counts({ created: 6_000, position: 6_000 }));
+});
+
+test('makes an import once under its key, and answers alike each time', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const body = `${CSV_HEADER}${makeRows(2_500)}Faulty,K,F,x,1\n`;
+  const first = await sendFile(seller, { body, headers: KEY, query: 'report=all' });
+  assert.equal(first.headers['idempotent-replay'], undefined);
+  const changed = await importFile(seller, { body: `${CSV_HEADER}Changed,K,SKU-1,1,1\n` });
+  assert.equal(changed.summary.updated, 1);
+  const again = await sendFile(seller, { body, headers: KEY, query: 'report=all' });
+  assert.equal(again.headers['idempotent-replay'], 'true');
+  assert.equal(again.text, first.text);
+  assert.equal((await server.store.findSeller(seller.sellerId))?.position, 2_501);
+});
+
+test('refuses another file under the same key', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  await sendFile(seller, { body: CSV_HEADER + makeRows(1_500), headers: KEY });
+  const other = await sendFile(seller, { body: CSV_HEADER + makeRows(1_500, 2), headers: KEY });
+  assertProblem(other, 422, 'idempotency-mismatch');
+  const create = await sendFile(seller, {
+    body: CSV_HEADER + makeRows(1_500), headers: KEY, query: 'mode=create',
+  });
+  assertProblem(create, 422, 'idempotency-mismatch');
+  // The first unit is the same, the second one is not.
+  const later = await sendFile(seller, { body: CSV_HEADER + makeRows(1_501), headers: KEY });
+  const { last } = readLines(later);
+  assert.equal(last.problem.status, 422);
+  assert.deepEqual(last.problem.summary, counts({ created: 1_000, position: 1_000 }));
+  assert.equal((await server.store.findSeller(seller.sellerId))?.position, 1_500);
+});
+
+test('lets a trial leave no record under its key', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const body = CSV_HEADER + makeRows(3);
+  const tried = await sendFile(seller, { body, headers: KEY, query: 'dry_run=true' });
+  assert.deepEqual(readLines(tried).last.summary, counts({ created: 3, position: 0 }));
+  const made = await sendFile(seller, { body, headers: KEY });
+  assert.equal(made.headers['idempotent-replay'], undefined);
+  assert.deepEqual(readLines(made).last.summary, counts({ created: 3, position: 3 }));
+});
+
+test('stops where its client stops to read and leaves', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const outgoing = open(t, server, seller, 'report=all');
+  outgoing.write(CSV_HEADER);
+  const [response] = await Promise.all([
+    once(outgoing, 'response') as Promise<[IncomingMessage]>,
+    writeRows(outgoing, 20_000),
+  ]);
+  response[0].on('error', () => {}); // of which the end that comes next is one
+  outgoing.destroy();
+  const { summary } = await importFile(seller, { body: CSV_HEADER + makeRows(1) });
+  assert.equal(summary.unchanged, 1);
+  assert.deepEqual(server.reports, []);
+});
+
+function open(
+  t: TestContext, { port }: TestServer, { key }: TestSeller, query = '', headers = {},
+): ClientRequest {
+  const outgoing = request({
+    host: '127.0.0.1', port, method: 'POST', path: `${IMPORT}?${query}`, agent: false,
+    headers: { 'x-api-key': key, 'content-type': 'text/csv', ...headers },
+  });
+  outgoing.on('error', () => {}); // of a connection that a test breaks
+  t.after(() => outgoing.destroy());
+  return outgoing;
+}
+
+/** Sends all of a file but its end, and breaks off once some was committed: answers how much. */
+async function breakOff(
+  t: TestContext, server: TestServer, seller: TestSeller, file: string, headers: object,
+): Promise<number> {
+  const outgoing = open(t, server, seller, '', headers);
+  outgoing.write(file.slice(0, -20));
+  while (await readPosition(server, seller) === 0) await turn();
+  outgoing.destroy();
+  return readPosition(server, seller);
+}
+
+async function writeRows(outgoing: ClientRequest, count: number): Promise<void> {
+  const text = makeRows(count);
+  for (let at = 0; at < text.length; at += SENT_AT_ONCE) {
+    outgoing.write(text.slice(at, at + SENT_AT_ONCE));
+    await turn();
+  }
+}
+
+async function readPosition({ store }: TestServer, { sellerId }: TestSeller): Promise<number> {
+  return (await store.findSeller(sellerId))?.position ?? 0;
+}
+
+for (const [what, count] of [['longer', 3_500], ['shorter', 1_000]] as const) {
+  test(`tells a file that is ${what} from the first one under its key`, async (t) => {
+    const server = await startServer(t);
+    const seller = await server.makeSeller();
+    const rows = makeRows(3_500).split('\n').filter(Boolean);
+    const fileOf = (length: number) => `${CSV_HEADER}${rows.slice(0, length).join('\n')}\n`;
+    await importFile(seller, { body: fileOf(2_000), headers: KEY });
+    const other = readLines(await sendFile(seller, { body: fileOf(count), headers: KEY }));
+    assert.equal(other.last.problem.status, 422, JSON.stringify(other.last));
+    const { position } = (await importFile(seller, { body: fileOf(1) })).summary;
+    assert.equal(position, 2_000);
+  });
+}
+
+test('remembers a file of which no row could be imported', async (t) => {
+  const server = await startServer(t);
+  const seller = await server.makeSeller();
+  const body = `${CSV_HEADER}Mug,K,M-1,x,1\n`;
+  await importFile(seller, { body, headers: KEY });
+  const again = await sendFile(seller, { body, headers: KEY });
+  assert.equal(again.headers['idempotent-replay'], 'true');
+  const other = await seller.send({
+    method: 'POST', path: '/api/v1/products',
+    headers: { ...KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(makeProduct()),
+  });
+  assertProblem(other, 422, 'idempotency-mismatch');
+});

@@ -1,0 +1,51 @@
+/** Sends files to be imported, and reads the lines of the answers. */
+import assert from 'node:assert/strict';
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Answer } from '../../support/http.ts';
+import type { TestSeller } from '../../support/server.ts';
+
+export const IMPORT = '/api/v1/products/import';
+export const CSV_HEADER = 'name,category,sku,price,stock\n';
+
+interface File {
+  readonly body: string | Uint8Array;
+  /** What follows the `?`. */
+  readonly query?: string;
+  readonly type?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+export function sendFile(
+  seller: TestSeller, { body, query = '', type = 'text/csv', headers }: File,
+): Promise<Answer> {
+  const path = query === '' ? IMPORT : `${IMPORT}?${query}`;
+  return seller.send({ method: 'POST', path, headers: { 'content-type': type, ...headers }, body });
+}
+
+/** The lines of an answer, the last one apart. */
+export function readLines(answer: Answer) {
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.headers['content-type'], 'application/x-ndjson');
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.ok(answer.text.endsWith('\n'));
+  const lines = answer.text.trimEnd().split('\n').map((line) => JSON.parse(line));
+  return { rows: lines.slice(0, -1), last: lines.at(-1) };
+}
+
+/** Imports a file that is in order, and returns its summary and the other lines. */
+export async function importFile(seller: TestSeller, file: File) {
+  const { rows, last } = readLines(await sendFile(seller, file));
+  assert.ok(last.summary, JSON.stringify(last));
+  return { rows, summary: last.summary };
+}
+
+/** Rows of CSV: products of that many numbers, the first one given. */
+export function makeRows(count: number, from = 1): string {
+  return Array.from({ length: count }, (_, n) =>
+    `Product ${from + n},Kitchen,SKU-${from + n},19.99,7\n`).join('');
+}
+
+/** A summary of nothing but these counts. */
+export function counts(given: Readonly<Record<string, number>>) {
+  return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0, ...given };
+}

@@ -1,0 +1,100 @@
+/** Reads the OpenAPI document of a server, and checks answers against it. */
+import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Answer } from '../../support/http.ts';
+import type { TestServer } from '../../support/server.ts';
+import { findFaults, isObject, type Json, resolve } from './json-schema.ts';
+
+/** What Node adds to every answer, and the listener. */
+const TRANSPORT = new Set([
+  'connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding',
+  'x-content-type-options',
+]);
+
+export interface OperationEntry {
+  readonly method: string;
+  /** With its parameters in braces. */
+  readonly path: string;
+  readonly operation: Json;
+}
+
+export async function fetchDocument(server: TestServer, prefix = ''): Promise<Json> {
+  const answer = await server.send({ path: `${prefix}/api/v1/openapi.json` });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json();
+}
+
+/** The member of a part of the document; where that is a reference, what it refers to. */
+export function dig(document: Json, part: unknown, ...names: readonly string[]): Json {
+  let found: unknown = part;
+  for (const name of [undefined, ...names]) {
+    if (name !== undefined) found = isObject(found) ? found[name] : undefined;
+    if (isObject(found) && typeof found['$ref'] === 'string') {
+      found = resolve(found['$ref'], document);
+    }
+  }
+  assert.ok(isObject(found), `the document has no ${names.join(' ')}`);
+  return found;
+}
+
+export function listOperations(document: Json): OperationEntry[] {
+  return Object.entries(dig(document, document, 'paths')).flatMap(([path, item]) =>
+    Object.keys(dig(document, item)).filter((name) => name !== 'parameters').map((name) =>
+      ({ method: name.toUpperCase(), path, operation: dig(document, item, name) })));
+}
+
+/** The statuses with which an operation may answer. */
+export function listStatuses(document: Json, operation: Json): number[] {
+  return Object.keys(dig(document, operation, 'responses')).map(Number);
+}
+
+/** Asserts that the operation may answer so: its status, its header fields and its body. */
+export function assertDescribed(
+  document: Json, method: string, path: string, answer: Answer,
+): void {
+  const responses = dig(document, document, 'paths', path, method.toLowerCase(), 'responses');
+  const context = `${method} ${path} ${answer.status} ${answer.text.slice(0, 500)}`;
+  const status = String(answer.status);
+  assert.ok(status in responses, `a status that is not described: ${context}`);
+  assertResponse(document, dig(document, responses, status), answer, method === 'HEAD', context);
+}
+
+export function assertResponse(
+  document: Json, response: Json, answer: Answer, isHead: boolean, context: string,
+): void {
+  assertFields(document, response, answer.headers, context);
+  if (isHead || !('content' in response)) {
+    assert.equal(answer.text, '', context);
+    if (!isHead) assert.equal(answer.headers['content-type'], undefined, context);
+    return;
+  }
+  const [type = ''] = (answer.headers['content-type'] ?? '').split(';');
+  const { schema } = dig(document, response, 'content', type);
+  const body = type.endsWith('json') ? readBody(type, answer) : answer.text;
+  assert.deepEqual(findFaults(body, schema, document), [], context);
+}
+
+function readBody(type: string, answer: Answer): unknown {
+  return type === 'application/x-ndjson' ? answer.text : answer.json();
+}
+
+/** Every field that is sent is described and as it is described; no required one is missing. */
+function assertFields(
+  document: Json, response: Json, sent: IncomingHttpHeaders, context: string,
+): void {
+  const described = new Map<string, Json>();
+  for (const name of Object.keys(dig(document, response, 'headers'))) {
+    described.set(name.toLowerCase(), dig(document, response, 'headers', name));
+  }
+  for (const [name, value] of Object.entries(sent)) {
+    if (TRANSPORT.has(name)) continue;
+    const field = described.get(name);
+    assert.ok(field, `the field ${name} is not described: ${context}`);
+    const isNumber = dig(document, field, 'schema')['type'] === 'integer';
+    const faults = findFaults(isNumber ? Number(value) : value, field['schema'], document);
+    assert.deepEqual(faults, [], `${name}: ${context}`);
+  }
+  for (const [name, { required }] of described) {
+    assert.ok(required !== true || name in sent, `the field ${name} is missing: ${context}`);
+  }
+}

@@ -1,0 +1,49 @@
+/** The stylesheet and the scripts: under names that change with what is in them. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { loadAssets } from '../../../src/features/portal/assets.ts';
+
+const FOLDER = new URL('../../../src/features/portal/assets/', import.meta.url);
+const TYPES = /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/;
+
+test('serves each file under the hash of what is in it, to be kept for ever', () => {
+  const assets = loadAssets();
+  const names = readdirSync(FOLDER);
+  assert.ok(names.includes('portal.css'));
+  for (const name of names) {
+    const content = readFileSync(new URL(name, FOLDER));
+    const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
+    assert.equal(assets.pathOf(name), `${digest}/${name}`);
+    const { status, headers, body } = assets.answer(digest, name);
+    assert.equal(status, 200);
+    assert.deepEqual(body, content);
+    assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
+    assert.match(headers['content-type'] ?? '', TYPES, name);
+  }
+});
+
+test('has nothing under another hash, nor outside of its folder', () => {
+  const assets = loadAssets();
+  const [digest = ''] = assets.pathOf('portal.css').split('/');
+  for (const [hash, name] of [
+    ['0'.repeat(16), 'portal.css'], ['', 'portal.css'], [digest, 'portal.js'],
+    [digest, '../html.ts'], [digest, 'constructor'], [digest, ''],
+  ] as const) {
+    assert.throws(() => assets.answer(hash, name), { code: 'not_found' }, `${hash}/${name}`);
+  }
+  assert.throws(() => assets.pathOf('no-such.css'), TypeError);
+});
+
+test('loads nothing from elsewhere and runs nothing that is made of text', () => {
+  for (const name of readdirSync(FOLDER)) {
+    const text = readFileSync(new URL(name, FOLDER), 'utf8')
+      .replaceAll('http://www.w3.org/2000/svg', '');
+    assert.doesNotMatch(text, /https?:|\/\/\w+\.\w|@import|url\(/, name);
+    if (!name.endsWith('.js')) continue;
+    const unsafe = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/;
+    assert.doesNotMatch(text, unsafe, name);
+    assert.match(text, /^\/\*\*/, name);
+  }
+});

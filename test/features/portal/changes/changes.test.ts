@@ -1,0 +1,201 @@
+/** The page of changes: the history in words, its filters and its pages. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseProductId } from '../../../../src/domain/id.ts';
+import { makeClock } from '../../../support/clock.ts';
+import type { Answer } from '../../../support/http.ts';
+import { startServer } from '../../../support/server.ts';
+import { assertOwn, assertPage } from '../page-rules.ts';
+import { openShop, readText, type Shop } from '../page-client.ts';
+
+const MUG = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
+
+test('says where nothing has happened yet, and what to do', async (t) => {
+  const { shop } = await start(t);
+  const page = await shop.visitor.get('/portal/changes');
+  assertPage(page);
+  assert.match(readText(page.text), /Nothing has happened yet Create a product/);
+  await assertOwn({ port: shop.visitor.port }, ['/changes']);
+});
+
+describe('a change', () => {
+  test('is told in words, with who made it and a link to the product', async (t) => {
+    const { shop, clock } = await start(t);
+    const { id } = (await call(shop, 'POST', '/products', MUG)).json();
+    clock.now += 60_000;
+    await call(shop, 'PATCH', `/products/${id}`, { price: 14.5, name: 'Blue cup', stock: 39 });
+    await adjust(shop, { sku: MUG.sku, adjust: -2, reason: 'sold' }, 'erp');
+    const page = await shop.visitor.get('/portal/changes');
+    assertPage(page);
+    const rows = readRows(page);
+    assert.match(rows[0] ?? '', /^Stock: 39 → 37 \(-2\) Reason: sold Source: erp MUG-1 .* 3$/);
+    assert.match(rows[1] ?? '', new RegExp(
+      '^Name: Blue mug → Blue cup Price: €12\\.00 → €14\\.50 Stock: 40 → 39 \\(-1\\)'
+      + ' MUG-1 2 Jan 2026, 04:05:05 CET My first key 2$',
+    ));
+    assert.match(rows[2] ?? '', /^Created: Blue mug , Kitchen , €12\.00, stock 40 MUG-1 .* 1$/);
+    assert.ok(page.text.includes(`<a href="/portal/products/${id}">`));
+  });
+
+  test('that was made in the portal is by the portal', async (t) => {
+    const { shop } = await start(t);
+    await shop.visitor.get('/portal/products/new');
+    await shop.visitor.submit({ ...MUG, price: '12', stock: '40' });
+    assert.match(readRows(await shop.visitor.get('/portal/changes'))[0] ?? '', / Portal 1$/);
+  });
+
+  test('of a product that is gone leads nowhere', async (t) => {
+    const { shop } = await start(t);
+    const { id } = (await call(shop, 'POST', '/products', MUG)).json();
+    await call(shop, 'DELETE', `/products/${id}`);
+    const page = await shop.visitor.get('/portal/changes');
+    assert.match(readRows(page)[0] ?? '', /Deleted: Blue mug , Kitchen , €12\.00, stock 40/);
+    assert.ok(!page.text.includes(`/products/${id}`));
+  });
+
+  test('is compared with what the product was called before, past movements of its stock',
+    async (t) => {
+      const { shop } = await start(t);
+      const { id } = (await call(shop, 'POST', '/products', MUG)).json();
+      for (let n = 0; n < 5; n += 1) await adjust(shop, { id, adjust: 1 });
+      await call(shop, 'PATCH', `/products/${id}`, { category: 'Cups', sku: 'CUP-1' });
+      const [row] = readRows(await shop.visitor.get('/portal/changes'));
+      assert.match(row ?? '', /^Category: Kitchen → Cups SKU: MUG-1 → CUP-1 CUP-1 .* 7$/);
+    });
+
+  test('stays small and harmless whatever is in it', async (t) => {
+    const { shop } = await start(t);
+    for (let n = 0; n < 25; n += 1) {
+      const hostile = (mark: string): string =>
+        `<img src=x>"'&${mark}${'&😀'.repeat(200)}`.slice(0, 100);
+      const product = { ...MUG, name: hostile('a'), category: hostile('b'), sku: `<b>${n}` };
+      const { id } = (await call(shop, 'POST', '/products', product)).json();
+      await call(shop, 'PATCH', `/products/${id}`, {
+        name: hostile('c'), category: hostile('d'), sku: `<b>${n}&'"`.padEnd(64, '&'), price: 999,
+      });
+      await adjust(shop, { id, adjust: -1, reason: hostile('e') }, '<i>'.repeat(21));
+    }
+    for (const filter of ['', 'type=updated', 'type=stock', 'type=created', 'product=%3Cb%3E1']) {
+      const page = await shop.visitor.get(`/portal/changes?${filter}`);
+      assertPage(page);
+      assert.doesNotMatch(page.text, /<(?:img|b|i)>|<img/);
+    }
+  });
+});
+
+describe('the changes', () => {
+  test('come on pages, the newest first, from any position', async (t) => {
+    const { shop } = await start(t);
+    await call(shop, 'POST', '/products', MUG);
+    for (let n = 0; n < 59; n += 1) await adjust(shop, { sku: MUG.sku, adjust: 1 });
+    const pages: number[][] = [];
+    for (let path: string | undefined = '/portal/changes'; path !== undefined;) {
+      const page: Answer = await shop.visitor.get(path);
+      assertPage(page);
+      pages.push(readPositions(page));
+      path = /href="([^"]*)" rel="next"/.exec(page.text)?.[1];
+    }
+    assert.deepEqual(pages.map(({ length }) => length), [25, 25, 10]);
+    assert.deepEqual(pages.flat(), Array.from({ length: 60 }, (_, index) => 60 - index));
+    const jump = await shop.visitor.get('/portal/changes?up_to=7');
+    assert.deepEqual(readPositions(jump), [7, 6, 5, 4, 3, 2, 1]);
+    assert.match(jump.text, /href="\/portal\/changes" rel="first"/);
+  });
+
+  test('can be those of one kind, and of one product', async (t) => {
+    const { shop } = await start(t);
+    const { id } = (await call(shop, 'POST', '/products', MUG)).json();
+    await call(shop, 'POST', '/products', { ...MUG, sku: 'CUP-1' });
+    await adjust(shop, { sku: 'MUG-1', adjust: 1 });
+    await adjust(shop, { sku: 'CUP-1', adjust: 1 });
+    await call(shop, 'PATCH', `/products/${id}`, { name: 'Mug' });
+    const list = async (query: string) =>
+      readPositions(await shop.visitor.get(`/portal/changes?${query}`));
+    assert.deepEqual(await list('type=created'), [2, 1]);
+    assert.deepEqual(await list('type=stock&product=CUP-1'), [4]);
+    assert.deepEqual(await list('product=MUG-1'), [5, 3, 1]);
+    assert.deepEqual(await list(`product=${id}&up_to=4`), [3, 1]);
+    assert.deepEqual(await list('type=deleted'), []);
+    assert.match(readText(shop.visitor.page?.text ?? ''), /Nothing was found\. Show all changes/);
+  });
+
+  test('go on with the same conditions on the next page', async (t) => {
+    const { shop } = await start(t);
+    const { id } = (await call(shop, 'POST', '/products', MUG)).json();
+    for (let n = 0; n < 30; n += 1) await adjust(shop, { id, adjust: 1 });
+    const first = await shop.visitor.get(`/portal/changes?type=stock&product=${id}`);
+    const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    assert.deepEqual(readPositions(await shop.visitor.get(next)), [6, 5, 4, 3, 2]);
+  });
+
+  test('say what could not be understood, and leave it out', async (t) => {
+    const { shop } = await start(t);
+    await call(shop, 'POST', '/products', MUG);
+    for (const [query, at] of [
+      ['type=moved', 'type'], ['product=a%00b', 'product'], ['up_to=x', 'up_to'],
+      ['up_to=0', 'up_to'], [`up_to=${'9'.repeat(16)}`, 'up_to'],
+    ] as const) {
+      const page = await shop.visitor.get(`/portal/changes?${query}`);
+      assertPage(page, 400);
+      assert.ok(page.text.includes(`id="field-${at}-fault"`), query);
+      assert.deepEqual(readPositions(page), [1], query);
+    }
+  });
+
+  test('say where the history begins once it was removed for its age', async (t) => {
+    const { server, shop, clock } = await start(t);
+    await call(shop, 'POST', '/products', MUG);
+    await adjust(shop, { sku: MUG.sku, adjust: 1 });
+    clock.now += 60_000;
+    await server.store.pruneHistory(clock.now);
+    await adjust(shop, { sku: MUG.sku, adjust: 1 });
+    const page = await shop.visitor.get('/portal/changes');
+    assert.deepEqual(readPositions(page), [3]);
+    assert.match(readText(page.text), /begins after position 2: .* removed for its age/);
+    const none = readText((await shop.visitor.get('/portal/changes?up_to=2')).text);
+    assert.match(none, /Nothing was found.*begins after position 2/);
+  });
+
+  test('are those of the shop alone', async (t) => {
+    const { server, shop } = await start(t);
+    const other = await openShop(server);
+    const { id } = (await call(other, 'POST', '/products', MUG)).json();
+    assert.ok(parseProductId(other.sellerId, id));
+    for (const query of ['', `?product=${id}`, `?product=${MUG.sku}`]) {
+      const page = await shop.visitor.get(`/portal/changes${query}`);
+      assertPage(page);
+      assert.deepEqual(readPositions(page), []);
+      assert.ok(!page.text.includes('Blue mug'));
+    }
+  });
+});
+
+async function start(t: Parameters<typeof startServer>[0]) {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock });
+  return { server, clock, shop: await openShop(server) };
+}
+
+async function call(shop: Shop, method: string, path: string, body?: unknown): Promise<Answer> {
+  const answer = await shop.send({
+    method, path: `/api/v1${path}`, headers: { 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  assert.ok(answer.status < 300, answer.text);
+  return answer;
+}
+
+async function adjust(shop: Shop, change: Readonly<Record<string, unknown>>, source?: string) {
+  const answer = await call(shop, 'POST', '/stock', { changes: [change], source });
+  assert.equal(answer.json().applied, 1, answer.text);
+}
+
+/** The rows of the table as text. */
+function readRows(page: Answer): string[] {
+  const body = /<tbody>(.*)<\/tbody>/s.exec(page.text)?.[1] ?? '';
+  return body.split('</tr>').slice(0, -1).map(readText);
+}
+
+function readPositions(page: Answer): number[] {
+  return readRows(page).map((row) => Number(row.split(' ').at(-1)));
+}

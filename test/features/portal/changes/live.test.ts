@@ -1,0 +1,139 @@
+/** The stream of changes that the pages of the portal follow. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { test } from 'node:test';
+import { SESSION_IDLE_MS } from '../../../../src/config.ts';
+import { LIVE_CATCH_UP_LIMIT } from '../../../../src/features/portal/limits.ts';
+import { type EventStream, readEvents } from '../../changes/event-stream.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { openCatalogue, openOther } from '../products/catalogue.ts';
+import type { Visitor } from '../page-client.ts';
+
+/** For tests that would otherwise wait for ever where the portal is wrong. */
+const LIMITED = { timeout: 20_000 };
+
+async function ask(
+  t: { after(hook: () => void): void }, visitor: Visitor, after: string,
+  headers: OutgoingHttpHeaders = {},
+): Promise<IncomingMessage> {
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const outgoing = request({
+    host: '127.0.0.1', port: visitor.port, path: `/portal/live?after=${after}`, agent: false,
+    headers: { accept: 'text/event-stream', cookie, ...headers },
+  });
+  outgoing.on('error', () => {}); // of a connection that a test breaks
+  t.after(() => outgoing.destroy());
+  outgoing.end();
+  const [response] = await once(outgoing, 'response') as [IncomingMessage];
+  return response;
+}
+
+async function follow(...args: Parameters<typeof ask>): Promise<EventStream> {
+  const response = await ask(...args);
+  assert.equal(response.statusCode, 200);
+  assert.equal(response.headers['content-type'], 'text/event-stream');
+  assert.equal(response.headers['cache-control'], 'no-store');
+  return readEvents(response);
+}
+
+test('tells a page what others change, from where the page was made', LIMITED, async (t) => {
+  const { visitor, create, sync, server } = await openCatalogue(t);
+  const mug = await create({ stock: 9 });
+  const { text } = await visitor.get('/portal/products');
+  const after = /data-live-from="\/portal\/live" data-live-after="(\d+)"/.exec(text)?.[1] ?? '';
+  assert.equal(after, '1');
+  await sync([{ id: mug.id, set: 8 }]);
+  const stream = await follow(t, visitor, after);
+  await stream.reach(2);
+  await sync([{ id: mug.id, set: 7 }]);
+  const other = await openOther(server);
+  await other.create();
+  await create({ name: 'Jar' });
+  await stream.reach(4);
+  assert.deepEqual(stream.events.map(({ change }) => [change?.position, change?.type]), [
+    [2, 'stock'], [3, 'stock'], [4, 'created'],
+  ]);
+  // A browser that comes back says what it had last.
+  const again = await follow(t, visitor, after, { 'last-event-id': '3' });
+  await again.reach(4);
+  assert.deepEqual(again.events.map(({ id }) => id), [4]);
+});
+
+test('begins with the present where a page missed too much, and says so', LIMITED, async (t) => {
+  const { visitor, create, sync } = await openCatalogue(t);
+  const mug = await create({ stock: 0 });
+  await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
+  const near = await follow(t, visitor, '1');
+  await near.reach(1 + LIVE_CATCH_UP_LIMIT);
+  assert.equal(near.events.length, LIVE_CATCH_UP_LIMIT);
+  for (const after of ['0', '', 'x', '-1', '9999999', '9'.repeat(30)]) {
+    const far = await follow(t, visitor, after);
+    await far.until(() => far.events.length > 0);
+    assert.deepEqual(far.events.map(({ id }) => id), [1 + LIVE_CATCH_UP_LIMIT], after);
+    assert.deepEqual(far.events[0]?.change, {});
+    far.leave();
+  }
+});
+
+test('leads whoever is not signed in to the sign-in', async (t) => {
+  const { visitor } = await openCatalogue(t);
+  visitor.cookies.clear();
+  const { statusCode, headers } = await ask(t, visitor, '0');
+  assert.deepEqual([statusCode, headers.location], [303, '/portal/sign-in?to=%2Flive%3Fafter%3D0']);
+});
+
+test('ends within 15 s of the end of the session', LIMITED, async (t) => {
+  const { visitor, create, sync } = await openCatalogue(t);
+  const mug = await create({ stock: 1 });
+  let passedMs = 0;
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + passedMs);
+  const stream = await follow(t, visitor, '1');
+  await visitor.get('/portal');
+  passedMs = 15_000;
+  await sync([{ id: mug.id, set: 2 }]);
+  await stream.reach(2); // still signed in
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  passedMs = 30_000;
+  await sync([{ id: mug.id, set: 3 }]);
+  await stream.ended;
+  assert.equal(stream.events.at(-1)?.id, 2);
+});
+
+test('keeps no session alive that nobody uses', LIMITED, async (t) => {
+  const { visitor, create, sync, clock } = await openCatalogue(t);
+  const mug = await create({ stock: 1 });
+  let passedMs = 0;
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + passedMs);
+  const stream = await follow(t, visitor, '1');
+  for (const [stock, share] of [[2, 0.4], [3, 0.8]] as const) {
+    clock.now = makeClock().now + SESSION_IDLE_MS * share;
+    passedMs += 15_000;
+    await sync([{ id: mug.id, set: stock }]);
+    await stream.reach(stock);
+  }
+  clock.now = makeClock().now + SESSION_IDLE_MS;
+  passedMs += 15_000;
+  await sync([{ id: mug.id, set: 4 }]);
+  await stream.ended;
+  assert.equal((await visitor.get('/portal/products')).status, 303);
+});
+
+test('follows for one shop on 50 pages at once, and for another one on more', LIMITED,
+  async (t) => {
+    const { visitor, server } = await openCatalogue(t);
+    const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, visitor, '0')));
+    const refused = await ask(t, visitor, '0');
+    assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);
+    const other = await openOther(server);
+    await follow(t, other.visitor, '0');
+    streams[0]?.leave();
+    let response = await ask(t, visitor, '0');
+    while (response.statusCode === 503) {
+      response.resume();
+      response = await ask(t, visitor, '0');
+    }
+    assert.equal(response.statusCode, 200);
+  });

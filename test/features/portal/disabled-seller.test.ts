@@ -1,0 +1,34 @@
+/** The portal and a seller who is disabled: signed out at once, and not let in again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startServer } from '../../support/server.ts';
+import { openShop, readText, Visitor } from './page-client.ts';
+
+test('signs out who is disabled, and refuses a right password like a wrong one', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const shop = await openShop(server);
+  const other = await openShop(server);
+  await server.store.setSellerDisabled(shop.sellerId, true);
+  const page = await shop.visitor.get('/portal');
+  assert.deepEqual([page.status, page.headers.location?.split('?')[0]], [303, '/portal/sign-in']);
+  const { email, password } = shop;
+  const tryPassword = async (text: string) => {
+    const visitor = new Visitor(server.port);
+    await visitor.get('/portal/sign-in');
+    const answer = await visitor.submit({ email, password: text });
+    assert.equal(visitor.cookies.has('__Host-session'), false);
+    return [answer.status, readText(answer.text)];
+  };
+  const refused = await tryPassword(password);
+  assert.equal(refused[0], 422);
+  assert.match(String(refused[1]), /do not belong together/);
+  assert.deepEqual(await tryPassword(`${password}!`), refused);
+  assert.equal((await other.visitor.get('/portal')).status, 200);
+
+  await server.store.setSellerDisabled(shop.sellerId, false);
+  const visitor = new Visitor(server.port);
+  await visitor.get('/portal/sign-in');
+  assert.equal((await visitor.submit({ email, password })).status, 303);
+  const { text } = await visitor.get('/portal/activity');
+  assert.match(readText(text), /The shop was enabled .* this machine .*The shop was disabled/);
+});

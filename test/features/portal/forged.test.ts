@@ -1,0 +1,203 @@
+/** Requests that other sites make a browser send: refused, and nothing is changed by them. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { test, type TestContext } from 'node:test';
+import { SESSION_SEEN_INTERVAL_MS } from '../../../src/config.ts';
+import { routes } from '../../../src/features/portal/routes.ts';
+import { makeClock } from '../../support/clock.ts';
+import { send } from '../../support/http.ts';
+import { startServer } from '../../support/server.ts';
+import { openShop, readText, Visitor, waitUntilSeen } from './page-client.ts';
+
+const SETTINGS = { locale: 'fr-CH', time_zone: 'UTC', low_stock: '9' };
+
+async function prepare(t: TestContext) {
+  const server = await startServer(t, { portal: true });
+  return { server, shop: await openShop(server) };
+}
+
+test('refuses a form without the token of its browser, and changes nothing', async (t) => {
+  const { server, shop: { visitor, sellerId } } = await prepare(t);
+  const other = await openShop(server);
+  await other.visitor.get('/portal/account');
+  const stranger = new Visitor(server.port);
+  await stranger.get('/portal/sign-in');
+  const before = await server.store.findAccount(sellerId);
+  for (const csrf of [
+    undefined, '', 'x', other.visitor.valueOf('csrf'), stranger.valueOf('csrf'),
+    visitor.cookies.get('__Host-session'), visitor.cookies.get('__Host-visit'),
+  ]) {
+    await visitor.get('/portal/account');
+    const answer = await visitor.submit({ ...SETTINGS, csrf });
+    assert.equal(answer.status, 403, String(csrf));
+    assert.match(readText(answer.text), /Nothing was changed\. Open the page anew/);
+    assert.deepEqual(await server.store.findAccount(sellerId), before);
+  }
+  await visitor.get('/portal/account');
+  assert.equal((await visitor.submit(SETTINGS)).status, 303);
+});
+
+test('refuses the token of a session that has ended', async (t) => {
+  const { shop: { visitor, email, password } } = await prepare(t);
+  await visitor.get('/portal/account');
+  const old = visitor.page;
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  await visitor.follow();
+  await visitor.submit({ email, password });
+  visitor.page = old;
+  assert.equal((await visitor.submit(SETTINGS)).status, 403);
+});
+
+test('heeds no form whose session has ended while it came', async (t) => {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock });
+  const { store } = server;
+  const { visitor, sellerId } = await openShop(server);
+  await visitor.get('/portal/keys/new');
+  const fields = [...['csrf', 'once'].map((name) => [name, visitor.valueOf(name) ?? '']),
+    ['name', 'Late'], ['scopes', 'products:read']];
+  const body = new URLSearchParams(fields).toString();
+  clock.now += SESSION_SEEN_INTERVAL_MS;
+  const slow = request({
+    host: '127.0.0.1', port: server.port, method: 'POST', path: '/portal/keys/new', agent: false,
+    headers: {
+      cookie: [...visitor.cookies].map((pair) => pair.join('=')).join('; '),
+      'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length,
+      'sec-fetch-site': 'same-origin',
+    },
+  });
+  slow.write(body.slice(0, 10));
+  await waitUntilSeen(server, sellerId, clock.now); // its session was found
+  await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
+  const answered = once(slow, 'response');
+  slow.end(body.slice(10));
+  // The array is what `response` is told with.
+  const [answer] = await answered as [IncomingMessage];
+  answer.resume();
+  assert.equal(answer.statusCode, 303);
+  assert.equal(answer.headers.location, '/portal/sign-in');
+  const made = await store.listAuditEvents(sellerId, {
+    type: 'key_created', before: undefined, limit: 10,
+  });
+  assert.equal(made.length, 1); // when the shop was opened
+});
+
+test('refuses a form from another site, or of which nobody says where it comes from', async (t) => {
+  const { server, shop: { visitor, sellerId } } = await prepare(t);
+  const before = await server.store.findAccount(sellerId);
+  const origin = `http://127.0.0.1:${server.port}`;
+  const site = 'sec-fetch-site';
+  for (const headers of [
+    { [site]: undefined }, { [site]: 'cross-site' }, { [site]: 'same-site' }, { [site]: 'none' },
+    { [site]: 'cross-site', origin }, { [site]: undefined, origin: 'https://evil.example' },
+    { [site]: undefined, origin: 'null' }, { [site]: undefined, origin: 'http://127.0.0.1:1' },
+    { [site]: undefined, referer: `${origin}/portal/account` },
+  ]) {
+    await visitor.get('/portal/account');
+    const answer = await visitor.submit(SETTINGS, { headers });
+    assert.equal(answer.status, 403, JSON.stringify(headers));
+    assert.match(readText(answer.text), /does not come from a page of this portal/);
+    assert.deepEqual(await server.store.findAccount(sellerId), before);
+  }
+  // A browser without Fetch Metadata says its origin.
+  await visitor.get('/portal/account');
+  const answer = await visitor.submit(SETTINGS, { headers: { [site]: undefined, origin } });
+  assert.equal(answer.status, 303);
+});
+
+test('lets nobody be signed in to an account of somebody else', async (t) => {
+  const { server, shop: { email, password } } = await prepare(t);
+  const visitor = new Visitor(server.port);
+  const body = { email, password, csrf: '' };
+  // Neither before the browser has been here, nor with a token that is another's.
+  assert.equal((await visitor.post('/portal/sign-in', new URLSearchParams(body))).status, 403);
+  await visitor.get('/portal/sign-in');
+  const forger = new Visitor(server.port);
+  await forger.get('/portal/sign-in');
+  const forged = new URLSearchParams({ ...body, csrf: forger.valueOf('csrf') ?? '' });
+  assert.equal((await visitor.post('/portal/sign-in', forged)).status, 403);
+  assert.equal(visitor.cookies.has('__Host-session'), false);
+});
+
+test('takes the token of no page of which there are two cookies', async (t) => {
+  const { server, shop: { visitor, sellerId } } = await prepare(t);
+  await visitor.get('/portal/account');
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const twice = `${cookie}; __Host-session=${'A'.repeat(43)}`;
+  const before = await server.store.findAccount(sellerId);
+  const answer = await visitor.submit(SETTINGS, { headers: { cookie: twice } });
+  assert.equal(answer.status, 403);
+  assert.match(answer.text, /<h1>Sign in<\/h1>/);
+  assert.deepEqual(await server.store.findAccount(sellerId), before);
+});
+
+test('checks every form before its page does anything', async (t) => {
+  const { server, shop: { visitor } } = await prepare(t);
+  const posts = routes.filter(({ method, access }) => method === 'POST' && access !== 'upload');
+  assert.ok(posts.length > 10);
+  for (const { path } of posts) {
+    const target = `/portal${path.replaceAll(/\{\w+\}/g, '1')}`;
+    const bare = await visitor.post(target, new URLSearchParams({ a: 'b' }));
+    assert.equal(bare.status, 403, target);
+    const csrf = visitor.valueOf('csrf') ?? '';
+    const crossed = await visitor.post(target, new URLSearchParams({ csrf }), {
+      'sec-fetch-site': 'cross-site',
+    });
+    assert.equal(crossed.status, 403, target);
+  }
+  assert.deepEqual(server.reports, []);
+});
+
+test('changes nothing by a GET, nor by a method that a page does not have', async (t) => {
+  const { server, shop: { visitor } } = await prepare(t);
+  for (const path of ['/portal/sign-out', '/portal/account/second-step/off']) {
+    assert.equal((await visitor.get(path)).status, 405);
+  }
+  for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    const answer = await visitor.request({
+      method, path: '/portal/account', headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    assert.equal(answer.status, 405, method);
+    assert.match(answer.headers.allow ?? '', /GET/);
+  }
+  assert.equal((await visitor.get('/portal')).status, 200);
+  assert.deepEqual(server.reports, []);
+});
+
+test('refuses every page under a name of somebody else (DNS rebinding)', async (t) => {
+  const { server, shop: { visitor } } = await prepare(t);
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  for (const host of ['evil.example', `evil.example:${server.port}`, '127.0.0.1.nip.io']) {
+    for (const path of ['/portal', '/portal/sign-in', '/portal/account']) {
+      const answer = await send(server.port, { path, headers: { host, cookie } });
+      assert.equal(answer.status, 403, `${host} ${path}`);
+      assert.equal(answer.headers['set-cookie'], undefined);
+      assert.doesNotMatch(answer.text, /A shop/);
+    }
+  }
+});
+
+/** An address of this machine that is not loopback: its clients look like other machines. */
+const OUTER = Object.values(networkInterfaces()).flat()
+  .find((network) => network?.family === 'IPv4' && !network.internal)?.address;
+
+test('rejects every page for a client on another machine, whatever its Host says', {
+  skip: OUTER === undefined && 'this machine has no network',
+}, async (t) => {
+  const { port } = await startServer(t, { portal: true, host: '::' });
+  const ask = (hostname: string, path: string, headers: OutgoingHttpHeaders = {}) =>
+    send(port, { path, hostname, headers: { host: `localhost:${port}`, ...headers } });
+  for (const path of ['/portal', '/portal/sign-in', '/portal/join', '/portal/assets/portal.css']) {
+    const answer = await ask(OUTER ?? '', path);
+    assert.equal(answer.status, 403, path);
+    assert.match(readText(answer.text), /start it with --base-url https:/, path);
+    const proxied = await ask('127.0.0.1', path, { 'x-forwarded-for': '192.0.2.7' });
+    assert.equal(proxied.status, 403, path);
+    assert.equal(proxied.headers['content-type'], 'text/html; charset=utf-8');
+  }
+  assert.equal((await ask('127.0.0.1', '/portal/join')).status, 200);
+  const proxied = await ask('127.0.0.1', '/portal/join', { 'x-forwarded-for': '127.0.0.1' });
+  assert.equal(proxied.status, 200);
+});

@@ -1,0 +1,70 @@
+/** What tells a request of the portal's own pages from a forged one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  assertCsrfToken, assertSameOrigin, makeCsrfToken, makeVisitSecret, readVisitSecret,
+} from '../../../../src/features/portal/forms/csrf.ts';
+
+const ORIGIN = 'https://shop.example';
+const REFUSED = { code: 'browser_refused' };
+
+test('takes the token of a secret, and no other', () => {
+  const [{ secret }, other] = [makeVisitSecret(), makeVisitSecret()];
+  const token = makeCsrfToken(secret);
+  assertCsrfToken(secret, token);
+  const wrong = [
+    '', token.slice(1), `${token}=`, `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`,
+    makeCsrfToken(other.secret), secret, 'é'.repeat(token.length),
+  ];
+  for (const sent of wrong) assert.throws(() => assertCsrfToken(secret, sent), REFUSED, sent);
+});
+
+test('takes no token where there is no secret', () => {
+  assert.throws(() => assertCsrfToken(undefined, ''), REFUSED);
+  assert.throws(() => assertCsrfToken(undefined, makeCsrfToken('')), REFUSED);
+});
+
+test('does not show the secret in its token', () => {
+  const { secret } = makeVisitSecret();
+  assert.ok(!makeCsrfToken(secret).includes(secret.slice(0, 8)));
+});
+
+test('makes a secret in a cookie of this host alone, each another one', () => {
+  const [one, other] = [makeVisitSecret(), makeVisitSecret()];
+  assert.notEqual(one.secret, other.secret);
+  const [pair, ...attributes] = one.cookie.split('; ');
+  assert.equal(pair, `__Host-visit=${one.secret}`);
+  assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']);
+  assert.equal(readVisitSecret(`a=b; ${pair}; c=d`), one.secret);
+});
+
+test('reads no secret that it did not make, nor one of two', () => {
+  const { secret } = makeVisitSecret();
+  for (const header of [
+    undefined, '', '__Host-visit=', `visit=${secret}`, `__Host-visit=${secret}x`,
+    `__Host-visit=${secret.slice(1)}`, `__Host-visit=${secret}; __Host-visit=${secret}`,
+    `__Host-visit=${secret.slice(1)}%`,
+  ]) {
+    assert.equal(readVisitSecret(header), undefined, String(header));
+  }
+});
+
+test('goes by what a browser says of where a request comes from', () => {
+  assertSameOrigin({ 'sec-fetch-site': 'same-origin' }, ORIGIN);
+  // A browser says both; what Fetch Metadata says counts.
+  assertSameOrigin({ 'sec-fetch-site': 'same-origin', origin: 'null' }, ORIGIN);
+  for (const site of ['same-site', 'cross-site', 'none', '', 'Same-Origin', 'same-origin, none']) {
+    const headers = { 'sec-fetch-site': site, origin: ORIGIN };
+    assert.throws(() => assertSameOrigin(headers, ORIGIN), REFUSED, site);
+  }
+});
+
+test('goes by the origin where a browser says nothing else, and takes no silence', () => {
+  assertSameOrigin({ origin: ORIGIN }, ORIGIN);
+  for (const origin of [
+    undefined, '', 'null', 'http://shop.example', 'https://shop.example:8443',
+    'https://shop.example.evil.example', 'https://evil.example', `${ORIGIN}/`,
+  ]) {
+    assert.throws(() => assertSameOrigin({ origin }, ORIGIN), REFUSED, origin);
+  }
+});

@@ -1,0 +1,68 @@
+/** Numbers, money and times in a seller's locale and time zone. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Formats } from '../../../../src/features/portal/html/format.ts';
+import { PORTAL_FORMATS_LIMIT } from '../../../../src/features/portal/limits.ts';
+
+const EURO = { code: 'EUR', decimals: 2 };
+const AT = Date.parse('2026-03-01T23:30:05Z');
+
+/** Locales put spaces of several kinds before units. */
+function plain(text: string): string {
+  return text.replace(/\s/gu, ' ');
+}
+
+test('writes numbers and changes as the locale does', () => {
+  const formats = new Formats();
+  const german = formats.get({ locale: 'de-DE', timeZone: 'UTC', currency: EURO });
+  const british = formats.get({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
+  assert.deepEqual([german.number(1_234_567), british.number(1_234_567)],
+    ['1.234.567', '1,234,567']);
+  assert.deepEqual([british.delta(3), british.delta(-3), british.delta(0)], ['+3', '-3', '0']);
+  assert.equal(british.number(12_345_678_901_234_567_890n), '12,345,678,901,234,567,890');
+});
+
+test('writes amounts exactly, with the decimals of their currency', () => {
+  const formats = new Formats();
+  const write = (locale: string, code: string, decimals: number, minor: number | bigint) =>
+    plain(formats.get({ locale, timeZone: 'UTC', currency: { code, decimals } }).money(minor));
+  assert.equal(write('en-GB', 'EUR', 2, 5), '€0.05');
+  assert.equal(write('en-GB', 'EUR', 2, 123_456), '€1,234.56');
+  assert.equal(write('de-DE', 'EUR', 2, 1_990), '19,90 €');
+  assert.equal(write('en-GB', 'JPY', 0, 1_990), 'JP¥1,990');
+  assert.equal(write('en-GB', 'KWD', 3, 1_990), 'KWD 1.990');
+  assert.equal(write('en-GB', 'EUR', 2, 9_007_199_254_740_993n), '€90,071,992,547,409.93');
+});
+
+test('writes amounts for fields with the decimal mark alone, which people can type', () => {
+  const formats = new Formats();
+  const get = (locale: string, currency = EURO) =>
+    formats.get({ locale, timeZone: 'UTC', currency });
+  assert.equal(get('en-GB').amount(123_456), '1234.56');
+  assert.equal(get('de-DE').amount(123_456), '1234,56');
+  assert.equal(get('de-DE', { code: 'JPY', decimals: 0 }).amount(123_456), '123456');
+  const marks = ['en-GB', 'de-DE', 'de-CH', 'fr-FR', 'ar-EG'].map((name) => get(name).decimalMark);
+  assert.deepEqual(marks, ['.', ',', '.', ',', '.']);
+});
+
+test('writes times in the time zone, with it, and for machines in UTC', () => {
+  const format = new Formats().get({
+    locale: 'en-GB', timeZone: 'Asia/Tokyo', currency: EURO,
+  });
+  const shown = '2 Mar 2026, 08:30:05 GMT+9';
+  assert.equal(format.time(AT), shown);
+  assert.equal(format.timeElement(AT).text,
+    `<time datetime="2026-03-01T23:30:05.000Z">${shown}</time>`);
+  assert.equal(format.day(AT), '2 Mar');
+  assert.equal(format.minute(AT), '2 Mar, 08:30');
+});
+
+test('keeps the formats of those who are there, and not without end', () => {
+  const formats = new Formats();
+  const get = (timeZone: string) => formats.get({ locale: 'en-GB', timeZone, currency: EURO });
+  const first = get('UTC');
+  assert.equal(get('UTC'), first);
+  for (const zone of Intl.supportedValuesOf('timeZone').slice(0, PORTAL_FORMATS_LIMIT)) get(zone);
+  assert.notEqual(get('UTC'), first);
+  assert.equal(get('UTC').number(1), '1');
+});

@@ -1,0 +1,27 @@
+/** HTML by a tagged template: whatever is put into it is text. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Content, html } from '../../../../src/features/portal/html/html.ts';
+
+test('escapes every character that means something in text and in quoted attributes', () => {
+  const evil = `<script>"'&</script>`;
+  const escaped = '&lt;script&gt;&quot;&#39;&amp;&lt;/script&gt;';
+  assert.equal(html`<p title="${evil}">${evil}</p>`.text,
+    `<p title="${escaped}">${escaped}</p>`);
+});
+
+test('escapes what was escaped before: it is text', () => {
+  assert.equal(html`${'&amp;'}`.text, '&amp;amp;');
+});
+
+test('puts markup into markup as it is, and only what the template made', () => {
+  assert.equal(html`<ul>${html`<li>${'<'}</li>`}</ul>`.text, '<ul><li>&lt;</li></ul>');
+  const forged = { text: '<b>' } as unknown as string;
+  assert.throws(() => html`${forged}`);
+});
+
+test('puts the items of lists one after the other, and nothing for what is not there', () => {
+  const items: Content = ['a', 1, undefined, false, [html`<b>`, '<'], ''];
+  assert.equal(html`[${items}]`.text, '[a1<b>&lt;]');
+  assert.equal(html`[${undefined}${false}${''}${0}]`.text, '[0]');
+});

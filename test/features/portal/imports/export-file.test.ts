@@ -1,0 +1,94 @@
+/** The export of the portal: what the API exports, for those who are signed in. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AnsweredRequest } from '../../../../src/index.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { startServer } from '../../../support/server.ts';
+import { openShop, readText, Visitor } from '../page-client.ts';
+
+test('a seller keeps all products, or those of a search, as a file', async (t) => {
+  const server = await startServer(t, { portal: true, clock: makeClock() });
+  const { visitor, send } = await openShop(server);
+  for (const [sku, price] of [['M-1', 12.5], ['M-2', 13], ['M-3', 14]] as const) {
+    const product = { name: `Mug ${sku}`, category: 'Kitchen', sku, price, stock: 1 };
+    await send({
+      method: 'POST', path: '/api/v1/products', body: JSON.stringify(product),
+      headers: { 'content-type': 'application/json' },
+    });
+  }
+  for (const [query, same] of [
+    ['format=csv&q=&category=+&price_min=', 'format=csv'],
+    ['format=ndjson&stock=out', 'format=ndjson&stock_max=0'],
+    ['format=csv&q=mug&price_min=12,50&price_max=13&sort=-price&page=2',
+      'format=csv&q=mug&price_min=12.50&price_max=13&sort=-price'],
+  ] as const) {
+    const file = await visitor.get(`/portal/export?${query}`);
+    const expected = await send({ path: `/api/v1/products?${same}` });
+    assert.equal(file.status, 200);
+    assert.equal(file.text, expected.text);
+    assert.equal(file.headers['content-type'], expected.headers['content-type']);
+    const ending = same.startsWith('format=csv') ? 'csv' : 'ndjson';
+    assert.match(file.headers['content-disposition'] ?? '',
+      new RegExp(`^attachment; filename="products-2026-01-02\\.${ending}";`));
+    assert.equal(file.headers['cache-control'], 'private, no-cache');
+  }
+  const refused = await visitor.get('/portal/export?price_min=cheap&sort=x');
+  assert.equal(refused.status, 400);
+  assert.match(readText(refused.text), /could not be understood.*plain number.*Must be one of/);
+  assert.equal((await new Visitor(server.port).get('/portal/export')).status, 303);
+});
+
+test('the pages of imports and of products lead to it', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const { visitor, send } = await openShop(server);
+  const { text } = await visitor.get('/portal/import');
+  assert.match(text, /<form method="get" action="\/portal\/export"/);
+  assert.doesNotMatch((await visitor.get('/portal/products')).text, /Export these/);
+  for (const name of ['Mug', 'Cup']) {
+    await send({
+      method: 'POST', path: '/api/v1/products',
+      body: JSON.stringify({ name, category: 'K & L', sku: name, price: 1, stock: 1 }),
+      headers: { 'content-type': 'application/json' },
+    });
+  }
+  const page = await visitor.get('/portal/products?q=cup');
+  const button = /<button class="small"\s+form="search" formaction="([^"]*)" name="format"/;
+  const [, path = ''] = button.exec(page.text) ?? [];
+  assert.match(page.text, /<form method="get"[^>]* id="search"/);
+  const file = await visitor.get(`${path}?q=cup&category=K+%26+L&stock=&sort=id&format=csv`);
+  assert.match(file.text, /^id,name,[^\n]*\r\n[^\n]*,Cup,K & L,[^\n]*\r\n$/);
+});
+
+test('ends an export whose session has ended', { timeout: 15_000 },
+  async (t) => {
+    const entries: AnsweredRequest[] = [];
+    const server = await startServer(t, {
+      portal: true, streamLimits: { reauthorizeIntervalMs: 20 },
+      onAnswered: (entry) => entries.push(entry),
+    });
+    const { visitor } = await openShop(server);
+    await visitor.get('/portal');
+    t.mock.method(server.store, 'exportProducts', async () => ({
+      position: 0, pages: (async function* () { for (;;) yield await wait(1, []); })(),
+    }));
+    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const outgoing = request({
+      host: '127.0.0.1', port: server.port, path: '/portal/export', headers: { cookie },
+      agent: false,
+    }).on('error', () => {}).end();
+    t.after(() => outgoing.destroy());
+    const [response] = await once(outgoing, 'response') as [IncomingMessage];
+    response.on('error', () => {});
+    assert.equal(response.statusCode, 200);
+    const closed = new Promise((resolve) => response.resume().once('close', resolve));
+    await visitor.submit({}, { action: '/portal/sign-out' });
+    await closed;
+    assert.equal(response.complete, false);
+    const findEntry = () => entries.find(({ route }) => route === '/portal/export');
+    while (!findEntry()) await wait(1);
+    assert.deepEqual([findEntry()?.status, findEntry()?.code], [200, 'browser_refused']);
+    assert.deepEqual(server.reports, []);
+  });

@@ -1,0 +1,92 @@
+/** Uploads of any length: never whole in memory, and nothing is left of those that break off. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { UPLOADS_PER_SELLER_LIMIT } from '../../../../src/features/portal/limits.ts';
+import { countTo } from '../../../store/contract/fixture.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { startServer } from '../../../support/server.ts';
+import { HEADER, makeRows } from './setup.ts';
+import { openShop, readText } from '../page-client.ts';
+
+const BOUNDARY = 'xxxxxxxx';
+const SENT_MIB = 160;
+
+async function open(t: TestContext) {
+  const uploadFolder = join(makeFolder(t), 'uploads');
+  const server = await startServer(t, { portal: { uploadFolder } });
+  const shop = await openShop(server);
+  await shop.visitor.get('/portal/import');
+  const csrf = shop.visitor.valueOf('csrf') ?? '';
+  const cookie = [...shop.visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const head = [
+    `--${BOUNDARY}`, 'Content-Disposition: form-data; name="csrf"', '', csrf,
+    `--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="long.csv"', '', '',
+  ].join('\r\n');
+  const begin = (headers = {}) => {
+    const outgoing = request({
+      host: '127.0.0.1', port: server.port, method: 'POST', path: '/portal/import', agent: false,
+      headers: {
+        cookie, 'sec-fetch-site': 'same-origin',
+        'content-type': `multipart/form-data; boundary=${BOUNDARY}`, ...headers,
+      },
+    });
+    outgoing.on('error', () => {}); // some are broken off below
+    return outgoing;
+  };
+  return { ...shop, server, uploadFolder, head, begin };
+}
+
+test('a long file costs little memory, and its folder shows nothing of it', async (t) => {
+  const { begin, head, visitor, uploadFolder } = await open(t);
+  const outgoing = begin();
+  outgoing.write(head + HEADER);
+  const answered = once(outgoing, 'response');
+  const chunk = Buffer.from(',,,,\n'.repeat(200_000)); // a megabyte of rows that hold nothing
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  for (const _ of countTo(SENT_MIB)) {
+    if (!outgoing.write(chunk)) await once(outgoing, 'drain');
+    most = Math.max(most, process.memoryUsage().arrayBuffers);
+  }
+  assert.deepEqual(readdirSync(uploadFolder), []);
+  outgoing.end(`${makeRows(1)}\r\n--${BOUNDARY}--\r\n`);
+  const [response] = await answered;
+  assert.equal(response.statusCode, 303);
+  // What is not needed any more is not freed at once.
+  assert.ok(most - before < SENT_MIB / 2 * 1024 * 1024, `${most - before} bytes`);
+  const page = await visitor.get(response.headers.location);
+  assert.match(readText(page.text), /long\.csv/);
+});
+
+test('a file that breaks off leaves nothing, and keeps no place', async (t) => {
+  const { begin, head, visitor, server } = await open(t);
+  for (const _ of countTo(UPLOADS_PER_SELLER_LIMIT + 1)) {
+    const outgoing = begin({ 'content-length': 1_000_000 });
+    outgoing.write(head + HEADER);
+    await new Promise((resolve) => outgoing.write(makeRows(100), resolve));
+    outgoing.destroy();
+  }
+  let page = await visitor.get('/portal/import');
+  for (;;) {
+    page = await visitor.submit({ file: new File([HEADER + makeRows(1)], 'a.csv') });
+    if (page.status === 303) break; // those that broke off have ended
+    page = await visitor.get('/portal/import');
+  }
+  page = await visitor.get('/portal/import');
+  assert.doesNotMatch(page.text, /long\.csv/);
+  assert.deepEqual(server.reports, []);
+});
+
+test('a form without its end is refused', async (t) => {
+  const { begin, head, visitor } = await open(t);
+  const outgoing = begin();
+  outgoing.end(head + HEADER + makeRows(1));
+  const [response] = await once(outgoing, 'response');
+  assert.equal(response.statusCode, 422);
+  const page = await visitor.get('/portal/import');
+  assert.match(readText(page.text), /No file was uploaded/);
+});

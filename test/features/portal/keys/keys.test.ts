@@ -1,0 +1,339 @@
+/** The pages of API keys: making them, the list, rotation, revocation. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ApiKey } from '../../../../src/domain/access/api-key.ts';
+import { formatKeyId, type KeyId } from '../../../../src/domain/id.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { send } from '../../../support/http.ts';
+import { startServer, type TestServer } from '../../../support/server.ts';
+import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
+import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const GOOD = { name: 'Cash desk', scopes: ['products:read'] };
+
+describe('making a key', () => {
+  test('shows it once, and makes it as it was asked for', async (t) => {
+    const { server, shop } = await start(t);
+    const { visitor } = shop;
+    assertPage(await visitor.get('/portal/keys/new'));
+    const made = await visitor.submit({
+      ...GOOD, scopes: ['products:read', 'stock:write'], allow: '127.0.0.0/8\r\n\r\n ::1 \r\n',
+      expires: '90d',
+    });
+    assertPage(made);
+    const secret = readSecret(made.text);
+    assert.equal((await list(server.port, secret)).status, 200);
+    const [key] = await listKeys(server, shop);
+    assert.deepEqual(
+      [key?.name, key?.scopes, key?.addressRanges, key?.expiresAt],
+      ['Cash desk', ['products:read', 'stock:write'], ['127.0.0.0/8', '::1/128'],
+        server.clock.now + 90 * 24 * HOUR_MS],
+    );
+    const [event] = await server.store.listAuditEvents(
+      shop.sellerId, { type: undefined, before: undefined, limit: 1 },
+    );
+    assert.deepEqual([event?.type, event?.address], ['key_created', '127.0.0.1']);
+    for (const path of ['/portal/keys', pathOf(key), '/portal/activity', '/portal']) {
+      assert.ok(!(await visitor.get(path)).text.includes(secret), path);
+    }
+  });
+
+  test('offers to try what the key may do', async (t) => {
+    const { visitor } = (await start(t)).shop;
+    for (const [scope, line] of [
+      ['products:read', /curl 'http:\/\/127\.0\.0\.1:\d+\/api\/v1\/products'/],
+      ['changes:read', /\/api\/v1\/changes'/], ['webhooks:write', /\/api\/v1\/webhooks'/],
+    ] as const) {
+      await visitor.get('/portal/keys/new');
+      const { text } = await visitor.submit({ ...GOOD, scopes: [scope] });
+      assert.match(readText(text), line);
+      assert.equal(text.match(/curl/g)?.length, 1);
+    }
+  });
+
+  test('ends a key with a day in the time zone of the account', async (t) => {
+    const { server, shop } = await start(t);
+    await shop.visitor.get('/portal/keys/new');
+    await shop.visitor.submit({ ...GOOD, expires: 'day', day: '2026-07-31' });
+    const [key] = await listKeys(server, shop);
+    assert.equal(key?.expiresAt, Date.parse('2026-07-31T22:00:00Z'));
+  });
+
+  test('makes one key of a form that is sent twice, at once and later', async (t) => {
+    const { server, shop: { visitor, ...shop } } = await start(t);
+    await visitor.get('/portal/keys/new');
+    const body = new URLSearchParams({
+      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '',
+      name: 'Twice', scopes: 'products:read', expires: '30d',
+    });
+    const submit = () => visitor.post('/portal/keys/new', body);
+    const both = await Promise.all([submit(), submit()]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
+    server.clock.now += 1_000; // so that it would expire at another time
+    const again = await submit();
+    assertPage(again, 409);
+    assert.doesNotMatch(again.text, /spk_/);
+    assert.match(readText(again.text), /was made already/);
+    assert.equal((await listKeys(server, shop)).length, 2);
+  });
+});
+
+const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][] = [
+  ['a blank name', { name: ' ' }, 'name', /blank/],
+  ['a name that is too long', { name: 'x'.repeat(101) }, 'name', /100/],
+  ['nothing that it may do', { scopes: undefined }, 'scopes', /at least one/],
+  ['an unknown scope', { scopes: ['products:read', 'all'] }, 'scopes', /&quot;all&quot;/],
+  ['a host name as an address', { allow: 'shop.example' }, 'allow', /shop\.example/],
+  ['33 addresses', { allow: '192.0.2.1\n'.repeat(33) }, 'allow', /32/],
+  ['a day that is none', { expires: 'day', day: '2026-02-30' }, 'day', /last day/],
+  ['a day that is over', { expires: 'day', day: '2026-01-01' }, 'day', /over/],
+  ['a day beyond ten years', { expires: 'day', day: '2036-01-31' }, 'day', /ten years/],
+  ['a day that is not heeded', { day: '2026-02-01' }, 'day', /heeded/],
+];
+
+test('makes no key of a form with faults', async (t) => {
+  const { server, shop } = await start(t);
+  const { visitor } = shop;
+  for (const [what, fields, at, says] of faulty) {
+    await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
+      await visitor.get('/portal/keys/new');
+      const typed: Fields = { ...GOOD, allow: '192.0.2.7', ...fields };
+      const answer = await visitor.submit(typed);
+      assertPage(answer, 422);
+      const fault = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
+      assert.match(fault ?? '', says);
+      assert.ok(answer.text.includes(`href="#field-${at}"`));
+      for (const [name, value] of Object.entries(typed)) {
+        const first = [value].flat().map((one) => String(one ?? '').trim())[0];
+        assert.equal((visitor.valueOf(name) ?? '').trim(), first, name);
+      }
+    });
+  }
+  await t.test('and names all faults at once', async () => {
+    await visitor.get('/portal/keys/new');
+    const { text } = await visitor.submit({
+      name: '', scopes: undefined, allow: 'here', expires: 'day', day: '',
+    });
+    const faults = [...text.matchAll(/id="field-(\w+)-fault"/g)].map(([, name]) => name);
+    assert.deepEqual(faults.sort(), ['allow', 'day', 'name', 'scopes']);
+  });
+  await t.test('or of one that no page has shown', async () => {
+    for (const once of [undefined, '', 'x', `${crypto.randomUUID()} `]) {
+      await visitor.get('/portal/keys/new');
+      assertPage(await visitor.submit({ ...GOOD, once }), 400);
+    }
+  });
+  assert.equal((await listKeys(server, shop)).length, 1);
+});
+
+describe('the list of keys', () => {
+  test('has the newest first, on pages, each key with its state', async (t) => {
+    const { server, shop } = await start(t);
+    const { visitor } = shop;
+    for (let n = 1; n <= 30; n += 1) {
+      await visitor.get('/portal/keys/new');
+      await visitor.submit({ ...GOOD, name: `Till ${n}`, expires: n === 30 ? '30d' : '' });
+    }
+    const [expiring, revoked] = await listKeys(server, shop);
+    await visitor.get(`${pathOf(revoked)}/revoke`);
+    await visitor.submit({});
+    server.clock.now += 31 * 24 * HOUR_MS;
+    await signInAgain(server, shop);
+    const first = await visitor.get('/portal/keys');
+    assertPage(first);
+    assert.match(
+      readText(first.text),
+      /Till 30 key_\w+ expired.*Till 29 key_\w+ revoked.*Till 28 key_\w+ live.*Till 6 /,
+    );
+    assert.ok(!first.text.includes('Till 5<'));
+    const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
+    const second = await visitor.get(next);
+    assertPage(second);
+    assert.match(readText(second.text), /Till 5 key_\w+ live.*Till 1 key_\w+ live.*My first key/);
+    assert.ok(!second.text.includes('rel="next"'));
+    assert.ok(!(await visitor.get(pathOf(expiring))).text.includes('/rotate'));
+    // What cannot be a place in the list is the first page.
+    assert.equal(readList((await visitor.get('/portal/keys?after=x')).text), readList(first.text));
+  });
+
+  test('tells when and from where a key was last used', async (t) => {
+    const { server, shop } = await start(t);
+    await shop.send({ path: '/api/v1/products' });
+    // It is noted beside the request.
+    while ((await listKeys(server, shop))[0]?.lastUsedAt === undefined) await nextTurn();
+    const { text } = await shop.visitor.get('/portal/keys');
+    assert.match(readText(text), /My first key.*from 127\.0\.0\.1/);
+  });
+
+  test('tells how often a key was used in the last 24 hours, and how often in vain', async (t) => {
+    const { server, shop } = await start(t);
+    const [key] = await listKeys(server, shop);
+    assert.ok(key);
+    const hour = Math.floor(server.clock.now / HOUR_MS);
+    const count = (hours: number, requests: number, refusals: number) => ({
+      sellerId: shop.sellerId, keyId: key.id, hour: hour - hours, requests, refusals,
+    });
+    await server.store.noteUsage([count(24, 7, 7)]);
+    assert.match(readText((await shop.visitor.get('/portal/keys')).text), /no requests/);
+    await server.store.noteUsage([count(23, 1_200, 0), count(0, 34, 2)]);
+    for (const path of ['/portal/keys', pathOf(key)]) {
+      assert.match(readText((await shop.visitor.get(path)).text), /1,234 requests, 2 refused/);
+    }
+  });
+
+  test('stays small and harmless whatever the keys are called', async (t) => {
+    const { server, shop } = await start(t);
+    const { visitor } = shop;
+    const name = '<script>alert("1")</script>&\'"><b>'.padEnd(100, '&');
+    const allow = Array.from({ length: 32 }, (_, n) =>
+      `2001:db8:ffff:ffff:ffff:ffff:ffff:ff${n + 10}/128`).join('\n');
+    for (let n = 0; n < 25; n += 1) {
+      await visitor.get('/portal/keys/new');
+      const made = await visitor.submit({
+        name, allow,
+        scopes: ['products:read', 'products:write', 'stock:write', 'changes:read'],
+      });
+      assertPage(made);
+      assert.doesNotMatch(made.text, /<script>|<b>/);
+    }
+    const [key] = await listKeys(server, shop);
+    for (const path of ['/portal/keys', pathOf(key), `${pathOf(key)}/revoke`]) {
+      const page = await visitor.get(path);
+      assertPage(page);
+      assert.doesNotMatch(page.text, /<script>|<b>/, path);
+      assert.ok(readText(page.text).includes(name), path);
+    }
+  });
+});
+
+describe('rotation', () => {
+  test('shows a new key once, and lets the old one go on as long as was chosen', async (t) => {
+    for (const [overlap, hours] of [['1h', 1], ['24h', 24], ['7d', 168]] as const) {
+      const { server, shop } = await start(t);
+      const secret = await rotate(server, shop, overlap);
+      server.clock.now += hours * HOUR_MS - 1;
+      assert.equal((await list(server.port, shop.key)).status, 200, overlap);
+      server.clock.now += 1;
+      assert.equal((await list(server.port, shop.key)).status, 401, overlap);
+      assert.equal((await list(server.port, secret)).status, 200, overlap);
+    }
+  });
+
+  test('ends the old key at once where that was chosen', async (t) => {
+    const { server, shop } = await start(t);
+    const secret = await rotate(server, shop, '0s');
+    assert.equal((await list(server.port, shop.key)).status, 401);
+    assert.equal((await list(server.port, secret)).status, 200);
+    assert.ok(!(await shop.visitor.get('/portal/keys')).text.includes(secret));
+  });
+
+  test('makes one key of a form that is sent twice', async (t) => {
+    const { server, shop } = await start(t);
+    const [key] = await listKeys(server, shop);
+    await shop.visitor.get(pathOf(key));
+    const body = new URLSearchParams({
+      csrf: shop.visitor.valueOf('csrf') ?? '', once: shop.visitor.valueOf('once') ?? '',
+      overlap: '24h',
+    });
+    const submit = () => shop.visitor.post(`${pathOf(key)}/rotate`, body);
+    assertPage(await submit());
+    const again = await submit();
+    assertPage(again, 409);
+    assert.doesNotMatch(again.text, /spk_/);
+    assert.equal((await listKeys(server, shop)).length, 2);
+  });
+
+  test('refuses an overlap that is not offered', async (t) => {
+    const { server, shop } = await start(t);
+    const [key] = await listKeys(server, shop);
+    await shop.visitor.get(pathOf(key));
+    assertPage(await shop.visitor.submit({ overlap: '3650d' }), 400);
+    assert.equal((await listKeys(server, shop)).length, 1);
+  });
+});
+
+test('revokes a key after asking, and the next request with it is refused', async (t) => {
+  const { server, shop } = await start(t);
+  const { visitor } = shop;
+  const [key] = await listKeys(server, shop);
+  assert.equal((await list(server.port, shop.key)).status, 200);
+  assertPage(await visitor.get(`${pathOf(key)}/revoke`));
+  assert.equal((await list(server.port, shop.key)).status, 200);
+  const revoked = await visitor.submit({}, { action: `${pathOf(key)}/revoke` });
+  assert.equal(revoked.status, 303);
+  assert.equal((await list(server.port, shop.key)).status, 401);
+  assert.match(readText((await visitor.follow()).text), /is revoked.*My first key key_\w+ revoked/);
+  // Once more changes nothing.
+  server.clock.now += 1_000;
+  await visitor.get(`${pathOf(key)}/revoke`);
+  assert.equal((await visitor.submit({}, { action: `${pathOf(key)}/revoke` })).status, 303);
+  const events = await server.store.listAuditEvents(
+    shop.sellerId, { type: 'key_revoked', before: undefined, limit: 9 },
+  );
+  assert.equal(events.length, 1);
+});
+
+test('keeps the keys of a shop from everybody else', async (t) => {
+  const { server, shop } = await start(t);
+  const other = await openShop(server);
+  const [key] = await listKeys(server, other);
+  assert.ok(key);
+  const unknown = [
+    `/portal/keys/${formatKeyId({ sellerId: shop.sellerId, keyId: 5 as KeyId })}`,
+    '/portal/keys/key_0000000000500000000005', '/portal/keys/x',
+  ];
+  await assertForeign(shop, {
+    foreign: pathOf(key), unknown, get: ['', '/revoke'], post: ['/rotate', '/revoke'],
+  });
+  assert.deepEqual(await listKeys(server, other), [key]);
+  const listed = await shop.visitor.get(`/portal/keys?after=${pathOf(key).split('/').at(-1)}`);
+  assert.equal(readList(listed.text).match(/live/g)?.length, 1);
+  await assertOwn(server, ['/keys', '/keys/new', pathOf(key).slice('/portal'.length)]);
+});
+
+async function start(t: Parameters<typeof startServer>[0]) {
+  const clock = makeClock();
+  const server = { ...await startServer(t, { portal: true, clock }), clock };
+  return { server, shop: await openShop(server) };
+}
+
+/** The newest first. */
+function listKeys(
+  { store }: Pick<TestServer, 'store'>, { sellerId }: Pick<Shop, 'sellerId'>,
+): Promise<readonly ApiKey[]> {
+  return store.listKeys(sellerId, { after: undefined, limit: 100 }, true);
+}
+
+function pathOf(key: ApiKey | undefined): string {
+  assert.ok(key);
+  return `/portal/keys/${formatKeyId({ sellerId: key.sellerId, keyId: key.id })}`;
+}
+
+function readSecret(page: string): string {
+  return /<pre id="copy-key"[^>]*>(spk_\w{36})</.exec(page)?.[1] ?? assert.fail(page);
+}
+
+/** The table of a page as text. */
+function readList(page: string): string {
+  return readText(/<table>.*<\/table>/s.exec(page)?.[0] ?? '');
+}
+
+function list(port: number, key: string) {
+  return send(port, { path: '/api/v1/products', headers: { 'x-api-key': key } });
+}
+
+async function rotate(server: TestServer, shop: Shop, overlap: string): Promise<string> {
+  const [key] = await listKeys(server, shop);
+  await shop.visitor.get(pathOf(key));
+  const answer = await shop.visitor.submit({ overlap });
+  assertPage(answer);
+  return readSecret(answer.text);
+}
+
+async function signInAgain({ port }: TestServer, { visitor, email, password }: Shop) {
+  assert.equal(visitor.port, port);
+  await visitor.get('/portal/sign-in');
+  assert.equal((await visitor.submit({ email, password })).status, 303);
+}

@@ -1,0 +1,83 @@
+/** Where the portal is: at its base URL over TLS, or at this machine, and nowhere else. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findSite, type Site } from '../../../src/features/portal/origin.ts';
+
+const REFUSED = { code: 'browser_refused' };
+
+interface Connection {
+  readonly isEncrypted?: boolean;
+  readonly isLocal?: boolean;
+}
+
+/** A request that names this host; from this machine and without TLS unless it says otherwise. */
+function find(
+  host: string | undefined, baseUrl?: string,
+  { isEncrypted = false, isLocal = true }: Connection = {},
+): Site {
+  return findSite({ host, isEncrypted, isLocal }, baseUrl);
+}
+
+test('is found at the names of this machine, whatever the port', () => {
+  for (const host of ['localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST']) {
+    const { origin } = find(host);
+    assert.equal(origin, `http://${host.toLowerCase()}`);
+  }
+});
+
+test('is not found under another name that leads here (DNS rebinding)', () => {
+  for (const host of [
+    undefined, '', 'evil.example', 'evil.example:8080', 'localhost.evil.example',
+    '127.0.0.1.nip.io', '127.0.0.2', '0.0.0.0:8080', '192.0.2.7', 'evil.example#localhost',
+    'evil.example/localhost', 'a b',
+  ]) {
+    assert.throws(() => find(host), REFUSED, host);
+    assert.throws(() => find(host, 'https://shop.example'), REFUSED, host);
+  }
+});
+
+test('is found at its base URL, with its path', () => {
+  assert.deepEqual(find('shop.example', 'https://shop.example/mugs/'), {
+    origin: 'https://shop.example', url: 'https://shop.example/mugs',
+  });
+  assert.deepEqual(find('Shop.Example:443', 'https://shop.example'), {
+    origin: 'https://shop.example', url: 'https://shop.example',
+  });
+  assert.throws(() => find('shop.example:8443', 'https://shop.example'), REFUSED);
+  const { origin } = find('shop.example:8443', 'https://shop.example:8443');
+  assert.equal(origin, 'https://shop.example:8443');
+});
+
+test('is found at this machine also where it has a base URL', () => {
+  assert.deepEqual(find('127.0.0.1:8080', 'https://shop.example/mugs'), {
+    origin: 'http://127.0.0.1:8080', url: 'http://127.0.0.1:8080/mugs',
+  });
+});
+
+test('is found at this machine by TLS, where the server itself speaks it', () => {
+  const { origin } = find('localhost:8443', undefined, { isEncrypted: true });
+  assert.equal(origin, 'https://localhost:8443');
+  assert.throws(() => find('shop.example:8443', undefined, { isEncrypted: true }), REFUSED);
+});
+
+test('is not served without TLS to other machines', () => {
+  const base = 'http://shop.example:8080';
+  const refusal = { ...REFUSED, message: /https only/ };
+  assert.throws(() => find('shop.example:8080', base), refusal);
+  const { origin } = find('localhost:9000', 'http://localhost:9000');
+  assert.equal(origin, 'http://localhost:9000');
+});
+
+test('rejects a client on another machine that uses a loopback name', () => {
+  for (const host of ['localhost:8080', '127.0.0.1:8080', '[::1]:8080']) {
+    for (const baseUrl of [undefined, 'https://shop.example', `http://${host}`]) {
+      for (const isEncrypted of [false, true]) {
+        assert.throws(() => find(host, baseUrl, { isEncrypted, isLocal: false }), {
+          ...REFUSED, message: /--base-url https:/,
+        }, `${host} ${baseUrl}`);
+      }
+    }
+  }
+  const { origin } = find('shop.example', 'https://shop.example', { isLocal: false });
+  assert.equal(origin, 'https://shop.example');
+});

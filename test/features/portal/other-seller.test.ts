@@ -1,0 +1,198 @@
+/** Every page and form of the portal, asked for what another shop has and for what nobody has. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test, type TestContext } from 'node:test';
+import {
+  formatKeyId, formatProductId, formatWebhookId, type KeyId, type ProductId, type WebhookId,
+} from '../../../src/domain/id.ts';
+import type { PageRoute } from '../../../src/features/portal/route.ts';
+import { routes } from '../../../src/features/portal/routes.ts';
+import { Watch } from '../../fuzz/watch.ts';
+import { assertAlike } from '../../support/alike.ts';
+import { makeClock } from '../../support/clock.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { HEADER } from './imports/setup.ts';
+import { openShop, type Shop } from './page-client.ts';
+
+/** Stands in all that the other shop has, and in nothing that is asked for. */
+const MARK = 'a-mark-of-the-other';
+const LATE = 1_900_000_000_000_000;
+
+/** What can be named in a request; of the other shop, or of nobody. */
+interface Names {
+  readonly product: string;
+  readonly import: string;
+  readonly key_id: string;
+  readonly webhook_id: string;
+  readonly session: string;
+  readonly email: string;
+  readonly sku: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+/** Pages of which there is one for all. */
+const SHARED = new Set(['/assets/{digest}/{name}', '/api/{operation}']);
+/** How a query may name something: what a page does not know it ignores. */
+const QUERIES: readonly (readonly [name: keyof Names, parameter: string])[] = [
+  ['sku', 'q'], ['sku', 'sku'], ['product', 'id'], ['product', 'product'], ['key_id', 'key'],
+  ['session', 'session'], ['email', 'email'], ['product', 'cursor'], ['webhook_id', 'webhook'],
+  ['import', 'import'], ['session', 'before'], ['sku', 'category'], ['url', 'to'],
+];
+
+type Fields = Readonly<Record<string, string>>;
+type Naming = readonly [name: keyof Names, makeFields: (value: string) => Fields];
+
+const product = { name: 'a', category: 'b', price: '1', stock: '2' };
+const wrong = { current_password: 'not the password at all' };
+
+/** How the forms whose path names nothing can do so. A new form needs its line. */
+const FORMS: Readonly<Record<string, Naming>> = {
+  '/join': ['email', (email) => ({ code: 'x', email, password: 'seven red boats', name: 'a' })],
+  '/sign-in': ['email', (email) => ({ email, password: wrong.current_password })],
+  '/sign-in/code': ['secret', () => ({ code: '000000' })],
+  '/sign-out': ['session', (session) => ({ session })],
+  '/account': ['email', (email) => ({ email, locale: 'de', time_zone: 'UTC', low_stock: '1' })],
+  // Who gives the right password is told that an e-mail is taken: it could not be otherwise.
+  '/account/email': ['email', (email) => ({ email, ...wrong })],
+  '/account/password': ['email', (email) => ({ email, new_password: 'seven red boats', ...wrong })],
+  '/account/second-step': ['secret', (secret) => ({ secret, code: '000000', ...wrong })],
+  '/account/second-step/codes': ['email', (email) => ({ email, ...wrong })],
+  '/account/second-step/off': ['email', (email) => ({ email, ...wrong })],
+  '/account/sessions': ['session', (session) => ({ session })],
+  '/import': ['sku', (sku) => ({ file: `${HEADER}a,b,${sku},1,2\n` })],
+  '/keys/new': ['sku', (name) => ({ name, scopes: 'products:read', expires: 'never' })],
+  '/products/new': ['sku', (sku) => ({ ...product, sku })],
+  '/webhooks/new': ['url', (url) => ({ url, types: 'stock' })],
+};
+
+async function prepare(t: TestContext) {
+  const server = await startServer(t, {
+    portal: true, clock: makeClock(), webhooks: { allowPrivate: true, allowHttp: true },
+  });
+  const other = await openShop(server, { name: MARK, email: 'theirs@shop.example' });
+  const theirs = await fill(server, other);
+  const shop = await openShop(server);
+  const { sellerId } = shop;
+  const nobodys: Names = {
+    product: formatProductId(sellerId, LATE as ProductId),
+    key_id: formatKeyId({ sellerId, keyId: LATE as KeyId }),
+    webhook_id: formatWebhookId({ sellerId, id: LATE as WebhookId }),
+    import: `${theirs.import.slice(0, -1)}${theirs.import.endsWith('0') ? '1' : '0'}`,
+    session: String(LATE), email: 'nobody@shop.example', sku: 'nobody-1', secret: 'x',
+    url: 'http://127.0.0.1:9/nobodys',
+  };
+  const watch = new Watch(server.folder);
+  t.after(() => watch.close());
+  return { server, shop, other, theirs, nobodys, watch };
+}
+
+/** Gives a shop something of everything. */
+async function fill({ store }: TestServer, { send, visitor, sellerId }: Shop): Promise<Names> {
+  const headers = { 'content-type': 'application/json' };
+  const url = 'http://127.0.0.1:9/theirs-1';
+  const post = (path: string, body: unknown) =>
+    send({ method: 'POST', path: `/api/v1${path}`, headers, body: JSON.stringify(body) });
+  const made = await post('/products', {
+    name: MARK, category: MARK, sku: 'theirs-1', price: 1, stock: 2,
+  });
+  const { id } = (await post('/webhooks', { url, description: MARK })).json();
+  const body = '{"status":"disabled"}';
+  await send({ method: 'PATCH', path: `/api/v1/webhooks/${id}`, headers, body });
+  await visitor.get('/portal/import');
+  const file = new File([`${HEADER}${MARK},b,theirs-2,1,2\n`], `${MARK}.csv`);
+  const { headers: { location = '' } } = await visitor.submit({ file });
+  await visitor.get('/portal/account/second-step');
+  const secret = visitor.valueOf('secret') ?? '';
+  assert.notEqual(secret, '');
+  const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
+  const [session] = await store.listSessions(sellerId, 1);
+  return {
+    product: made.json().id, webhook_id: id, import: location.split('/').at(-1) ?? '', secret,
+    key_id: formatKeyId({ sellerId, keyId: key?.id ?? assert.fail() }), sku: 'theirs-1', url,
+    session: String(session?.id), email: 'theirs@shop.example',
+  };
+}
+
+/** What the parameter of a path names. */
+function nameOf({ path }: PageRoute): keyof Names | undefined {
+  const [, parameter] = /\{(\w+)\}/.exec(path) ?? [];
+  if (parameter === undefined) return undefined;
+  if (parameter !== 'id') return parameter as keyof Names; // or the request below has none
+  return path.startsWith('/import') ? 'import' : 'product';
+}
+
+/** Asks one route for what each of them names, as a page of it would. */
+function listAsks(route: PageRoute, { visitor }: Shop, csrf: string) {
+  const named = nameOf(route);
+  const path = (value: string) => `/portal${route.path}`.replace(/\/$/, '')
+    .replace(/\{\w+\}/, encodeURIComponent(value));
+  if (route.method === 'GET') {
+    if (named !== undefined) return [[named, (value: string) => visitor.get(path(value))] as const];
+    return QUERIES.map(([name, parameter]) => [name, (value: string) =>
+      visitor.get(`${path('')}?${parameter}=${encodeURIComponent(value)}`)] as const);
+  }
+  const [name, makeFields] = named === undefined
+    ? FORMS[route.path] ?? assert.fail(`${route.path} has no case here`)
+    : [named, () => ({ ...product, overlap: '24h', position: '0', status: 'disabled', url: '' })];
+  return [[name, (value: string) => {
+    const fields = { csrf, once: randomUUID(), ...makeFields(value) };
+    const form = route.access === 'upload' ? new FormData() : new URLSearchParams();
+    for (const [field, text] of Object.entries(fields)) {
+      const isFile = field === 'file' && form instanceof FormData;
+      if (isFile) form.append(field, new File([text], 'a.csv'));
+      else form.append(field, text);
+    }
+    return visitor.post(path(value), form);
+  }] as const];
+}
+
+test('answers every page for what is of another shop as for what is of nobody', async (t) => {
+  const { server, shop: own, other, theirs, nobodys, watch } = await prepare(t);
+  let before = watch.digestSeller(other.sellerId);
+  let shop = own;
+  let [asked, openedAt] = [0, 0];
+  // First those that name something by their path: the others make what is one's own.
+  for (const route of routes.toSorted((a, b) => b.path.indexOf('{') - a.path.indexOf('{'))) {
+    if (SHARED.has(route.path) || route.path === '/live') continue;
+    // Some end their session, and each may ask only so often.
+    if (asked > openedAt + 100 || (await shop.visitor.get('/portal')).status !== 200) {
+      [shop, openedAt] = [await openShop(server, { name: 'Own shop' }), asked];
+      await shop.visitor.get('/portal');
+    }
+    const csrf = shop.visitor.valueOf('csrf') ?? '';
+    for (const [name, ask] of listAsks(route, shop, csrf)) {
+      const cookies = new Map(shop.visitor.cookies);
+      const foreign = await ask(theirs[name]);
+      shop.visitor.cookies.clear();
+      for (const [cookie, value] of cookies) shop.visitor.cookies.set(cookie, value);
+      const unknown = await ask(nobodys[name]);
+      const context = `${route.method} ${route.path} naming the ${name}`;
+      if (route.path !== '/sign-out') {
+        assertAlike(foreign, unknown, [theirs[name], nobodys[name]], context);
+      }
+      const isNamed = route.path.includes('{');
+      assert.ok(!isNamed || foreign.status === 404, `${context}: ${foreign.text}`);
+      assert.ok(!foreign.text.includes(MARK), `${context} shows what is another's`);
+      asked += 1;
+    }
+    const now = watch.digestSeller(other.sellerId);
+    const isNoted = route.path === '/sign-in'; // that somebody tried to is in the log of the shop
+    assert.ok(now === before || isNoted, `${route.method} ${route.path} changed something`);
+    before = now;
+  }
+  assert.ok(asked > routes.length, String(asked));
+});
+
+test('shows its own shop what it hides from another', async (t) => {
+  const { other: { visitor }, theirs, nobodys } = await prepare(t);
+  for (const route of routes) {
+    const name = nameOf(route);
+    if (name === undefined || route.method !== 'GET' || SHARED.has(route.path)) continue;
+    const path = (names: Names) => `/portal${route.path}`.replace(/\{\w+\}/, names[name]);
+    const { status } = await visitor.get(path(theirs));
+    // Nothing of the import was refused yet.
+    assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);
+    assert.equal((await visitor.get(path(nobodys))).status, 404, route.path);
+  }
+});

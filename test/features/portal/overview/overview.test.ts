@@ -1,0 +1,103 @@
+/** The overview: figures, what is low, what moved, and who asked. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { makeClock } from '../../../support/clock.ts';
+import { startServer } from '../../../support/server.ts';
+import { assertOwn, assertPage } from '../page-rules.ts';
+import { openShop, readText, type Shop } from '../page-client.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+test('says what the catalogue comes to, in the way of the locale', async (t) => {
+  const { shop } = await start(t);
+  await create(shop, { sku: 'A', price: 1234.5, stock: 1000 });
+  await create(shop, { sku: 'B', price: 0.01, stock: 3 });
+  const page = await shop.visitor.get('/portal');
+  assertPage(page);
+  const text = readText(page.text);
+  assert.match(text, /Products 2 Units in stock 1,003 Value in stock €1,234,500\.03/);
+  assert.match(text, /Low or sold out 1 /);
+});
+
+test('lists what is low by the threshold of the account, the least first', async (t) => {
+  const { shop } = await start(t);
+  for (const [sku, stock] of [['TWO', 2], ['NONE', 0], ['SIX', 6]] as const) {
+    await create(shop, { sku, stock, name: `Name <${sku}>` });
+  }
+  const before = readText((await shop.visitor.get('/portal')).text);
+  assert.match(before, /Name <NONE> 0 NONE Name <TWO> 2 TWO/);
+  assert.doesNotMatch(before, /SIX/);
+  await shop.visitor.get('/portal/account');
+  await shop.visitor.submit({ low_stock: '6' });
+  assert.match(readText((await shop.visitor.get('/portal')).text), /Name <SIX> 6 SIX/);
+});
+
+test('tells of the stock of 30 days, day by day, as a plot and as a table', async (t) => {
+  const { shop, clock } = await start(t);
+  await create(shop, { sku: 'A', stock: 100 });
+  clock.now += DAY_MS;
+  await adjust(shop, -30);
+  await signIn(shop); // the session has not lasted so long
+  const { text } = await shop.visitor.get('/portal');
+  assert.match(text, /role="img" aria-label="Stock moved in 30 days: In 100, Out 30"/);
+  assert.match(readText(text), /2 Jan 100 0 3 Jan 0 30/);
+  clock.now += 29 * DAY_MS;
+  await signIn(shop);
+  assert.match(readText((await shop.visitor.get('/portal')).text), /In: 0 Out: 30/);
+});
+
+test('tells of the requests of 24 hours, key by key', async (t) => {
+  const { shop, server } = await start(t);
+  await shop.send({ path: '/api/v1/products' });
+  await shop.send({ path: '/api/v1/products/nothing' });
+  const keys = await server.store.listKeys(shop.sellerId, { after: undefined, limit: 1 });
+  const hour = Math.floor(server.clock.now / 3_600_000);
+  await server.store.noteUsage(keys.map(({ id: keyId, sellerId }) =>
+    ({ sellerId, keyId, hour, requests: 41, refusals: 2 })));
+  const { text } = await shop.visitor.get('/portal');
+  assert.match(text, /aria-label="Requests to the API in 24 hours: Done 39, Refused 2"/);
+  assert.match(readText(text), /My first key 41 2/);
+});
+
+test('says what to do with an empty catalogue', async (t) => {
+  const { shop } = await start(t);
+  const page = await shop.visitor.get('/portal');
+  assertPage(page);
+  assert.match(readText(page.text), /catalogue is empty.*Import a file Create a product/);
+});
+
+test('shows nothing of another shop, and nothing to strangers', async (t) => {
+  const { shop, server } = await start(t);
+  await create(shop, { sku: 'MINE', stock: 0 });
+  const other = await openShop(server);
+  assert.doesNotMatch((await other.visitor.get('/portal')).text, /MINE/);
+  await assertOwn(server, ['/products', '/keys', '/account']);
+});
+
+async function start(t: TestContext) {
+  const clock = makeClock();
+  const started = await startServer(t, { clock, portal: true });
+  const server = { ...started, clock };
+  return { server, clock, shop: await openShop(server) };
+}
+
+async function create(shop: Shop, members: object): Promise<void> {
+  const { status, text } = await shop.send({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Mug', category: 'Kitchen', price: 1, ...members }),
+  });
+  assert.equal(status, 201, text);
+}
+
+async function signIn({ visitor, email, password }: Shop): Promise<void> {
+  await visitor.get('/portal/sign-in');
+  assert.equal((await visitor.submit({ email, password })).status, 303);
+}
+
+async function adjust(shop: Shop, by: number): Promise<void> {
+  const { status, text } = await shop.send({
+    method: 'POST', path: '/api/v1/stock', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ changes: [{ sku: 'A', adjust: by }] }),
+  });
+  assert.equal(status, 200, text);
+}

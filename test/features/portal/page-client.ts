@@ -1,0 +1,274 @@
+/**
+ * A browser in miniature, for tests over real sockets: it keeps cookies as browsers do, fills in
+ * the forms of the page that it shows, and follows a redirect when it is told to.
+ */
+import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
+import type { OutgoingHttpHeaders } from 'node:http';
+import {
+  type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
+} from '../../../src/domain/access/api-key.ts';
+import type { SellerId } from '../../../src/domain/id.ts';
+import { parseNewSeller } from '../../../src/domain/access/seller.ts';
+import { beginSession } from '../../../src/features/portal/sign-in/session.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { type Answer, type Request, send } from '../../support/http.ts';
+import type { TestServer } from '../../support/server.ts';
+
+type Value = string | File;
+/** By name; a list for a field that comes several times, undefined for one that is left out. */
+export type Fields = Readonly<Record<string, Value | readonly Value[] | undefined>>;
+
+interface Submission {
+  /** The path of the form, where the page has several that have these fields. */
+  readonly action?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+export interface PageForm {
+  readonly action: string;
+  readonly isMultipart: boolean;
+  /** All that has a name, buttons among them. */
+  readonly names: ReadonlySet<string>;
+  /** What is sent where nobody touches the form. */
+  readonly values: readonly (readonly [name: string, value: string])[];
+}
+
+export class Visitor {
+  readonly port: number;
+  /** By name. */
+  readonly cookies = new Map<string, string>();
+  /** What the last request was answered with. */
+  page: Answer | undefined;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  get(path: string, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+    return this.request({ path, headers });
+  }
+
+  /** Goes where the last answer leads. */
+  follow(): Promise<Answer> {
+    const location = this.page?.headers.location;
+    assert.ok(location !== undefined, `The last answer leads nowhere: ${this.page?.status}`);
+    return this.get(location);
+  }
+
+  /** Sends a form of the page that is shown: its own values, and these in the place of them. */
+  async submit(fields: Fields, { action, headers = {} }: Submission = {}): Promise<Answer> {
+    const forms = findForms(this.page?.text ?? '').filter((form) => action === undefined
+      ? Object.keys(fields).every((name) => form.names.has(name)) : form.action === action);
+    const form = action === undefined && forms.length > 1
+      ? forms.find(({ action: path }) => !path.endsWith('/sign-out')) : forms[0];
+    const wanted = `${action ?? ''} with ${Object.keys(fields).join(', ')}`;
+    assert.ok(form, `The page has no form ${wanted}:\n${this.page?.text}`);
+    const kept = form.values.filter(([name]) => !Object.hasOwn(fields, name));
+    const given = Object.entries(fields).flatMap(([name, value]) =>
+      [value ?? []].flat().map((one) => [name, one] as const));
+    const body = encodeForm([...kept, ...given], form.isMultipart);
+    return this.post(form.action, body, headers);
+  }
+
+  /** Sends a form that no page has; `headers` may take away or forge what a browser adds. */
+  async post(
+    path: string, body: FormData | URLSearchParams, headers: OutgoingHttpHeaders = {},
+  ): Promise<Answer> {
+    const encoded = new Response(body);
+    return this.request({
+      method: 'POST', path, body: await encoded.bytes(),
+      headers: {
+        'content-type': encoded.headers.get('content-type') ?? '',
+        'sec-fetch-site': 'same-origin', ...headers,
+      },
+    });
+  }
+
+  async request(request: Request): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = Object.entries({
+      ...(cookie !== '' && { cookie }), 'accept-language': 'en-GB', ...request.headers,
+    }).filter(([, value]) => value !== undefined);
+    this.page = await send(this.port, { ...request, headers: Object.fromEntries(headers) });
+    for (const line of this.page.headers['set-cookie'] ?? []) this.#keep(line);
+    return this.page;
+  }
+
+  /** The value of a field of the page that is shown. */
+  valueOf(name: string): string | undefined {
+    const values = findForms(this.page?.text ?? '').flatMap((form) => form.values);
+    return values.find(([other]) => other === name)?.[1];
+  }
+
+  /** What the form with this action would send, were nobody to touch it. */
+  formOf(action: string): PageForm['values'] {
+    const form = findForms(this.page?.text ?? '').find((one) => one.action === action);
+    return form?.values ?? assert.fail(`The page has no form ${action}.`);
+  }
+
+  /** As browsers do (RFC 6265bis, section 5.7): what the prefix promises has to be so. */
+  #keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
+    const [name = '', value = ''] = pair.split(/=(.*)/s);
+    const has = (text: string): boolean =>
+      attributes.some((attribute) => attribute.toLowerCase() === text);
+    const isHost = has('secure') && has('path=/')
+      && !attributes.some((attribute) => /^domain=/i.test(attribute));
+    assert.ok(isHost || !name.startsWith('__Host-'), `No browser takes the cookie ${line}`);
+    if (has('max-age=0')) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}
+
+export interface Shop {
+  /** Signed in. */
+  readonly visitor: Visitor;
+  readonly sellerId: SellerId;
+  readonly key: ApiKeySecret;
+  readonly email: string;
+  readonly password: string;
+  /** Calls the API with the key. */
+  send(request: Request): Promise<Answer>;
+}
+
+let shops = 0;
+
+interface NewShop {
+  readonly name?: string;
+  readonly currency?: string;
+  readonly email?: string;
+  readonly locale?: string;
+  readonly timeZone?: string;
+}
+
+/**
+ * A shop with a key and an account, which signs in by the page for that. The server needs
+ * `portal`.
+ */
+export async function openShop(
+  { port, store }: Pick<TestServer, 'port' | 'store'>, options: NewShop = {},
+): Promise<Shop> {
+  const { sellerId, key, email, password } = await makeAccount(store, options);
+  const visitor = new Visitor(port);
+  await visitor.get('/portal/sign-in');
+  const signedIn = await visitor.submit({ email, password });
+  assert.equal(signedIn.status, 303, signedIn.text);
+  return {
+    visitor, sellerId, key, email, password,
+    send: (request) =>
+      send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } }),
+  };
+}
+
+/**
+ * A seller with a key and an account that nobody is signed in with. Its password is hashed so that
+ * it is checked at once: those of the page for joining take a good part of a second.
+ */
+export async function makeAccount(
+  store: Store, options: NewShop = {},
+): Promise<Pick<Shop, 'sellerId' | 'key' | 'email' | 'password'>> {
+  shops += 1;
+  const { name = 'A shop', currency = 'EUR', email = `anna${shops}@shop.example` } = options;
+  const { locale = 'en-GB', timeZone = 'Europe/Zurich' } = options;
+  const password = `seven green boats ${shops}`;
+  const key = generateApiKey();
+  const newKey = parseNewApiKey({
+    name: 'My first key', scopes: [], addressRanges: [], expiresAt: undefined,
+  });
+  const joined = await store.joinPortal({
+    codeHash: undefined, seller: parseNewSeller(name, currency),
+    account: { email, passwordHash: hashCheaply(password), locale, timeZone },
+    key: { ...newKey, hash: hashApiKey(key) },
+    session: beginSession('', undefined).session,
+  });
+  assert.ok(joined.refusal === undefined);
+  const { sellerId } = joined;
+  await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
+  return { sellerId, key, email, password };
+}
+
+/** In the PHC string format, with the least that argon2 takes. */
+function hashCheaply(password: string): string {
+  const nonce = Buffer.from('a salt for tests');
+  const hash = argon2Sync('argon2id', {
+    message: password, nonce, memory: 8, passes: 1, parallelism: 1, tagLength: 32,
+  });
+  const [salt, digest] = [nonce, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=8,t=1,p=1$${salt}$${digest}`;
+}
+
+/** That a session was seen at a time is written while its page is on its way. */
+export async function waitUntilSeen(
+  { store }: Pick<TestServer, 'store'>, sellerId: SellerId, at: number,
+): Promise<void> {
+  for (;;) {
+    const sessions = await store.listSessions(sellerId, 1_000);
+    if (sessions.some(({ seenAt }) => seenAt === at)) return;
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+}
+
+/** The text of markup, as people read it. */
+export function readText(markup: string): string {
+  const plain = markup.replace(/<(?:style|script)\b.*?<\/(?:style|script)>/gs, ' ');
+  return unescapeText(plain.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
+}
+
+function encodeForm(
+  fields: readonly (readonly [name: string, value: Value])[], isMultipart: boolean,
+): FormData | URLSearchParams {
+  const body = isMultipart ? new FormData() : new URLSearchParams();
+  for (const [name, value] of fields) {
+    if (typeof value === 'string') body.append(name, value);
+    else if (body instanceof FormData) body.append(name, value);
+    else assert.fail(`The form takes no file as ${name}.`);
+  }
+  return body;
+}
+
+/** Those that are sent by POST. */
+export function findForms(page: string): PageForm[] {
+  return [...page.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)]
+    .filter(([, attributes = '']) => readAttribute(attributes, 'method') === 'post')
+    .map(([, attributes = '', content = '']) => ({
+      action: readAttribute(attributes, 'action') ?? '',
+      isMultipart: readAttribute(attributes, 'enctype') === 'multipart/form-data',
+      names: new Set([...content.matchAll(/<(?:input|select|textarea|button)\b([^>]*)>/g)]
+        .map(([, field = '']) => readAttribute(field, 'name') ?? '')),
+      values: [...findValues(content)],
+    }));
+}
+
+function* findValues(form: string): Generator<readonly [name: string, value: string]> {
+  const control = /<input\b([^>]*)>|<(select|textarea)\b([^>]*)>(.*?)<\/\2>/gs;
+  for (const [, input, tag, attributes = '', content = ''] of form.matchAll(control)) {
+    const name = readAttribute(input ?? attributes, 'name');
+    if (name === undefined) continue;
+    if (input !== undefined) {
+      const isTicked = /\schecked\b/.test(input);
+      const type = readAttribute(input, 'type') ?? 'text';
+      const isLeftOut = /^(?:checkbox|radio)$/.test(type) ? !isTicked : type === 'file';
+      if (!isLeftOut) yield [name, readAttribute(input, 'value') ?? ''];
+    } else if (tag === 'textarea') {
+      yield [name, unescapeText(content).replace(/^\n/, '')];
+    } else {
+      const options = [...content.matchAll(/<option\b([^>]*)>/g)].map(([, option = '']) => option);
+      const chosen = options.find((option) => /\sselected\b/.test(option)) ?? options[0];
+      if (chosen !== undefined) yield [name, readAttribute(chosen, 'value') ?? ''];
+    }
+  }
+}
+
+function readAttribute(tag: string, name: string): string | undefined {
+  const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
+  return value === undefined ? undefined : unescapeText(value);
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'",
+};
+
+function unescapeText(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => CHARACTERS[entity] ?? '');
+}

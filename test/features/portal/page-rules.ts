@@ -1,0 +1,67 @@
+/** What holds for every page of the portal, for the tests of each to ask. */
+import assert from 'node:assert/strict';
+import type { Answer } from '../../support/http.ts';
+import type { TestServer } from '../../support/server.ts';
+import { type Shop, Visitor } from './page-client.ts';
+
+const PAGE_LIMIT_BYTES = 50 * 1024;
+
+/** A whole page of this status that is not too large and that nobody may keep. */
+export function assertPage(answer: Answer, status = 200): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.match(answer.headers['content-type'] ?? '', /^text\/html/);
+  assert.equal(answer.headers['cache-control'], 'no-store');
+  assert.match(answer.text, /<\/html>\s*$/);
+  const sizeBytes = Buffer.byteLength(answer.text);
+  assert.ok(sizeBytes < PAGE_LIMIT_BYTES, `${sizeBytes} bytes`);
+}
+
+/** Whoever is not signed in is led to the sign-in, and back to what was asked for. */
+export async function assertOwn(
+  { port }: Pick<TestServer, 'port'>, paths: readonly string[],
+): Promise<void> {
+  const stranger = new Visitor(port);
+  for (const path of paths) {
+    const answer = await stranger.get(`/portal${path}`);
+    const to = new URLSearchParams({ to: path });
+    assert.equal(answer.status, 303, path);
+    assert.equal(answer.headers.location, `/portal/sign-in?${to}`, path);
+  }
+  const token = (await stranger.get('/portal/sign-in'), stranger.valueOf('csrf') ?? '');
+  for (const path of paths) {
+    const answer = await stranger.post(`/portal${path}`, new URLSearchParams({ csrf: token }));
+    if (answer.status !== 405) assert.equal(answer.headers.location, '/portal/sign-in', path);
+  }
+}
+
+/** A page or a form that is another shop's answers this one as if there were nothing at all. */
+export async function assertForeign(
+  { visitor }: Shop,
+  { get, post, foreign, unknown }: {
+    /** What follows the id. */
+    readonly get: readonly string[];
+    readonly post: readonly string[];
+    /** The path up to the id, of something of another shop, and of nothing. */
+    readonly foreign: string;
+    readonly unknown: readonly string[];
+  },
+): Promise<void> {
+  await visitor.get('/portal');
+  const csrf = visitor.valueOf('csrf') ?? '';
+  const fields = { overlap: '24h', position: '0', status: 'disabled', url: 'https://x.example' };
+  for (const [method, ends] of [['GET', get], ['POST', post]] as const) {
+    for (const end of ends) {
+      const ask = (path: string): Promise<Answer> => method === 'GET'
+        ? visitor.get(path + end)
+        : visitor.post(path + end, new URLSearchParams({
+          csrf, once: crypto.randomUUID(), ...fields,
+        }));
+      const answer = await ask(foreign);
+      assertPage(answer, 404);
+      for (const path of unknown) {
+        const other = await ask(path);
+        assert.deepEqual([other.status, other.text], [404, answer.text], `${method} ${path}${end}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/** What holds for all pages: who may see them, and what they tell a browser. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { routes } from '../../../src/features/portal/routes.ts';
+import { send } from '../../support/http.ts';
+import { makeProduct, startServer } from '../../support/server.ts';
+import { openShop, readText, Visitor } from './page-client.ts';
+
+const POLICY = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+  "connect-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'", "trusted-types 'none'",
+].join('; ');
+
+async function prepare(t: TestContext) {
+  const server = await startServer(t, { portal: true });
+  return { server, shop: await openShop(server) };
+}
+
+/** What is no page, but a file or a stream: their own tests look at those. */
+const OTHERS = ['/export', '/live'];
+
+/** Those of a shop whose paths have no parameters. */
+function listPages(): string[] {
+  return routes.filter(({ access, method }) => access === 'own' && method === 'GET')
+    .filter(({ path }) => !path.includes('{') && !OTHERS.includes(path))
+    .map(({ path }) => `/portal${path === '/' ? '' : path}`);
+}
+
+test('leads whoever is not signed in from every page of a shop to the sign-in', async (t) => {
+  const { server } = await prepare(t);
+  const own = routes.filter(({ access }) => access !== 'open');
+  assert.ok(own.length > 20);
+  for (const { method, path } of own) {
+    const visitor = new Visitor(server.port);
+    const target = `/portal${path.replaceAll(/\{\w+\}/g, '1')}`;
+    const answer = method === 'GET' ? await visitor.get(target)
+      : await visitor.post(target, new URLSearchParams());
+    assert.equal(answer.status, 303, `${method} ${path}`);
+    const { location = '' } = answer.headers;
+    assert.match(location, /^\/portal\/sign-in(?:\?to=%2F[\w%-]*)?$/, `${method} ${path}`);
+    assert.equal(answer.text, '');
+  }
+});
+
+test('tells a browser with every page what it may do, and to keep it nowhere', async (t) => {
+  const { shop: { visitor } } = await prepare(t);
+  const pages = [...listPages(), '/portal/no-such-page', '/portal/sign-in', '/portal/join'];
+  for (const path of pages) {
+    const { status, headers } = await visitor.get(path);
+    assert.equal(headers['cache-control'], 'no-store', path);
+    assert.equal(headers['x-content-type-options'], 'nosniff', path);
+    assert.ok(!('access-control-allow-origin' in headers), path);
+    if (status === 303) continue;
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8', path);
+    assert.equal(headers['content-security-policy'], POLICY, path);
+    assert.equal(headers['x-frame-options'], 'DENY', path);
+    assert.equal(headers['referrer-policy'], 'no-referrer', path);
+    assert.equal(headers['cross-origin-opener-policy'], 'same-origin', path);
+    assert.equal(headers['cross-origin-resource-policy'], 'same-origin', path);
+    assert.match(String(headers['permissions-policy']), /camera=\(\)/, path);
+    assert.equal(headers['strict-transport-security'], undefined, path);
+  }
+});
+
+test('asks browsers for TLS alone, once it came by it', async (t) => {
+  const baseUrl = 'https://shop.example/mugs';
+  const { port } = await startServer(t, { portal: true, baseUrl });
+  const ask = (host: string) => send(port, { path: '/mugs/portal/join', headers: { host } });
+  const { headers, text } = await ask('shop.example');
+  assert.equal(headers['strict-transport-security'], 'max-age=31536000');
+  assert.match(text, /href="\/mugs\/portal\/assets\//);
+  assert.equal((await ask(`127.0.0.1:${port}`)).headers['strict-transport-security'], undefined);
+});
+
+test('keeps every page below 50 KiB, and loads nothing from elsewhere', async (t) => {
+  const { shop: { visitor } } = await prepare(t);
+  for (const path of listPages()) {
+    const { text } = await visitor.get(path);
+    assert.ok(Buffer.byteLength(text) < 50 * 1024, path);
+    for (const [, target = ''] of text.matchAll(/\s(?:src|href|action|poster|data)="([^"]*)"/g)) {
+      assert.match(target, /^(?:\/(?!\/)|#|\?|$|otpauth:)/, `${path}: ${target}`);
+    }
+    assert.doesNotMatch(text, /<(?:iframe|object|embed|base|meta http)/, path);
+  }
+});
+
+test('sets cookies that only this host gets, by TLS alone, and no script reads', async (t) => {
+  const { server, shop: { visitor, email, password } } = await prepare(t);
+  const cookies: string[] = [];
+  const keep = (): void => { cookies.push(...visitor.page?.headers['set-cookie'] ?? []); };
+  await visitor.get('/portal');
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  keep();
+  visitor.cookies.clear();
+  await visitor.get('/portal/sign-in');
+  keep();
+  await visitor.submit({ email, password });
+  keep();
+  const names = cookies.map((cookie) => cookie.split('=')[0]);
+  assert.deepEqual(new Set(names), new Set([
+    '__Host-session', '__Host-visit', '__Host-second-step', '__Host-device',
+  ]));
+  for (const cookie of cookies) {
+    const attributes = cookie.split('; ').slice(1).filter((part) => !part.startsWith('Max-Age='));
+    assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure'], cookie);
+  }
+  assert.deepEqual(server.reports, []);
+});
+
+test('answers what is not there with a page, and nothing of what was asked', async (t) => {
+  const { server, shop: { visitor } } = await prepare(t);
+  for (const path of ['/portal/no-such-page', '/portal/%3Cscript%3E', '/portal/account/x/y']) {
+    const answer = await visitor.get(path);
+    assert.equal(answer.status, 404);
+    assert.match(readText(answer.text), /There is no such page/);
+    assert.doesNotMatch(answer.text, /no-such-page|<script>/);
+    assert.equal(answer.headers['content-security-policy'], POLICY);
+  }
+  assert.deepEqual(server.reports, []);
+});
+
+test('takes no word of an address for more than it is', async (t) => {
+  const { server, shop: { visitor, send: call } } = await prepare(t);
+  const made = await call({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(makeProduct()),
+  });
+  const paths = [...listPages(), `/portal/products/${made.json().id}`, '/portal/sign-in'];
+  const names = ['done', 'type', 'sort', 'stock', 'up_to', 'before', 'since', 'until', 'key', 'to'];
+  for (const word of ['constructor', '__proto__', 'toString']) {
+    const query = new URLSearchParams(names.map((name) => [name, word]));
+    for (const path of paths) {
+      const { status } = await visitor.get(`${path}?${query}`);
+      assert.ok(status < 500, `${status} ${path} ${word}`);
+    }
+  }
+  assert.deepEqual(server.reports, []);
+});
+
+test('tells of a fault of its own no more than an id', async (t) => {
+  const { server, shop: { visitor } } = await prepare(t);
+  server.store.findVisitor = async () => { throw new Error('the password of the disk'); };
+  const answer = await visitor.get('/portal');
+  assert.equal(answer.status, 500);
+  assert.doesNotMatch(answer.text, /password|at async|\.ts/);
+  const [report] = server.reports;
+  assert.ok(report && answer.text.includes(report.id));
+});
+
+test('leads from the root to the portal, and is not there where it is switched off', async (t) => {
+  const { server } = await prepare(t);
+  const root = await send(server.port, { path: '/' });
+  assert.deepEqual([root.status, root.headers.location], [303, '/portal']);
+  const without = await startServer(t);
+  for (const path of ['/', '/portal', '/portal/sign-in']) {
+    assert.equal((await send(without.port, { path })).status, 404, path);
+  }
+});

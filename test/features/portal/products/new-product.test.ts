@@ -1,0 +1,146 @@
+/** Making a product in the portal. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
+import { assertPage } from '../page-rules.ts';
+import { type Fields, readText } from '../page-client.ts';
+import { HOSTILE_NAMES, openCatalogue, readFaults } from './catalogue.ts';
+
+const NEW = '/portal/products/new';
+const GOOD = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: '12,50', stock: '40' };
+
+test('creates what was typed, and shows it', async (t) => {
+  const { visitor, send, server, sellerId } = await openCatalogue(t);
+  assertPage(await visitor.get(NEW));
+  const made = await visitor.submit({ ...GOOD, name: ' Blue mug ', sku: ' MUG-1' });
+  assert.equal(made.status, 303);
+  const shown = await visitor.follow();
+  assertPage(shown);
+  assert.match(readText(shown.text), /The product was created\..*€12\.50/);
+  const [product] = (await send({ path: '/api/v1/products' })).json().products;
+  assert.ok(made.headers.location?.startsWith(`/portal/products/${product.id}?`));
+  const { name, category, sku, price, stock } = product;
+  assert.deepEqual([name, category, sku, price, stock], ['Blue mug', 'Kitchen', 'MUG-1', 12.5, 40]);
+  const { changes } = await server.store.listChanges(sellerId, { after: 0, limit: 10 });
+  assert.deepEqual(changes.map(({ type, keyId }) => [type, keyId]), [['created', PORTAL_KEY_ID]]);
+});
+
+test('understands prices with a point and with a comma, and no other marks', async (t) => {
+  const { visitor, send } = await openCatalogue(t);
+  for (const [price, read] of [
+    ['12.50', 12.5], ['12,5', 12.5], ['0', 0], ['1234', 1234], [' 7 ', 7], ['999999999999.99',
+      999_999_999_999.99],
+  ] as const) {
+    await visitor.get(NEW);
+    const made = await visitor.submit({ ...GOOD, price, sku: `P${read}${price.trim()}` });
+    assert.equal(made.status, 303, made.text);
+    const [, id] = /(prd_\w+)/.exec(made.headers.location ?? '') ?? [];
+    assert.equal((await send({ path: `/api/v1/products/${id}` })).json().price, read, price);
+  }
+  for (const [price, fault] of [
+    ['1.234', /Could mean 1234 or 1\.234\. .* EUR has 2 decimals/], ['1,234', /Could mean 1234 or/],
+    ['1.234,50', /thousands separators/], ["1'234", /thousands separators/], ['1e3', /exponents/],
+    ['12.5055', /at most 2 decimals in EUR\. It was read as 12\.5055\./], ['€5', /currency signs/],
+    ['12.5000000000000000001', /cannot hold it exactly/],
+    ['-1', /at least 0 .* It was read as -1\./], ['1000000000000', /below 1,000,000,000,000/],
+    ['', /blank/], ['٣', /plain number/],
+  ] as const) {
+    await visitor.get(NEW);
+    const answer = await visitor.submit({ ...GOOD, price });
+    assertPage(answer, 422);
+    assert.match(readFaults(answer)['price'] ?? '', fault, price);
+    assert.equal(visitor.valueOf('price'), price);
+  }
+});
+
+test('takes three decimals where the currency has them, by the mark of the locale', async (t) => {
+  const { visitor, send } = await openCatalogue(t, { currency: 'KWD' });
+  await visitor.get(NEW);
+  const refused = await visitor.submit({ ...GOOD, price: '1,234' });
+  assert.match(readFaults(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/);
+  assert.equal((await visitor.submit({ price: '1.234' })).status, 303);
+  assert.equal((await send({ path: '/api/v1/products' })).json().products[0].price, 1.234);
+});
+
+const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][] = [
+  ['no name', { name: ' ' }, 'name', /blank/],
+  ['a name that is too long', { name: 'x'.repeat(201) }, 'name', /at most 200/],
+  ['a line break in a name', { name: 'a\u2028b' }, 'name', /control characters or line breaks/],
+  ['no category', { category: '' }, 'category', /blank/],
+  ['a SKU with something invisible in it', { sku: 'A\u200bB' }, 'sku', /invisible/],
+  ['a SKU that is taken', { sku: 'TAKEN' }, 'sku', /already have a product/],
+  ['half a thing in stock', { stock: '1.5' }, 'stock', /whole number/],
+  ['less than nothing in stock', { stock: '-1' }, 'stock', /0 to 1,000,000,000/],
+  ['too much in stock', { stock: '1000000001' }, 'stock', /0 to 1,000,000,000/],
+  ['no stock', { stock: undefined }, 'stock', /blank/],
+  ['words for numbers', { price: 'ten', stock: 'many' }, 'stock', /whole number/],
+];
+
+test('creates nothing from a form with faults', async (t) => {
+  const { visitor, create, send } = await openCatalogue(t);
+  await create({ sku: 'TAKEN' });
+  for (const [what, fields, at, says] of faulty) {
+    await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
+      await visitor.get(NEW);
+      const typed: Fields = { ...GOOD, ...fields };
+      const answer = await visitor.submit(typed);
+      assertPage(answer, 422);
+      assert.match(readFaults(answer)[at] ?? '', says);
+      assert.ok(answer.text.includes(`href="#field-${at}"`));
+      for (const [name, value] of Object.entries(typed)) {
+        assert.equal(visitor.valueOf(name), String(value ?? '').trim(), name);
+      }
+    });
+  }
+  await t.test('and names all faults at once, in the order of the fields', async () => {
+    await visitor.get(NEW);
+    const answer = await visitor.submit({ name: '', category: '', sku: '', price: '', stock: '' });
+    const faults = Object.keys(readFaults(answer));
+    assert.deepEqual(faults, ['name', 'category', 'sku', 'price', 'stock']);
+    assert.match(readText(answer.text), /Name: Must not be blank\. Category: Must not be blank/);
+  });
+  await t.test('nor from one that no page has shown', async () => {
+    await visitor.get(NEW);
+    assertPage(await visitor.submit({ ...GOOD, once: 'x' }), 400);
+    await visitor.get(NEW);
+    assertPage(await visitor.submit({ ...GOOD, csrf: 'x' }), 403);
+  });
+  assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 1);
+});
+
+test('creates a product once, however often its form is sent', async (t) => {
+  const { visitor, send } = await openCatalogue(t);
+  await visitor.get(NEW);
+  const body = new URLSearchParams({
+    csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '', ...GOOD,
+  });
+  const both = await Promise.all([visitor.post(NEW, body), visitor.post(NEW, body)]);
+  both.push(await visitor.post(NEW, body));
+  assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([303]));
+  assert.equal(new Set(both.map(({ headers }) => headers.location)).size, 1);
+  // Somebody went back, and typed something else.
+  body.set('sku', 'MUG-2');
+  const other = await visitor.post(NEW, body);
+  assertPage(other, 409);
+  assert.match(readText(other.text), /was sent before, with something else in it/);
+  assert.equal(visitor.valueOf('sku'), 'MUG-2');
+  assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 1);
+  assert.equal((await visitor.submit({})).status, 303);
+  assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 2);
+});
+
+test('keeps hostile names as they are typed, and only as text', async (t) => {
+  const { visitor, send } = await openCatalogue(t);
+  for (const [n, name] of HOSTILE_NAMES.entries()) {
+    const category = [...name].slice(0, 100).join('');
+    await visitor.get(NEW);
+    const refused = await visitor.submit({ ...GOOD, name, category, sku: `S${n}`, price: name });
+    assertPage(refused, 422);
+    assert.doesNotMatch(refused.text, /<script>|<img|onmouseover='|<h1>&lt;/);
+    assert.equal(visitor.valueOf('name'), name);
+    assert.equal((await visitor.submit({ price: '1' })).status, 303);
+    assertPage(await visitor.follow());
+    const [product] = (await send({ path: `/api/v1/products?sku=S${n}` })).json().products;
+    assert.deepEqual([product.name, product.category], [name, category]);
+  }
+});

@@ -1,0 +1,242 @@
+/** The list of products in the portal: what it shows, finds and sorts, page by page. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Answer } from '../../../support/http.ts';
+import { assertOwn, assertPage } from '../page-rules.ts';
+import { readText, Visitor } from '../page-client.ts';
+import {
+  type Catalogue, HOSTILE_NAMES, openCatalogue, openOther, readFaults, readRows,
+} from './catalogue.ts';
+
+const LIST = '/portal/products';
+
+/** The names on the page, in their order. */
+async function list({ visitor }: Pick<Catalogue, 'visitor'>, query = ''): Promise<string[]> {
+  const answer = await visitor.get(`${LIST}${query}`);
+  assertPage(answer);
+  return readRows(answer).map(([name = '']) => name);
+}
+
+test('shows each product with its numbers as the seller writes them', async (t) => {
+  const catalogue = await openCatalogue(t, { currency: 'CHF' });
+  const { visitor, create } = catalogue;
+  const mug = await create({ name: 'Mug', category: 'Kitchen', sku: 'M', price: 1234.5, stock: 6 });
+  await create({ name: 'Lamp', sku: 'L', stock: 5, price: 0 });
+  await create({ name: 'Jar', sku: 'J', stock: 0 });
+  const answer = await visitor.get(LIST);
+  assertPage(answer);
+  assert.match(answer.text, new RegExp(`<a href="${mug.path}"[^>]*>Mug</a>`));
+  assert.match(answer.text, new RegExp(`href="${LIST}/new"[^>]*>New product`));
+  const rows = readRows(answer);
+  const changed = '2 Jan 2026, 04:04:05 CET';
+  assert.deepEqual(rows[0], ['Mug', '6', 'CHF 1,234.50', 'M', 'Kitchen', changed]);
+  assert.deepEqual(rows[1]?.slice(0, 3), ['Lamp', 'low 5', 'CHF 0.00']);
+  assert.deepEqual(rows[2]?.slice(0, 2), ['Jar', 'sold out 0']);
+});
+
+test('leads whoever is not signed in to the sign-in, and shows nothing of another shop',
+  async (t) => {
+    const { server, create, visitor } = await openCatalogue(t);
+    const { path } = await create({ name: 'Secret' });
+    const one = path.slice('/portal'.length);
+    await assertOwn(server, ['/products', '/products/new', one, `${one}/delete`, '/live?after=0']);
+    const stranger = new Visitor(server.port);
+    await stranger.get('/portal/sign-in');
+    const form = new URLSearchParams({ csrf: stranger.valueOf('csrf') ?? '', amount: '1' });
+    for (const end of ['stock', 'adjust']) {
+      const answer = await stranger.post(`${path}/${end}`, form);
+      assert.equal(answer.headers.location, '/portal/sign-in');
+    }
+    const other = await openOther(server);
+    assert.match(readText((await other.visitor.get(LIST)).text), /No products yet/);
+    const found = await other.visitor.get(`${LIST}?q=Secret`);
+    assert.match(readText(found.text), /Nothing was found/);
+    assert.doesNotMatch(found.text, /value="0"|prd_/);
+    // A cursor of one shop is none of another.
+    for (let n = 0; n < 51; n += 1) await create();
+    const next = /href="([^"]*cursor=[^"]*)"/.exec((await visitor.get(LIST)).text)?.[1] ?? '';
+    const answer = await other.visitor.get(next);
+    assertPage(answer, 400);
+    assert.deepEqual(readRows(answer), []);
+  });
+
+describe('an empty list', () => {
+  test('says how to begin where there is no product', async (t) => {
+    const { visitor, server } = await openCatalogue(t);
+    const { text } = await visitor.get(LIST);
+    const curl = `curl 'http://127.0.0.1:${server.port}/api/v1/products'`;
+    assert.ok(readText(text).includes(curl));
+    for (const path of ['/portal/products/new', '/portal/import', '/portal/keys']) {
+      assert.ok(text.includes(`href="${path}"`), path);
+    }
+    assert.doesNotMatch(text, /role="search"/);
+  });
+
+  test('leads back to all products where nothing was found', async (t) => {
+    const { visitor, create } = await openCatalogue(t);
+    await create();
+    const { text } = await visitor.get(`${LIST}?q=nothing`);
+    assert.match(readText(text), /Nothing was found/);
+    assert.match(text, /<a href="\/portal\/products">Show all products<\/a>/);
+    assert.match(text, /value="nothing"/);
+  });
+});
+
+describe('conditions', () => {
+  test('find products, together, and stand in the form again', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const { create, visitor } = catalogue;
+    await create({ name: 'Blue mug', category: 'Kitchen', price: 12.5, stock: 9 });
+    await create({ name: 'Red mug', category: 'Kitchen', price: 8, stock: 3 });
+    await create({ name: 'Crème brûlée', category: 'Sweets', price: 20, stock: 0 });
+    for (const [query, names] of [
+      ['?q=MUG', ['Blue mug', 'Red mug']], ['?q=creme', ['Crème brûlée']],
+      ['?q=+mug+', ['Blue mug', 'Red mug']],
+      ['?category=Sweets', ['Crème brûlée']], ['?stock=low', ['Red mug', 'Crème brûlée']],
+      ['?stock=out', ['Crème brûlée']], ['?price_min=8.01', ['Blue mug', 'Crème brûlée']],
+      ['?price_max=12,50', ['Blue mug', 'Red mug']], ['?price_min=9&price_max=12.5', ['Blue mug']],
+      ['?q=mug&stock=low&category=Kitchen', ['Red mug']], ['?q=&category=&price_min=&sort=',
+        ['Blue mug', 'Red mug', 'Crème brûlée']],
+    ] as const) {
+      assert.deepEqual(await list(catalogue, query), names, query);
+    }
+    const { text } = await visitor.get(`${LIST}?q=mug&category=Kitchen&stock=low&price_max=12,50`);
+    for (const field of ['value="mug"', 'value="Kitchen"', 'value="12,50"',
+      '<option value="low" selected>']) {
+      assert.ok(text.includes(field), field);
+    }
+  });
+
+  test('sort by every column, both ways, from the form and from the heads', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const { create, clock, visitor } = catalogue;
+    await create({ name: 'b', sku: 'S1', price: 3, stock: 1 });
+    clock.now += 1_000;
+    await create({ name: 'A', sku: 'S3', price: 1, stock: 3 });
+    clock.now += 1_000;
+    await create({ name: 'c', sku: 'S2', price: 2, stock: 2 });
+    for (const [sort, names] of [
+      ['id', 'bAc'], ['name', 'Abc'], ['sku', 'bcA'], ['price', 'Acb'], ['stock', 'bcA'],
+      ['updated_at', 'bAc'],
+    ] as const) {
+      const sorted = [...names];
+      assert.deepEqual(await list(catalogue, `?sort=${sort}`), sorted, sort);
+      assert.deepEqual(await list(catalogue, `?sort=-${sort}`), sorted.toReversed(), `-${sort}`);
+    }
+    // As a browser sends a button of the heads after the field of the form.
+    assert.deepEqual(await list(catalogue, '?sort=id&sort=price'), ['A', 'c', 'b']);
+    const { text } = await visitor.get(`${LIST}?sort=price`);
+    assert.match(text, /aria-sort="ascending"><button form="search" name="sort" value="-price"/);
+    assert.match(text, /<option value="price" selected>/);
+    assert.match((await visitor.get(`${LIST}?sort=-price`)).text, /aria-sort="descending"/);
+  });
+
+  test('that are faulty are left out, and say so at their fields', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const { create, visitor } = catalogue;
+    await create({ name: 'Mug' });
+    await create({ name: 'Jar' });
+    for (const [query, field, fault] of [
+      ['price_min=abc', 'price_min', /plain number/], ['price_max=-1', 'price_max', /at least 0/],
+      ['price_min=1.000', 'price_min', /1000 or 1\.000/],
+      ['price_min=1,005', 'price_min', /1005 or 1\.005/],
+      ['price_max=9.9999', 'price_max', /at most 2 decimals/],
+      [`category=${'x'.repeat(101)}`, 'category', /100/], ['sort=colour', 'sort', /one of/],
+      [`q=${'x'.repeat(201)}`, 'q', /200/], ['q=%00', 'q', /control/],
+    ] as const) {
+      const answer = await visitor.get(`${LIST}?${query}`);
+      assertPage(answer, 400);
+      assert.match(readFaults(answer)[field] ?? '', fault, query);
+      assert.match(answer.text, new RegExp(`href="#field-${field}"`));
+      assert.equal(readRows(answer).length, 2, query);
+      if (field === 'q') continue;
+      const others = await visitor.get(`${LIST}?q=Mug&${query}`);
+      assert.deepEqual(readRows(others).map(([name]) => name), ['Mug'], query);
+    }
+    for (const query of ['stock=x', 'unknown=1', '%', '&&=', 'fields=x&limit=9', 'page=-1']) {
+      assert.deepEqual(await list(catalogue, `?${query}`), ['Mug', 'Jar'], query);
+    }
+    for (const query of ['cursor', 'q=%', 'q=%FF', `sort=${'-id'.repeat(5_000)}`]) {
+      assert.ok((await visitor.get(`${LIST}?${query}`)).status < 500, query);
+    }
+  });
+});
+
+describe('pages', () => {
+  test('keep their place and the conditions', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const { visitor, create } = catalogue;
+    for (let n = 0; n < 110; n += 1) {
+      await create({ name: `${n % 11 === 0 ? 'Jar' : 'Mug'} ${n}`, price: n % 7 });
+    }
+    for (const query of ['', '?q=mug&sort=-price', '?price_min=0&sort=name']) {
+      const names: string[] = [];
+      let page = await visitor.get(`${LIST}${query}`);
+      for (;;) {
+        assertPage(page);
+        names.push(...readRows(page).map(([name = '']) => name));
+        const next = findNext(page);
+        if (next === '') break;
+        page = await visitor.get(next);
+      }
+      const count = query.startsWith('?q') ? 100 : 110;
+      assert.deepEqual([names.length, new Set(names).size], [count, count], query);
+      assert.match(page.text, /rel="first">First page/);
+    }
+    // What comes and goes before the place does not move it.
+    const first = await visitor.get(LIST);
+    const [name = ''] = readRows(await visitor.get(findNext(first)))[0] ?? [];
+    const [one = ''] = /prd_\w+/.exec(first.text) ?? [];
+    await catalogue.send({ method: 'DELETE', path: `/api/v1/products/${one}` });
+    assert.equal(readRows(await visitor.get(findNext(first)))[0]?.[0], name);
+  });
+
+  test('begin anew where the place is not one of this list', async (t) => {
+    const { visitor, create } = await openCatalogue(t);
+    for (let n = 0; n < 51; n += 1) await create();
+    const { text } = await visitor.get(LIST);
+    const cursor = /cursor=([\w-]+)/.exec(text)?.[1] ?? '';
+    for (const query of [`cursor=${cursor}x`, 'cursor=x', `q=Product&cursor=${cursor}`]) {
+      const answer = await visitor.get(`${LIST}?${query}`);
+      assertPage(answer, 400);
+      assert.match(readText(answer.text), /place in the list is lost/);
+      assert.equal(readRows(answer).length, 50);
+    }
+  });
+
+  test('stay within 50 KiB whatever the products are called, and escape it', async (t) => {
+    const { visitor, create } = await openCatalogue(t, { name: '"'.repeat(200) });
+    for (const name of HOSTILE_NAMES) {
+      const category = [...name].slice(0, 100).join('');
+      for (let n = 0; n < 2; n += 1) await create({ name, category, price: 999_999_999_999.99 });
+    }
+    for (let n = 0; n < 101; n += 1) {
+      const sku = `${'"'.repeat(60)}${n}`;
+      await create({ name: '"'.repeat(200), category: "'".repeat(100), sku, stock: 1e9 });
+      await create({ name: '😀'.repeat(200), category: '😀'.repeat(100), sku: `é${n}` });
+      await create({ name: 'x'.repeat(200), category: 'y'.repeat(100), sku: `X${n}` });
+    }
+    for (const query of [
+      '', '?sort=-name', `?q=${encodeURIComponent('"'.repeat(200))}&sort=name`,
+      `?q=${encodeURIComponent('😀'.repeat(200))}&category=${encodeURIComponent('😀'.repeat(100))}`
+        + '&sort=-name',
+      `?q=${'x'.repeat(200)}&category=${'y'.repeat(100)}`,
+    ]) {
+      let answer = await visitor.get(`${LIST}${query}`);
+      for (let page = 1; page <= 3; page += 1) {
+        assertPage(answer);
+        assert.doesNotMatch(answer.text, /<script>|<img|onmouseover='|<h1>&lt;/);
+        assert.ok(readRows(answer).length >= (page === 3 ? 1 : 50), query);
+        answer = await visitor.get(findNext(answer));
+      }
+    }
+    const [whole] = await list({ visitor }, `?q=${'x'.repeat(100)}`);
+    assert.equal(whole, 'x'.repeat(200));
+  });
+});
+
+/** The address of the page after this one; empty where there is none. */
+function findNext({ text }: Answer): string {
+  const next = /<a class="button" href="([^"]*)" rel="next"/.exec(text)?.[1] ?? '';
+  return next.replaceAll('&amp;', '&');
+}

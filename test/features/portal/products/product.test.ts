@@ -1,0 +1,231 @@
+/** The page of a product in the portal, and edits of it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { formatProductId, type ProductId } from '../../../../src/domain/id.ts';
+import { assertForeign, assertPage } from '../page-rules.ts';
+import { type Fields, readText, Visitor } from '../page-client.ts';
+import {
+  type Catalogue, type Created, HOSTILE_NAMES, openCatalogue, openOther, readFaults, readRows,
+} from './catalogue.ts';
+
+/** Opens the page of a product and sends its form for edits. */
+async function edit({ visitor }: Pick<Catalogue, 'visitor'>, { path }: Created, fields: Fields) {
+  await visitor.get(path);
+  return visitor.submit(fields, { action: path });
+}
+
+test('shows a product, its stock over time, and who moved it', async (t) => {
+  const { visitor, create, sync, clock } = await openCatalogue(t);
+  const mug = await create({ name: 'Mug', sku: 'M', category: 'Kitchen', price: 12.5, stock: 9 });
+  clock.now += 60_000;
+  await sync([{ id: mug.id, adjust: -6 }], { source: 'till', reason: 'sold' });
+  const answer = await visitor.get(mug.path);
+  assertPage(answer);
+  const text = readText(answer.text);
+  assert.match(text, /SKU M Category Kitchen Price €12\.50 Stock 3 low/);
+  assert.match(text, new RegExp(`Id ${mug.id}`));
+  assert.deepEqual(readRows(answer), [
+    ['2 Jan 2026, 04:05:05 CET', '-6', '9 → 3', 'sold', 'till', 'My first key'],
+    ['2 Jan 2026, 04:04:05 CET', '+9', '0 → 9', 'Created', '', 'My first key'],
+  ]);
+  assert.match(answer.text, /<svg class="plot"[^>]* role="img"/);
+  assert.match(text, /From 2 Jan 2026, 04:04:05 CET to .*: at least 3, at most 9, 3 at the end/);
+});
+
+test('shows the movements of a product alone, page by page', async (t) => {
+  const { visitor, create, sync } = await openCatalogue(t);
+  const mug = await create({ stock: 0 });
+  assert.match(readText((await visitor.get(mug.path)).text), /The stock has not moved yet/);
+  const other = await create({ stock: 0 });
+  for (let n = 1; n <= 60; n += 1) {
+    await sync([{ id: mug.id, set: n }, { id: other.id, set: 1_000 + n }]);
+  }
+  const seen: string[] = [];
+  for (let path: string | undefined = mug.path; path !== undefined;) {
+    const answer = await visitor.get(path);
+    assertPage(answer);
+    seen.push(...readRows(answer).map(([, , moved = '']) => moved));
+    path = /href="([^"]*)#movements" rel="next"/.exec(answer.text)?.[1];
+  }
+  assert.deepEqual(seen, Array.from({ length: 60 }, (_, n) => `${59 - n} → ${60 - n}`));
+  for (const upTo of ['x', '-1', '0', '1e9', '9'.repeat(30)]) {
+    const answer = await visitor.get(`${mug.path}?up_to=${upTo}`);
+    assertPage(answer);
+    assert.equal(readRows(answer)[0]?.[2], '59 → 60');
+  }
+  const none = await visitor.get(`${mug.path}?up_to=1`);
+  assert.match(readText(none.text), /There is nothing older/);
+});
+
+test('names nothing of another shop, and nothing that is not there', async (t) => {
+  const catalogue = await openCatalogue(t);
+  const { server, create, read } = catalogue;
+  const mug = await create({ stock: 5 });
+  const other = await openOther(server);
+  const shop = { ...other, key: '' as never };
+  const own = formatProductId(other.sellerId, 1 as ProductId);
+  await assertForeign(shop, {
+    get: ['', '/delete'], post: ['/stock', '/adjust', '/delete'], foreign: mug.path,
+    unknown: [`/portal/products/${own}`, '/portal/products/prd_x', '/portal/products/%00'],
+  });
+  // A form that is in order, too.
+  await other.visitor.get('/portal/products/new');
+  const fields = {
+    csrf: other.visitor.valueOf('csrf') ?? '', once: crypto.randomUUID(), name: 'Mine',
+    category: 'x', sku: 'x', price: '1', version: '', amount: '1', way: 'take', set: '0',
+    expect: '5', position: '1',
+  };
+  for (const end of ['', '/stock', '/adjust', '/delete']) {
+    const texts = [];
+    for (const path of [mug.path, `/portal/products/${own}`]) {
+      const answer = await other.visitor.post(path + end, new URLSearchParams(fields));
+      assertPage(answer, 404);
+      texts.push(answer.text.replace(/name="once" value="[^"]*"/, ''));
+    }
+    assert.equal(texts[0], texts[1], end);
+  }
+  assert.deepEqual((await read(mug))?.['stock'], 5);
+});
+
+describe('an edit', () => {
+  test('saves what was typed, and leaves the stock as it is', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const { visitor, create, sync, read } = catalogue;
+    const mug = await create({ price: 1, stock: 9 });
+    await visitor.get(mug.path);
+    await sync([{ id: mug.id, adjust: -2 }]); // sold while somebody types
+    const saved = await visitor.submit(
+      { name: 'Cup', category: 'Bar', sku: 'CUP', price: '2,50' }, { action: mug.path },
+    );
+    assert.equal(saved.status, 303);
+    assert.match(readText((await visitor.follow()).text), /What you changed was saved/);
+    const { name, category, sku, price, stock } = await read(mug) ?? {};
+    assert.deepEqual([name, category, sku, price, stock], ['Cup', 'Bar', 'CUP', 2.5, 7]);
+  });
+
+  test('of nothing changes nothing', async (t) => {
+    const catalogue = await openCatalogue(t, { currency: 'JPY' });
+    const { create, read } = catalogue;
+    const mug = await create({ name: ' Outer space ', price: 1200 });
+    const before = await read(mug);
+    assert.equal((await edit(catalogue, mug, {})).status, 303);
+    assert.deepEqual(await read(mug), before);
+    assert.equal((await edit(catalogue, mug, { price: '1300' })).status, 303);
+    assert.deepEqual((await read(mug))?.['name'], ' Outer space ');
+  });
+
+  test('begins with the price as the locale writes it, and takes it either way', async (t) => {
+    const catalogue = await openCatalogue(t, { currency: 'KWD' });
+    const { visitor, create, read, server, sellerId } = catalogue;
+    const mug = await create({ price: 1_234.5 });
+    await server.store.setAccountSettings(
+      sellerId, { locale: 'de-DE', timeZone: 'UTC', lowStock: 20 }, '',
+    );
+    await visitor.get(mug.path);
+    assert.equal(visitor.valueOf('price'), '1234,500');
+    assert.match(readText(visitor.page?.text ?? ''), /Price 1\.234,500 KWD Stock 7 low/);
+    for (const [price, kept] of [['7,125', 7.125], ['8.5', 8.5]] as const) {
+      assert.equal((await edit(catalogue, mug, { price })).status, 303);
+      assert.equal((await read(mug))?.['price'], kept);
+    }
+    const refused = await edit(catalogue, mug, { price: '1.234' });
+    assert.match(readFaults(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
+  });
+
+  test('that is sent twice is made once, and is no conflict', async (t) => {
+    const { visitor, create, read, sync } = await openCatalogue(t);
+    const mug = await create();
+    await visitor.get(mug.path);
+    const body = new URLSearchParams({
+      csrf: visitor.valueOf('csrf') ?? '', base: visitor.valueOf('base') ?? '',
+      name: 'Cup', category: 'Bar', sku: 'CUP', price: '2.5',
+    });
+    const answers = await Promise.all([0, 1, 2].map(() => visitor.post(mug.path, body)));
+    await sync([{ id: mug.id, set: 1 }]);
+    answers.push(await visitor.post(mug.path, body));
+    assert.deepEqual(answers.map(({ status }) => status), [303, 303, 303, 303]);
+    assert.equal((await read(mug))?.['position'], 3); // created, edited, stock
+  });
+
+  test('with faults is refused at its fields, and keeps what was typed', async (t) => {
+    const catalogue = await openCatalogue(t);
+    const { visitor, create, read, patch } = catalogue;
+    const mug = await create();
+    await create({ sku: 'TAKEN' });
+    const before = await read(mug);
+    const faulty: Fields = { name: '', category: 'x'.repeat(101), sku: 'A\u200bB', price: '1.234' };
+    const answer = await edit(catalogue, mug, faulty);
+    assertPage(answer, 422);
+    assert.deepEqual(Object.keys(readFaults(answer)), ['name', 'category', 'sku', 'price']);
+    for (const [name, value] of Object.entries(faulty)) {
+      assert.equal(visitor.valueOf(name), value, name);
+    }
+    const taken = await edit(catalogue, mug, { sku: 'TAKEN' });
+    assertPage(taken, 422);
+    assert.match(readFaults(taken)['sku'] ?? '', /already have a product with the SKU "TAKEN"/);
+    assert.equal(visitor.valueOf('sku'), 'TAKEN');
+    assert.deepEqual(await read(mug), before);
+    // Corrected later, it keeps what someone else changed after its first page.
+    await patch(mug, { price: 99 });
+    assert.equal((await visitor.submit({ sku: 'FREE' }, { action: mug.path })).status, 303);
+    const { sku, price } = await read(mug) ?? {};
+    assert.deepEqual([sku, price], ['FREE', 99]);
+    await visitor.get(mug.path);
+    assertPage(await visitor.submit({ csrf: 'x' }, { action: mug.path }), 403);
+  });
+});
+
+test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
+  const catalogue = await openCatalogue(t);
+  const { visitor, create, sync, patch } = catalogue;
+  for (const [index, name] of HOSTILE_NAMES.entries()) {
+    const category = [...name].slice(0, 100).join('');
+    const mug = await create({ name, category, stock: 1e9, price: 999_999_999_999.99 });
+    for (let n = 0; n < 250; n += 25) {
+      const source = [...name].slice(0, 64).join('');
+      await sync(Array.from({ length: 25 }, (_, m) => ({ id: mug.id, set: (n + m) * 1e6 })), {
+        reason: [...name].slice(0, 200).join(''), source,
+      });
+    }
+    assertPage(await visitor.get(mug.path));
+    assert.doesNotMatch(visitor.page?.text ?? '', /<script>|<img|onmouseover='|<h1>&lt;/);
+    const refused = await edit(catalogue, mug, { price: name, sku: `${'"'.repeat(64)}x` });
+    assertPage(refused, 422);
+    await visitor.get(mug.path);
+    const [theirs, mine] = ['"', "'"].map((quote) => ({
+      name: quote.repeat(200), category: quote.repeat(100), sku: `${quote.repeat(60)}${index}`,
+    }));
+    await patch(mug, theirs ?? {});
+    assertPage(await visitor.submit(mine ?? {}, { action: mug.path }), 409);
+    assertPage(await visitor.get(`${mug.path}/delete`));
+  }
+});
+
+test('writes for those who are not signed in any more nothing at all', async (t) => {
+  const { visitor, create, read, server } = await openCatalogue(t);
+  const mug = await create();
+  const before = await read(mug);
+  await visitor.get(mug.path);
+  const csrf = visitor.valueOf('csrf') ?? '';
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  const late = new Visitor(server.port);
+  const answer = await late.post(mug.path, new URLSearchParams({ csrf, name: 'x' }));
+  assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/sign-in']);
+  assert.deepEqual(await read(mug), before);
+});
+
+test('edits a product with a SKU of an earlier version, and leaves the SKU', async (t) => {
+  const { server, ...shop } = await openCatalogue(t);
+  const mug = await shop.create({ sku: 'OLD' });
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  db.prepare('UPDATE product SET sku = ?').run('A\u00a01');
+  db.close();
+  assert.equal((await edit(shop, mug, { name: 'Cup' })).status, 303);
+  const { name, sku } = await shop.read(mug) ?? {};
+  assert.deepEqual([name, sku], ['Cup', 'A\u00a01']);
+  const renamed = await edit(shop, mug, { sku: 'A\u00a02' });
+  assertPage(renamed, 422);
+  assert.match(readFaults(renamed)['sku'] ?? '', /U\+00A0/);
+});

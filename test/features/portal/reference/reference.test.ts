@@ -1,0 +1,214 @@
+/** The pages of the API: each operation of the document has one, with a line that works. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { describeApi } from '../../../../src/features/openapi/openapi.ts';
+import { routes } from '../../../../src/api/routes.ts';
+import { formatCurl } from '../../../../src/features/portal/reference/curl.ts';
+import { readDocument } from '../../../../src/features/portal/reference/document.ts';
+import { renderProse } from '../../../../src/features/portal/reference/prose.ts';
+import { LOCAL } from '../../webhooks/routes.ts';
+import { type Answer, send } from '../../../support/http.ts';
+import { startServer } from '../../../support/server.ts';
+import { assertOwn, assertPage } from '../page-rules.ts';
+import { openShop, readText, type Shop } from '../page-client.ts';
+
+const DOCUMENT = readDocument({ describe: () => describeApi(routes, '') });
+const IDS = routes.map(({ operation }) => operation.id);
+/** With all that a shell, a URL and a page could take for something else. */
+const SKU = 'it\'s "$1" /`x`%2F&<é>';
+
+test('the index leads to every operation, and to the document', async (t) => {
+  const { shop, server } = await start(t);
+  const index = await shop.visitor.get('/portal/api');
+  assertPage(index);
+  for (const { operation, method, path } of routes) {
+    assert.ok(index.text.includes(`href="/portal/api/${operation.id}"`), operation.id);
+    assert.ok(readText(index.text).includes(`${operation.summary} ${method} ${path}`), path);
+  }
+  assert.ok(index.text.includes('href="/api/v1/openapi.json"'));
+  assert.ok(readText(index.text).includes(`The API is at http://127.0.0.1:${server.port}`));
+  await assertOwn(server, ['/api', '/api/problems', '/api/listProducts']);
+});
+
+describe('the page of an operation', () => {
+  test('says all that the document says of it', async (t) => {
+    const { shop } = await start(t);
+    for (const operation of DOCUMENT.operations) {
+      const page = await shop.visitor.get(`/portal/api/${operation.id}`);
+      assertPage(page);
+      const text = readText(page.text);
+      const says = (words: string): void =>
+        assert.ok(text.includes(words), `${operation.id}: ${words}`);
+      says(`${operation.method} ${operation.path}`);
+      if (operation.scope !== undefined) says(`put a key that may do ${operation.scope}`);
+      for (const { name, in: place } of operation.parameters) {
+        assert.match(text, new RegExp(`${name} (?:required )?${place} `), name);
+      }
+      for (const [status, { content = {} }] of operation.answers) {
+        says(status);
+        if (Number(status) < 400) Object.keys(content).forEach(says);
+      }
+      Object.keys(operation.body?.content ?? {}).forEach(says);
+    }
+  });
+
+  test('has every object that it names, once, and leads to every refusal', async (t) => {
+    const { shop } = await start(t);
+    const problems = await shop.visitor.get('/portal/api/problems');
+    assertPage(problems);
+    const pages = await Promise.all(IDS.map((id) => shop.visitor.get(`/portal/api/${id}`)));
+    for (const { text } of [problems, ...pages]) {
+      const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+      assert.equal(new Set(ids).size, ids.length);
+      for (const [, id = ''] of text.matchAll(/href="#([^"]*)"/g)) assert.ok(ids.includes(id), id);
+      for (const [, status = ''] of text.matchAll(/problems#(status-\d+)"/g)) {
+        assert.ok(problems.text.includes(`id="${status}"`), status);
+      }
+    }
+    assert.match(readText(problems.text), /Problem RFC 9457.* 400 .*invalid-json.* 507 /);
+    const sync = pages[IDS.indexOf('syncStock')]?.text ?? '';
+    assert.match(readText(sync), /StockSync Member Type Meaning changes array of StockChange/);
+  });
+
+  test('has a line that works, where it reads', async (t) => {
+    const { shop, server } = await start(t);
+    await createProduct(shop);
+    await shop.visitor.get('/portal/webhooks/new');
+    assertPage(await shop.visitor.submit({ url: 'http://127.0.0.1:9/' }));
+    const reading = DOCUMENT.operations.filter(({ method }) => method === 'GET');
+    assert.ok(reading.length >= 10);
+    const open = ['readOpenApi', 'readHealth', 'readReadiness'];
+    for (const { id } of reading) {
+      const [url, ...rest] = runShell(await readLine(shop, id), shop.key);
+      assert.deepEqual(rest, open.includes(id) ? [] : ['-H', `x-api-key: ${shop.key}`], id);
+      const { port, path, headers } = readCall(url, rest);
+      assert.equal(port, server.port);
+      const answer = await send(port, { path, headers });
+      assert.equal(answer.status, 200, `${id}: ${answer.text}`);
+      if (id === 'readProductBySku') assert.equal(answer.json().sku, SKU);
+    }
+  });
+
+  test('has a line that does what it says to the product of the example, and to no other',
+    async (t) => {
+      const { shop } = await start(t);
+      const id = (await createProduct(shop)).json().id;
+      const created = await run(shop, 'createProduct');
+      assert.equal(created.status, 201, created.text);
+      for (const name of ['deleteProduct', 'patchProduct', 'patchProductBySku', 'putProductBySku',
+        'deleteProductBySku', 'syncStock', 'importProducts']) {
+        const answer = await run(shop, name);
+        assert.match(String(answer.status), /^(?:20[014]|404)$/, `${name}: ${answer.text}`);
+      }
+      const { stock, sku } = (await shop.send({ path: `/api/v1/products/${id}` })).json();
+      assert.deepEqual([stock, sku], [40, SKU]);
+    });
+
+  test('is for an operation that there is', async (t) => {
+    const { shop } = await start(t);
+    for (const id of ['listProductsHead', 'nothing', '__proto__', '%3Cb%3E']) {
+      assertPage(await shop.visitor.get(`/portal/api/${id}`), 404);
+    }
+  });
+
+  test('says where webhooks are switched off', async (t) => {
+    const server = await startServer(t, { portal: true });
+    const { visitor } = await openShop(server);
+    assert.match((await visitor.get('/portal/api/listWebhooks')).text, /switched off/);
+    assert.doesNotMatch((await visitor.get('/portal/api/listStock')).text, /switched off/);
+  });
+});
+
+test('a line names the server as it is reached, and quotes what is in it', () => {
+  const [operation] = DOCUMENT.operations.filter(({ id }) => id === 'putProductBySku');
+  assert.ok(operation);
+  const line = formatCurl(operation, 'https://shop.example/base', new Map([['sku', SKU]]));
+  const [flag, method, url, ...rest] = runShell(line, 'spk_1');
+  assert.deepEqual([flag, method], ['-X', 'PUT']);
+  const path = new URL(url ?? '').pathname;
+  assert.equal(url, `https://shop.example${path}`);
+  assert.equal(decodeURIComponent(path), `/base/api/v1/products/sku/${SKU}`);
+  assert.deepEqual(rest.slice(0, 5), [
+    '-H', 'x-api-key: spk_1', '-H', 'content-type: application/json', '--data-binary',
+  ]);
+  const quoted = { ...operation, body: { required: true, content: {
+    'application/json': { schema: {}, example: { name: 'it\'s $1 `x`' } },
+  } } };
+  const body = runShell(formatCurl(quoted, 'https://shop.example', new Map()), 'spk_1').at(-1);
+  assert.equal(body, '{"name":"it\'s $1 `x`"}');
+});
+
+test('prose has code, emphasis and lists, and everything else is text', () => {
+  const { text } = renderProse('A <b>`<i>`</b> *word* 2*3*4\nand on\n\n- `x`: one\n- two & more');
+  assert.equal(text.replaceAll(/\s+/g, ' '), '<p>A &lt;b&gt;<code>&lt;i&gt;</code>&lt;/b&gt;'
+    + ' <em>word</em> 2<em>3</em>4 and on</p> <ul><li><code>x</code>: one</li>'
+    + '<li>two &amp; more</li></ul>');
+});
+
+test('the document is read once, and says what is deprecated', () => {
+  let calls = 0;
+  const [first] = routes;
+  assert.ok(first);
+  const lifecycle = { deprecatedAt: '2026-01-01T00:00:00Z' };
+  const document = { describe: () => {
+    calls += 1;
+    return describeApi([{ ...first, lifecycle }], '');
+  } };
+  assert.equal(readDocument(document).operations[0]?.isDeprecated, true);
+  assert.equal(readDocument(document), readDocument(document));
+  assert.equal(calls, 1);
+  assert.ok(DOCUMENT.operations.every(({ isDeprecated }) => !isDeprecated));
+});
+
+async function start(t: Parameters<typeof startServer>[0]) {
+  const server = await startServer(t, { portal: true, webhooks: LOCAL });
+  return { server, shop: await openShop(server) };
+}
+
+async function createProduct(shop: Shop): Promise<Answer> {
+  const answer = await shop.send({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Mug', category: 'Kitchen', sku: SKU, price: 1, stock: 40 }),
+  });
+  assert.equal(answer.status, 201, answer.text);
+  return answer;
+}
+
+/** The line to try on the page of an operation, as it would be copied. */
+async function readLine(shop: Shop, id: string): Promise<string> {
+  const page = await shop.visitor.get(`/portal/api/${id}`);
+  const shown = /<pre id="copy-curl"[^>]*>([^<]*)<\/pre>/.exec(page.text)?.[1];
+  assert.ok(shown !== undefined, page.text);
+  return shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+}
+
+/** What a shell gives to curl. */
+function runShell(line: string, key: string): string[] {
+  const script = `curl() { printf '%s\\0' "$@"; }\nKEY='${key}'\n${line}`;
+  const { stdout, status, stderr } = spawnSync('sh', ['-eu', '-c', script]);
+  assert.equal(status, 0, String(stderr));
+  return String(stdout).split('\0').slice(0, -1);
+}
+
+/** What curl would send, of the flags that lines here have. */
+function readCall(url: string | undefined, flags: readonly string[]) {
+  const { port, pathname, search } = new URL(url ?? '');
+  const headers = flags.flatMap((flag, index) =>
+    flag === '-H' ? [(flags[index + 1] ?? '').split(/: (.*)/, 2)] : []);
+  return {
+    port: Number(port), path: pathname + search, headers: Object.fromEntries(headers),
+    body: flags[flags.indexOf('--data-binary') + 1],
+  };
+}
+
+/** Runs a line that writes. */
+async function run(shop: Shop, id: string): Promise<Answer> {
+  const given = runShell(await readLine(shop, id), shop.key);
+  const method = given[0] === '-X' ? given[1] ?? '' : 'POST';
+  const [url, ...flags] = given[0] === '-X' ? given.slice(2) : given;
+  const { port, path, headers, body } = readCall(url, flags);
+  const isSent = flags.includes('--data-binary') && body !== undefined;
+  return send(port, { method, path, headers, ...(isSent && { body }) });
+}

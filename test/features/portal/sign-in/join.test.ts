@@ -1,0 +1,124 @@
+/** Joining: a code makes a shop, an account, a key and a session, and shows the key once. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { FIRST_CODE_LIFE_MS } from '../../../../src/config.ts';
+import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
+import { JOINS_PER_ADDRESS_PER_HOUR } from '../../../../src/features/portal/limits.ts';
+import type { PortalOptions } from '../../../../src/features/portal/portal.ts';
+import type { Invitation } from '../../../../src/store/account-store.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { send } from '../../../support/http.ts';
+import { startServer } from '../../../support/server.ts';
+import { openShop, readText, Visitor } from '../page-client.ts';
+
+const FIELDS = { name: 'Blue mugs', email: 'anna@shop.example', password: 'seven green boats' };
+
+async function prepare(t: TestContext, options: PortalOptions = {}) {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: options, clock });
+  const invite = async (members: Partial<Invitation> = {}): Promise<string> => {
+    const code = generateCode();
+    await server.store.createInvitation(hashCode(code) ?? '', {
+      sellerId: undefined, isFirst: false, expiresAt: clock.now + FIRST_CODE_LIFE_MS, ...members,
+    });
+    return code;
+  };
+  const visitor = new Visitor(server.port);
+  return { clock, server, invite, visitor };
+}
+
+test('makes a shop with a code, shows a key that works, and signs in', async (t) => {
+  const { server, invite, visitor } = await prepare(t);
+  const code = (await invite({ isFirst: true })).toLowerCase();
+  await visitor.get('/portal/join', { 'accept-language': 'de-CH,de;q=0.9' });
+  const answer = await visitor.submit(
+    { ...FIELDS, code, currency: 'JPY', time_zone: 'Asia/Tokyo' },
+    { headers: { 'accept-language': 'de-CH,de;q=0.9' } },
+  );
+  assert.equal(answer.status, 200, answer.text);
+  const [, key = ''] = /<pre id="copy-key"[^>]*>([^<]+)</.exec(answer.text) ?? [];
+  const list = await send(server.port, {
+    path: '/api/v1/products', headers: { 'x-api-key': key },
+  });
+  assert.deepEqual([list.status, list.json().products], [200, []]);
+  const page = await visitor.get('/portal');
+  assert.equal(page.status, 200);
+  assert.match(page.text, /Blue mugs/);
+  const { sellerId } = await server.store.findCredentials(FIELDS.email) ?? assert.fail();
+  const { currency, locale, timeZone } = await server.store.findAccount(sellerId)
+    ?? assert.fail();
+  assert.deepEqual([currency.code, locale, timeZone], ['JPY', 'de-CH', 'Asia/Tokyo']);
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  await visitor.follow();
+  const { email, password } = FIELDS;
+  assert.equal((await visitor.submit({ email, password })).status, 303);
+});
+
+test('refuses a code that is wrong, used or too old, and makes nothing', async (t) => {
+  const { clock, server, invite, visitor } = await prepare(t);
+  const used = await invite();
+  await visitor.get('/portal/join');
+  await visitor.submit({ ...FIELDS, code: used });
+  const old = await invite();
+  clock.now += FIRST_CODE_LIFE_MS;
+  for (const code of ['', 'x', generateCode(), used, old]) {
+    const other = new Visitor(server.port);
+    await other.get('/portal/join');
+    const answer = await other.submit({ ...FIELDS, email: 'bert@shop.example', code });
+    assert.equal(answer.status, 422, code);
+    assert.match(readText(answer.text), /This code is not valid/);
+    assert.equal(other.valueOf('code'), code);
+    assert.equal(other.cookies.has('__Host-session'), false);
+  }
+  assert.equal((await server.store.listSellers({ after: undefined, limit: 10 })).length, 1);
+});
+
+test('says all that is wrong at once, and leaves the code good', async (t) => {
+  const { server, invite, visitor } = await prepare(t);
+  const { email: taken } = await openShop(server);
+  const code = await invite();
+  await visitor.get('/portal/join');
+  const faulty = await visitor.submit({ code, name: ' ', email: 'anna', password: 'short' });
+  assert.equal(faulty.status, 422);
+  assert.equal(faulty.text.match(/aria-invalid="true"/g)?.length, 3);
+  assert.deepEqual([visitor.valueOf('email'), visitor.valueOf('password')], ['anna', '']);
+  const again = await visitor.submit({ ...FIELDS, email: taken, code });
+  assert.match(readText(again.text), /has an account here/);
+  assert.equal((await visitor.submit({ ...FIELDS, code })).status, 200);
+});
+
+test('gives a seller who is there an account, without asking for name and currency', async (t) => {
+  const { server, invite, visitor } = await prepare(t);
+  const { sellerId } = await server.makeSeller({ currency: 'KWD' });
+  const code = await invite({ sellerId });
+  await visitor.get('/portal/join?shop=existing');
+  assert.equal(visitor.valueOf('name'), undefined);
+  assert.equal(visitor.valueOf('currency'), undefined);
+  const { email, password } = FIELDS;
+  assert.equal((await visitor.submit({ code, email, password })).status, 200);
+  assert.equal((await server.store.findAccount(sellerId))?.email, email);
+});
+
+test('lets anybody open a shop where that is wanted, and not without end', async (t) => {
+  const { server, visitor } = await prepare(t, { openRegistration: true });
+  await visitor.get('/portal/join');
+  assert.equal((await visitor.submit({ ...FIELDS, code: 'x' })).status, 422);
+  assert.equal((await visitor.submit({ ...FIELDS, code: '' })).status, 200);
+  const stranger = new Visitor(server.port);
+  await stranger.get('/portal/join');
+  let refused = 0;
+  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) {
+    const { status } = await stranger.submit(FIELDS); // the e-mail is taken, which takes as long
+    if (status === 429) refused += 1;
+    else assert.equal(status, 422);
+  }
+  assert.equal(refused, 1);
+  assert.equal((await server.store.listSellers({ after: undefined, limit: 10 })).length, 1);
+});
+
+test('leads whoever is signed in to their shop', async (t) => {
+  const { server } = await prepare(t);
+  const { visitor } = await openShop(server);
+  const answer = await visitor.get('/portal/join');
+  assert.deepEqual([answer.status, answer.headers.location], [303, '/portal']);
+});

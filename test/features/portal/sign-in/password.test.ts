@@ -1,0 +1,68 @@
+/** Passwords: argon2id in the PHC string format, few at once. */
+import assert from 'node:assert/strict';
+import { argon2Sync } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  PASSWORD_HASHES_AT_ONCE_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
+} from '../../../../src/features/portal/limits.ts';
+import { Passwords } from '../../../../src/features/portal/sign-in/password.ts';
+
+const PASSWORD = 'seven green boats';
+
+/** The hash of a password with parameters of its own, as another program may have written it. */
+function makePhc(password: string, memoryKib: number, passes: number, hashBytes: number): string {
+  const nonce = Buffer.from('a salt of its own');
+  const hash = argon2Sync('argon2id', {
+    message: password, nonce, memory: memoryKib, passes, parallelism: 1, tagLength: hashBytes,
+  });
+  const [salt, digest] = [nonce, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=1$${salt}$${digest}`;
+}
+
+test('hashes with the parameters of RFC 9106, and a salt of its own each time', async () => {
+  const passwords = new Passwords();
+  const [one, other] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)];
+  const shape = /^\$argon2id\$v=19\$m=65536,t=3,p=4\$[\w+/]{22}\$[\w+/]{43}$/;
+  assert.match(one, shape);
+  assert.match(other, shape);
+  assert.notEqual(one.split('$')[4], other.split('$')[4]);
+  assert.equal(await passwords.verify(PASSWORD, one), true);
+  assert.equal(await passwords.verify(`${PASSWORD} `, one), false);
+});
+
+test('checks hashes of other parameters than those of today', async () => {
+  const passwords = new Passwords();
+  const phc = makePhc(PASSWORD, 64, 1, 16);
+  assert.equal(await passwords.verify(PASSWORD, phc), true);
+  assert.equal(await passwords.verify('another one', phc), false);
+});
+
+test('takes a password in whatever form a keyboard writes it', async () => {
+  const phc = makePhc('Zoë and her green boats', 64, 1, 32);
+  assert.equal(await new Passwords().verify('Zoe\u0308 and her green boats', phc), true);
+});
+
+test('says no where there is nothing to compare with, and hashes all the same', async () => {
+  const passwords = new Passwords();
+  const hashed: string[] = [];
+  const hash = passwords.hash.bind(passwords);
+  passwords.hash = async (password) => {
+    hashed.push(password);
+    return hash(password);
+  };
+  assert.equal(await passwords.verify(PASSWORD, undefined), false);
+  assert.equal(await passwords.verify(PASSWORD, 'no hash'), false);
+  assert.deepEqual(hashed, [PASSWORD, PASSWORD]);
+});
+
+test('lets few wait, refuses the rest, and goes on with those that waited', async () => {
+  const passwords = new Passwords();
+  const phc = makePhc(PASSWORD, 8, 1, 32);
+  const room = PASSWORD_HASHES_AT_ONCE_LIMIT + PASSWORD_HASHES_QUEUE_LIMIT;
+  const all = Array.from({ length: room }, () => passwords.verify(PASSWORD, phc));
+  await assert.rejects(passwords.verify(PASSWORD, phc), {
+    code: 'unavailable', retryAfterSeconds: 5,
+  });
+  assert.deepEqual(await Promise.all(all), Array(room).fill(true));
+  assert.equal(await passwords.verify(PASSWORD, phc), true);
+});

@@ -1,0 +1,52 @@
+/** Tokens of sessions: random, in a cookie that only this host gets, and stored as a hash. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/config.ts';
+import {
+  beginSession, FORGET_SESSION, isAlive, makeSessionToken, readSessionToken,
+} from '../../../../src/features/portal/sign-in/session.ts';
+
+test('gives the token to the browser alone, and its hash to the store', () => {
+  const { session, cookie } = beginSession('192.0.2.7', 'Mozilla/5.0');
+  const [pair = '', ...attributes] = cookie.split('; ');
+  const token = readSessionToken(pair) ?? '';
+  assert.match(token, /^[\w-]{43}$/);
+  assert.deepEqual(attributes.sort(), [
+    'HttpOnly', `Max-Age=${7 * 24 * 60 * 60}`, 'Path=/', 'SameSite=Lax', 'Secure',
+  ]);
+  const hash = createHash('sha256').update(token).digest('hex');
+  assert.deepEqual(session, { hash, address: '192.0.2.7', userAgent: 'Mozilla/5.0' });
+});
+
+test('makes each token anew', () => {
+  const hashes = new Set(Array.from({ length: 100 }, () => makeSessionToken().hash));
+  assert.equal(hashes.size, 100);
+});
+
+test('keeps as much of what a browser says of itself as the store does', () => {
+  assert.equal(beginSession('', undefined).session.userAgent, '');
+  assert.equal(beginSession('', 'x'.repeat(201)).session.userAgent, 'x'.repeat(200));
+});
+
+test('reads a token only from its cookie, whole and once', () => {
+  const pair = makeSessionToken().cookie.split('; ')[0] ?? '';
+  const token = pair.split('=')[1] ?? '';
+  assert.equal(readSessionToken(`a=1;${pair} ;b=2`), token);
+  for (const header of [
+    undefined, '', `session=${token}`, `x__Host-session=${token}`, `__Host-session="${token}"`,
+    `__Host-session=${token}A`, `__Host-session=${token.slice(1)}`, `${pair}; ${pair}`,
+    FORGET_SESSION, `\u00a0${pair}`, `a=1;\u0085${pair}`, `a=1; \u00a0${pair}`, `\ufeff${pair}`,
+  ]) {
+    assert.equal(readSessionToken(header), undefined, String(header));
+  }
+});
+
+test('ends a session that was idle for too long, or that is too old', () => {
+  const session = { id: 1, createdAt: 0, seenAt: 0, address: '', userAgent: '' };
+  assert.equal(isAlive(session, SESSION_IDLE_MS - 1), true);
+  assert.equal(isAlive(session, SESSION_IDLE_MS), false);
+  const busy = { ...session, seenAt: SESSION_LIFE_MS - 1 };
+  assert.equal(isAlive(busy, SESSION_LIFE_MS - 1), true);
+  assert.equal(isAlive(busy, SESSION_LIFE_MS), false);
+});

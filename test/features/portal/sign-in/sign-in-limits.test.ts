@@ -1,0 +1,183 @@
+/** What slows guessing, and whom it does not slow. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AppError } from '../../../../src/domain/error.ts';
+import type { SellerId } from '../../../../src/domain/id.ts';
+import {
+  JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, SIGN_IN_WINDOW_MS,
+  SIGN_INS_PER_ADDRESS_PER_MINUTE, SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+} from '../../../../src/features/portal/limits.ts';
+import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';
+import { makeClock } from '../../../support/clock.ts';
+
+// Nobody looks these up.
+const SELLER = 1 as SellerId;
+const OTHER = 2 as SellerId;
+const SLOWED = { code: 'rate_limited' };
+const no = async (): Promise<boolean> => false;
+const yes = async (): Promise<boolean> => true;
+
+function prepare() {
+  const clock = makeClock();
+  return { clock, limits: new SignInLimits(clock) };
+}
+
+/** As many as are let through of wrong passwords, each from an address of its own. */
+async function guess(limits: SignInLimits, email: string, device?: string): Promise<number> {
+  for (let count = 0; ; count += 1) {
+    const origin = { address: `192.0.2.${count} ${email}`, device };
+    try {
+      await limits.tryPassword(email, origin, no);
+    } catch {
+      return count;
+    }
+  }
+}
+
+test('slows guessing at an e-mail from wherever, and no other e-mail', async () => {
+  const { clock, limits } = prepare();
+  assert.equal(await guess(limits, 'anna@shop.example'), SIGN_INS_REFUSED_LIMIT);
+  const refused = limits.tryPassword(
+    'anna@shop.example', { address: '198.51.100.1', device: undefined }, yes,
+  );
+  await assert.rejects(refused, { ...SLOWED, retryAfterSeconds: 90 });
+  assert.equal(await guess(limits, 'bert@shop.example'), SIGN_INS_REFUSED_LIMIT);
+  clock.now += SIGN_IN_WINDOW_MS / SIGN_INS_REFUSED_LIMIT;
+  assert.equal(await guess(limits, 'anna@shop.example'), 1);
+});
+
+test('does not compute anything for what is slowed', async () => {
+  const { limits } = prepare();
+  await guess(limits, 'anna@shop.example');
+  let checks = 0;
+  const origin = { address: '198.51.100.1', device: undefined };
+  await assert.rejects(limits.tryPassword('anna@shop.example', origin, async () => {
+    checks += 1;
+    return true;
+  }), SLOWED);
+  assert.equal(checks, 0);
+});
+
+test('slows guessing from an address at whatever e-mails', async () => {
+  const { clock, limits } = prepare();
+  const origin = { address: '192.0.2.7', device: undefined };
+  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+    assert.equal(await limits.tryPassword(`${n}@shop.example`, origin, no), false);
+  }
+  await assert.rejects(limits.tryPassword('x@shop.example', origin, yes), SLOWED);
+  const elsewhere = { address: '192.0.2.8', device: undefined };
+  assert.equal(await limits.tryPassword('x@shop.example', elsewhere, yes), true);
+  clock.now += 60_000 / SIGN_INS_PER_ADDRESS_PER_MINUTE;
+  assert.equal(await limits.tryPassword('x@shop.example', origin, yes), true);
+});
+
+test('knows a client of IPv6 by its network, whichever address of it it takes', async () => {
+  const { limits } = prepare();
+  const from = (address: string) => ({ address, device: undefined });
+  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+    await limits.tryPassword(`${n}@shop.example`, from(`2001:db8:0:1::${n}`), no);
+  }
+  const next = limits.tryPassword('x@shop.example', from('2001:db8:0:1:a:b:c:d'), yes);
+  await assert.rejects(next, SLOWED);
+  assert.equal(await limits.tryPassword('x@shop.example', from('2001:db8:0:2::1'), yes), true);
+  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin(`2001:db8:0:1::${n}`);
+  assert.throws(() => limits.takeJoin('2001:db8:0:1::ffff'), SLOWED);
+});
+
+test('lets a known browser in while strangers use up account and address', async () => {
+  const { limits } = prepare();
+  await guess(limits, 'anna@shop.example');
+  const shared = { address: '192.0.2.7', device: undefined };
+  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+    await limits.tryPassword(`${n}@shop.example`, shared, no);
+  }
+  const own = { address: '192.0.2.7', device: 'own' };
+  assert.equal(await limits.tryPassword('anna@shop.example', own, yes), true);
+});
+
+test('counts what a known browser gets wrong by itself', async () => {
+  const { limits } = prepare();
+  assert.equal(await guess(limits, 'anna@shop.example', 'one'), SIGN_INS_REFUSED_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example', 'two'), SIGN_INS_REFUSED_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example'), SIGN_INS_REFUSED_LIMIT);
+});
+
+test('counts only what is refused: not what is right, nor what could not be checked', async () => {
+  const { limits } = prepare();
+  const origin = { address: '192.0.2.7', device: undefined };
+  for (let n = 0; n < 100; n += 1) {
+    assert.equal(await limits.tryPassword('anna@shop.example', origin, yes), true);
+    const busy = limits.tryPassword('anna@shop.example', origin, async () => {
+      throw new Error('busy');
+    });
+    await assert.rejects(busy, /busy/);
+  }
+  assert.equal(await guess(limits, 'anna@shop.example'), SIGN_INS_REFUSED_LIMIT);
+});
+
+test('counts attempts that are under way at once', async () => {
+  const { limits } = prepare();
+  const attempts = Array.from({ length: 50 }, (_, n) => limits.tryPassword(
+    'anna@shop.example', { address: `192.0.2.${n}`, device: undefined }, no,
+  ));
+  const settled = await Promise.allSettled(attempts);
+  const allowed = settled.filter(({ status }) => status === 'fulfilled');
+  assert.equal(allowed.length, SIGN_INS_REFUSED_LIMIT);
+});
+
+test('lets no more than ten one-time passwords a day be wrong', async () => {
+  const { clock, limits } = prepare();
+  for (let n = 0; n < TOTP_REFUSED_LIMIT; n += 1) {
+    assert.equal(await limits.tryTotp(SELLER, undefined, no), false);
+  }
+  await assert.rejects(limits.tryTotp(SELLER, undefined, yes), {
+    ...SLOWED, message: / 3 hours\.$/,
+  });
+  assert.equal(await limits.tryTotp(OTHER, undefined, yes), true);
+  assert.equal(await limits.tryTotp(SELLER, 'known', yes), true);
+  clock.now += TOTP_WINDOW_MS / TOTP_REFUSED_LIMIT;
+  assert.equal(await limits.tryTotp(SELLER, undefined, yes), true);
+});
+
+test('slows guessing by somebody who is signed in, apart from the sign-in', async () => {
+  const { limits } = prepare();
+  for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) await limits.tryAgain(SELLER, no);
+  await assert.rejects(limits.tryAgain(SELLER, yes), SLOWED);
+  assert.equal(await limits.tryAgain(OTHER, yes), true);
+});
+
+test('checks few passwords of one account at once, however right they are', async () => {
+  const { limits } = prepare();
+  const checks = Array.from({ length: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
+    Promise.withResolvers<boolean>());
+  const underWay = checks.map(({ promise }) => limits.tryAgain(SELLER, () => promise));
+  await assert.rejects(limits.tryAgain(SELLER, yes), { code: 'unavailable' });
+  assert.equal(await limits.tryAgain(OTHER, yes), true);
+  for (const { resolve } of checks) resolve(true);
+  await Promise.all(underWay);
+  assert.equal(await limits.tryAgain(SELLER, yes), true);
+});
+
+test('lets an address open a few shops an hour', () => {
+  const { clock, limits } = prepare();
+  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('192.0.2.7');
+  assert.throws(() => limits.takeJoin('192.0.2.7'), SLOWED);
+  limits.takeJoin('192.0.2.8');
+  clock.now += 360_000;
+  limits.takeJoin('192.0.2.7');
+});
+
+test('notes a refusal of an account once a minute', () => {
+  const { clock, limits } = prepare();
+  assert.deepEqual([SELLER, SELLER, OTHER].map((id) => limits.takeNote(id)), [true, false, true]);
+  clock.now += 60_000;
+  assert.equal(limits.takeNote(SELLER), true);
+});
+
+test('says how long to wait in words that fit the time', () => {
+  const { limits } = prepare();
+  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('a');
+  const isRight = (error: unknown): boolean =>
+    (error as AppError).publicDetail === 'Too many attempts. Try again in 6 minutes.';
+  assert.throws(() => limits.takeJoin('a'), isRight);
+});

@@ -1,0 +1,290 @@
+/** Signing in and out, as a browser does it. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import {
+  SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS,
+} from '../../../../src/config.ts';
+import { loadAssets } from '../../../../src/features/portal/assets.ts';
+import { Form } from '../../../../src/features/portal/forms/form.ts';
+import { SIGN_INS_REFUSED_LIMIT } from '../../../../src/features/portal/limits.ts';
+import { signIn as signInByForm } from '../../../../src/features/portal/sign-in/sign-in.ts';
+import type { OpenVisit, Portal } from '../../../../src/features/portal/route.ts';
+import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { startServer } from '../../../support/server.ts';
+import { openShop, readText, type Shop, Visitor, waitUntilSeen } from '../page-client.ts';
+
+async function prepare(t: TestContext) {
+  const clock = makeClock();
+  const server = await startServer(t, { portal: true, clock });
+  return { clock, server, shop: await openShop(server) };
+}
+
+/** A browser that nobody knows, with these fields sent from the page of the sign-in. */
+async function signIn(port: number, fields: Record<string, string>, path = '/portal/sign-in') {
+  const visitor = new Visitor(port);
+  await visitor.get(path);
+  return { visitor, answer: await visitor.submit(fields) };
+}
+
+function ownOf({ email, password }: Shop): Record<string, string> {
+  return { email, password };
+}
+
+test('signs in, goes on to the page that was asked for, and signs out', async (t) => {
+  const { server, shop } = await prepare(t);
+  const visitor = new Visitor(server.port);
+  const asked = await visitor.get('/portal/activity?type=signed_in');
+  assert.equal(asked.status, 303);
+  await visitor.follow();
+  const { email, password } = shop;
+  const signedIn = await visitor.submit({ email: ` ${email.toUpperCase()} `, password });
+  assert.equal(signedIn.status, 303);
+  assert.equal(signedIn.headers.location, '/portal/activity?type=signed_in');
+  const page = await visitor.follow();
+  assert.match(readText(page.text), /Activity/);
+  const token = visitor.cookies.get('__Host-session');
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  assert.equal(visitor.page?.headers.location, '/portal/sign-in');
+  assert.equal((await visitor.get('/portal')).status, 303);
+  // The token itself is good for nothing any more.
+  visitor.cookies.set('__Host-session', token ?? '');
+  assert.equal((await visitor.get('/portal')).status, 303);
+  // The other browser is not concerned.
+  assert.equal((await shop.visitor.get('/portal')).status, 200);
+});
+
+test('refuses a wrong password and an e-mail without an account in the same words', async (t) => {
+  const { server, shop: { email, password } } = await prepare(t);
+  const answers = [];
+  for (const fields of [
+    { email, password: `${password}!` }, { email, password: '' },
+    { email: 'nobody@shop.example', password }, { email: 'no e-mail <b>', password },
+  ]) {
+    const { visitor, answer } = await signIn(server.port, fields);
+    assert.equal(answer.status, 422);
+    assert.equal(visitor.valueOf('email'), fields.email);
+    assert.equal(visitor.valueOf('password'), '');
+    assert.equal(visitor.cookies.has('__Host-session'), false);
+    assert.equal(visitor.cookies.has('__Host-device'), false);
+    const { date, 'content-length': length, ...headers } = answer.headers;
+    assert.ok(date && length);
+    answers.push({
+      headers, text: answer.text.replaceAll(/value="[^"]*"/g, ''),
+    });
+  }
+  for (const answer of answers) assert.deepEqual(answer, answers[0]);
+});
+
+test('checks a password also where there is no account, so that both take as long', async (t) => {
+  const { server: { store }, shop: { email, password } } = await prepare(t);
+  const checked: (string | undefined)[] = [];
+  const limits = new SignInLimits(Date.now);
+  // The casts: what a refused sign-in needs of both, and no more.
+  const visit = {
+    address: '192.0.2.7', headers: {}, csrfToken: '', link: String, site: { origin: '', url: '' },
+  } as unknown as OpenVisit;
+  const verify = async (_: string, hash: string | undefined): Promise<boolean> => {
+    checked.push(hash);
+    return false;
+  };
+  const portal = {
+    store, limits, passwords: { verify }, assets: loadAssets(), isOpen: false, report: assert.fail,
+  } as unknown as Portal;
+  for (const name of [email, 'nobody@shop.example']) {
+    const form = new Form(new URLSearchParams({ email: name, password }));
+    assert.equal((await signInByForm(visit, portal, form)).status, 422);
+  }
+  const { passwordHash } = await store.findCredentials(email) ?? assert.fail();
+  assert.deepEqual(checked, [passwordHash, undefined]);
+});
+
+test('slows guessing alike with and without an account, and not the browser of the owner',
+  async (t) => {
+    const { clock, server, shop: { visitor: known, email, password } } = await prepare(t);
+    await known.get('/portal');
+    await known.submit({}, { action: '/portal/sign-out' });
+    const answers = [];
+    for (const name of [email, 'nobody@shop.example']) {
+      const stranger = new Visitor(server.port);
+      await stranger.get('/portal/sign-in');
+      for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
+        assert.equal((await stranger.submit({ email: name, password: `wrong ${n}` })).status, 422);
+      }
+      await stranger.get('/portal/sign-in');
+      // The right one, too: whoever guesses must not be told.
+      const slowed = await stranger.submit({ email: name, password });
+      assert.equal(slowed.status, 429);
+      assert.equal(slowed.headers['retry-after'], '90');
+      assert.match(readText(slowed.text), /Too many attempts\. Try again in 90 s\./);
+      answers.push(slowed.text);
+    }
+    assert.equal(answers[0], answers[1]);
+    await known.get('/portal/sign-in');
+    assert.equal((await known.submit({ email, password })).status, 303);
+    clock.now += 90_000;
+    assert.equal((await signIn(server.port, { email, password })).answer.status, 303);
+  });
+
+test('does not know a browser by the cookie of another account, nor after a new password',
+  async (t) => {
+    const { server, shop } = await prepare(t);
+    const other = await openShop(server);
+    const { email, visitor } = shop;
+    const stranger = new Visitor(server.port);
+    stranger.cookies.set('__Host-device', other.visitor.cookies.get('__Host-device') ?? '');
+    await stranger.get('/portal/sign-in');
+    for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
+      await stranger.submit({ email, password: 'wrong' });
+    }
+    const last = await signIn(server.port, { email, password: 'wrong' });
+    assert.equal(last.answer.status, 429);
+
+    const old = visitor.cookies.get('__Host-device') ?? '';
+    await visitor.get('/portal/account/password');
+    const fields = { current_password: shop.password, new_password: 'eight purple boats' };
+    assert.equal((await visitor.submit(fields)).status, 303);
+    const stolen = new Visitor(server.port);
+    stolen.cookies.set('__Host-device', old);
+    await stolen.get('/portal/sign-in');
+    assert.equal((await stolen.submit({ email, password: 'wrong' })).status, 429);
+    // The browser of the change itself is known by its new one.
+    await visitor.get('/portal');
+    await visitor.submit({}, { action: '/portal/sign-out' });
+    await visitor.follow();
+    assert.equal((await visitor.submit({ email, password: 'wrong' })).status, 422);
+  });
+
+test('makes a new session at each sign-in, and ends the one that the browser had', async (t) => {
+  const { server, shop: { visitor, sellerId, email, password } } = await prepare(t);
+  const first = visitor.cookies.get('__Host-session');
+  await visitor.get('/portal');
+  const csrf = visitor.valueOf('csrf') ?? '';
+  const again = await visitor.post('/portal/sign-in', new URLSearchParams({
+    csrf, email, password,
+  }));
+  assert.equal(again.status, 303);
+  const second = visitor.cookies.get('__Host-session');
+  assert.notEqual(second, first);
+  assert.equal((await server.store.listSessions(sellerId, 10)).length, 1);
+  assert.equal((await visitor.get('/portal')).status, 200);
+  visitor.cookies.set('__Host-session', first ?? '');
+  assert.equal((await visitor.get('/portal')).status, 303);
+});
+
+test('begins no session by a password that is changed while it is checked', async (t) => {
+  const { server: { port, store }, shop } = await prepare(t);
+  const { createSession } = store;
+  t.mock.method(store, 'createSession', async (...asked: Parameters<typeof createSession>) => {
+    await shop.visitor.get('/portal/account/password');
+    await shop.visitor.submit({
+      current_password: shop.password, new_password: 'eight purple boats',
+    });
+    return createSession(...asked);
+  }, { times: 1 });
+  const { visitor, answer } = await signIn(port, ownOf(shop));
+  assert.equal(answer.headers.location, '/portal/sign-in?late');
+  assert.equal(visitor.cookies.has('__Host-session'), false);
+  assert.equal((await store.listSessions(shop.sellerId, 10)).length, 1);
+  assert.equal((await shop.visitor.get('/portal')).status, 200);
+});
+
+test('takes no token of a session that a browser brings along', async (t) => {
+  const { server, shop } = await prepare(t);
+  const visitor = new Visitor(server.port);
+  const fixed = 'A'.repeat(43);
+  visitor.cookies.set('__Host-session', fixed);
+  await visitor.get('/portal/sign-in');
+  await visitor.submit(ownOf(shop));
+  assert.notEqual(visitor.cookies.get('__Host-session'), fixed);
+  visitor.cookies.set('__Host-session', fixed);
+  assert.equal((await visitor.get('/portal')).status, 303);
+});
+
+test('goes on to pages of its own alone', async (t) => {
+  const { server, shop } = await prepare(t);
+  for (const [to, location] of [
+    ['/products?q=mug&page=2', '/portal/products?q=mug&page=2'], ['/', '/portal'],
+    ['', '/portal'], ['//evil.example', '/portal'], ['/\\evil.example', '/portal'],
+    ['\\\\evil.example', '/portal'], ['https://evil.example', '/portal'],
+    ['javascript:alert(1)', '/portal'], ['evil.example', '/portal'], ['/\t/evil', '/portal'],
+    ['/\r\nset-cookie: a=b', '/portal'], [`/${'a'.repeat(1_001)}`, '/portal'],
+  ] as const) {
+    const path = `/portal/sign-in?${new URLSearchParams({ to })}`;
+    const { visitor, answer } = await signIn(server.port, ownOf(shop), path);
+    assert.equal(answer.headers.location, location, to);
+    // Whoever is signed in already goes there at once.
+    assert.equal((await visitor.get(path)).headers.location, location, to);
+  }
+});
+
+test('leads to the opening of a shop where there is none yet', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const visitor = new Visitor(server.port);
+  const answer = await visitor.get('/portal/sign-in');
+  assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/join']);
+});
+
+test('ends a session that is idle for too long, or older than a session may be', async (t) => {
+  const { clock, server, shop } = await prepare(t);
+  const { visitor, sellerId } = shop;
+  const begun = clock.now;
+  const isIn = async (): Promise<boolean> => (await visitor.get('/portal')).status === 200;
+  while (clock.now - begun + SESSION_IDLE_MS - 1 < SESSION_LIFE_MS) {
+    clock.now += SESSION_IDLE_MS - 1;
+    assert.equal(await isIn(), true, String(clock.now - begun));
+    await waitUntilSeen(server, sellerId, clock.now);
+  }
+  clock.now = begun + SESSION_LIFE_MS - 1;
+  assert.equal(await isIn(), true);
+  clock.now += 1;
+  assert.equal(await isIn(), false);
+
+  const other = await signIn(server.port, ownOf(shop));
+  clock.now += SESSION_IDLE_MS;
+  assert.equal((await other.visitor.get('/portal')).status, 303);
+});
+
+test('writes that a session was seen no more often than once a minute', async (t) => {
+  const { clock, server: { store }, shop: { visitor } } = await prepare(t);
+  const note = store.noteSessionSeen;
+  let notes = 0;
+  store.noteSessionSeen = async (sellerId, id) => {
+    notes += 1;
+    await note(sellerId, id);
+  };
+  clock.now += SESSION_SEEN_INTERVAL_MS - 1;
+  await visitor.get('/portal');
+  assert.equal(notes, 0);
+  clock.now += 1;
+  await visitor.get('/portal');
+  assert.equal(notes, 1);
+});
+
+test('keeps in the log who signed in and who was refused, the latter once a minute', async (t) => {
+  const { clock, server, shop } = await prepare(t);
+  const { email, sellerId } = shop;
+  await signIn(server.port, ownOf(shop));
+  for (let n = 0; n < 3; n += 1) await signIn(server.port, { email, password: 'wrong' });
+  clock.now += 60_000;
+  await signIn(server.port, { email, password: 'wrong' });
+  await signIn(server.port, { email: 'nobody@shop.example', password: 'wrong' });
+  await signIn(server.port, ownOf(shop)); // which is written after what was refused
+  const events = await server.store.listAuditEvents(sellerId, {
+    type: undefined, before: undefined, limit: 100,
+  });
+  const expected = ['signed_in', 'sign_in_refused', 'sign_in_refused', 'signed_in'];
+  assert.deepEqual(events.map(({ type }) => type).slice(0, 4), expected);
+  assert.deepEqual(events.map(({ address }) => address).slice(0, 4), Array(4).fill('127.0.0.1'));
+});
+
+test('lets a known browser see the sign-in while strangers ask for too many pages', async (t) => {
+  const { server, shop: { visitor } } = await prepare(t);
+  await visitor.get('/portal');
+  await visitor.submit({}, { action: '/portal/sign-out' });
+  const stranger = new Visitor(server.port);
+  let status = 0;
+  while (status !== 429) status = (await stranger.get('/portal/sign-in')).status;
+  assert.ok(Number(stranger.page?.headers['retry-after']) > 0);
+  assert.equal((await visitor.get('/portal/sign-in')).status, 200);
+});

@@ -1,0 +1,365 @@
+/** The pages of webhooks: making them, what is shown of one, and what can be done with it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { formatWebhookId, type WebhookId } from '../../../../src/domain/id.ts';
+import type { Webhook } from '../../../../src/domain/webhooks/webhook.ts';
+import { LOCAL } from '../../webhooks/routes.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { makeProduct, startServer, type TestServer } from '../../../support/server.ts';
+import {
+  answerWith, findSigners, positionsOf, type Receiver, startReceiver,
+} from '../../webhooks/receiver.ts';
+import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
+import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
+
+const ELSEWHERE = '/portal/webhooks/whk_0000000000500000000005';
+
+test('says where webhooks are switched off, and offers nothing', async (t) => {
+  const server = await startServer(t, { portal: true });
+  const { visitor } = await openShop(server);
+  const page = await visitor.get('/portal/webhooks');
+  assertPage(page);
+  assert.match(readText(page.text), /switched off/);
+  for (const path of ['/portal/webhooks/new', ELSEWHERE, `${ELSEWHERE}/edit`]) {
+    const refused = await visitor.get(path);
+    assertPage(refused, 404);
+    assert.match(readText(refused.text), /switched off/);
+  }
+});
+
+describe('making a webhook', () => {
+  test('shows its secret once, which signs what is sent', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { visitor } = shop;
+    assert.match(readText((await visitor.get('/portal/webhooks')).text), /no webhook yet/);
+    const { secret, webhook } = await make(server, shop, {
+      url: receiver.url, description: 'Cash desk', types: ['created', 'stock'],
+    });
+    assert.deepEqual(
+      [webhook.url, webhook.description, webhook.types],
+      [receiver.url, 'Cash desk', ['created', 'stock']],
+    );
+    await visitor.get(pathOf(webhook));
+    await visitor.submit({}, { action: `${pathOf(webhook)}/test` });
+    const [message] = receiver.received;
+    assert.ok(message);
+    assert.deepEqual(findSigners(message, [secret]), [secret]);
+    for (const path of ['/portal/webhooks', pathOf(webhook), `${pathOf(webhook)}/edit`]) {
+      const page = await visitor.get(path);
+      assertPage(page);
+      assert.ok(!page.text.includes(secret), path);
+      assert.ok(page.text.includes('Cash desk'), path);
+    }
+  });
+
+  test('sends all changes where no type is ticked', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    assert.equal(webhook.types, null);
+    assert.match(readText((await shop.visitor.get(pathOf(webhook))).text), /all changes/);
+  });
+
+  test('makes one webhook of a form that is sent twice, and shows no secret again', async (t) => {
+    const { server, shop: { visitor, ...shop }, receiver } = await start(t);
+    await visitor.get('/portal/webhooks/new');
+    const body = new URLSearchParams({
+      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '',
+      url: receiver.url, description: '',
+    });
+    const submit = () => visitor.post('/portal/webhooks/new', body);
+    const both = await Promise.all([submit(), submit()]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
+    const again = await submit();
+    assertPage(again, 409);
+    assert.doesNotMatch(again.text, /whsec_/);
+    body.set('description', 'another one');
+    assertPage(await submit(), 409);
+    assert.equal((await listWebhooks(server, shop)).length, 1);
+  });
+
+  test('names its faults at the fields, and keeps what was typed', async (t) => {
+    const { server, shop } = await start(t, { allowPrivate: false });
+    const { visitor } = shop;
+    const faulty: readonly [fields: Fields, at: string, says: RegExp][] = [
+      [{ url: '' }, 'url', /address/], [{ url: 'shop.example' }, 'url', /https:/],
+      [{ url: 'http://127.0.0.1/' }, 'url', /Nothing can be sent there/],
+      [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
+      [{ description: 'x'.repeat(201) }, 'description', /200/],
+      [{ types: ['created', 'moved'] }, 'types', /some of created/],
+    ];
+    for (const [fields, at, says] of faulty) {
+      await visitor.get('/portal/webhooks/new');
+      const typed = { url: 'http://10.0.0.1/', description: 'Cash desk', ...fields };
+      const answer = await visitor.submit(typed);
+      assertPage(answer, 422);
+      const fault = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
+      assert.match(fault ?? '', says);
+      assert.equal(visitor.valueOf('url'), typed.url);
+      assert.equal(visitor.valueOf('description'), typed.description);
+    }
+    assert.deepEqual(await listWebhooks(server, shop), []);
+  });
+
+  test('says that there are too many', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    for (let n = 0; n < 20; n += 1) {
+      await make(server, shop, { url: receiver.url, description: '&'.repeat(200) });
+    }
+    await shop.visitor.get('/portal/webhooks/new');
+    const refused = await shop.visitor.submit({ url: receiver.url, description: 'kept' });
+    assertPage(refused, 409);
+    assert.match(readText(refused.text), /20 webhooks.*Delete one/);
+    assert.equal(shop.visitor.valueOf('description'), 'kept');
+    assertPage(await shop.visitor.get('/portal/webhooks'));
+  });
+});
+
+describe('the page of a webhook', () => {
+  test('tells what came of a test', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    await act(shop, webhook, 'test');
+    const arrived = readText((await shop.visitor.follow()).text);
+    assert.match(arrived, /has arrived: the answer was 204, after [\d,]+ ms\./);
+    assert.match(arrived, /A test arrived 204 [\d,]+ ms msg_/);
+    receiver.answer = answerWith(500);
+    await act(shop, webhook, 'test');
+    assert.match(readText((await shop.visitor.follow()).text), /has not arrived: answered 500\./);
+  });
+
+  test('shows since when it fails, what was answered, and when it is tried again', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    receiver.answer = answerWith(503);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    await createProduct(shop);
+    while ((await find(server, webhook)).failures === 0) await nextTurn();
+    const page = await shop.visitor.get(pathOf(webhook));
+    assertPage(page);
+    assert.match(readText(page.text), /State failing.*Failing since .*Next attempt /);
+    assert.match(readText(page.text), /Change 1 answered 503 503 /);
+    assert.match(readText((await shop.visitor.get('/portal/webhooks')).text), /failing/);
+  });
+
+  test('has the attempts on pages, the newest first', async (t) => {
+    const { server, shop } = await start(t);
+    const { webhook } = await make(server, shop, { url: 'http://127.0.0.1:9/' });
+    for (let n = 1; n <= 30; n += 1) {
+      const outcome = `answered ${500 + n} <b>&`;
+      await server.store.noteWebhookTest(webhook, `msg_${n}`, {
+        at: server.clock.now + n, durationMs: n, status: 500 + n, outcome,
+      });
+    }
+    const first = await shop.visitor.get(pathOf(webhook));
+    assertPage(first);
+    assert.match(readText(first.text), /msg_30 .*msg_6 /);
+    assert.doesNotMatch(first.text, /msg_5<|<b>/);
+    const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
+    const second = await shop.visitor.get(next);
+    assertPage(second);
+    assert.match(readText(second.text), /msg_5 .*msg_1 /);
+    assert.ok(!second.text.includes('rel="next"'));
+  });
+
+  test('disables and enables it', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    await act(shop, webhook, 'status');
+    assert.match(readText((await shop.visitor.follow()).text), /is disabled.*State disabled Why/);
+    assert.equal((await find(server, webhook)).status, 'disabled');
+    await act(shop, webhook, 'status');
+    assert.match(readText((await shop.visitor.follow()).text), /is active/);
+    assert.equal((await find(server, webhook)).status, 'active');
+    await shop.visitor.get(pathOf(webhook));
+    assertPage(await act(shop, webhook, 'status', { status: 'paused' }), 400);
+  });
+
+  test('changes it, and says at the field what cannot be so', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { visitor } = shop;
+    const { webhook } = await make(server, shop, { url: receiver.url, types: ['stock'] });
+    assertPage(await visitor.get(`${pathOf(webhook)}/edit`));
+    assert.equal(visitor.valueOf('url'), receiver.url);
+    assert.equal(visitor.valueOf('types'), 'stock');
+    const refused = await visitor.submit({ url: 'no address', description: '<i>new</i>' });
+    assertPage(refused, 422);
+    assert.match(refused.text, /id="field-url-fault">Must be an address/);
+    assert.equal((await find(server, webhook)).description, '');
+    const url = `${receiver.url}/2`;
+    const changed = await visitor.submit({ url, types: ['created', 'deleted'] });
+    assert.equal(changed.status, 303);
+    const page = await visitor.follow();
+    assert.match(readText(page.text), /is changed.*<i>new<\/i>/);
+    assert.ok(!page.text.includes('<i>'));
+    const found = await find(server, webhook);
+    assert.deepEqual([found.url, found.types], [url, ['created', 'deleted']]);
+  });
+
+  test('sends again from a position on, once', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    for (let n = 0; n < 3; n += 1) await createProduct(shop);
+    await receiver.until((all) => positionsOf(all).length === 3);
+    while ((await find(server, webhook)).position < 3) await nextTurn();
+    await shop.visitor.get(pathOf(webhook));
+    const body = new URLSearchParams({
+      csrf: shop.visitor.valueOf('csrf') ?? '', once: shop.visitor.valueOf('once') ?? '',
+      position: '1',
+    });
+    const submit = () => shop.visitor.post(`${pathOf(webhook)}/replay`, body);
+    assert.equal((await submit()).status, 303);
+    assert.match(readText((await shop.visitor.follow()).text), /is sent again/);
+    await receiver.until((all) => positionsOf(all).length === 5);
+    while ((await find(server, webhook)).position < 3) await nextTurn();
+    assert.equal((await submit()).status, 303);
+    assert.equal((await find(server, webhook)).position, 3);
+    assert.deepEqual(positionsOf(receiver.received), [1, 2, 3, 2, 3]);
+  });
+
+  test('says at the field from which position nothing can be sent', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    for (const position of ['', '1', '-1', '0.5', 'x', '9'.repeat(20)]) {
+      const refused = await act(shop, webhook, 'replay', { position });
+      assertPage(refused, 422);
+      assert.match(refused.text, /id="field-position-fault">Must be a whole number from 0 to 0/);
+      assert.equal(shop.visitor.valueOf('position'), position);
+    }
+    await createProduct(shop);
+    await createProduct(shop);
+    server.clock.now += 60_000;
+    await server.store.pruneHistory(server.clock.now);
+    const refused = await act(shop, webhook, 'replay', { position: '0' });
+    assertPage(refused, 422);
+    assert.match(refused.text, /id="field-position-fault">The history begins after position/);
+  });
+
+  test('replaces its secret: both sign as long as was chosen, and the new one once', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { secret: old, webhook } = await make(server, shop, { url: receiver.url });
+    const answer = await act(shop, webhook, 'rotate', { overlap: '1h' });
+    assertPage(answer);
+    const secret = readSecret(answer.text);
+    const signers = async (): Promise<readonly string[]> => {
+      await act(shop, webhook, 'test');
+      const message = receiver.received.at(-1);
+      assert.ok(message);
+      return findSigners(message, [secret, old]);
+    };
+    assert.deepEqual(await signers(), [secret, old]);
+    assert.ok(!(await shop.visitor.get(pathOf(webhook))).text.includes(secret));
+    server.clock.now += 60 * 60 * 1000;
+    assert.deepEqual(await signers(), [secret]);
+  });
+
+  test('replaces the secret once of a form that is sent twice', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    await shop.visitor.get(pathOf(webhook));
+    const body = new URLSearchParams({
+      csrf: shop.visitor.valueOf('csrf') ?? '', once: shop.visitor.valueOf('once') ?? '',
+      overlap: '0s',
+    });
+    const submit = () => shop.visitor.post(`${pathOf(webhook)}/rotate`, body);
+    const secret = readSecret((await submit()).text);
+    const again = await submit();
+    assertPage(again, 409);
+    assert.doesNotMatch(again.text, /whsec_/);
+    assert.deepEqual(await server.store.findWebhookSecrets(webhook), [secret]);
+  });
+
+  test('deletes it after asking, and takes a second click for the first', async (t) => {
+    const { server, shop, receiver } = await start(t);
+    const { visitor } = shop;
+    const { webhook } = await make(server, shop, { url: receiver.url });
+    assertPage(await visitor.get(`${pathOf(webhook)}/delete`));
+    assert.ok(await find(server, webhook));
+    const body = new URLSearchParams({
+      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '',
+    });
+    for (let n = 0; n < 2; n += 1) {
+      assert.equal((await visitor.post(`${pathOf(webhook)}/delete`, body)).status, 303);
+    }
+    assert.match(readText((await visitor.follow()).text), /is deleted.*no webhook yet/);
+    assertPage(await visitor.get(pathOf(webhook)), 404);
+    assert.deepEqual(await listWebhooks(server, shop), []);
+  });
+});
+
+test('keeps the webhooks of a shop from everybody else', async (t) => {
+  const { server, shop, receiver } = await start(t);
+  const other = await openShop(server);
+  const { webhook } = await make(server, other, { url: receiver.url });
+  const own = { sellerId: shop.sellerId, id: 5 as WebhookId };
+  await assertForeign(shop, {
+    foreign: pathOf(webhook),
+    unknown: [`/portal/webhooks/${formatWebhookId(own)}`, ELSEWHERE, '/portal/webhooks/x'],
+    get: ['', '/edit', '/delete'],
+    post: ['/edit', '/test', '/status', '/replay', '/rotate', '/delete'],
+  });
+  assert.deepEqual(await find(server, webhook), webhook);
+  assert.deepEqual(receiver.received, []);
+  assert.match(readText((await shop.visitor.get('/portal/webhooks')).text), /no webhook yet/);
+  const path = pathOf(webhook).slice('/portal'.length);
+  await assertOwn(server, ['/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`]);
+});
+
+interface Started {
+  readonly server: TestServer & { readonly clock: ReturnType<typeof makeClock> };
+  readonly shop: Shop;
+  readonly receiver: Receiver;
+}
+
+async function start(
+  t: Parameters<typeof startServer>[0], settings: Partial<typeof LOCAL> = {},
+): Promise<Started> {
+  const clock = makeClock();
+  const webhooks = { ...LOCAL, ...settings };
+  const server = { ...await startServer(t, { portal: true, clock, webhooks }), clock };
+  return { server, shop: await openShop(server), receiver: await startReceiver(t) };
+}
+
+/** Makes a webhook by its form. */
+async function make(
+  server: TestServer, shop: Shop, fields: Fields,
+): Promise<{ readonly secret: string; readonly webhook: Webhook }> {
+  await shop.visitor.get('/portal/webhooks/new');
+  const made = await shop.visitor.submit(fields);
+  assertPage(made);
+  const webhook = (await listWebhooks(server, shop)).at(-1);
+  assert.ok(webhook);
+  return { secret: readSecret(made.text), webhook };
+}
+
+/** Sends a form of the page of a webhook. */
+async function act(shop: Shop, webhook: Webhook, action: string, fields: Fields = {}) {
+  await shop.visitor.get(pathOf(webhook));
+  return shop.visitor.submit(fields, { action: `${pathOf(webhook)}/${action}` });
+}
+
+function listWebhooks(
+  { store }: Pick<TestServer, 'store'>, { sellerId }: Pick<Shop, 'sellerId'>,
+): Promise<readonly Webhook[]> {
+  return store.listWebhooks(sellerId, { after: undefined, limit: 100 });
+}
+
+async function find({ store }: TestServer, webhook: Webhook): Promise<Webhook> {
+  return await store.findWebhook(webhook) ?? assert.fail('It is gone.');
+}
+
+function pathOf(webhook: Webhook): string {
+  return `/portal/webhooks/${formatWebhookId(webhook)}`;
+}
+
+function readSecret(page: string): string {
+  const secret = /<pre id="copy-secret"[^>]*>(whsec_[A-Za-z0-9+/]+=*)</.exec(page)?.[1];
+  return secret ?? assert.fail(page);
+}
+
+async function createProduct(shop: Shop): Promise<void> {
+  const answer = await shop.send({
+    method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(makeProduct()),
+  });
+  assert.equal(answer.status, 201, answer.text);
+}

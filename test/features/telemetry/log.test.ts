@@ -1,0 +1,116 @@
+/** The log: its lines, its levels, and a reader who does not read. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Log } from '../../../src/features/telemetry/log.ts';
+import { makeClock } from '../../support/clock.ts';
+
+/** A stream that takes what it is given once it is told to. */
+function makeStream() {
+  const taken: string[] = [];
+  let [isStill, isBroken] = [false, false];
+  let goOn = (): void => {};
+  const stream = new Writable({
+    decodeStrings: false, highWaterMark: 16 * 1024, autoDestroy: false,
+    write(text: string, _coding, done) {
+      const take = (): void => {
+        if (!isBroken) taken.push(text);
+        done(isBroken ? new Error('No space left on device') : null);
+      };
+      if (isStill) goOn = take;
+      else take();
+    },
+  });
+  stream.on('error', () => {});
+  return {
+    stream,
+    lines: () => taken.join('').split('\n').slice(0, -1).map((line) => JSON.parse(line)),
+    stand() { isStill = true; },
+    resume() {
+      isStill = false;
+      goOn();
+    },
+    break() { isBroken = true; },
+  };
+}
+
+test('writes lines of one shape, those of one turn together', async () => {
+  const { stream, lines } = makeStream();
+  const log = new Log(stream, 'info', makeClock());
+  log.write('info', 'first', { text: 'a "b"\n', nothing: undefined, number: 1.5 });
+  log.write('warn', 'second', { isIt: true });
+  assert.deepEqual(lines(), []);
+  await nextTurn();
+  const time = '2026-01-02T03:04:05.678Z';
+  assert.deepEqual(lines(), [
+    { time, level: 'info', event: 'first', text: 'a "b"\n', number: 1.5 },
+    { time, level: 'warn', event: 'second', isIt: true },
+  ]);
+  assert.deepEqual(log.readFigures(), { written: 2, dropped: 0 });
+});
+
+test('writes an error at once, after the lines before it', () => {
+  const { stream, lines } = makeStream();
+  const log = new Log(stream, 'info', makeClock());
+  log.write('info', 'first', {});
+  log.write('error', 'second', {});
+  assert.deepEqual(lines().map(({ event }) => event), ['first', 'second']);
+});
+
+test('leaves out what is below its level, and steps through all levels', async () => {
+  const { stream, lines } = makeStream();
+  const log = new Log(stream, 'off', makeClock());
+  for (let n = 0; n < 6; n += 1) {
+    for (const level of ['error', 'warn', 'info', 'debug'] as const) log.write(level, level, {});
+    log.step();
+  }
+  await nextTurn();
+  const [off, error, warn, info, debug] = ['off', 'error', 'warn', 'info', 'debug'].map((level) =>
+    `The level of this log is ${level} now.`);
+  assert.deepEqual(lines().map(({ event, message }) => message ?? event), [
+    error, 'error', warn, 'error', 'warn', info, 'error', 'warn', 'info', debug,
+    'error', 'warn', 'info', 'debug', off, error,
+  ]);
+});
+
+test('drops lines that nobody takes, without growing, and says later how many', async () => {
+  const { stream, lines, stand, resume } = makeStream();
+  const log = new Log(stream, 'info', makeClock());
+  stand();
+  const text = 'x'.repeat(1_000);
+  for (let n = 0; n < 5_000; n += 1) {
+    log.write('info', 'line', { text });
+    if (n % 100 === 0) await nextTurn();
+  }
+  assert.ok(stream.writableLength <= 1.2 * 1024 * 1024);
+  const { dropped } = log.readFigures();
+  assert.ok(dropped > 3_000 && dropped < 5_000);
+  resume();
+  if (stream.writableLength > 0) await once(stream, 'drain');
+  log.write('info', 'last', {});
+  assert.equal(await log.close(), true);
+  const written = lines();
+  assert.deepEqual(written.slice(-2).map(({ event, lines: count }) => [event, count]),
+    [['log_lines_dropped', dropped], ['last', undefined]]);
+  assert.equal(written.length + dropped, 5_002);
+  assert.deepEqual(log.readFigures(), { written: written.length, dropped });
+});
+
+test('counts lines that could not be written as dropped, and goes on', async () => {
+  const { stream, break: fail } = makeStream();
+  const log = new Log(stream, 'info', makeClock());
+  fail();
+  log.write('error', 'lost', {});
+  await nextTurn();
+  assert.deepEqual(log.readFigures(), { written: 0, dropped: 1 });
+});
+
+test('does not wait for ever at its end', async () => {
+  const { stream, stand } = makeStream();
+  const log = new Log(stream, 'info', makeClock());
+  stand();
+  log.write('info', 'line', {});
+  assert.equal(await log.close(), false);
+});

@@ -1,0 +1,58 @@
+/** The text format of Prometheus: what is written is read back as it was meant. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Histogram } from '../../../src/runtime/histogram.ts';
+import { formatFamilies, listSamples, single } from '../../../src/features/telemetry/prometheus.ts';
+import { parseMetrics } from './prometheus-text.ts';
+
+test('writes families with their help, their type and a line for each sample', () => {
+  const histogram = new Histogram([0.5, 1]);
+  for (const value of [0.25, 0.5, 3]) histogram.add(value);
+  const text = formatFamilies([
+    single('a_total', 'counter', 'How many.', 12),
+    { name: 'b', type: 'gauge', help: 'Nothing.', samples: [] },
+    { name: 'c', type: 'histogram', help: 'How long.',
+      samples: listSamples(histogram.read(), { route: '/a/{id}' }) },
+  ]);
+  assert.equal(text, [
+    '# HELP a_total How many.', '# TYPE a_total counter', 'a_total 12',
+    '# HELP c How long.', '# TYPE c histogram',
+    'c_bucket{route="/a/{id}",le="0.5"} 2', 'c_bucket{route="/a/{id}",le="1"} 2',
+    'c_bucket{route="/a/{id}",le="+Inf"} 3',
+    'c_sum{route="/a/{id}"} 3.75', 'c_count{route="/a/{id}"} 3', '',
+  ].join('\n'));
+  assert.deepEqual([...parseMetrics(text).keys()], ['a_total', 'c']);
+});
+
+test('escapes what would end a line, a help or a label', () => {
+  const labels = { one: 'a "b"\\\nc', two: 'd,e="f"} 1' };
+  const text = formatFamilies([
+    { name: 'a', type: 'gauge', help: 'back\\slash\nnext line', samples: [{ labels, value: 1 }] },
+  ]);
+  const family = parseMetrics(text).get('a');
+  assert.equal(family?.help, 'back\\\\slash\\nnext line');
+  assert.deepEqual(family.series, [{ name: 'a', labels, value: 1 }]);
+});
+
+test('writes numbers as Prometheus reads them', () => {
+  const values = [0, -1.5, 1e21, 1e-7, 2 ** 53, Infinity];
+  const text = formatFamilies(values.map((value, at) => single(`g${at}`, 'gauge', 'x', value)));
+  const read = [...parseMetrics(text).values()].map(({ series: [one] }) => one?.value);
+  assert.deepEqual(read, values);
+});
+
+const broken: readonly [what: string, text: string][] = [
+  ['no end of the last line', '# HELP a x\n# TYPE a gauge\na 1'],
+  ['no type', 'a 1\n'],
+  ['a series that comes twice', '# HELP a x\n# TYPE a gauge\na{b="c"} 1\na{b="c"} 2\n'],
+  ['a quote in a label', '# HELP a x\n# TYPE a gauge\na{b="c"d"} 1\n'],
+  ['buckets that shrink', '# HELP a x\n# TYPE a histogram\n'
+    + 'a_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n'],
+  ['no last bucket', '# HELP a x\n# TYPE a histogram\na_bucket{le="1"} 2\na_sum 1\na_count 2\n'],
+];
+
+for (const [what, text] of broken) {
+  test(`the judge of these tests notices ${what}`, () => {
+    assert.throws(() => parseMetrics(text), { name: 'AssertionError' });
+  });
+}

@@ -1,0 +1,149 @@
+/** What can be done with an endpoint of webhooks: its log, tests, replays, other secrets. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { makeClock } from '../../support/clock.ts';
+import { damage } from '../../store/sqlite/check/sample-folder.ts';
+import { startServer } from '../../support/server.ts';
+import { answerWith, findSigners, positionsOf, startReceiver } from './receiver.ts';
+import { assertProblem, faultsOf } from '../../api/problem.ts';
+import { ask, createWebhook, listDeliveries, LOCAL, readWebhook, waitFor } from './routes.ts';
+
+async function start(t: Parameters<typeof startServer>[0]) {
+  const clock = makeClock();
+  const server = await startServer(t, { clock, webhooks: LOCAL });
+  const receiver = await startReceiver(t);
+  const seller = await server.makeSeller();
+  return { clock, server, seller, receiver, made: await createWebhook(seller, receiver.url) };
+}
+
+test('sends a signed test message now, and tells what came of it', async (t) => {
+  const { clock, seller, receiver, made } = await start(t);
+  const answer = await ask(seller, 'POST', `/${made.id}/test`);
+  assert.equal(answer.status, 200, answer.text);
+  const [received] = receiver.received;
+  assert.ok(received);
+  assert.deepEqual(findSigners(received, [made.secret]), [made.secret]);
+  const at = new Date(clock.now).toISOString();
+  assert.deepEqual(received.body, {
+    type: 'test', timestamp: at, data: { webhook_id: made.id },
+  });
+  const { duration_ms: duration, ...rest } = answer.json();
+  assert.ok(duration >= 0);
+  assert.deepEqual(rest, {
+    message_id: received.id, kind: 'test', first_position: null, last_position: null, at,
+    status: 204, outcome: 'delivered',
+  });
+  assert.deepEqual(await listDeliveries(seller, made.id), [answer.json()]);
+});
+
+test('tests an endpoint that fails, or is disabled, without any effect on it', async (t) => {
+  const { seller, receiver, made } = await start(t);
+  receiver.answer = answerWith(410);
+  await ask(seller, 'PATCH', `/${made.id}`, { status: 'disabled' });
+  const before = await readWebhook(seller, made.id);
+  const { status, outcome } = (await ask(seller, 'POST', `/${made.id}/test`)).json();
+  assert.deepEqual([status, outcome], [410, 'answered 410']);
+  assert.deepEqual(await readWebhook(seller, made.id), before);
+});
+
+test('lists what was tried, the newest first, in pages', async (t) => {
+  const { seller, made } = await start(t);
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    ids.push((await ask(seller, 'POST', `/${made.id}/test`)).json().message_id);
+  }
+  const first = (await ask(seller, 'GET', `/${made.id}/deliveries?limit=3`)).json();
+  const path = `/${made.id}/deliveries?limit=3&cursor=${first.next_cursor}`;
+  const second = (await ask(seller, 'GET', path)).json();
+  const listed = [...first.deliveries, ...second.deliveries];
+  assert.deepEqual(listed.map((delivery) => delivery.message_id), ids.toReversed());
+  assert.equal(second.next_cursor, null);
+  const { id: other } = await createWebhook(seller, 'http://127.0.0.1:9/');
+  const foreign = await ask(seller, 'GET', `/${other}/deliveries?cursor=${first.next_cursor}`);
+  assert.deepEqual(faultsOf(foreign), ['cursor format']);
+});
+
+test('limits the tests that are under way at once', async (t) => {
+  const { seller, receiver, made } = await start(t);
+  const held: (() => void)[] = [];
+  receiver.answer = (response) => held.push(() => response.end());
+  const tests = [1, 2].map(() => ask(seller, 'POST', `/${made.id}/test`));
+  await receiver.until(({ length }) => length === 2);
+  assertProblem(await ask(seller, 'POST', `/${made.id}/test`), 503, 'unavailable');
+  for (const end of held) end();
+  for (const answer of await Promise.all(tests)) assert.equal(answer.status, 200);
+});
+
+test('sends everything after a position again, in messages with other ids', async (t) => {
+  const { seller, receiver, made } = await start(t);
+  for (let n = 0; n < 3; n += 1) await seller.create();
+  await receiver.until((received) => positionsOf(received).length === 3);
+  await waitFor(() => readWebhook(seller, made.id), ({ position }) => position === 3);
+  const seen = new Set(receiver.received.map(({ id }) => id));
+  const replayed = await ask(seller, 'POST', `/${made.id}/replay`, { position: 1 });
+  assert.deepEqual([replayed.status, replayed.json().position], [200, 1]);
+  await receiver.until((received) => positionsOf(received).length === 5);
+  const again = receiver.received.filter(({ id }) => !seen.has(id));
+  assert.deepEqual(positionsOf(again), [2, 3]);
+});
+
+test('refuses a replay from before what is kept', async (t) => {
+  const { server, seller, made } = await start(t);
+  await seller.create();
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  db.exec('UPDATE seller SET pruned_to = 1');
+  db.close();
+  const answer = await ask(seller, 'POST', `/${made.id}/replay`, { position: 0 });
+  const { detail } = assertProblem(answer, 410, 'history-pruned');
+  assert.match(detail, /begins after position 1/);
+});
+
+test('signs by both secrets until the overlap of a rotation ends', async (t) => {
+  const { clock, seller, receiver, made } = await start(t);
+  const body = { overlap: '1h' };
+  const rotated = (await ask(seller, 'POST', `/${made.id}/rotate-secret`, body)).json();
+  const secrets = [made.secret, rotated.secret];
+  const findTestSigners = async () => {
+    await ask(seller, 'POST', `/${made.id}/test`);
+    const received = receiver.received.at(-1) ?? assert.fail();
+    return findSigners(received, secrets);
+  };
+  assert.deepEqual(await findTestSigners(), secrets);
+  clock.now += 3_600_000;
+  assert.deepEqual(await findTestSigners(), [rotated.secret]);
+});
+
+test('rotates with an overlap of a day where the body does not say', async (t) => {
+  const { clock, server, seller, made } = await start(t);
+  for (const body of [undefined, {}]) {
+    const answer = await ask(seller, 'POST', `/${made.id}/rotate-secret`, body);
+    assert.equal(answer.status, 200, answer.text);
+    const { id, sellerId } = (await server.store.listWebhooks(seller.sellerId, {
+      after: undefined, limit: 1,
+    }))[0] ?? assert.fail();
+    const count = async () => (await server.store.findWebhookSecrets({ id, sellerId }))?.length;
+    assert.equal(await count(), 2);
+    clock.now += 24 * 3_600_000;
+    assert.equal(await count(), 1);
+  }
+});
+
+test('says to rotate a secret that cannot be read any more', async (t) => {
+  const { server, seller, receiver, made } = await start(t);
+  damage(server.folder, 'UPDATE webhook SET secret = randomblob(length(secret))');
+  const tested = (await ask(seller, 'POST', `/${made.id}/test`)).json();
+  assert.match(tested.outcome, /Rotate the secret/);
+  await seller.create();
+  const disabled = await waitFor(
+    () => readWebhook(seller, made.id), ({ status }) => status === 'disabled',
+  );
+  assert.match(disabled.disabled_reason, /server\.key.*Rotate the secret.*active/);
+  assert.deepEqual(receiver.received, []);
+  const { secret } = (await ask(seller, 'POST', `/${made.id}/rotate-secret`)).json();
+  await ask(seller, 'PATCH', `/${made.id}`, { status: 'active' });
+  await receiver.until((received) => positionsOf(received).length === 1);
+  assert.deepEqual(findSigners(receiver.received[0] ?? assert.fail(), [secret]), [secret]);
+  assert.deepEqual(server.reports, []);
+});

@@ -1,0 +1,125 @@
+/**
+ * A receiver that fails, hangs and comes back, and a server that is ended by `kill -9` under load,
+ * again and again: the receiver gets every change, in order and without a gap.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { generateApiKey, hashApiKey } from '../../../src/domain/access/api-key.ts';
+import { makeNewKey, makeSeller } from '../../store/contract/fixture.ts';
+import { openStore } from '../../store/sqlite/open.ts';
+import { type Serving, startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { makeProduct } from '../../support/server.ts';
+import { assertGapless } from './gapless.ts';
+import { type Answering, OK, type Received, type Receiver, startReceiver } from './receiver.ts';
+
+const PRODUCTS = '/api/v1/products';
+const WRITERS = 4;
+
+/** How the receiver behaves in each round, which ends with a kill after so many messages. */
+const ROUNDS: readonly (readonly [answering: Answering, messages: number])[] = [
+  [OK, 20], [() => {}, 1], [failThird(OK), 6], [OK, 5], [failThird(() => {}), 4], [OK, 30],
+];
+
+/** 500 to the third message, for the first may be one that came before; then as it is told. */
+function failThird(then: Answering): Answering {
+  let count = 0;
+  return (response, received) => {
+    count += 1;
+    if (count < 3) OK(response, received);
+    else if (count === 3) response.writeHead(500).end();
+    else then(response, received);
+  };
+}
+
+test('loses no change to a receiver that fails, hangs and comes back, nor to kill -9',
+  { timeout: 120_000 }, async (t) => {
+    const folder = join(makeFolder(t), 'data');
+    const key = await prepareSeller(t, folder);
+    const receiver = await startReceiver(t);
+    const accepted = new Set<Received>();
+    for (const [round, [answering, messages]] of ROUNDS.entries()) {
+      receiver.answer = (response, received) => {
+        answering(response, received);
+        if (response.writableEnded && response.statusCode < 300) accepted.add(received);
+      };
+      const serving = await serve(t, folder);
+      if (round === 0) await createWebhook(serving, key, receiver.url);
+      const until = receiver.received.length + messages;
+      await killUnderLoad(serving, key, receiver, until);
+    }
+    const serving = await serve(t, folder);
+    const position: number = (await create(serving, key))?.json().position;
+    await receiver.until((received) =>
+      received.at(-1)?.body.data.last_position === position);
+    assertGapless(receiver.received, position);
+    assertGapless([...accepted], position);
+    assertSameUnderOneId(receiver.received);
+    const { length } = receiver.received;
+    t.diagnostic(`${ROUNDS.length} kills, ${length} messages, ${position} changes`);
+    assert.equal(await serving.stop('SIGTERM'), 0);
+  });
+
+/** One seller with a key, which is returned. */
+async function prepareSeller(t: TestContext, folder: string): Promise<string> {
+  const store = await openStore(t, { folder });
+  const { id } = await makeSeller(store);
+  const key = generateApiKey();
+  await store.createKey(id, hashApiKey(key), makeNewKey());
+  await store.close();
+  return key;
+}
+
+function serve(t: TestContext, folder: string): Promise<Serving> {
+  const flags = ['--rate-limit', '0', '--webhook-allow-private', '--webhook-allow-http'];
+  return startServing(t, ['--data', folder, ...flags]);
+}
+
+async function createWebhook(serving: Serving, key: string, url: string): Promise<void> {
+  const answer = await send(serving.port, {
+    method: 'POST', path: '/api/v1/webhooks', body: JSON.stringify({ url }),
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+  });
+  assert.equal(answer.status, 201, answer.text);
+}
+
+/** Undefined where the server is gone. */
+async function create(serving: Serving, key: string) {
+  try {
+    const answer = await send(serving.port, {
+      method: 'POST', path: PRODUCTS, body: JSON.stringify(makeProduct()),
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    return answer;
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return undefined;
+  }
+}
+
+/** Creates products all the while, and kills the server once so many messages have come. */
+async function killUnderLoad(
+  serving: Serving, key: string, receiver: Receiver, messages: number,
+): Promise<void> {
+  let isKilled = false;
+  const write = async (): Promise<void> => {
+    while (!isKilled) if (!await create(serving, key)) return;
+  };
+  const writing = Promise.all(Array.from({ length: WRITERS }, write));
+  await receiver.until(({ length }) => length >= messages);
+  isKilled = true;
+  assert.equal(await serving.stop('SIGKILL'), null);
+  await writing;
+}
+
+function assertSameUnderOneId(received: readonly Received[]): void {
+  const texts = new Map<string, string>();
+  for (const { id, text } of received) {
+    assert.equal(text, texts.get(id) ?? text);
+    texts.set(id, text);
+  }
+  assert.ok(texts.size < received.length, 'nothing was sent twice: the kills proved nothing');
+}

@@ -1,0 +1,183 @@
+/** One attempt: what is sent, what counts as delivered, and how each failure is told. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { SellerId } from '../../../src/domain/id.ts';
+import { deliver } from '../../../src/features/webhooks/deliver.ts';
+import { type Lookup, Lookups } from '../../../src/features/webhooks/dns-resolver.ts';
+import { makeClock } from '../../support/clock.ts';
+import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
+import { answerWith, type Answering, startReceiver } from './receiver.ts';
+
+const SELLER = 5 as SellerId;
+const ALLOW_ALL = { allowPrivate: true, allowHttp: true };
+
+interface Settings {
+  readonly policy?: typeof ALLOW_ALL;
+  readonly lookup?: Lookup;
+  readonly timeoutMs?: number;
+  readonly stop?: AbortSignal;
+}
+
+function send(url: string, settings: Settings = {}) {
+  const { policy = ALLOW_ALL, lookup, timeoutMs = 5_000 } = settings;
+  const fields = { 'webhook-id': 'msg_1' };
+  return deliver({ sellerId: SELLER, url, body: '{"a":"é"}', fields, isFailing: false }, {
+    policy, lookups: new Lookups(lookup), clock: makeClock(), timeoutMs,
+    stop: settings.stop ?? new AbortController().signal,
+  });
+}
+
+async function listen(t: TestContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => { server.close(); });
+  // A server that listens on a port has an address of this type.
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that speaks no HTTP: `talk` has each of its connections. */
+async function listenRaw(t: TestContext, answer: string): Promise<number> {
+  return listen(t, createServer((socket) => {
+    socket.on('error', () => {}); // the other side leaves when it has seen enough
+    socket.once('data', () => socket.end(answer));
+  }));
+}
+
+test('posts the body with its type, its length and what signs it, and nothing more', async (t) => {
+  const receiver = await startReceiver(t);
+  const result = await send(`${receiver.url}?a=b`);
+  assert.equal(result?.status, 204);
+  assert.equal(result?.outcome, 'delivered');
+  assert.equal(result?.at, makeClock().now);
+  const [received] = receiver.received;
+  assert.equal(received?.method, 'POST');
+  assert.equal(received?.path, '/hook?a=b');
+  assert.deepEqual({ ...received?.headers }, {
+    host: `127.0.0.1:${receiver.port}`, connection: 'close', 'content-type': 'application/json',
+    'content-length': '10', 'user-agent': 'seller-product-api', 'webhook-id': 'msg_1',
+  });
+});
+
+for (const [status, outcome] of [
+  [200, 'delivered'], [202, 'delivered'], [299, 'delivered'], [300, 'answered 300'],
+  [301, 'answered 301'], [307, 'answered 307'], [400, 'answered 400'], [410, 'answered 410'],
+  [500, 'answered 500'], [503, 'answered 503'],
+] as const) {
+  test(`takes an answer of ${status} for "${outcome}", and follows nothing`, async (t) => {
+    const receiver = await startReceiver(t);
+    receiver.answer = answerWith(status, { location: receiver.url });
+    const result = await send(receiver.url);
+    assert.deepEqual([result?.status, result?.outcome], [status, outcome]);
+    assert.equal(receiver.received.length, 1);
+  });
+}
+
+test('reads no more of an answer than its limit', async (t) => {
+  let sentBytes = 0;
+  const endless: Answering = (response) => {
+    const write = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(16_384))) sentBytes += 16_384;
+    };
+    response.on('drain', write).on('error', () => {});
+    write();
+  };
+  const receiver = await startReceiver(t, endless);
+  const result = await send(receiver.url, { timeoutMs: 60_000 });
+  assert.equal(result?.outcome, 'delivered');
+  assert.ok(sentBytes < 32 * 1024 * 1024, String(sentBytes));
+});
+
+test('times out where no answer comes, and counts one whose end does not', async (t) => {
+  const receiver = await startReceiver(t, () => {});
+  const late = await send(receiver.url, { timeoutMs: 100 });
+  assert.deepEqual([late?.status, late?.outcome], [undefined, 'timed out after 0.1 s']);
+  receiver.answer = (response) => {
+    response.writeHead(200);
+    response.write('a');
+  };
+  assert.equal((await send(receiver.url, { timeoutMs: 100 }))?.outcome, 'delivered');
+});
+
+test('times out where a name is looked up for ever', async () => {
+  const lookup: Lookup = () => new Promise(() => {});
+  const result = await send('http://shop.example/', { lookup, timeoutMs: 50 });
+  assert.equal(result?.outcome, 'timed out after 0.05 s');
+});
+
+test('says nothing of an attempt that is stopped', async (t) => {
+  const receiver = await startReceiver(t, () => {});
+  const stop = new AbortController();
+  const sent = send(receiver.url, { stop: stop.signal });
+  await receiver.until(({ length }) => length === 1);
+  stop.abort();
+  assert.equal(await sent, undefined);
+  assert.equal(await send(receiver.url, { stop: stop.signal }), undefined);
+});
+
+test('tells each failure in words that are safe to show', async (t) => {
+  const closed = createServer();
+  const closedPort = await listen(t, closed);
+  closed.close();
+  await once(closed, 'close');
+  const fail = (code: string): Lookup => async (name) => {
+    throw Object.assign(new Error(`getaddrinfo ${code} ${name}`), { code });
+  };
+  for (const [url, lookup, outcome] of [
+    [`http://127.0.0.1:${closedPort}/`, undefined, 'connection refused'],
+    [`http://127.0.0.1:${await listenRaw(t, '')}/`, undefined, 'the connection broke off'],
+    [`http://127.0.0.1:${await listenRaw(t, 'SSH-2.0\r\n')}/`, undefined, 'the answer is not HTTP'],
+    [`http://127.0.0.1:${await listenRaw(t, 'HTTP/1.1 099 X\r\n\r\n')}/`, undefined,
+      'the answer is not HTTP'],
+    [`https://127.0.0.1:${await listenRaw(t, 'no TLS')}/`, undefined, 'TLS failed'],
+    ['https://shop.example/', fail('ENOTFOUND'), 'its name is not found'],
+    ['https://shop.example/', fail('EAI_AGAIN'), 'its name cannot be looked up now'],
+    ['https://shop.example/', async () => [], 'not sent: its name has no address'],
+  ] as const) {
+    const result = await send(url, lookup ? { lookup } : {});
+    assert.deepEqual([result?.status, result?.outcome], [undefined, outcome], url);
+  }
+});
+
+test('connects to the address that was checked, whatever the name leads to later', async (t) => {
+  const receiver = await startReceiver(t);
+  const answers = [[{ address: '127.0.0.1', family: 4 }], [{ address: '192.0.2.1', family: 4 }]];
+  let asked = 0;
+  const lookup: Lookup = async () => answers[asked++] ?? [];
+  const result = await send(`http://rebind.example:${receiver.port}/`, { lookup });
+  assert.equal(result?.outcome, 'delivered');
+  assert.equal(asked, 1);
+  assert.equal(receiver.received[0]?.headers.host, `rebind.example:${receiver.port}`);
+});
+
+test('looks at the addresses of a name anew at each attempt', async (t) => {
+  const receiver = await startReceiver(t);
+  const strict = { allowPrivate: false, allowHttp: true };
+  const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+  const result = await send('http://rebind.example/', { lookup, policy: strict });
+  assert.match(result?.outcome ?? '', /^not sent: .*not of the public Internet$/);
+  assert.deepEqual(receiver.received, []);
+});
+
+test('speaks TLS with the name of the endpoint, and checks its certificate', async (t) => {
+  const names: unknown[] = [];
+  const server = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (request, response) => {
+    names.push((request.socket as { servername?: unknown }).servername, request.headers.host);
+    response.end();
+  });
+  const port = await listen(t, server);
+  const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+  const outcomeOf = async (name: string) =>
+    (await send(`https://${name}:${port}/`, { lookup }))?.outcome;
+  assert.equal(await outcomeOf('shop.example'), 'certificate: it is signed by itself');
+  const before = getCACertificates('default');
+  t.after(() => setDefaultCACertificates(before));
+  setDefaultCACertificates([CERTIFICATE]);
+  assert.equal(await outcomeOf('shop.example'), 'delivered');
+  assert.deepEqual(names, ['shop.example', `shop.example:${port}`]);
+  assert.equal(await outcomeOf('other.example'), 'certificate: it is for another name');
+  assert.equal(await outcomeOf('127.0.0.1'), 'certificate: it is for another name');
+});

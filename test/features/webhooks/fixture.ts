@@ -1,0 +1,69 @@
+/** A store with webhooks that are sent, for tests of how they are. */
+import type { TestContext } from 'node:test';
+import type { NewWebhook, Webhook } from '../../../src/domain/webhooks/webhook.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { Author } from '../../../src/store/write.ts';
+import {
+  startWebhooks, type Webhooks, type WebhooksOptions,
+} from '../../../src/features/webhooks/webhooks.ts';
+import { makeClock } from '../../support/clock.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { makeAuthor, makeNewProduct } from '../../store/contract/fixture.ts';
+import { makeNewWebhook } from '../../store/contract/webhooks.ts';
+import { openStore } from '../../store/sqlite/open.ts';
+
+export interface Sending {
+  readonly clock: ReturnType<typeof makeClock>;
+  readonly folder: string;
+  readonly store: Store;
+  readonly author: Author;
+  /** What was reported as a fault of the server. */
+  readonly reports: unknown[];
+  start(store?: Store, options?: Partial<WebhooksOptions>): Webhooks;
+  /** A new endpoint; of the author unless another one is named. */
+  create(url: string, members?: Partial<NewWebhook>, of?: Author): Promise<Webhook>;
+  /** Creates so many products, all at once. */
+  change(count: number, of?: Author): Promise<void>;
+  find(webhook: Webhook): Promise<Webhook>;
+  /** Resolves with the endpoint once this holds of it. */
+  until(webhook: Webhook, holds: (webhook: Webhook) => boolean): Promise<Webhook>;
+}
+
+/** Nothing is sent before `start`. The clock stands still, and no attempt is spread. */
+export async function prepareSending(t: TestContext): Promise<Sending> {
+  const clock = makeClock();
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder, clock });
+  const author = await makeAuthor(store);
+  const reports: unknown[] = [];
+  const find = async (webhook: Webhook): Promise<Webhook> => {
+    const found = await store.findWebhook(webhook);
+    if (!found) throw new Error('It is gone.');
+    return found;
+  };
+  return {
+    clock, folder, store, author, reports, find,
+    start(on = store, options = {}) {
+      const webhooks = startWebhooks({
+        store: on, allowPrivate: true, allowHttp: true, clock, random: () => 1,
+        report: ({ error }) => reports.push(error), ...options,
+      });
+      t.after(() => webhooks.close());
+      return webhooks;
+    },
+    async create(url, members, of = author) {
+      return (await store.createWebhook(of, makeNewWebhook({ url, ...members }))).webhook;
+    },
+    async change(count, of = author) {
+      await Promise.all(Array.from({ length: count }, () =>
+        store.createProduct(of, makeNewProduct())));
+    },
+    async until(webhook, holds) {
+      for (;;) {
+        const found = await find(webhook);
+        if (holds(found)) return found;
+        await new Promise((resolve) => { setImmediate(resolve); });
+      }
+    },
+  };
+}

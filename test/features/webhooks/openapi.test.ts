@@ -1,0 +1,147 @@
+/** What the routes of webhooks answer is what the OpenAPI document says, with each status. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import { makeClock } from '../../support/clock.ts';
+import type { Answer, Request } from '../../support/http.ts';
+import { startServer } from '../../support/server.ts';
+import { startReceiver } from './receiver.ts';
+import { findFaults, type Json } from '../openapi/json-schema.ts';
+import {
+  assertDescribed, dig, fetchDocument, listOperations, type OperationEntry,
+} from '../openapi/openapi-document.ts';
+import { LOCAL, readWebhook, waitFor, WEBHOOKS } from './routes.ts';
+
+type Headers = Readonly<Record<string, string>>;
+const JSON_BODY = { 'content-type': 'application/json' };
+const CLOCK = { rateLimitPerMinute: 1_000_000, clock: makeClock() };
+
+async function start(t: TestContext) {
+  const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+  const server = await startServer(t, { ...CLOCK, webhooks: { ...LOCAL, lookup } });
+  const document = await fetchDocument(server);
+  const entries = listOperations(document).filter(({ path }) => path.startsWith(WEBHOOKS));
+  return { server, document, entries, seller: await server.makeSeller() };
+}
+
+/** The request that the document's own examples make of an operation, to one webhook. */
+function sampleRequest(
+  document: Json, { method, path, operation }: OperationEntry, id: string,
+): Request {
+  const address = { method, path: path.replace('{webhook_id}', id) };
+  if (operation['requestBody'] === undefined) return address;
+  const content = dig(document, operation, 'requestBody', 'content');
+  const [type = ''] = Object.keys(content);
+  const { example } = dig(document, content, type);
+  return { ...address, headers: { 'content-type': type }, body: JSON.stringify(example) };
+}
+
+test('takes the requests that the document has as examples', async (t) => {
+  const { document, entries, seller } = await start(t);
+  const ask = async (id: string, status: number, name: string): Promise<Answer> => {
+    const entry = entries.find(({ operation }) => operation['operationId'] === id);
+    assert.ok(entry, id);
+    const answer = await seller.send(sampleRequest(document, entry, name));
+    assert.equal(answer.status, status, `${id}: ${answer.text}`);
+    assertDescribed(document, entry.method, entry.path, answer);
+    return answer;
+  };
+  const { id } = (await ask('createWebhook', 201, '')).json();
+  for (const [operationId, status] of [
+    ['listWebhooks', 200], ['listWebhooksHead', 200], ['readWebhook', 200],
+    ['readWebhookHead', 200], ['patchWebhook', 200], ['testWebhook', 200],
+    ['listWebhookDeliveries', 200], ['listWebhookDeliveriesHead', 200], ['replayWebhook', 200],
+    ['rotateWebhookSecret', 200], ['deleteWebhook', 204],
+  ] as const) await ask(operationId, status, id);
+  assert.equal(entries.length, 12);
+});
+
+test('answers in every state of a webhook as the document says', async (t) => {
+  const { document, seller } = await start(t);
+  const receiver = await startReceiver(t, (response) => response.writeHead(500).end());
+  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const named = path.replace(/whk_\w+/, '{webhook_id}');
+    const headers = { ...JSON_BODY, 'idempotency-key': `"${method} ${path}"` };
+    const answers: Answer[] = [];
+    for (let n = 0; n < 2; n += 1) {
+      const answer = await seller.send({
+        method, path: `${WEBHOOKS}${path}`, headers, body: JSON.stringify(body),
+      });
+      assert.ok(answer.status < 300, answer.text);
+      assertDescribed(document, method, `${WEBHOOKS}${named}`, answer);
+      answers.push(answer);
+    }
+    return answers[1] ?? assert.fail();
+  };
+  const types = ['created', 'updated', 'deleted', 'stock'];
+  const created = await send('POST', '', { url: receiver.url, types });
+  assert.equal(created.headers['idempotent-replay'], 'true');
+  const { id } = created.json();
+  await seller.create();
+  await receiver.until(({ length }) => length > 0);
+  const failing = await waitFor(() => readWebhook(seller, id), (read) => read.failing_since);
+  assert.ok(failing.next_attempt_at);
+  await send('GET', `/${id}`);
+  await send('PATCH', `/${id}`, { status: 'disabled' });
+  await send('POST', `/${id}/test`);
+  await send('POST', `/${id}/replay`, { position: 0 });
+  await send('POST', `/${id}/rotate-secret`, { overlap: '1h' });
+  await send('GET', `/${id}/deliveries`);
+  await send('GET', '');
+  await send('DELETE', `/${id}`);
+  const [message] = receiver.received;
+  const change = message?.body.data.changes[0];
+  const product = { $ref: '#/components/schemas/Product' };
+  assert.deepEqual(findFaults(change.data, product, document), []);
+});
+
+test('refuses with each status that the document names, and as it says', async (t) => {
+  const { server, document, entries, seller } = await start(t);
+  const off = await (await startServer(t, CLOCK)).makeSeller();
+  const stranger = await server.makeSeller({ scopes: ['stock:write'] });
+  const slowServer = await startServer(t, { ...CLOCK, rateLimitPerMinute: 1, webhooks: LOCAL });
+  const slow = await slowServer.makeSeller();
+  await slow.send({ path: WEBHOOKS });
+  const full = await server.makeSeller();
+  const create = {
+    method: 'POST', path: WEBHOOKS, headers: JSON_BODY,
+    body: JSON.stringify({ url: 'http://127.0.0.1:9/' }),
+  };
+  for (let n = 0; n < 20; n += 1) await full.send(create);
+  const used = { 'idempotency-key': '"used"' };
+  const made = await seller.send({ ...create, headers: { ...JSON_BODY, ...used } });
+  const { id } = made.json();
+  await seller.create();
+  const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
+  db.exec('UPDATE seller SET pruned_to = position');
+  db.close();
+  const sendWith = (request: Request, more: Headers): Promise<Answer> =>
+    seller.send({ ...request, headers: { ...request.headers, ...more } });
+  const refusals: Readonly<Record<number, (request: Request) => Promise<Answer>>> = {
+    400: (request) => seller.send({ ...request, path: `${request.path}?nonsense=1` }),
+    401: (request) => server.send(request),
+    403: (request) => stranger.send(request),
+    404: (request) => off.send(request),
+    406: (request) => sendWith(request, { accept: 'image/png' }),
+    409: (request) => full.send(request),
+    410: (request) => seller.send(request),
+    413: (request) => seller.send({ ...request, body: ' '.repeat(70_000) }),
+    415: (request) => sendWith(request, { 'content-type': 'image/png' }),
+    417: (request) => sendWith(request, { expect: 'more' }),
+    422: (request) => sendWith(request, used),
+    429: (request) => slow.send(request),
+  };
+  // No fault of the request; and a body that takes half a minute.
+  const others = [500, 503, 507, 408];
+  for (const entry of entries) {
+    for (const status of Object.keys(dig(document, entry.operation, 'responses')).map(Number)) {
+      if (status < 300 || others.includes(status)) continue;
+      const refuse = refusals[status];
+      assert.ok(refuse, `nothing here provokes ${status}`);
+      const answer = await refuse(sampleRequest(document, entry, id));
+      assert.equal(answer.status, status, `${entry.method} ${entry.path}: ${answer.text}`);
+      assertDescribed(document, entry.method, entry.path, answer);
+    }
+  }
+});

@@ -1,0 +1,115 @@
+/** One slow or dead endpoint delays no other, however many of them there are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Store } from '../../../src/store/store.ts';
+import { makeAuthor } from '../../store/contract/fixture.ts';
+import { prepareSending } from './fixture.ts';
+import { answerWith, positionsOf, startReceiver } from './receiver.ts';
+
+test('sends to the others while an endpoint hangs', async (t) => {
+  const sending = await prepareSending(t);
+  const [slow, quick] = [await startReceiver(t, () => {}), await startReceiver(t)];
+  await sending.create(slow.url);
+  await sending.create(quick.url);
+  sending.start();
+  await sending.change(500);
+  await quick.until((received) => positionsOf(received).length === 500);
+  assert.equal(slow.received.length, 1);
+});
+
+test('lets endpoints that fail and hang take half of the places at most', async (t) => {
+  const { store, clock, ...sending } = await prepareSending(t);
+  const [dead, quick] = [await startReceiver(t, answerWith(500)), await startReceiver(t)];
+  await sending.create(quick.url);
+  const owners = await Promise.all(Array.from({ length: 8 }, () => makeAuthor(store)));
+  const failing = await Promise.all(owners.flatMap((owner) =>
+    Array.from({ length: 20 }, () => sending.create(dead.url, {}, owner))));
+  sending.start();
+  for (const owner of owners) await sending.change(1, owner);
+  await dead.until(({ length }) => length === failing.length);
+  for (const webhook of failing) await sending.until(webhook, ({ failures }) => failures === 1);
+  dead.answer = () => {}; // from now on all of them hang
+  clock.now += 5_000;
+  await sending.change(1);
+  await dead.until(({ length }) => length === failing.length + 128);
+  await sending.change(1);
+  await quick.until((received) => positionsOf(received).length === 2);
+  assert.equal(dead.received.length, failing.length + 128);
+});
+
+test('reports what the store cannot do, and leaves that endpoint alone for a while', async (t) => {
+  const { store, reports, ...sending } = await prepareSending(t);
+  const [one, other] = [await startReceiver(t), await startReceiver(t)];
+  const broken = await sending.create(one.url);
+  await sending.create(other.url);
+  const failing: Store = {
+    ...store,
+    endWebhookAttempt: (webhook, ...rest) => webhook.id === broken.id
+      ? Promise.reject(new Error('The disk is gone.')) : store.endWebhookAttempt(webhook, ...rest),
+  };
+  sending.start(failing);
+  for (let n = 1; n <= 5; n += 1) {
+    await sending.change(1);
+    await other.until((received) => positionsOf(received).length === n);
+  }
+  assert.equal(one.received.length, 1);
+  assert.equal(reports.length, 1);
+});
+
+test('looks again, after a while, where the store could not tell what is due', async (t) => {
+  const { store, reports, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.create(receiver.url);
+  let isBroken = true;
+  const failing: Store = {
+    ...store,
+    listDueWebhooks: (query) => isBroken
+      ? Promise.reject(new Error('The disk is gone.')) : store.listDueWebhooks(query),
+  };
+  sending.start(failing);
+  await sending.change(1);
+  while (reports.length === 0) await new Promise((resolve) => { setImmediate(resolve); });
+  isBroken = false;
+  await sending.change(1); // which makes it look at once
+  await receiver.until((received) => positionsOf(received).length === 2);
+});
+
+test('misses no change that came between the first look and the watch', async (t) => {
+  const { store, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.create(receiver.url);
+  await sending.change(1);
+  let looks = 0;
+  sending.start({
+    ...store,
+    listDueWebhooks(query) {
+      looks += 1; // two of one look: what it reads is older than the change
+      return looks > 2 ? store.listDueWebhooks(query) : Promise.resolve([]);
+    },
+  });
+  await receiver.until((received) => positionsOf(received).length === 1);
+});
+
+test('sends nothing more once the seller is disabled, and goes on once enabled', async (t) => {
+  const { store, author, clock, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  const quick = await startReceiver(t);
+  await sending.create(receiver.url);
+  const other = await makeAuthor(store);
+  await sending.create(quick.url, {}, other);
+  await sending.change(300); // three messages in a row
+  const answer = receiver.answer;
+  receiver.answer = (...call) => {
+    void store.setSellerDisabled(author.sellerId, true).then(() => answer(...call));
+  };
+  sending.start();
+  await receiver.until(({ length }) => length === 1);
+  await sending.change(1, other);
+  await quick.until((received) => positionsOf(received).length === 1);
+  await sending.change(1, other);
+  await quick.until((received) => positionsOf(received).length === 2);
+  assert.equal(receiver.received.length, 1);
+  receiver.answer = answer;
+  await store.setSellerDisabled(author.sellerId, false);
+  await receiver.until((received) => positionsOf(received).length === 300);
+});

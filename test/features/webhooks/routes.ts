@@ -1,0 +1,55 @@
+/** Sends requests about webhooks, for the tests of their routes. */
+import assert from 'node:assert/strict';
+import type { Answer } from '../../support/http.ts';
+import type { TestSeller } from '../../support/server.ts';
+
+export const WEBHOOKS = '/api/v1/webhooks';
+/** Settings of a server that sends to this machine, and never waits long. */
+export const LOCAL = { allowPrivate: true, allowHttp: true, timeoutMs: 5_000 };
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+/** Sends JSON to the routes of webhooks; `path` follows the address of all of them. */
+export function ask(
+  seller: TestSeller, method: string, path = '', body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const fields = { ...(body !== undefined && JSON_BODY), ...headers };
+  return seller.send({ method, path: `${WEBHOOKS}${path}`, headers: fields, ...sent });
+}
+
+export interface CreatedWebhook {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export async function createWebhook(
+  seller: TestSeller, url: string, members: Readonly<Record<string, unknown>> = {},
+): Promise<CreatedWebhook> {
+  const answer = await ask(seller, 'POST', '', { url, ...members });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json();
+}
+
+export async function readWebhook(seller: TestSeller, id: string) {
+  const answer = await ask(seller, 'GET', `/${id}`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json();
+}
+
+export async function listDeliveries(seller: TestSeller, id: string) {
+  const answer = await ask(seller, 'GET', `/${id}/deliveries`);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json().deliveries;
+}
+
+/** Asks again until it holds. */
+export async function waitFor<Value>(
+  read: () => Promise<Value>, holds: (value: Value) => boolean,
+): Promise<Value> {
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+  }
+}

@@ -1,0 +1,267 @@
+/** What endpoints get: every change, in order, at least once, whatever the others do. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import { formatChange } from '../../../src/domain/catalogue/change.ts';
+import { formatWebhookId } from '../../../src/domain/id.ts';
+import { countTo, makeAuthor } from '../../store/contract/fixture.ts';
+import { openStore } from '../../store/sqlite/open.ts';
+import { prepareSending } from './fixture.ts';
+import { answerWith, OK, positionsOf, startReceiver } from './receiver.ts';
+
+test('sends every change in order, up to a hundred in a message', async (t) => {
+  const { store, author, clock, reports, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.change(1);
+  const webhook = await sending.create(receiver.url);
+  await sending.change(250);
+  sending.start();
+  await receiver.until((received) => positionsOf(received).length === 250);
+  assert.deepEqual(positionsOf(receiver.received), countTo(251).slice(1));
+  assert.deepEqual(receiver.received.map(({ body }) => body.data.changes.length), [100, 100, 50]);
+  const [first] = receiver.received;
+  const page = await store.listChanges(author.sellerId, { after: 1, limit: 100 });
+  assert.deepEqual(first?.body, {
+    type: 'changes', timestamp: new Date(clock.now).toISOString(),
+    data: {
+      webhook_id: formatWebhookId(webhook), first_position: 2, last_position: 101,
+      changes: page.changes.map((change) => JSON.parse(formatChange(change))),
+    },
+  });
+  await sending.change(1);
+  await receiver.until(({ length }) => length === 4);
+  const { message } = await sending.until(webhook, ({ position }) => position === 252);
+  assert.equal(message, undefined);
+  assert.deepEqual(reports, []);
+});
+
+test('sends each seller what is of its own catalogue', async (t) => {
+  const { store, ...sending } = await prepareSending(t);
+  const [one, other] = [await startReceiver(t), await startReceiver(t)];
+  const author = await makeAuthor(store);
+  await sending.create(one.url);
+  const foreign = await sending.create(other.url, {}, author);
+  sending.start();
+  await sending.change(3);
+  await one.until((received) => positionsOf(received).length === 3);
+  await sending.change(1, author);
+  await other.until((received) => positionsOf(received).length === 1);
+  assert.equal(other.received[0]?.body.data.webhook_id, formatWebhookId(foreign));
+});
+
+test('passes over changes of types that are not asked for', async (t) => {
+  const { store, author, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  const webhook = await sending.create(receiver.url, { types: ['stock', 'deleted'] });
+  sending.start();
+  await sending.change(200);
+  await sending.until(webhook, ({ position }) => position === 200);
+  assert.deepEqual(receiver.received, []);
+  const [product] = (await store.listProducts(author.sellerId, { after: undefined, limit: 1 }))
+    .products;
+  assert.ok(product);
+  await store.patchProduct(author, product, { stock: 1 }, {});
+  await store.patchProduct(author, product, { name: 'Another' }, {});
+  await store.deleteProduct(author, product, {});
+  await sending.until(webhook, ({ position, message }) => position === 203 && !message);
+  assert.deepEqual(positionsOf(receiver.received), [201, 203]);
+});
+
+test('keeps id and body of a message until it arrives, with longer and longer waits', async (t) => {
+  const { store, clock, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t, answerWith(500));
+  const webhook = await sending.create(receiver.url);
+  sending.start();
+  await sending.change(3);
+  const waits: number[] = [];
+  for (let failures = 1; failures <= 18; failures += 1) {
+    const failed = await sending.until(webhook, (found) => found.failures === failures);
+    waits.push((failed.nextAttemptAt - clock.now) / 1000);
+    clock.now = failed.nextAttemptAt;
+    await sending.change(1); // which makes the worker look
+  }
+  assert.deepEqual(waits.slice(0, 5), [5, 10, 20, 40, 80]);
+  assert.deepEqual(waits.slice(-4), [81_920, 86_400, 86_400, 86_400]);
+  receiver.answer = OK;
+  await receiver.until((received) => positionsOf(received).includes(21));
+  const attempts = receiver.received.filter(({ body }) => body.data.first_position === 1);
+  assert.ok(attempts.length >= 18);
+  assert.equal(new Set(attempts.map(({ id }) => id)).size, 1);
+  assert.equal(new Set(attempts.map(({ text }) => text)).size, 1);
+  const healed = await sending.until(webhook, ({ position }) => position === 21);
+  assert.deepEqual([healed.failures, healed.failingSince], [0, undefined]);
+  const log = await store.listWebhookAttempts(webhook, { before: undefined, limit: 200 });
+  assert.deepEqual(log.map(({ outcome }) => outcome).toSorted().slice(0, 18),
+    Array(18).fill('answered 500'));
+});
+
+test('spreads attempts that are repeated, from half of the wait to all of it', async (t) => {
+  const { clock, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t, answerWith(503));
+  const webhook = await sending.create(receiver.url);
+  sending.start(undefined, { random: () => 0 });
+  await sending.change(1);
+  const failed = await sending.until(webhook, ({ failures }) => failures === 1);
+  assert.equal(failed.nextAttemptAt - clock.now, 2_500);
+});
+
+test('tries again by itself when the wait is over', async (t) => {
+  const sending = await prepareSending(t);
+  const receiver = await startReceiver(t, answerWith(301));
+  const webhook = await sending.create(receiver.url);
+  sending.start(undefined, { random: () => -0.98 }); // 1 % of the wait
+  await sending.change(1);
+  await sending.until(webhook, ({ failures }) => failures === 1);
+  sending.clock.now += 60_000;
+  receiver.answer = OK;
+  await receiver.until(({ length }) => length === 2);
+});
+
+test('finds the first endpoint that another process makes', async (t) => {
+  const { clock, folder, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  const other = await openStore(t, { folder, clock });
+  let watching = 0;
+  sending.start({
+    ...other,
+    watchCommits(listener) {
+      watching += 1;
+      return other.watchCommits(listener);
+    },
+  });
+  await sending.change(1); // of which nobody has to be told
+  assert.equal(watching, 0);
+  await sending.create(receiver.url);
+  await sending.change(1);
+  await receiver.until((received) => positionsOf(received).length === 1);
+  assert.equal(watching, 1);
+});
+
+test('goes on when the clock steps backwards', async (t) => {
+  const sending = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.create(receiver.url);
+  sending.start();
+  sending.clock.now -= 3_600_000;
+  await sending.change(1);
+  await receiver.until(({ length }) => length === 1);
+});
+
+test('gives others their turn, and then goes on with a long way to go', async (t) => {
+  const sending = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  const webhook = await sending.create(receiver.url);
+  await sending.change(2_500); // more than 20 messages
+  sending.start();
+  await sending.until(webhook, ({ position }) => position === 2_500);
+  assert.deepEqual(positionsOf(receiver.received), countTo(2_500));
+});
+
+test('disables an endpoint that answers 410', async (t) => {
+  const sending = await prepareSending(t);
+  const receiver = await startReceiver(t, answerWith(410));
+  const webhook = await sending.create(receiver.url);
+  sending.start();
+  await sending.change(1);
+  const { disabledReason } = await sending.until(webhook, ({ status }) => status === 'disabled');
+  assert.match(disabledReason ?? '', /410/);
+});
+
+test('gives up after five days of failures, and goes on when it is told to', async (t) => {
+  const { store, author, clock, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t, answerWith(500));
+  const webhook = await sending.create(receiver.url);
+  sending.start();
+  await sending.change(1);
+  await sending.until(webhook, ({ failures }) => failures === 1);
+  clock.now += 5 * 24 * 3_600_000 - 1;
+  await sending.change(1);
+  const last = await sending.until(webhook, ({ failures }) => failures === 2);
+  assert.equal(last.status, 'active');
+  clock.now += 24 * 3_600_000;
+  await sending.change(1);
+  const over = await sending.until(webhook, ({ status }) => status === 'disabled');
+  assert.match(over.disabledReason ?? '', /5 days .*answered 500/);
+  receiver.answer = OK;
+  await store.patchWebhook(author, webhook.id, { status: 'active' });
+  await sending.until(webhook, ({ position }) => position === 3);
+  assert.equal(new Set(receiver.received.slice(0, 4).map(({ id }) => id)).size, 1);
+});
+
+test('says what to do where changes are not kept any more that it has yet to send', async (t) => {
+  for (const isBegun of [false, true]) {
+    const { folder, clock, ...sending } = await prepareSending(t);
+    const receiver = await startReceiver(t, answerWith(500));
+    const webhook = await sending.create(receiver.url);
+    await sending.change(3);
+    const prune = (): void => {
+      const db = new DatabaseSync(join(folder, 'catalogue.db'));
+      db.exec('DELETE FROM change WHERE position <= 2; UPDATE seller SET pruned_to = 2');
+      db.close();
+    };
+    if (!isBegun) prune();
+    sending.start();
+    if (isBegun) {
+      const { nextAttemptAt } = await sending.until(webhook, ({ failures }) => failures === 1);
+      prune();
+      clock.now = nextAttemptAt;
+      await sending.change(1);
+    }
+    const { disabledReason } = await sending.until(webhook, ({ status }) => status === 'disabled');
+    assert.match(disabledReason ?? '', /not kept any more.*[Rr]eplay.*active/);
+  }
+});
+
+test('sends under another id what other types have made another message', async (t) => {
+  const { store, author, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t, () => {});
+  const webhook = await sending.create(receiver.url);
+  sending.start(undefined, { timeoutMs: 200 });
+  await sending.change(2);
+  await receiver.until(({ length }) => length === 1);
+  receiver.answer = OK;
+  await store.patchWebhook(author, webhook.id, { types: ['created'] });
+  await sending.until(webhook, ({ position, message }) => position === 2 && !message);
+  const [first, second] = receiver.received;
+  assert.notEqual(first?.id, second?.id);
+  assert.deepEqual(positionsOf(receiver.received), [1, 2, 1, 2]);
+});
+
+test('ends what is under way when it is closed, and repeats it under its id', async (t) => {
+  const { clock, folder, reports, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t, () => {});
+  const webhook = await sending.create(receiver.url);
+  const webhooks = sending.start();
+  await sending.change(2);
+  await receiver.until(({ length }) => length === 1);
+  const begunAt = performance.now();
+  await webhooks.close();
+  assert.ok(performance.now() - begunAt < 2_000);
+  assert.equal((await sending.find(webhook)).failures, 0);
+  receiver.answer = OK;
+  sending.start(await openStore(t, { folder, clock }));
+  await sending.until(webhook, ({ position }) => position === 2);
+  const [first, second] = receiver.received;
+  assert.equal(first?.id, second?.id);
+  assert.equal(first?.text, second?.text);
+  assert.deepEqual(reports, []);
+});
+
+test('delivers from one process at a time; another one goes on when it ends', async (t) => {
+  const { clock, folder, ...sending } = await prepareSending(t);
+  const receiver = await startReceiver(t);
+  await sending.create(receiver.url);
+  const webhooks = sending.start();
+  await sending.change(1);
+  await receiver.until(({ length }) => length === 1);
+  sending.start(await openStore(t, { folder, clock }));
+  for (let n = 2; n <= 20; n += 1) {
+    await sending.change(1);
+    await receiver.until((received) => positionsOf(received).includes(n));
+  }
+  assert.deepEqual(positionsOf(receiver.received), countTo(20));
+  await webhooks.close();
+  await sending.change(1);
+  await receiver.until((received) => positionsOf(received).includes(21));
+});

@@ -1,0 +1,174 @@
+/** The address that a request came from, with and without proxies before the server. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import {
+  isLocalClient, readPeerAddress, TrustedProxies,
+} from '../../../src/http/request/client-address.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import { serve } from '../raw.ts';
+
+const PROXIES = new TrustedProxies(['127.0.0.0/8', '10.1.0.0/16', '2001:db8:1::/48']);
+
+interface Fields {
+  readonly forwarded?: string;
+  readonly 'x-forwarded-for'?: string;
+}
+
+/** A request of this peer, as far as it is read here. */
+function ask(remoteAddress: string | undefined, headers: Fields = {}): IncomingMessage {
+  const socket = { remoteAddress, localAddress: remoteAddress, destroyed: false };
+  // The cast: all that is read of a request.
+  return { socket, headers } as unknown as IncomingMessage;
+}
+
+/** As a trusted proxy tells it. */
+function read(headers: Fields): string {
+  return PROXIES.readClientAddress(ask('127.0.0.1', headers));
+}
+
+test('is that of the socket where no proxy is trusted, whatever the headers say', async (t) => {
+  const none = new TrustedProxies([]);
+  const port = await serve(t, (message, response) =>
+    response.end(none.readClientAddress(message)));
+  const headers = {
+    'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1', 'x-real-ip': '192.0.2.1',
+    'cf-connecting-ip': '192.0.2.1', 'true-client-ip': '192.0.2.1',
+  };
+  assert.equal((await send(port, { path: '/', headers })).text, '127.0.0.1');
+});
+
+test('is that of the socket where it is no proxy that is trusted', () => {
+  const peer = ask('192.0.2.9', { 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' });
+  assert.equal(PROXIES.readClientAddress(peer), '192.0.2.9');
+  assert.equal(PROXIES.readClientAddress(ask('192.0.2.9', { forwarded: '"' })), '192.0.2.9');
+});
+
+test('is what a proxy adds, where it sends the field several times, too', async (t) => {
+  const port = await serve(t, (message, response) =>
+    response.end(PROXIES.readClientAddress(message)));
+  const headers = { 'x-forwarded-for': ['198.51.100.7', '192.0.2.1', '10.1.0.3'] };
+  assert.equal((await send(port, { path: '/', headers })).text, '192.0.2.1');
+});
+
+test('is the IPv4 address where the socket reports it mapped into IPv6', () => {
+  for (const [remoteAddress, address] of [
+    ['::ffff:192.0.2.1', '192.0.2.1'], ['2001:db8::1', '2001:db8::1'], [undefined, ''],
+  ] as const) {
+    assert.equal(readPeerAddress(ask(remoteAddress)), address);
+  }
+});
+
+describe('is read from the right, over proxies that are trusted:', () => {
+  const cases: readonly (readonly [kind: string, Fields, address: string])[] = [
+    ['no field', {}, '127.0.0.1'],
+    ['one address', { 'x-forwarded-for': '192.0.2.1' }, '192.0.2.1'],
+    ['a forged one before it', { 'x-forwarded-for': '10.1.0.9, 192.0.2.1' }, '192.0.2.1'],
+    ['junk before it', { 'x-forwarded-for': '<script>, 192.0.2.1,10.1.2.3' }, '192.0.2.1'],
+    ['nothing but proxies', { 'x-forwarded-for': '10.1.0.9, 10.1.0.8' }, '10.1.0.9'],
+    ['empty elements', { 'x-forwarded-for': ' , 192.0.2.1,, ' }, '192.0.2.1'],
+    ['a port', { 'x-forwarded-for': '192.0.2.1:4711' }, '192.0.2.1'],
+    ['IPv6', { 'x-forwarded-for': '2001:DB8::0:1, 2001:db8:1::5' }, '2001:db8::1'],
+    ['IPv6 with a port', { 'x-forwarded-for': '[2001:db8::1]:4711' }, '2001:db8::1'],
+    ['mapped IPv4', { 'x-forwarded-for': '::FFFF:192.0.2.1' }, '192.0.2.1'],
+    ['one that is hidden', { 'x-forwarded-for': '192.0.2.1, unknown, 10.1.0.9' }, '10.1.0.9'],
+    ['Forwarded', { forwarded: 'for=192.0.2.1' }, '192.0.2.1'],
+    ['more of it', { forwarded: 'For=192.0.2.1;proto=https;by=10.1.0.1, for=10.1.0.2' },
+      '192.0.2.1'],
+    ['a forged element before it', { forwarded: 'for=10.1.0.9, for=192.0.2.1' }, '192.0.2.1'],
+    ['quoted IPv6', { forwarded: 'for="[2001:db8::1]:4711"' }, '2001:db8::1'],
+    ['quoted pairs', { forwarded: 'host="a\\"b,for=1.2.3.4";for="192.0.2.\\1"' }, '192.0.2.1'],
+    ['hidden ones', { forwarded: 'for=192.0.2.1, for=_gazonk, for=10.1.0.9' }, '10.1.0.9'],
+    ['an element without one', { forwarded: 'for=192.0.2.1, proto=https' }, '127.0.0.1'],
+    ['an empty field', { forwarded: '' }, '127.0.0.1'],
+    ['both fields that agree', { forwarded: 'for=192.0.2.1', 'x-forwarded-for': '192.0.2.1' },
+      '192.0.2.1'],
+  ];
+  for (const [kind, headers, address] of cases) {
+    test(kind, () => assert.equal(read(headers), address));
+  }
+});
+
+describe('is refused where it is in doubt:', () => {
+  const cases: Readonly<Record<string, Fields>> = {
+    'no address': { 'x-forwarded-for': 'localhost' },
+    'an address with a zone': { 'x-forwarded-for': 'fe80::1%eth0' },
+    'a number that is none': { 'x-forwarded-for': '192.0.2.256' },
+    'a quote that does not end': { forwarded: 'for="192.0.2.1' },
+    'a quote that takes the next element in': { forwarded: 'for="x, for="[2001:db8::1]"' },
+    'two addresses in one element': { forwarded: 'for=10.1.0.9;for=192.0.2.1' },
+    'an address without a name': { forwarded: '192.0.2.1' },
+    'IPv6 that is not quoted': { forwarded: 'for=[2001:db8::1]' },
+    'both fields that disagree': { forwarded: 'for=10.1.0.9', 'x-forwarded-for': '192.0.2.1' },
+    'one that hides and one that tells': { forwarded: '', 'x-forwarded-for': '192.0.2.1' },
+  };
+  for (const [kind, headers] of Object.entries(cases)) {
+    test(kind, () => assert.throws(() => read(headers), { code: 'bad_request' }));
+  }
+
+  test('more than a header can hold is read in no time', () => {
+    const pair = 'a="' + '\\"'.repeat(8_000);
+    assert.throws(() => read({ forwarded: pair }), { code: 'bad_request' });
+  });
+});
+
+describe('is on this machine', () => {
+  const cases: readonly (readonly [kind: string, peer: string | undefined, Fields, boolean])[] = [
+    ['by IPv4', '127.0.0.1', {}, true],
+    ['by any address of 127.0.0.0/8', '127.8.9.1', {}, true],
+    ['by IPv6', '::1', {}, true],
+    ['by IPv4 mapped into IPv6', '::ffff:127.0.0.1', {}, true],
+    ['not by another address', '192.0.2.1', {}, false],
+    ['not by another address mapped into IPv6', '::ffff:192.0.2.1', {}, false],
+    ['not by an address that only begins alike', '127.0.0.1.example', {}, false],
+    ['not by a Unix socket, nor once the socket is closed', undefined, {}, false],
+    ['not by what another machine forwards', '192.0.2.1', { 'x-forwarded-for': '127.0.0.1' },
+      false],
+    ['through a proxy for this machine', '127.0.0.1', { 'x-forwarded-for': '::1' }, true],
+    ['not through a proxy for another', '127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }, false],
+    ['not where the header was forged before a proxy added to it', '::1',
+      { 'x-forwarded-for': '127.0.0.1, 192.0.2.1' }, false],
+    ['not where a proxy further away names another', '::1',
+      { 'x-forwarded-for': '192.0.2.1, 127.0.0.1' }, false],
+    ['not where a proxy hides its client', '::1', { 'x-forwarded-for': 'unknown' }, false],
+    ['through a proxy that sends Forwarded', '::1', { forwarded: 'for="[::1]:4711"' }, true],
+    ['not through one that names another there', '::1', { forwarded: 'for=192.0.2.1' }, false],
+    ['not where Forwarded names nobody', '::1', { forwarded: 'proto=https' }, false],
+    ['not where the two headers disagree', '::1',
+      { forwarded: 'for=127.0.0.1', 'x-forwarded-for': '192.0.2.1' }, false],
+  ];
+  for (const [kind, peer, headers, expected] of cases) {
+    test(kind, () => assert.equal(isLocalClient(ask(peer, headers)), expected));
+  }
+
+  test('is not decided by a header that cannot be read', () => {
+    assert.throws(() => isLocalClient(ask('::1', { forwarded: 'for="' })), { code: 'bad_request' });
+  });
+});
+
+test('refuses proxies that are none', () => {
+  for (const proxy of ['proxy.example', '10.0.0.0/33', '', 'fe80::1%eth0']) {
+    assert.throws(() => new TrustedProxies([proxy]), { code: 'invalid_data' });
+  }
+});
+
+for (const [proxies, expected] of [[['unix'], '192.0.2.1'], [['127.0.0.1'], '']] as const) {
+  const what = proxies[0] === 'unix' ? 'counts' : 'does not count';
+  test(`what comes by a Unix socket ${what} with ${proxies.join()}`, async (t) => {
+    const trusted = new TrustedProxies(proxies);
+    const server = createServer((message, response) =>
+      response.end(trusted.readClientAddress(message)));
+    const path = join(makeFolder(t), 'socket');
+    server.listen(path);
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    const outgoing = request({ socketPath: path, headers, agent: false }).end();
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const chunks = await Array.fromAsync(response, String);
+    assert.equal(chunks.join(''), expected);
+  });
+}

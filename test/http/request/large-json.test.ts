@@ -1,0 +1,55 @@
+/** Large bodies of JSON: how much they may hold, and that to read them holds up nobody for long. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/domain/error.ts';
+import { parseJson, parseLargeJson } from '../../../src/http/request/json.ts';
+import { catchRefusal } from '../../domain/validation-errors.ts';
+import { countTurns } from '../../support/turns.ts';
+
+const MOST = 64_000;
+
+/** So many members, of which the last ones may have the same name. */
+function makeMembers(count: number, names = count): string {
+  const members = Array.from({ length: count }, (_, n) =>
+    `"\\u006d${Math.min(n, names - 1)}":${n}`);
+  return `{${members.join(',')}}`;
+}
+
+for (const [what, text, values] of [
+  ['members', makeMembers(MOST), MOST],
+  ['numbers', `[${'0,'.repeat(MOST - 1)}0]`, MOST],
+  ['empty objects', `[${'{},'.repeat(MOST / 2 - 1)}{}]`, MOST / 2],
+] as const) {
+  test(`takes 64,000 values, and refuses one more: ${what}`, async () => {
+    const bytes = Buffer.from(text);
+    const value = await parseLargeJson(bytes);
+    assert.deepEqual(value, JSON.parse(text));
+    assert.equal(Object.keys(value as object).length, values);
+    const end = text.endsWith('}') ? ',"more":0}' : ',0]';
+    const more = Buffer.from(text.slice(0, -1) + end);
+    const refusal = catchRefusal(() => parseJson(more));
+    assert.equal(refusal.code, 'invalid_json');
+    assert.match(refusal.publicDetail, /more than 64,000 members and items/);
+    await assert.rejects(parseLargeJson(more), AppError);
+  });
+}
+
+test('reads a large body in parts, between which others have turns', async () => {
+  const bytes = Buffer.from(makeMembers(60_000));
+  assert.ok(await countTurns(() => parseLargeJson(bytes)) >= 9);
+});
+
+test('names the member that stands twice in a large body, and lets others have turns', async () => {
+  const bytes = Buffer.from(makeMembers(60_000, 59_999));
+  const turns = await countTurns(() => assert.rejects(parseLargeJson(bytes), (error) =>
+    error instanceof AppError && error.issues[0]?.pointer === '/m59998'));
+  assert.ok(turns >= 17);
+});
+
+test('names a number in a large body that a double cannot hold, in time slices', async () => {
+  const numbers = `${'12.345678901234567,'.repeat(60_000)}1e-400`;
+  const turns = await countTurns(() =>
+    assert.rejects(parseLargeJson(Buffer.from(`[${numbers}]`)), (error) =>
+      error instanceof AppError && error.issues[0]?.pointer === '/60000'));
+  assert.ok(turns >= 17);
+});

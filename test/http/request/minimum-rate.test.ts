@@ -1,0 +1,151 @@
+/** Bodies of any length: how slowly they may come, and how much gzip may make of them. */
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { AppError } from '../../../src/domain/error.ts';
+import { openBody } from '../../../src/http/request/body.ts';
+import {
+  BODY_PACE_BYTES_PER_SECOND, GZIP_FREE_BYTES, GZIP_RATIO_LIMIT,
+} from '../../../src/http/limits.ts';
+import { readPaced } from '../../../src/http/request/minimum-rate.ts';
+import { send } from '../../support/http.ts';
+import { open, serve } from '../raw.ts';
+
+/** For tests that would otherwise wait for ever where the server is wrong. */
+const LIMITED = { timeout: 10_000 };
+const INTERVAL_MS = 30_000;
+const DUE_BYTES = INTERVAL_MS / 1000 * BODY_PACE_BYTES_PER_SECOND;
+
+/** Reads a body under a clock of the test's own. */
+async function startReading(t: TestContext) {
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let seenBytes = 0;
+  const ended = Promise.withResolvers<unknown>();
+  const chunkSeen: (() => void)[] = [];
+  const port = await serve(t, async (request) => {
+    try {
+      for await (const chunk of readPaced(request, INTERVAL_MS)) {
+        seenBytes += chunk.length;
+        for (const resolve of chunkSeen.splice(0)) resolve();
+      }
+      ended.resolve(undefined);
+    } catch (error) {
+      ended.resolve(error);
+    }
+  });
+  const socket = await open(t, port);
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
+  return {
+    socket, ended: ended.promise,
+    /** Sends so much and waits until it was read. */
+    async write(sizeBytes: number): Promise<void> {
+      const wanted = seenBytes + sizeBytes;
+      socket.write(Buffer.alloc(sizeBytes));
+      while (seenBytes < wanted) {
+        await new Promise<void>((resolve) => { chunkSeen.push(resolve); });
+      }
+      await new Promise((resolve) => setImmediate(resolve)); // until it waits again
+    },
+    async pass(ms: number): Promise<void> {
+      now += ms;
+      t.mock.timers.tick(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+describe('a body of any length', LIMITED, () => {
+  test('that hardly comes is refused with request_timeout', async (t) => {
+    const { write, pass, ended } = await startReading(t);
+    for (let second = 0; second < INTERVAL_MS / 1000; second += 1) {
+      await write(1);
+      await pass(1_000);
+    }
+    const error = await ended;
+    assert.ok(error instanceof AppError);
+    assert.equal(error.code, 'request_timeout');
+  });
+
+  test('that does not come is refused with request_timeout', async (t) => {
+    const { write, pass, ended } = await startReading(t);
+    await write(1);
+    await pass(INTERVAL_MS);
+    assert.match(String(await ended), /too slowly/);
+  });
+
+  test('that came fast before is refused once it hardly comes', async (t) => {
+    const { write, pass, ended } = await startReading(t);
+    await write(DUE_BYTES * 10);
+    await pass(INTERVAL_MS);
+    await write(DUE_BYTES - 1);
+    await pass(INTERVAL_MS);
+    assert.match(String(await ended), /too slowly/);
+  });
+
+  test('that comes at the pace is read for as long as it takes', async (t) => {
+    const { write, pass, ended, socket } = await startReading(t);
+    for (let round = 0; round < 20; round += 1) {
+      await write(DUE_BYTES);
+      await pass(INTERVAL_MS);
+    }
+    socket.write(Buffer.alloc(1_000_000 - 20 * DUE_BYTES));
+    assert.equal(await ended, undefined);
+  });
+});
+
+test('does not count the time in which its reader is busy', LIMITED, async (t) => {
+  const port = await serve(t, async (request, response) => {
+    let seenBytes = 0;
+    for await (const chunk of readPaced(request, 20)) {
+      seenBytes += chunk.length;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    response.end(String(seenBytes));
+  });
+  const request = { method: 'POST', path: '/', body: Buffer.alloc(300_000) };
+  assert.equal((await send(port, request)).text, '300000');
+});
+
+describe('gzip', LIMITED, () => {
+  /** How many bytes were made of a body, and what it was refused with. */
+  async function inflate(t: TestContext, body: Uint8Array): Promise<[number, string]> {
+    const result = Promise.withResolvers<[number, string]>();
+    const port = await serve(t, async (request, response) => {
+      let madeBytes = 0;
+      try {
+        for await (const { length } of openBody(request, ['text/csv']).chunks) madeBytes += length;
+        result.resolve([madeBytes, '']);
+      } catch (error) {
+        result.resolve([madeBytes, error instanceof AppError ? error.code : String(error)]);
+      }
+      response.end();
+    });
+    const headers = { 'content-type': 'text/csv', 'content-encoding': 'gzip' };
+    await send(port, { method: 'POST', path: '/', headers, body });
+    return result.promise;
+  }
+
+  test('that becomes very much more than came is refused, and soon', async (t) => {
+    const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
+    const [madeBytes, code] = await inflate(t, bomb);
+    assert.equal(code, 'body_too_large');
+    assert.ok(madeBytes <= Math.max(GZIP_FREE_BYTES, GZIP_RATIO_LIMIT * bomb.length) + 65_536);
+    assert.ok(madeBytes < 64 * 1024 * 1024, `${madeBytes}`);
+  });
+
+  test('of a file that is only small is taken, however it shrinks', async (t) => {
+    assert.deepEqual(await inflate(t, gzipSync(Buffer.alloc(GZIP_FREE_BYTES))), [
+      GZIP_FREE_BYTES, '',
+    ]);
+  });
+
+  test('of rows that are all but the same is taken', async (t) => {
+    const rows = Array.from({ length: 200_000 }, (_, row) =>
+      `SKU-${row},A mug of the same name in all of these rows,Kitchen,12.50,7,"<p>Text</p>"\n`);
+    const text = rows.join('');
+    assert.ok(text.length > 2 * GZIP_FREE_BYTES);
+    assert.deepEqual(await inflate(t, gzipSync(text)), [text.length, '']);
+  });
+});

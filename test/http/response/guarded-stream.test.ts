@@ -1,0 +1,163 @@
+/** What ends a stream, and what it releases however it ends. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, test } from 'node:test';
+import { AppError } from '../../../src/domain/error.ts';
+import { GuardedStream } from '../../../src/http/response/guarded-stream.ts';
+import type { Reply } from '../../../src/http/response/reply.ts';
+
+/** Fails a test that a bug would otherwise leave waiting for ever. */
+const LIMITED = { timeout: 10_000 };
+const REVOKED = new AppError('key_unknown', 'Revoked.');
+
+class FakeResponse extends EventEmitter {
+  writableNeedDrain = false;
+  isDestroyed = false;
+
+  destroy(): this {
+    this.isDestroyed = true;
+    this.emit('close');
+    return this;
+  }
+}
+
+type Options = ConstructorParameters<typeof GuardedStream>[0];
+
+/** A stream of an endless source, and a record of what happened to both. */
+function makeStream(options: Partial<Options> = {}) {
+  const response = new FakeResponse();
+  const seen = { released: 0, closed: 0, cuts: [] as string[] };
+  const stream = new GuardedStream({
+    release: () => { seen.released += 1; },
+    reauthorize: async () => {},
+    reauthorizeIntervalMs: 60_000,
+    durationLimitMs: undefined,
+    whenCut: 'destroy',
+    // The cast: the stream uses nothing else of an answer.
+    response: response as unknown as Options['response'],
+    onCut: ({ code }) => seen.cuts.push(code),
+    ...options,
+  });
+  async function* generate(): AsyncGenerator<string, void, void> {
+    for (;;) {
+      await new Promise(setImmediate);
+      yield 'x';
+    }
+  }
+  const close = async (): Promise<void> => {
+    assert.equal(seen.released, 0, 'the slot is released before the source is closed');
+    seen.closed += 1;
+  };
+  return { response, seen, stream, open: () => stream.from(generate(), close) };
+}
+
+describe('releases its slot, and closes its source, once', LIMITED, () => {
+  for (const pulls of [0, 1, 3]) {
+    test(`when it is returned after ${pulls} chunks`, async () => {
+      const { open, seen, response } = makeStream();
+      const stream = open();
+      for (let n = 0; n < pulls; n += 1) assert.equal((await stream.next()).value, 'x');
+      await stream.return();
+      await stream.return();
+      assert.deepEqual([seen.released, seen.closed], [1, 1]);
+      assert.equal((await stream.next()).done, true);
+      assert.equal(response.listenerCount('close'), 0);
+      assert.equal(stream.signal.aborted, true);
+    });
+  }
+
+  test('when its client leaves and nobody reads on', async () => {
+    const { open, seen, response } = makeStream();
+    const stream = open();
+    await stream.next();
+    response.emit('close');
+    await stream.end();
+    assert.deepEqual([seen.released, seen.closed, seen.cuts], [1, 1, []]);
+  });
+
+  test('when its client leaves before it is opened', async () => {
+    const { open, seen, response } = makeStream();
+    response.emit('close');
+    assert.equal((await open().next()).done, true);
+    assert.deepEqual([seen.released, seen.closed], [1, 1]);
+  });
+
+  test('when its source fails', async () => {
+    const { stream, seen } = makeStream();
+    const failure = new Error('a page is missing');
+    stream.from((async function* (): AsyncGenerator<string> { throw failure; })());
+    await assert.rejects(stream.next(), failure);
+    assert.equal(seen.released, 1);
+  });
+});
+
+describe('a client that is no longer authorized', LIMITED, () => {
+  const reauthorize = async (): Promise<void> => { throw REVOKED; };
+
+  test('is cut off though nobody reads', async () => {
+    const { open, seen, response } = makeStream({ reauthorize, reauthorizeIntervalMs: 1 });
+    const stream = open();
+    while (!response.isDestroyed) await new Promise(setImmediate);
+    await stream.end();
+    assert.deepEqual([seen.cuts, seen.released, seen.closed], [['key_unknown'], 1, 1]);
+  });
+
+  test('gets no chunk where the timer is late', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { open } = makeStream({ reauthorize, reauthorizeIntervalMs: 1 });
+    const stream = open();
+    const start = performance.now();
+    t.mock.method(performance, 'now', () => start + 10);
+    await assert.rejects(stream.next(), REVOKED);
+  });
+
+  test('gets a problem document if nothing was sent yet', async () => {
+    const { stream, open, response, seen } = makeStream({ reauthorize, reauthorizeIntervalMs: 1 });
+    await assert.rejects(stream.race(new Promise(() => {})), REVOKED);
+    assert.throws(open, REVOKED);
+    assert.equal(response.isDestroyed, false);
+    await stream.end();
+    assert.deepEqual([seen.released, seen.closed], [1, 1]);
+  });
+
+  test('sees a stream end that can be resumed', async () => {
+    const options = { reauthorize, reauthorizeIntervalMs: 1, whenCut: 'end' } as const;
+    const { open, response, seen } = makeStream(options);
+    const chunks = await Array.fromAsync(open());
+    assert.deepEqual(new Set(chunks).difference(new Set(['x'])), new Set());
+    assert.deepEqual([response.isDestroyed, seen.released], [false, 1]);
+  });
+});
+
+test('ends after its maximum duration, whether or not it is read', LIMITED, async () => {
+  const { open, response, seen } = makeStream({ durationLimitMs: 1 });
+  const stream = open();
+  while (!response.isDestroyed) await new Promise(setImmediate);
+  await stream.end();
+  assert.deepEqual([seen.cuts, seen.released], [['unavailable'], 1]);
+});
+
+test('reauthorizes repeatedly, one check at a time', LIMITED, async () => {
+  let [calls, concurrent] = [0, 0];
+  const { open } = makeStream({
+    reauthorizeIntervalMs: 1,
+    async reauthorize() {
+      concurrent += 1;
+      assert.equal(concurrent, 1);
+      await new Promise(setImmediate);
+      concurrent -= 1;
+      calls += 1;
+    },
+  });
+  const stream = open();
+  while (calls < 5) await stream.next();
+  await stream.return();
+});
+
+test('is the only stream that a handler can answer with', () => {
+  async function* forge(): AsyncGenerator<string> { yield 'x'; }
+  // @ts-expect-error The compiler rejects any other stream.
+  const forged: Reply = { status: 200, headers: {}, body: forge() };
+  const guarded: Reply = { status: 200, headers: {}, body: makeStream().open() };
+  assert.ok(forged.body !== guarded.body);
+});

@@ -1,0 +1,77 @@
+/** Answers that begin before their request has ended, to clients and to proxies. */
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { HELD_ANSWER_LIMIT_BYTES } from '../../../src/http/limits.ts';
+import { sendReply } from '../../../src/http/response/reply.ts';
+import { open, readToEnd, readUntil, serve } from '../raw.ts';
+
+/** For tests that would otherwise wait for ever where the server is wrong. */
+const LIMITED = { timeout: 10_000 };
+const PROXIED = 'X-Forwarded-For: 192.0.2.1\r\n';
+
+interface Upload {
+  readonly socket: Socket;
+  /** Resolves once the server has read this and gone on: with whether its answer has begun. */
+  send(text: string): Promise<boolean>;
+}
+
+/** A request under way, whose chunks the server sends back while it reads them. */
+async function upload(t: TestContext, fields: string, version = '1.1'): Promise<Upload> {
+  const read: string[] = [];
+  let onRead = (_: boolean): void => {};
+  const port = await serve(t, (request, response) => {
+    async function* echo(): AsyncGenerator<string> {
+      for await (const chunk of request) {
+        yield `<${String(chunk)}>`;
+        read.push(String(chunk));
+        onRead(request.socket.bytesWritten > 0);
+      }
+    }
+    const reply = { status: 200, headers: {}, body: echo() };
+    sendReply(response, reply)?.catch(() => {}); // the client leaves at the end of its test
+  });
+  const socket = await open(t, port);
+  socket.write(`POST / HTTP/${version}\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`);
+  return {
+    socket,
+    async send(text) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      onRead = (hasBegun) => { if (read.join('').endsWith(text)) resolve(hasBegun); };
+      socket.write(text);
+      return promise;
+    },
+  };
+}
+
+test('begin at once for a client that comes by itself', LIMITED, async (t) => {
+  const { socket, send } = await upload(t, 'Content-Length: 2\r\n');
+  const begun = readUntil(socket, '<a>');
+  assert.equal(await send('a'), true);
+  assert.match(await begun, /^HTTP\/1\.1 200 /);
+  socket.write('b');
+  assert.match(await readToEnd(socket), /<b>/);
+});
+
+for (const [who, fields, version] of [
+  ['that says for whom it comes', PROXIED],
+  ['that says so by RFC 7239', 'Forwarded: for=192.0.2.1\r\n'],
+  ['that names itself', 'Via: 1.1 proxy\r\n'],
+  ['that speaks HTTP/1.0', '', '1.0'],
+] as const) {
+  test(`wait for the end of the request of a proxy ${who}`, LIMITED, async (t) => {
+    const { socket, send } = await upload(t, `${fields}Content-Length: 2\r\n`, version);
+    assert.equal(await send('a'), false);
+    const answer = readToEnd(socket);
+    socket.write('b');
+    assert.match(await answer, /^HTTP\/1\.1 200 .*<a>.*<b>/s);
+  });
+}
+
+test('are held for a proxy only up to their limit', LIMITED, async (t) => {
+  const { socket } = await upload(t, `${PROXIED}Transfer-Encoding: chunked\r\n`);
+  const begun = readUntil(socket, 'HTTP/1.1 200 ');
+  const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
+  for (let n = 0; n <= HELD_ANSWER_LIMIT_BYTES / (64 * 1024); n += 1) socket.write(chunk);
+  await begun;
+});

@@ -1,0 +1,171 @@
+/** How many connections a server takes, and clients that hardly read. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { limitConnections } from '../../../src/http/server/connections.ts';
+import { READING_CHECK_INTERVAL_MS, READING_GRACE_MS } from '../../../src/http/limits.ts';
+import { LingeringConnections } from '../../../src/http/server/lingering-close.ts';
+import { listen } from '../../../src/http/server/listener.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+import { readToEnd, readUntil } from '../raw.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+/** For tests that would otherwise wait for ever where the server is wrong. */
+const LIMITED = { timeout: 10_000 };
+
+async function serve(
+  t: TestContext, limits: Parameters<typeof limitConnections>[2],
+  handle: RequestListener = (_, response) => response.end('done'),
+): Promise<number> {
+  const server = createServer(handle);
+  limitConnections(server, new LingeringConnections(), limits);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this type.
+  return (server.address() as AddressInfo).port;
+}
+
+/** Connects from an address of this machine, of which it has many. */
+async function openFrom(t: TestContext, port: number, localAddress: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Opens a connection that is taken, and waits until it is known to be. */
+async function openTaken(t: TestContext, port: number, address: string): Promise<Socket> {
+  const socket = await openFrom(t, port, address);
+  socket.write(GET);
+  await readUntil(socket, 'done');
+  return socket;
+}
+
+function assertRefused(text: string): void {
+  assert.match(text, /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\n/);
+  assert.match(text, /\r\nRetry-After: 5\r\n/);
+  assert.match(text, /"detail":"This server has too many connections\."/);
+}
+
+describe('a connection', LIMITED, () => {
+  test('past the limit of an address is told so, and others are taken', async (t) => {
+    const port = await serve(t, { perAddress: 2, isProxy: () => false });
+    const first = await openTaken(t, port, '127.0.0.2');
+    await openTaken(t, port, '127.0.0.2');
+    const third = await openFrom(t, port, '127.0.0.2');
+    third.write(GET);
+    assertRefused(await readToEnd(third));
+    await openTaken(t, port, '127.0.0.3');
+    // Its place is free again once it has ended.
+    first.end();
+    await once(first.resume(), 'close');
+    await openTaken(t, port, '127.0.0.2');
+  });
+
+  test('of a proxy counts in all alone', async (t) => {
+    const isProxy = (address: string): boolean => address === '127.0.0.2';
+    const port = await serve(t, { all: 3, perAddress: 1, isProxy });
+    for (let count = 0; count < 3; count += 1) await openTaken(t, port, '127.0.0.2');
+    assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.2')));
+    assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.3')));
+  });
+
+  test('that breaks off while it is refused does no harm', async (t) => {
+    const port = await serve(t, { all: 1 });
+    await openTaken(t, port, '127.0.0.2');
+    for (let round = 0; round < 20; round += 1) {
+      const socket = await openFrom(t, port, '127.0.0.3');
+      socket.resetAndDestroy();
+      await once(socket, 'close');
+    }
+    assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.2')));
+  });
+
+  test('from this machine has no limit of its address where the server listens', async (t) => {
+    const { port, stop } = await listen(
+      (_, response) => response.end('done'), { host: '127.0.0.1', port: 0 },
+    );
+    t.after(stop);
+    const opened = Array.from({ length: 300 }, () => openTaken(t, port, '127.0.0.2'));
+    assert.equal((await Promise.all(opened)).length, 300);
+  });
+});
+
+test('a connection of TLS past the limit is ended before it is agreed on', LIMITED, async (t) => {
+  const { cert, key } = makeCertificate();
+  const server = createTlsServer({ cert, key }, (_, response) => response.end('done'));
+  limitConnections(server, new LingeringConnections(), { perAddress: 1, isProxy: () => false });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // A server that listens on a port has an address of this type.
+  const { port } = server.address() as AddressInfo;
+  const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
+  const first = connectTls(options);
+  t.after(() => first.destroy());
+  first.write(GET);
+  assert.match(String((await once(first, 'data'))[0]), /^HTTP\/1\.1 200 /);
+  const second = connectTls(options);
+  t.after(() => second.destroy());
+  await assert.rejects(once(second, 'secureConnect'), { code: 'ECONNRESET' });
+});
+
+describe('a client that reads', LIMITED, () => {
+  const BODY = Buffer.alloc(8 * 1024 * 1024);
+
+  /** A server of a large answer, under a clock of this test's own. */
+  async function serveLarge(t: TestContext) {
+    let now = 0;
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    t.mock.method(performance, 'now', () => now);
+    const answered = Promise.withResolvers<Socket>();
+    const port = await serve(t, {}, (request, response) => {
+      response.end(BODY);
+      answered.resolve(request.socket);
+    });
+    const client = await openFrom(t, port, '127.0.0.1');
+    client.pause();
+    client.write(GET);
+    const pass = (ms: number): void => {
+      now += ms;
+      t.mock.timers.tick(READING_CHECK_INTERVAL_MS);
+    };
+    return { client, socket: await answered.promise, pass };
+  }
+
+  const waitMs = READING_GRACE_MS + BODY.length / 1024 * 1000;
+
+  test('next to nothing is ended in the end', async (t) => {
+    const { socket, pass } = await serveLarge(t);
+    const closed = once(socket, 'close');
+    pass(0);
+    pass(waitMs);
+    assert.equal(socket.destroyed, false);
+    pass(1_000);
+    await closed;
+  });
+
+  test('slowly has its answer', async (t) => {
+    const { client, socket, pass } = await serveLarge(t);
+    pass(0);
+    pass(waitMs - 1);
+    let seenBytes = 0;
+    client.on('data', (chunk: Buffer) => { seenBytes += chunk.length; }).resume();
+    while (seenBytes < BODY.length) await once(client, 'data');
+    while (socket.writableLength > 0) await new Promise((resolve) => setImmediate(resolve));
+    pass(2);
+    pass(waitMs);
+    assert.equal(socket.destroyed, false);
+  });
+});

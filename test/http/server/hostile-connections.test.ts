@@ -1,0 +1,125 @@
+/** Two thousand hostile connections at once, and a good client beside them. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createKey, createSeller } from '../../cli/setup.ts';
+import { startServing } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
+import { send } from '../../support/http.ts';
+import type { Attack, Held } from './hostile-clients.ts';
+
+const CONNECTIONS = 2_000;
+const REQUESTS = 300;
+const ROUNDS_LIMIT = 3;
+const P99_LIMIT_MS = 250;
+const MEMORY_LIMIT_MIB = 200;
+const PATH = '/api/v1/products';
+
+/** Reads the first products on one connection, again and again. */
+class GoodClient {
+  readonly #options: object;
+
+  constructor(t: TestContext, port: number, key: string) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const headers = { 'x-api-key': key };
+    this.#options = { host: '127.0.0.1', port, path: `${PATH}?limit=10`, headers, agent };
+  }
+
+  /** How long one answer takes, in milliseconds. */
+  async ask(): Promise<number> {
+    const start = performance.now();
+    const outgoing = get(this.#options);
+    // The cast: what this event comes with.
+    const [answer] = (await once(outgoing, 'response')) as [NodeJS.ReadableStream & {
+      readonly statusCode: number;
+    }];
+    assert.equal(answer.statusCode, 200);
+    await once(answer.resume(), 'end');
+    return performance.now() - start;
+  }
+
+  async measureP99(): Promise<number> {
+    const times: number[] = [];
+    for (let count = 0; count < REQUESTS; count += 1) {
+      times.push(await this.ask());
+      await delay(5); // to be there for some time
+    }
+    return times.sort((a, b) => a - b)[Math.floor(REQUESTS * 0.99)] ?? NaN;
+  }
+}
+
+/** Resident memory, MiB; NaN where the system does not tell. */
+function readMemory({ pid }: ChildProcess): number {
+  const path = `/proc/${pid}/status`;
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1] ?? NaN) / 1024;
+}
+
+function countOpenFiles({ pid }: ChildProcess): number {
+  const path = `/proc/${pid}/fd`;
+  return existsSync(path) ? readdirSync(path).length : 0;
+}
+
+async function ask(attackers: ChildProcess): Promise<Held> {
+  attackers.send('how many?');
+  // The cast: it sends nothing else.
+  const [held] = (await once(attackers, 'message')) as [Held];
+  return held;
+}
+
+async function startShop(t: TestContext) {
+  const folder = join(makeFolder(t), 'data');
+  await createSeller(folder);
+  const { key } = await createKey(folder);
+  const serving = await startServing(t, ['--data', folder, '--rate-limit', '0']);
+  const rows = Array.from({ length: 1_000 }, (_, row) => `Mug ${row},Kitchen,M-${row},1,1\n`);
+  const imported = await send(serving.port, {
+    method: 'POST', path: `${PATH}/import`,
+    headers: { 'x-api-key': key, 'content-type': 'text/csv' },
+    body: `name,category,sku,price,stock\n${rows.join('')}`,
+  });
+  assert.match(imported.text, /"created":1000/);
+  return { ...serving, key };
+}
+
+test('serves a good client, and stays small, beside 2,000 hostile connections', {
+  timeout: 120_000,
+}, async (t) => {
+  const { port, key, child, stop } = await startShop(t);
+  const client = new GoodClient(t, port, key);
+  for (let count = 0; count < 50; count += 1) await client.ask();
+  const before = { memory: readMemory(child), files: countOpenFiles(child) };
+
+  const attack: Attack = { port, key, connections: CONNECTIONS };
+  const attackers = fork(join(import.meta.dirname, 'hostile-clients.ts'), [JSON.stringify(attack)]);
+  t.after(() => { attackers.kill('SIGKILL'); });
+  // Those that the server has just ended are being opened again.
+  while ((await ask(attackers)).open < CONNECTIONS * 0.95) await delay(50);
+
+  let p99 = await client.measureP99();
+  // A machine that was busy with something else says nothing of the server.
+  for (let round = 1; round < ROUNDS_LIMIT && p99 >= P99_LIMIT_MS; round += 1) {
+    p99 = await client.measureP99();
+  }
+  const held = await ask(attackers);
+  const grownMib = readMemory(child) - before.memory;
+  t.diagnostic(`p99 ${p99.toFixed(1)} ms, ${held.open} held, ${grownMib.toFixed(0)} MiB more`);
+  t.diagnostic(`opened ${JSON.stringify(held.opened)}`);
+  assert.ok(p99 < P99_LIMIT_MS, `the p99 is ${p99} ms`);
+  assert.ok(held.open > CONNECTIONS * 0.8, `only ${held.open} are held`);
+  assert.equal(Object.keys(held.opened).length, 8);
+  assert.ok(!(grownMib > MEMORY_LIMIT_MIB), `grown by ${grownMib} MiB`);
+
+  // Nothing of them is left once they are gone.
+  attackers.kill('SIGKILL');
+  await once(attackers, 'close');
+  while (countOpenFiles(child) > before.files + 5) await delay(50);
+  await client.ask();
+  assert.equal(await stop('SIGTERM'), 0);
+});

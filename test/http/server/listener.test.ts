@@ -1,0 +1,184 @@
+/** The HTTP server around a handler, over raw sockets. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { describe, test, type TestContext } from 'node:test';
+import {
+  HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS, STOP_TIMEOUT_MS,
+} from '../../../src/http/limits.ts';
+import { listen, type Listener } from '../../../src/http/server/listener.ts';
+import { send } from '../../support/http.ts';
+import { exchange, open, readToEnd, readUntil } from '../raw.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+async function start(
+  t: TestContext, handle: RequestListener = (_, response) => response.end('done'),
+): Promise<Listener> {
+  const listener = await listen(handle, { host: '127.0.0.1', port: 0 });
+  t.after(() => listener.stop());
+  return listener;
+}
+
+/** Checks an answer to a request that could not be parsed: a problem that ends the connection. */
+function assertProblem(text: string, status: number): void {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} \\w+`));
+  assert.match(head, /\r\nConnection: close(\r\n|$)/i);
+  assert.match(head, /\r\nContent-Type: application\/problem\+json(\r\n|$)/i);
+  assert.match(head, new RegExp(`\r\nContent-Length: ${Buffer.byteLength(body)}(\r\n|$)`, 'i'));
+  const problem = JSON.parse(body);
+  assert.equal(problem.status, status);
+  assert.ok(head.startsWith(`HTTP/1.1 ${status} ${problem.title}\r\n`));
+}
+
+test('listens on a free port for port 0 and hands requests on', async (t) => {
+  const { port } = await start(t, ({ method, url }, response) => response.end(`${method} ${url}`));
+  assert.ok(port > 0);
+  assert.equal((await send(port, { path: '/a?b' })).text, 'GET /a?b');
+});
+
+test('rejects where the port is in use', async (t) => {
+  const { port } = await start(t);
+  await assert.rejects(listen(() => {}, { host: '127.0.0.1', port }), { code: 'EADDRINUSE' });
+  assert.equal((await send(port, { path: '/' })).text, 'done', 'the first server still listens');
+});
+
+test('rejects where the address is not of this machine', async () => {
+  await assert.rejects(listen(() => {}, { host: '192.0.2.1', port: 0 }), { code: 'EADDRNOTAVAIL' });
+});
+
+describe('answers 400 and ends the connection:', () => {
+  const requests = {
+    'a request line that is none': 'NONSENSE\r\n\r\n',
+    'binary junk': '\x16\x03\x01\x02\x00',
+    'a header without a colon': 'GET / HTTP/1.1\r\nHost: x\r\nBroken\r\n\r\n',
+    'a space before the colon': 'GET / HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n',
+    'a control character in a header': 'GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n',
+    'two content lengths':
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    'a length beside chunks':
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n'
+      + 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'a length that is no number': 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+    'a folded header': 'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n',
+  };
+  for (const [kind, bytes] of Object.entries(requests)) {
+    test(kind, async (t) => {
+      let handled = 0;
+      const { port } = await start(t, (_, response) => {
+        handled += 1;
+        response.end();
+      });
+      assertProblem(await exchange(t, port, bytes), 400);
+      assert.equal(handled, 0);
+    });
+  }
+
+  test('a chunk whose size is none', async (t) => {
+    const { port } = await start(t, (request) => request.resume());
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    assertProblem(await exchange(t, port, `${head}zz\r\n`), 400);
+  });
+});
+
+describe('headers', () => {
+  test('of nearly the limit are taken', async (t) => {
+    const { port } = await start(t);
+    const headers = { a: 'x'.repeat(HEADER_LIMIT_BYTES - 500) };
+    assert.equal((await send(port, { path: '/', headers })).status, 200);
+  });
+
+  test('past the limit are answered with 431', async (t) => {
+    const { port } = await start(t);
+    const bytes = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(HEADER_LIMIT_BYTES)}\r\n\r\n`;
+    assertProblem(await exchange(t, port, bytes), 431);
+  });
+
+  test('of too great a number are answered with 431', async (t) => {
+    const { port } = await start(t);
+    const lines = Array.from({ length: HEADER_COUNT_LIMIT + 1 }, (_, n) => `H${n}: x\r\n`).join('');
+    const bytes = `GET / HTTP/1.1\r\nHost: x\r\n${lines}Connection: close\r\n\r\n`;
+    assertProblem(await exchange(t, port, bytes), 431);
+  });
+
+  const timeoutMs = HEADERS_TIMEOUT_MS * 3;
+  test('that do not come are answered with 408', { timeout: timeoutMs }, async (t) => {
+    const { port } = await start(t);
+    assertProblem(await exchange(t, port, 'GET / HTTP/1.1\r\nHost: x\r\n'), 408);
+  });
+});
+
+test('answers 413 to chunk extensions without end', async (t) => {
+  const { port } = await start(t, (request) => request.resume());
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  assertProblem(await exchange(t, port, `${head}1;${'x'.repeat(HEADER_LIMIT_BYTES + 1)}`), 413);
+});
+
+test('goes on after clients that break off', async (t) => {
+  const { port } = await start(t);
+  for (const bytes of ['', 'GET', 'GET / HTTP/1.1\r\nHost', 'NONSENSE\r\n\r\n']) {
+    const socket = await open(t, port);
+    if (bytes) socket.write(bytes);
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+  }
+  assert.equal((await send(port, { path: '/' })).text, 'done');
+});
+
+describe('stop', { timeout: 10_000 }, () => {
+  // Under the 5 s after which an idle connection would end by itself.
+  const soon = { timeout: 4_000 };
+
+  test('lets a request under way finish, and takes no more', soon, async (t) => {
+    const begun = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { port, stop } = await start(t, (_, response) => {
+      begun.resolve();
+      void release.promise.then(() => response.end('finished'));
+    });
+    const socket = await open(t, port);
+    socket.write(GET);
+    await begun.promise;
+    let isStopped = false;
+    const stopped = stop().then(() => { isStopped = true; });
+    await assert.rejects(send(port, { path: '/' }), { code: 'ECONNREFUSED' });
+    assert.equal(isStopped, false);
+    release.resolve();
+    assert.match(await readToEnd(socket), /^HTTP\/1\.1 200 .*finished/s);
+    await stopped;
+  });
+
+  test('ends connections that are idle or never asked', soon, async (t) => {
+    const { port, stop } = await start(t);
+    const used = await open(t, port);
+    used.write(GET);
+    await readUntil(used, 'done');
+    const unused = await open(t, port);
+    const closed = [used, unused].map((socket) => once(socket.resume(), 'close'));
+    await stop();
+    await Promise.all(closed);
+  });
+
+  test('ends a request that does not finish, after 8 s', soon, async (t) => {
+    const begun = Promise.withResolvers<void>();
+    const { port, stop } = await start(t, () => begun.resolve());
+    const socket = await open(t, port);
+    socket.write(GET);
+    await begun.promise;
+    const closed = once(socket.resume(), 'close');
+    t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    const stopped = stop();
+    t.mock.timers.tick(STOP_TIMEOUT_MS - 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(socket.closed, false);
+    t.mock.timers.tick(1);
+    await Promise.all([stopped, closed]);
+  });
+
+  test('may be asked for twice', soon, async (t) => {
+    const { stop } = await start(t);
+    await Promise.all([stop(), stop()]);
+    await stop();
+  });
+});

@@ -1,0 +1,32 @@
+/** Work in parts: between any two of them the event loop goes round. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextTurn } from '../../src/runtime/event-loop.ts';
+
+test('does one part of all work that takes long in a turn, in the order of asking', async () => {
+  const parts: string[] = [];
+  const turns: string[][] = [];
+  const work = async (name: string): Promise<void> => {
+    for (let part = 0; part < 3; part += 1) {
+      await nextTurn();
+      parts.push(`${name}${part}`);
+    }
+  };
+  let isOver = false;
+  const look = (): void => {
+    turns.push(parts.splice(0));
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  await Promise.all([work('a'), work('b')]);
+  isOver = true;
+  look();
+  assert.deepEqual(turns.flat(), ['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
+  for (const turn of turns) assert.ok(turn.length <= 1, turn.join());
+});
+
+test('begins again after a time without work', async () => {
+  await nextTurn();
+  await new Promise((resolve) => { setImmediate(resolve); });
+  await nextTurn();
+});

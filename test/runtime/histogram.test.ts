@@ -1,0 +1,17 @@
+/** Counts by size. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Histogram } from '../../src/runtime/histogram.ts';
+
+test('counts each value in all buckets that it is at most, and those above all apart', () => {
+  const histogram = new Histogram([1, 2.5, 10]);
+  assert.deepEqual(histogram.read(), {
+    buckets: [{ atMost: 1, count: 0 }, { atMost: 2.5, count: 0 }, { atMost: 10, count: 0 }],
+    count: 0, sum: 0,
+  });
+  for (const value of [0, 1, 1.5, 2.5, 9, 10.5, 1_000]) histogram.add(value);
+  assert.deepEqual(histogram.read(), {
+    buckets: [{ atMost: 1, count: 2 }, { atMost: 2.5, count: 4 }, { atMost: 10, count: 5 }],
+    count: 7, sum: 1_024.5,
+  });
+});

@@ -1,0 +1,57 @@
+/** The chain of the audit log: each event is sealed with the one before it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import type { Store } from '../../../../src/store/store.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor } from '../../contract/fixture.ts';
+import { join as joinPortal } from '../../contract/portal-fixture.ts';
+import { readChain } from './audit-chain.ts';
+import { openStore } from '../open.ts';
+
+function note(store: Store, subject: string): Promise<void> {
+  return store.noteAuditEvent({
+    sellerId: undefined, type: 'sign_in_refused', address: '192.0.2.7', subject,
+  });
+}
+
+test('seals each event with itself and the one before it', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  await joinPortal(store);
+  await store.revokeKey(await makeAuthor(store));
+  await note(store, 'Zoë 🧾 "x"\\');
+  await note(store, '\ud800');
+  const { rows, expected } = readChain(folder);
+  assert.deepEqual(rows.map(({ n }) => n), countTo(rows.length));
+  assert.deepEqual(rows.map(({ type }) => type), ['account_created', 'key_created', 'key_created',
+    'key_revoked', 'sign_in_refused', 'sign_in_refused']);
+  assert.deepEqual(rows.map(({ hash }) => Buffer.from(hash)), expected);
+});
+
+test('keeps one chain for all processes, and across a restart', async (t) => {
+  const folder = makeFolder(t);
+  const first = await openStore(t, { folder });
+  await note(first, 'first');
+  await first.close();
+  const [one, other] = [await openStore(t, { folder }), await openStore(t, { folder })];
+  await Promise.all(countTo(20).map((n) => note(n % 2 === 0 ? one : other, String(n))));
+  const { rows, expected } = readChain(folder);
+  assert.equal(rows.length, 21);
+  assert.deepEqual(rows.map(({ hash }) => Buffer.from(hash)), expected);
+});
+
+test('shows where an event was changed or removed', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  for (const n of countTo(4)) await note(store, String(n));
+  await store.close();
+  const db = new DatabaseSync(join(folder, 'catalogue.db'));
+  db.exec("UPDATE audit_event SET subject = 'forged' WHERE n = 2");
+  db.exec('DELETE FROM audit_event WHERE n = 4');
+  db.close();
+  const { rows, expected } = readChain(folder);
+  const broken = rows.map(({ hash }, index) => !expected[index]?.equals(hash));
+  assert.deepEqual(broken, [false, true, true]);
+});

@@ -1,0 +1,289 @@
+/** A backup that is put in the place of a catalogue: whole, or not at all. */
+import assert from 'node:assert/strict';
+import {
+  closeSync, copyFileSync, existsSync, globSync, linkSync, openSync, readdirSync, readFileSync,
+  rmSync, statSync, truncateSync, writeFileSync, writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { SellerId } from '../../../../src/domain/id.ts';
+import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
+import { backUp } from '../../../../src/store/sqlite/backup/backup.ts';
+import { openAlone, openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
+import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { restore, type Restored } from '../../../../src/store/sqlite/backup/restore.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import type { Author } from '../../../../src/store/write.ts';
+import { startServing } from '../../../support/command.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { mountSmallDisk } from '../../../support/small-disk.ts';
+import { makeHash, makeNewKey, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { join as joinPortal, makeNewSession } from '../../contract/portal-fixture.ts';
+import { makeNewWebhook } from '../../contract/webhooks.ts';
+import { openStore } from '../open.ts';
+import { FILE_NAME, readFolder, readMode } from '../engine/read-file.ts';
+import { findAll } from '../search/fixture.ts';
+
+const AT = Date.UTC(2026, 10, 21, 9, 30, 5, 999);
+const KEPT = `${FILE_NAME}.replaced-20261121T093005Z`;
+const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migrations');
+const ignore = (): void => {};
+
+test('brings back what was backed up, and keeps what was there under another name', async (t) => {
+  const { folder, store, file, sellerId } = await makeBackup(t);
+  const author = await makeKey(store, sellerId);
+  const before = await readAll(store, sellerId);
+  const session = makeNewSession();
+  await store.createSession(sellerId, session, { passwordHash: '$argon2id$one', hasTotp: true });
+  await store.createProduct(author, makeNewProduct());
+  assert.equal((await findAll(store, sellerId)).length, before.length + 1);
+  await store.close();
+
+  const bytes = readFileSync(file);
+  const { version: _, mark: __, ...told } = await restoreTo(folder, file, { isReplacing: true });
+  assert.deepEqual(told, {
+    sellers: 1, products: 3, changes: 3, bytes: bytes.length, kept: [KEPT],
+    secrets: { sealed: 2, opened: 2 },
+  });
+  assert.deepEqual(readFileSync(file), bytes);
+  assert.deepEqual(readdirSync(folder).toSorted(),
+    [FILE_NAME, KEPT, 'search.db.lock', 'server.key']);
+  assert.deepEqual([readMode(join(folder, FILE_NAME)), readMode(folder)], ['600', '700']);
+  assert.deepEqual(countProducts(join(folder, KEPT)), 4);
+
+  const again = await openStore(t, { folder });
+  assert.deepEqual(await readAll(again, sellerId), before);
+  assert.deepEqual(await findAll(again, sellerId), before);
+  assert.deepEqual(await again.listSessions(sellerId, 10), [], 'everybody is signed out');
+  assert.equal((await again.createProduct(author, makeNewProduct())).position, 4);
+  assert.equal((await findAll(again, sellerId)).length, 4);
+});
+
+test('makes a catalogue where there is none, and says if its secrets do not open', async (t) => {
+  const { folder, store, file } = await makeBackup(t);
+  await store.close();
+  const other = join(makeFolder(t), 'new', 'data');
+  const { secrets, kept } = await restoreTo(other, file);
+  assert.deepEqual([secrets, kept], [{ sealed: 2, opened: 0 }, []]);
+  assert.deepEqual(readdirSync(other), [FILE_NAME]);
+  copyFileSync(join(folder, 'server.key'), join(other, 'server.key'));
+  const again = await restoreTo(other, file, { isReplacing: true });
+  assert.deepEqual(again.secrets, { sealed: 2, opened: 2 });
+});
+
+test('replaces nothing unless it is told to', async (t) => {
+  const { folder, store, file } = await makeBackup(t);
+  await store.close();
+  const before = readFolder(folder);
+  await assert.rejects(restoreTo(folder, file), {
+    code: 'unavailable', message: /There is a catalogue in .* already\. .* --replace/,
+  });
+  assert.deepEqual(readFolder(folder), before);
+});
+
+test('refuses a folder that a server uses, however idle, which goes on', async (t) => {
+  const { folder, store, file, sellerId } = await makeBackup(t);
+  await store.close();
+  const serving = await startServing(t, ['--data', folder]);
+  await assert.rejects(restoreTo(folder, file, { isReplacing: true }), {
+    code: 'unavailable', message: /is in use\. Stop the server.* Nothing was changed\./,
+  });
+  assert.ok(!readdirSync(folder).some((name) => /replaced|part/.test(name)));
+  assert.equal(await serving.stop('SIGTERM'), 0);
+  const again = await openStore(t, { folder });
+  assert.equal((await readAll(again, sellerId)).length, 3);
+});
+
+test('lets nobody write to a file that got another name while he opened it', (t) => {
+  const folder = makeFolder(t);
+  const [file, kept] = [join(folder, 'one.db'), join(folder, 'kept.db')];
+  const first = new DatabaseSync(file);
+  first.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (n)');
+  assert.throws(() => openAlone(file), { errcode: 5 });
+  first.close();
+  const alone = openAlone(file);
+  const late = new DatabaseSync(file); // as a server that starts amid a restore
+  assert.throws(() => late.exec('PRAGMA journal_mode = WAL'), { errcode: 5 });
+  const target = new NewFile(file);
+  target.begin();
+  openWriter(target.part).close();
+  target.replace(kept);
+  alone.close();
+  assert.throws(() => late.exec('PRAGMA journal_mode = WAL'), /readonly/);
+  assert.throws(() => late.exec('INSERT INTO one VALUES (1)'), /readonly/);
+  late.close();
+});
+
+const FAULTS: readonly [what: string, spoil: (file: string) => void, says: RegExp][] = [
+  ['no file', (file) => rmSync(file), /There is no file/],
+  ['a file of somebody else', (file) => writeFileSync(file, 'a letter'), /is not a database of/],
+  ['one of a newer version', (file) => change(file, 'PRAGMA user_version = 999'), /newer version/],
+  ['one that is cut off', (file) => cutOff(file), /copy\.db is not whole|malformed/],
+  ['one with a page of nothing', (file) => spoilPage(file), /copy\.db is not whole|malformed/],
+  ['one without a change', (file) => change(file, 'DELETE FROM change WHERE position = 2'),
+    /copy\.db is not whole: The history of seller sel_\w+ has no change/],
+  ['a database in use', (file) => writeFileSync(`${file}-shm`, ''), /"backup" first/],
+];
+
+test('restores nothing but a whole backup, and leaves the catalogue otherwise', async (t) => {
+  const { folder, store, file } = await makeBackup(t);
+  await store.close();
+  const names = readdirSync(folder);
+  for (const [what, spoil, says] of FAULTS) {
+    const faulty = join(makeFolder(t), 'copy.db');
+    copyFileSync(file, faulty);
+    spoil(faulty);
+    await assert.rejects(restoreTo(folder, faulty, { isReplacing: true }), says, what);
+    assert.deepEqual(readdirSync(folder), names, what);
+    assert.equal(countProducts(join(folder, FILE_NAME)), 3, what);
+    const empty = join(makeFolder(t), 'data');
+    await assert.rejects(restoreTo(empty, faulty), says, what);
+    assert.deepEqual(existsSync(empty) ? readdirSync(empty) : [], [], what);
+  }
+});
+
+for (const [what, sql, text] of [
+  ['a trigger', `CREATE TRIGGER unrevoke AFTER UPDATE OF revoked_at ON api_key BEGIN
+    UPDATE api_key SET revoked_at = NULL; END`, 'trigger unrevoke does not belong here'],
+  ['a view', 'CREATE VIEW everything AS SELECT * FROM product', 'view everything does not'],
+  ['a view in the place of a table, which never ends', `ALTER TABLE change_minute RENAME TO other;
+    CREATE VIEW change_minute AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)
+      SELECT n AS seller_id, n AS position FROM r`, 'table other does not belong here'],
+  ['a table of somebody else', 'CREATE TABLE other (id INTEGER) STRICT', 'table other does not'],
+] as const) {
+  test(`refuses a backup with ${what}, and leaves the catalogue as it is`, async (t) => {
+    const { folder, store, file } = await makeBackup(t);
+    await store.close();
+    change(file, sql);
+    const before = readdirSync(folder);
+    await assert.rejects(restoreTo(folder, file, { isReplacing: true }), {
+      code: 'unavailable', message: new RegExp(`is not as this server makes it: The ${text}`),
+    });
+    assert.deepEqual(readdirSync(folder), before);
+    assert.equal(countProducts(join(folder, FILE_NAME)), 3);
+  });
+}
+
+test('leaves a file of somebody else and a shared folder untouched', async (t) => {
+  const { store, file } = await makeBackup(t);
+  await store.close();
+  const [foreign, shared] = [makeFolder(t), makeFolder(t)];
+  writeFileSync(join(foreign, FILE_NAME), 'a letter');
+  writeFileSync(join(shared, 'letter.txt'), 'a letter');
+  const before = [foreign, shared].map(readFolder);
+  await assert.rejects(restoreTo(foreign, file, { isReplacing: true }), /is not a database of/);
+  await assert.rejects(restoreTo(shared, file, { isReplacing: true }), /has other uses/);
+  assert.deepEqual([foreign, shared].map(readFolder), before);
+});
+
+test('takes back an update: what a newer version has left is kept aside', async (t) => {
+  const { folder, store, file, sellerId } = await makeBackup(t);
+  await store.close();
+  change(join(folder, FILE_NAME), 'PRAGMA user_version = 999');
+  await restoreTo(folder, file, { isReplacing: true });
+  assert.equal((await readAll(await openStore(t, { folder }), sellerId)).length, 3);
+  assert.equal(countProducts(join(folder, KEPT)), 3);
+});
+
+test('restores a backup of an old version, which is updated when it opens', async (t) => {
+  const file = join(makeFolder(t), 'copy.db');
+  const old = new DatabaseSync(file);
+  old.exec(readFileSync(join(SCHEMAS, globSync('001-*.sql', { cwd: SCHEMAS })[0] ?? ''), 'utf8'));
+  old.exec(`INSERT INTO server_secret (name, value) VALUES ('cursor', zeroblob(32));
+    INSERT INTO seller (id, name, currency, currency_decimals, created_at)
+    VALUES (5, 'A shop', 'EUR', 2, 0);
+    PRAGMA application_id = ${0x53504163}; PRAGMA user_version = 1`);
+  old.close();
+  const folder = join(makeFolder(t), 'data');
+  const { version, sellers } = await restoreTo(folder, file);
+  assert.deepEqual([version, sellers], [1, 1]);
+  const store = await openStore(t, { folder });
+  assert.equal((await store.listSellers({ after: undefined, limit: 9 })).length, 1);
+});
+
+test('keeps away the log of a catalogue that is gone, which is none of the new one', async (t) => {
+  const { folder, store, file } = await makeBackup(t);
+  await store.close();
+  rmSync(join(folder, FILE_NAME));
+  writeFileSync(join(folder, `${FILE_NAME}-wal`), 'an old log');
+  const { kept } = await restoreTo(folder, file);
+  assert.deepEqual(kept, [`${KEPT}-wal`]);
+  assert.equal(readFileSync(join(folder, `${KEPT}-wal`), 'utf8'), 'an old log');
+});
+
+test('removes the second name of the catalogue that a killed restore has left', async (t) => {
+  const { folder, store, file } = await makeBackup(t);
+  await store.close();
+  const left = join(folder, `${FILE_NAME}.replaced-20260101T000000Z`);
+  linkSync(join(folder, FILE_NAME), left);
+  const other = join(folder, `${FILE_NAME}.replaced-20250101T000000Z`);
+  writeFileSync(other, 'an older catalogue');
+  await restoreTo(folder, file, { isReplacing: true });
+  assert.deepEqual([existsSync(left), existsSync(other)], [false, true]);
+});
+
+test('says where there is no room, and leaves nothing', async (t) => {
+  const { store, file } = await makeBackup(t);
+  await store.close();
+  const disk = mountSmallDisk(t, '64k');
+  if (disk === undefined) return;
+  await assert.rejects(restoreTo(join(disk, 'data'), file), { code: 'storage_full' });
+  assert.deepEqual(readdirSync(join(disk, 'data')), []);
+});
+
+/** A store with three products and two sealed secrets, and a backup of it. */
+async function makeBackup(t: TestContext) {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const { sellerId } = await joinPortal(store);
+  const author = await makeKey(store, sellerId);
+  for (let n = 0; n < 3; n += 1) await store.createProduct(author, makeNewProduct());
+  await store.createWebhook(author, makeNewWebhook());
+  const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
+  await store.enableTotp(sellerId, totp, '');
+  const file = join(makeFolder(t), 'copy.db');
+  await backUp(folder, new NewFile(file), ignore);
+  return { folder, store, file, sellerId };
+}
+
+async function makeKey(store: Store, sellerId: SellerId): Promise<Author> {
+  return { sellerId, keyId: (await store.createKey(sellerId, makeHash(), makeNewKey())).id };
+}
+
+function restoreTo(
+  folder: string, file: string, { isReplacing } = { isReplacing: false },
+): Promise<Restored> {
+  const target = new NewFile(join(folder, FILE_NAME));
+  return restore({ file, folder, target, isReplacing, at: AT }, ignore);
+}
+
+function change(file: string, sql: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(sql);
+  db.close();
+}
+
+function cutOff(file: string): void {
+  truncateSync(file, statSync(file).size - 4_096);
+}
+
+/** Writes nothing over the first page of an index. */
+function spoilPage(file: string): void {
+  const db = new DatabaseSync(file, { readOnly: true });
+  const row = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'product_sku'").get();
+  db.close();
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(4_096), 0, 4_096, (Number(row?.['rootpage']) - 1) * 4_096);
+  closeSync(handle);
+}
+
+function countProducts(file: string): number {
+  const db = new DatabaseSync(file);
+  try {
+    assert.equal(db.prepare('PRAGMA integrity_check').get()?.['integrity_check'], 'ok');
+    return Number(db.prepare('SELECT count(*) AS count FROM product').get()?.['count']);
+  } finally {
+    db.close();
+  }
+}

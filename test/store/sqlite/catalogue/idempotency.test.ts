@@ -1,0 +1,53 @@
+/** The records of idempotency keys: how they go. */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import { IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP } from '../../../../src/config.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { readRows } from '../engine/read-file.ts';
+
+test('forgets old keys in small steps while new ones come', async (t) => {
+  const folder = makeFolder(t);
+  const clock = makeClock();
+  const store = await openStore(t, { folder, clock });
+  const author = await makeAuthor(store);
+  const write = (key: string) =>
+    store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct());
+  const count = () => readRows(folder, 'SELECT at FROM idempotency').length;
+  const old = IDEMPOTENCY_PRUNE_STEP * 2 + 1;
+  for (const n of countTo(old)) await write(`old-${n}`);
+  assert.equal(count(), old);
+  clock.now += 2 * DAY_MS;
+  for (const [n, left] of [old - IDEMPOTENCY_PRUNE_STEP, 1, 0].entries()) {
+    await write(`new-${n}`);
+    assert.equal(count(), left + n + 1);
+  }
+  await store.close();
+});
+
+test('forgets old keys of sellers who do not come back, and none that may be asked for',
+  async (t) => {
+    const folder = makeFolder(t);
+    const clock = makeClock();
+    const store = await openStore(t, { folder, clock });
+    const [gone, active] = [await makeAuthor(store), await makeAuthor(store)];
+    const write = (author: typeof gone, key: string) =>
+      store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct());
+    for (const n of countTo(IDEMPOTENCY_PRUNE_RECORDS * 2 + 1)) await write(gone, `old-${n}`);
+    clock.now += DAY_MS;
+    await write(gone, 'last');
+    await write(active, 'first');
+    clock.now += DAY_MS;
+    await store.pruneIdempotency();
+    const rows = readRows(folder, 'SELECT key_hash AS hash FROM idempotency');
+    const hashes = [[gone, 'last'], [active, 'first']] as const;
+    const expected = hashes.map(([{ sellerId }, key]) => hash('sha256', `${sellerId}:${key}`));
+    assert.deepEqual(
+      rows.map((row) => Buffer.from(row['hash'] as Uint8Array).toString('hex')).toSorted(),
+      expected.toSorted(),
+    );
+    await store.close();
+  });

@@ -1,0 +1,29 @@
+/** Watching for commits: what was read before in the same turn must not hide one of them. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { makeFolder } from '../../../support/folder.ts';
+import { makeSeller } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { FILE_NAME } from './read-file.ts';
+
+test('shows what another process wrote before the watch began, or is told of it', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const { id } = await makeSeller(store);
+  const other = new DatabaseSync(join(folder, FILE_NAME));
+  t.after(() => other.close());
+  const rename = other.prepare('UPDATE seller SET name = ? WHERE id = ?');
+  void store.findSeller(id); // the snapshot of this turn begins
+  rename.run('Second', id);
+  const { promise: told, resolve } = Promise.withResolvers<string | undefined>();
+  const end = store.watchCommits(() => {
+    void store.findSeller(id).then((seller) => resolve(seller?.name));
+  });
+  const seller = store.findSeller(id);
+  assert.equal((await seller)?.name, 'Second');
+  rename.run('Third', id);
+  assert.equal(await told, 'Third');
+  end();
+});

@@ -1,0 +1,219 @@
+/** Group commit on a connection of the test's own: what becomes of each unit of a batch. */
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { openReader, openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
+import {
+  type Batch, type Outcome, prepareGroupCommit,
+} from '../../../../src/store/sqlite/engine/group-commit.ts';
+import type { SyncedStock } from '../../../../src/store/history-store.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { makeNewProduct } from '../../contract/fixture.ts';
+import { AUDIT_KEY } from '../open.ts';
+
+// The one seller that the tests insert.
+const author = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
+const at = Date.parse('2026-01-02T03:04:05.678Z');
+
+test('runs the units of a batch in their order and commits them together', (t) => {
+  const { db, commits } = prepare(t);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const outcomes = runBatch({ at, calls: [create('A'), create('B'), create('C')] });
+  assert.deepEqual(outcomes.map(positionOf), [1, 2, 3]);
+  assert.equal(commits(), 1);
+  assert.equal(db.isTransaction, false);
+});
+
+test('lets each faulty unit fail alone, with its own reason', (t) => {
+  const { db, commits } = prepare(t);
+  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({
+    at, calls: [create('A'), create('B', -1), create('C'), create('A'), create('D')],
+  });
+  assert.deepEqual(outcomes.map((one) => (one.isDone ? positionOf(one) : one.code)), [
+    1, 'internal', 2, 'sku_taken', 3,
+  ]);
+  assert.equal(commits(), 1);
+});
+
+test('undoes all of a unit that fails after its first statement', (t) => {
+  const { db } = prepare(t);
+  // No key has this id: the product can be written, and its row of history cannot.
+  const nobody = { ...author, keyId: 0 as KeyId };
+  const midway: Batch['calls'][number] = {
+    name: 'createProduct', input: { author: nobody, product: makeNewProduct({ sku: 'B' }) },
+  };
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  assert.deepEqual(runBatch({ at, calls: [create('A'), midway, create('C')] }).map(positionOf), [
+    1, 'internal', 2,
+  ]);
+  assert.deepEqual(runBatch({ at, calls: [midway] }).map(positionOf), ['internal']);
+  const skus = db.prepare('SELECT sku FROM product ORDER BY id').all().map(({ sku }) => sku);
+  assert.deepEqual(skus, ['A', 'C']);
+});
+
+test('keeps what the database said of a fault for the log, and out of the answer', (t) => {
+  const { db } = prepare(t);
+  const [outcome] = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A', -1)] });
+  assert.ok(outcome && !outcome.isDone);
+  assert.match(outcome.cause ?? '', /CHECK constraint failed/);
+  assert.doesNotMatch(outcome.detail, /constraint|stock/i);
+});
+
+test('runs on after a batch that failed', (t) => {
+  const { db } = prepare(t);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  runBatch({ at, calls: [create('A', -1)] });
+  runBatch({ at, calls: [create('A', -1), create('B', -1)] });
+  assert.deepEqual(runBatch({ at, calls: [create('A')] }).map(positionOf), [1]);
+});
+
+test('says that the database is busy while another connection writes', (t) => {
+  const { db, file } = prepare(t);
+  db.exec('PRAGMA busy_timeout = 0');
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const other = openWriter(file);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  for (const calls of [[create('A')], [create('A'), create('B')]]) {
+    for (const outcome of runBatch({ at, calls })) {
+      assert.ok(!outcome.isDone);
+      assert.equal(outcome.code, 'unavailable');
+      assert.match(outcome.detail, /busy.*Nothing was changed/);
+    }
+  }
+  other.exec('ROLLBACK');
+  assert.deepEqual(runBatch({ at, calls: [create('A')] }).map(positionOf), [1]);
+});
+
+test('says so where the disk cannot be written', (t) => {
+  const { file } = prepare(t);
+  const db = openReader(file);
+  t.after(() => db.close());
+  const [outcome] = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A')] });
+  assert.ok(outcome && !outcome.isDone);
+  assert.equal(outcome.code, 'unavailable');
+  assert.match(outcome.detail, /cannot write to its disk.*Nothing was changed/);
+});
+
+test('fails every unit of a commit that fails, and changes nothing', (t) => {
+  const { db } = prepare(t);
+  // A foreign key that is checked at the end of the transaction makes COMMIT itself fail.
+  db.exec(`
+    CREATE TABLE late (
+      id INTEGER PRIMARY KEY, parent INTEGER REFERENCES late DEFERRABLE INITIALLY DEFERRED
+    );
+    CREATE TRIGGER break_commit AFTER INSERT ON product
+      BEGIN INSERT INTO late (parent) VALUES (99); END;
+  `);
+  const outcomes = prepareGroupCommit(db, AUDIT_KEY)({ at, calls: [create('A'), create('B')] });
+  assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false]);
+  assert.equal(db.isTransaction, false);
+  assert.deepEqual({ ...db.prepare('SELECT position FROM seller').get() }, { position: 0 });
+  assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
+});
+
+test('writes over what a failing disk may have kept of a commit, or says so', (t) => {
+  const { db } = prepare(t);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const prepareStatement = db.prepare.bind(db);
+  let isLasting = false;
+  const broken = Object.assign(new Error('disk I/O error'), { errcode: 1034 });
+  db.prepare = (sql: string) => {
+    const statement = prepareStatement(sql);
+    if (sql === 'COMMIT') {
+      statement.run = () => {
+        if (isLasting) db.exec('PRAGMA query_only = ON');
+        throw broken;
+      };
+    }
+    return statement;
+  };
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const refuse = () => {
+    const [outcome] = runBatch({ at, calls: [create('A'), create('B')] });
+    assert.ok(outcome && !outcome.isDone);
+    assert.equal(outcome.code, 'unavailable');
+    assert.match(outcome.cause ?? '', /disk I\/O error/);
+    return outcome.detail;
+  };
+  assert.match(refuse(), /Nothing was changed/);
+  const frames = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+  assert.equal(frames?.['log'], 1); // one page of a commit that changed nothing
+  isLasting = true;
+  assert.match(refuse(), /not known/);
+});
+
+test('remembers no stock of a commit that failed', (t) => {
+  const { db } = prepare(t);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const run = (name: Batch['calls'][number]['name'], input: object) =>
+    runBatch({ at, calls: [{ name, input: { author, ...input } }] })[0] ?? assert.fail();
+  const sync = (change: object) => run('syncStock', {
+    isDryRun: false, sync: { changes: [{ sku: 'A', ...change }], isAtomic: false },
+  });
+  runBatch({ at, calls: [create('A')] });
+  db.exec(`
+    CREATE TABLE late (
+      id INTEGER PRIMARY KEY, parent INTEGER REFERENCES late DEFERRABLE INITIALLY DEFERRED
+    );
+    CREATE TRIGGER break_commit AFTER INSERT ON change
+      BEGIN INSERT INTO late (parent) VALUES (99); END;
+  `);
+  assert.equal(sync({ set: 5 }).isDone, false);
+  db.exec('DROP TRIGGER break_commit');
+  // It takes the position that the failed one would have had.
+  const patched = run('patchProduct', {
+    target: { sku: 'A' }, patch: { stock: 7 }, precondition: {},
+  });
+  assert.equal(positionOf(patched), 2);
+  const synced = sync({ adjust: 1 });
+  assert.ok(synced.isDone);
+  // What syncStock answers has results.
+  const { results } = synced.value as SyncedStock;
+  assert.deepEqual(results.map(({ previous, stock }) => [previous, stock]), [[7, 8]]);
+});
+
+test('fails every unit where a fault makes the database undo the whole transaction', (t) => {
+  const { db } = prepare(t);
+  db.exec(`CREATE TRIGGER undo BEFORE INSERT ON product WHEN new.sku = 'B'
+    BEGIN SELECT raise(ROLLBACK, 'all undone'); END`);
+  const runBatch = prepareGroupCommit(db, AUDIT_KEY);
+  const outcomes = runBatch({ at, calls: [create('A'), create('B'), create('C')] });
+  assert.deepEqual(outcomes.map(({ isDone }) => isDone), [false, false, false]);
+  assert.deepEqual({ ...db.prepare('SELECT count(*) AS rows FROM product').get() }, { rows: 0 });
+});
+
+/** A database with one seller, a connection to it, and a count of the commits since. */
+function prepare(t: TestContext): { db: DatabaseSync; file: string; commits: () => number } {
+  const file = prepareCatalogueFile(makeFolder(t)).file;
+  const db = openWriter(file);
+  t.after(() => db.close());
+  db.exec(`INSERT INTO seller (id, name, currency, currency_decimals, created_at)
+    VALUES (1, 'A shop', 'EUR', 2, 0)`);
+  let commits = 0;
+  const prepareStatement = db.prepare.bind(db);
+  db.prepare = (sql: string) => {
+    const statement = prepareStatement(sql);
+    if (sql !== 'COMMIT') return statement;
+    const runCommit = statement.run.bind(statement);
+    statement.run = () => {
+      commits += 1;
+      return runCommit();
+    };
+    return statement;
+  };
+  return { db, file, commits: () => commits };
+}
+
+/** A call that creates a product; a negative stock is one that no parser lets through. */
+function create(sku: string, stock = 1): Batch['calls'][number] {
+  const product = { ...makeNewProduct({ sku }), stock };
+  return { name: 'createProduct', input: { author, product } };
+}
+
+function positionOf(outcome: Outcome): unknown {
+  // What createProduct answers has a position.
+  return outcome.isDone ? (outcome.value as { position: number }).position : outcome.code;
+}

@@ -1,0 +1,156 @@
+/**
+ * A catalogue as an older version would have left it: made by today's store, and put into the
+ * schema of that version, which is what its migrations make. Later ones only add, but for the
+ * idempotency keys, which they hash.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { TestContext } from 'node:test';
+import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { makeRandom } from '../../../domain/random.ts';
+import { makeAccount } from '../../../features/portal/page-client.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, DAY_MS, makeNewKey, makeHash, makeNewProduct } from '../../contract/fixture.ts';
+import { makeNewWebhook } from '../../contract/webhooks.ts';
+import { openStore } from '../open.ts';
+import { FILE_NAME, readRows } from './read-file.ts';
+
+const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migrations');
+/** The version that brought calls of stock, their reasons and their sequences. */
+const STOCK = 3;
+/** The version that stores idempotency keys as hashes. */
+const KEY_HASHES = 9;
+
+/** How many versions of the schema there are. */
+export const LATEST = globSync('*.sql', { cwd: SCHEMAS }).length;
+
+/** The tables of a database, each with its columns. */
+function listTables(db: DatabaseSync): Map<string, string[]> {
+  const tables = db.prepare(`SELECT name FROM sqlite_schema
+    WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid`).all();
+  return new Map(tables.map(({ name }) => [
+    String(name),
+    db.prepare(`SELECT name FROM pragma_table_info('${String(name)}')`).all()
+      .map((column) => String(column['name'])),
+  ]));
+}
+
+/** All that is in a folder, by table. */
+export function dump(folder: string): Map<string, Record<string, unknown>[]> {
+  const db = new DatabaseSync(join(folder, FILE_NAME), { readOnly: true });
+  const tables = [...listTables(db).keys()];
+  db.close();
+  return new Map(tables.map((name) => [name, readRows(folder, `SELECT * FROM ${name}`)]));
+}
+
+/** A catalogue with all that a version could hold, by today's schema. */
+export async function makeToday(t: TestContext, version: number, changes = 150): Promise<string> {
+  const folder = join(makeFolder(t), 'data');
+  const clock = makeClock();
+  const random = makeRandom(version);
+  const store = await openStore(t, { folder, clock });
+  const { sellerId } = await makeAccount(store);
+  const { id: keyId } = await store.createKey(sellerId, makeHash(), makeNewKey());
+  const author = { sellerId, keyId };
+  await store.createWebhook(author, makeNewWebhook());
+  const there = new Set<Sku>();
+  for (const n of countTo(changes)) {
+    clock.now += random.below(DAY_MS / 40);
+    const sku = `S${random.below(changes / 4)}` as Sku; // a legal one
+    const write = { ...author, idempotency: { key: `k${n}`, part: 0 } };
+    const made = makeNewProduct({ sku, stock: random.below(100) });
+    if (!there.has(sku)) await store.createProduct(write, made);
+    else if (random.below(5) === 0) await store.deleteProduct(write, { sku }, {});
+    else if (random.below(3) === 0) await store.putProduct(write, made, {});
+    else if (version < STOCK || random.below(2) === 0) {
+      await store.patchProduct(write, { sku }, { stock: random.below(100) }, {});
+    } else {
+      const change = { sku, set: random.below(100), reason: 'counted', sequence: n };
+      await store.syncStock(write, {
+        changes: [change], isAtomic: false, source: 'till', reason: undefined,
+        completion: undefined,
+      }, false);
+    }
+    if (await store.findProduct(sellerId, { sku })) there.add(sku);
+    else there.delete(sku);
+  }
+  await store.noteUsage([{ sellerId, keyId, hour: 1, requests: 3, refusals: 1 }]);
+  await store.close();
+  return folder;
+}
+
+/**
+ * The same in the schema of the version; what that has no room for is left out. `keys` are the
+ * idempotency keys, of which today's catalogue has only hashes.
+ */
+export function putBack(
+  t: TestContext, today: string, version: number, keys = countTo(400).map((n) => `k${n}`),
+): string {
+  const folder = join(makeFolder(t), 'data');
+  mkdirSync(folder, { mode: 0o700 });
+  const file = join(folder, FILE_NAME);
+  const db = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+  migrate(db, { to: version });
+  db.prepare('ATTACH ? AS today').run(join(today, FILE_NAME));
+  for (const [table, columns] of listTables(db)) {
+    if (table === 'idempotency' && version < KEY_HASHES) {
+      copyIdempotency(db, keys);
+      continue;
+    }
+    const names = columns.join(', ');
+    db.exec(`INSERT INTO main.${table} (${names}) SELECT ${names} FROM today.${table}`);
+  }
+  db.exec('DETACH today; PRAGMA journal_mode = WAL;');
+  db.close();
+  chmodSync(file, 0o600);
+  const key = join(today, 'server.key');
+  if (existsSync(key)) copyFileSync(key, join(folder, 'server.key'));
+  return folder;
+}
+
+/** Copies today's idempotency records with their keys in clear. */
+function copyIdempotency(db: DatabaseSync, keys: readonly string[]): void {
+  const copy = db.prepare(`
+    INSERT INTO main.idempotency (seller_id, key, part, fingerprint, at, outcome)
+    SELECT seller_id, ?, part, fingerprint, at, outcome FROM today.idempotency
+    WHERE seller_id = ? AND key_hash = ?`);
+  for (const { id } of db.prepare('SELECT id FROM today.seller').all()) {
+    for (const key of keys) {
+      copy.run(key, Number(id), createHash('sha256').update(`${Number(id)}:${key}`).digest());
+    }
+  }
+}
+
+/** What a version could not know: tables that begin empty, and are not worked out. */
+const BORN: Readonly<Record<string, number>> = {
+  idempotency: 2, stock_sequence: 3, webhook: 4, webhook_attempt: 4, account: 5, recovery_code: 5,
+  session: 5, invitation: 5, audit_event: 5, key_usage: 7,
+};
+/** The version that authenticates the audit log. */
+const AUTHENTICATED = globSync('*.sql', { cwd: SCHEMAS }).toSorted()
+  .indexOf('010-audit-segments.sql') + 1;
+
+/** That all is there as it was made, with what later versions have worked out of it. */
+export function assertBroughtUp(folder: string, today: string, version: number): void {
+  const [found, made] = [dump(folder), dump(today)];
+  assert.deepEqual([...found.keys()].toSorted(), [...made.keys()].toSorted());
+  for (const [table, rows] of made) {
+    if (table === 'audit_segment' && version < AUTHENTICATED) {
+      const last = found.get('audit_event')?.length ?? 0;
+      const segments = found.get(table)?.map(({ mac: _, ...segment }) => segment);
+      const [{ mac: __, ...first } = assert.fail()] = rows;
+      assert.deepEqual(segments, [{ ...first, first: last + 1, last }]);
+      continue;
+    }
+    const expected = (BORN[table] ?? 0) > version ? [] : rows;
+    assert.deepEqual(found.get(table), expected, table);
+  }
+  assert.deepEqual(readRows(folder, 'PRAGMA user_version'), [{ user_version: LATEST }]);
+  assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+  assert.deepEqual(readRows(folder, 'PRAGMA foreign_key_check'), []);
+}

@@ -1,0 +1,101 @@
+/** The plan of every statement: each finds its rows by an index, however large the tables are. */
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import { accountQueries } from '../../../../src/store/sqlite/accounts/accounts.ts';
+import { auditQueries } from '../../../../src/store/sqlite/accounts/audit.ts';
+import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
+import { historyQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
+import { IdempotencyRecords } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
+import { usageQueries } from '../../../../src/store/sqlite/accounts/key-usage.ts';
+import { invitationQueries } from '../../../../src/store/sqlite/accounts/invitations.ts';
+import { keyQueries } from '../../../../src/store/sqlite/catalogue/keys.ts';
+import { Positions } from '../../../../src/store/sqlite/catalogue/position-allocator.ts';
+import { productQueries } from '../../../../src/store/sqlite/catalogue/products.ts';
+import { sellerQueries } from '../../../../src/store/sqlite/catalogue/sellers.ts';
+import { sessionQueries } from '../../../../src/store/sqlite/accounts/sessions.ts';
+import { totpQueries } from '../../../../src/store/sqlite/accounts/totp.ts';
+import { prepareUnits } from '../../../../src/store/sqlite/engine/mutations.ts';
+import { stockDayQueries } from '../../../../src/store/sqlite/catalogue/stock-days.ts';
+import {
+  dueWebhookQueries, webhookQueries,
+} from '../../../../src/store/sqlite/webhooks/webhooks.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { AUDIT_KEY } from '../open.ts';
+
+test('scans no table and sorts nothing in any statement', (t) => {
+  const plans = explainAll(t);
+  assert.ok(plans.size >= 15);
+  // What is scanned is what a statement is given: rows to insert, or a list of names.
+  const faulty = /SCAN (?!\d+-ROW VALUES|\w+ VIRTUAL TABLE)|TEMP B-TREE|AUTOMATIC/;
+  for (const [sql, plan] of plans) assert.doesNotMatch(plan, faulty, sql);
+});
+
+const expected: readonly [what: string, sql: RegExp, plan: RegExp][] = [
+  ['a list of products', /FROM product .*ORDER BY id LIMIT/,
+    /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
+  ['a product by its id', /^SELECT .* FROM product WHERE seller_id = \? AND id = \?$/,
+    /^SEARCH product USING PRIMARY KEY \(seller_id=\? AND id=\?\)$/],
+  ['a product by its SKU', /^SELECT .* FROM product WHERE seller_id = \? AND sku = \?$/,
+    /^SEARCH product USING INDEX product_sku \(seller_id=\? AND sku=\?\)$/],
+  ['a list of keys', /FROM api_key .*ORDER BY id LIMIT/,
+    /^SEARCH api_key USING PRIMARY KEY \(seller_id=\? AND id>\?\)$/],
+  ['a list of sellers', /FROM seller .*ORDER BY id LIMIT/,
+    /^SEARCH seller USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['the webhooks that are due', /FROM webhook AS w .*next_attempt_at <=/, new RegExp(
+    '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at<\\?\\)\n'
+    + 'SEARCH s USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
+  ['the webhooks that wait too long', /FROM webhook AS w .*next_attempt_at >/, new RegExp(
+    '^SEARCH w USING INDEX webhook_due \\(<expr>=\\? AND next_attempt_at>\\?\\)\n'
+    + 'SEARCH s USING INTEGER PRIMARY KEY \\(rowid=\\?\\)$')],
+  ['the events of a seller', /FROM audit_event WHERE seller_id = \? AND n </,
+    /^SEARCH audit_event USING INDEX audit_event_seller \(seller_id=\? AND n<\?\)$/],
+  ['the events of a type', /FROM audit_event WHERE seller_id = \? AND type/,
+    /^SEARCH audit_event USING INDEX audit_event_type \(seller_id=\? AND type=\? AND n<\?\)$/],
+  ['a grant', /FROM api_key AS k JOIN seller/,
+    /^SEARCH k USING INDEX \S+ \(hash=\?\)\nSEARCH s USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+];
+
+for (const [what, sql, plan] of expected) {
+  test(`finds ${what} by its index`, (t) => {
+    const plans = [...explainAll(t)].filter(([text]) => sql.test(text)).map(([, found]) => found);
+    assert.equal(plans.length, 1);
+    assert.match(plans[0] ?? '', plan);
+  });
+}
+
+/** Every statement that the adapter prepares, on one line, and its plan. */
+function explainAll(t: TestContext): Map<string, string> {
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file);
+  t.after(() => db.close());
+  const statements: string[] = [];
+  const prepare = db.prepare.bind(db);
+  db.prepare = (sql) => {
+    statements.push(sql.replaceAll(/\s+/g, ' ').trim());
+    return prepare(sql);
+  };
+  prepareAll(db);
+  return new Map(statements.map((sql) => {
+    const rows = prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+    return [sql, rows.map(({ detail }) => String(detail)).join('\n')];
+  }));
+}
+
+function prepareAll(db: DatabaseSync): void {
+  prepareUnits(db, new Positions(db), AUDIT_KEY);
+  new IdempotencyRecords(db);
+  sellerQueries(db);
+  keyQueries(db);
+  usageQueries(db);
+  historyQueries(db);
+  stockDayQueries(db);
+  productQueries(db);
+  webhookQueries(db);
+  dueWebhookQueries(db);
+  accountQueries(db);
+  totpQueries(db);
+  sessionQueries(db);
+  invitationQueries(db);
+  auditQueries(db);
+}

@@ -1,0 +1,89 @@
+/** A full disk, for which a limit of pages stands: nothing is half done, and reads go on. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../../src/domain/error.ts';
+import type { WrittenProduct, Store } from '../../../../src/store/store.ts';
+import type { Author } from '../../../../src/store/write.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import {
+  countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, readAll,
+} from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { readRows } from './read-file.ts';
+
+const PAGE_LIMIT = 60;
+
+test('refuses a write for which there is no room, and reads go on', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
+  const author = await makeAuthor(store);
+  const hash = makeHash();
+  await store.createKey(author.sellerId, hash, makeNewKey());
+  const made = await fill(store, author);
+  assert.ok(made.length > 50);
+
+  const refused = store.createProduct(author, makeLargeProduct());
+  await assert.rejects(refused, {
+    name: 'AppError', code: 'storage_full', message: /disk of this server is full.*Nothing was/,
+  });
+  assert.equal((await store.findGrant(hash))?.position, made.length);
+  const listed = await readAll(store, author.sellerId);
+  assert.deepEqual(listed.map(({ id }) => id), made.map(({ id }) => id));
+  await store.close();
+  assertWhole(folder, made.length);
+});
+
+test('keeps every write that it answered, where a commit does not fit', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder, pageLimit: 400 });
+  const author = await makeAuthor(store);
+  const outcomes = await Promise.allSettled(countTo(2_500).map(() =>
+    store.createProduct(author, makeLargeProduct())));
+  const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+  assert.ok(failures.length > 0);
+  for (const { reason } of failures) assert.equal(reason.code, 'storage_full');
+  // Several commits long: some of them fit.
+  const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.position] : []));
+  assert.ok(made.length > 0);
+  assert.deepEqual((await readAll(store, author.sellerId)).map((one) => one.position), made);
+  await store.close();
+  assertWhole(folder, made.length);
+});
+
+test('goes on where it stopped once there is room again', async (t) => {
+  const folder = makeFolder(t);
+  const full = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
+  const author = await makeAuthor(full);
+  const { length } = await fill(full, author);
+  await full.close();
+  const store = await openStore(t, { folder });
+  const { position } = await store.createProduct(author, makeLargeProduct());
+  await store.close();
+  assert.equal(position, length + 1);
+  assertWhole(folder, length + 1);
+});
+
+/** Creates products until there is no room, and returns those that were made. */
+async function fill(store: Store, author: Author): Promise<WrittenProduct[]> {
+  const made: WrittenProduct[] = [];
+  try {
+    while (made.length < 10_000) made.push(await store.createProduct(author, makeLargeProduct()));
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.code === 'storage_full', String(error));
+    return made;
+  }
+  throw new Error('The limit of pages is not kept.');
+}
+
+function makeLargeProduct() {
+  return makeNewProduct({ name: 'x'.repeat(200), category: 'y'.repeat(100) });
+}
+
+function assertWhole(folder: string, count: number): void {
+  assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+  assert.deepEqual(readRows(folder, `SELECT (SELECT position FROM seller) AS position,
+    (SELECT count(*) FROM product) AS products, (SELECT count(*) FROM change) AS changes,
+    (SELECT max(position) FROM change) AS last`), [
+    { position: count, products: count, changes: count, last: count },
+  ]);
+}

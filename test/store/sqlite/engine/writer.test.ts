@@ -1,0 +1,106 @@
+/** The writer: gathering, its limit, waiting for another process, and the loss of its thread. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test, type TestContext } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { WRITE_QUEUE_LIMIT } from '../../../../src/config.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { FILE_NAME } from './read-file.ts';
+
+test('commits writes that arrive together at one time, and later ones later', async (t) => {
+  let now = 1_000;
+  const store = await openStore(t, { folder: makeFolder(t), clock: () => (now += 1) });
+  const author = await makeAuthor(store);
+  await Promise.all(countTo(20).map(() => store.createProduct(author, makeNewProduct())));
+  await store.createProduct(author, makeNewProduct());
+  const times = (await readAll(store, author.sellerId)).map(({ createdAt }) => createdAt);
+  await store.close();
+  assert.equal(new Set(times.slice(0, 20)).size, 1);
+  assert.equal(times[20], (times[0] ?? NaN) + 1);
+});
+
+test('refuses one change too many while others wait, and says when to try again', async (t) => {
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const author = await makeAuthor(store);
+  const waiting = countTo(WRITE_QUEUE_LIMIT).map(() => store.noteKeyUse(author, '192.0.2.1'));
+  await assert.rejects(store.createProduct(author, makeNewProduct()), {
+    name: 'AppError', code: 'unavailable', retryAfterSeconds: 1,
+  });
+  await Promise.all(waiting);
+  assert.equal((await store.createProduct(author, makeNewProduct())).position, 1);
+  await store.close();
+});
+
+test('waits for another process that writes, and answers reads meanwhile', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  await store.createProduct(author, makeNewProduct());
+  const other = new DatabaseSync(join(folder, FILE_NAME));
+  other.exec('BEGIN IMMEDIATE');
+  const state = { isDone: false };
+  const write = store.createProduct(author, makeNewProduct()).then((made) => {
+    state.isDone = true;
+    return made;
+  });
+  for (let turn = 0; turn < 50; turn += 1) {
+    assert.equal((await readAll(store, author.sellerId)).length, 1);
+    await new Promise((resolve) => { setImmediate(resolve); });
+  }
+  assert.equal(state.isDone, false);
+  other.exec('COMMIT');
+  other.close();
+  assert.equal((await write).position, 2);
+  await store.close();
+});
+
+test('says that an outcome is unknown where its thread is lost, and then refuses', async (t) => {
+  const { store, thread } = await openWithThread(t);
+  const author = await makeAuthor(store);
+  const { id } = await store.createProduct(author, makeNewProduct());
+  thread.postMessage('{ not JSON'); // the thread cannot read it and ends
+  const underWay = store.createProduct(author, makeNewProduct());
+  await assert.rejects(underWay, { name: 'AppError', code: 'unavailable', message: /look before/ });
+  await assert.rejects(store.createProduct(author, makeNewProduct()), {
+    name: 'AppError', code: 'unavailable', message: /cannot write until it is started again/,
+  });
+  assert.equal((await store.findProduct(author.sellerId, { id }))?.id, id);
+  await store.close();
+});
+
+test('closes although its thread is lost with changes under way', async (t) => {
+  const { store, thread } = await openWithThread(t);
+  const author = await makeAuthor(store);
+  const write = store.createProduct(author, makeNewProduct());
+  const [outcome] = await Promise.all([
+    assert.rejects(write, { name: 'AppError', code: 'unavailable' }).then(() => 'refused'),
+    thread.terminate(),
+    store.close(),
+  ]);
+  assert.equal(outcome, 'refused');
+});
+
+test('fails to open with the reason where its thread cannot open the file', async (t) => {
+  const folder = makeFolder(t);
+  await (await openStore(t, { folder })).close();
+  const db = new DatabaseSync(join(folder, FILE_NAME));
+  db.exec('DROP TABLE change');
+  db.close();
+  await assert.rejects(openStore(t, { folder }), /no such table: change/);
+});
+
+/** Opens a store and catches the thread that it starts. */
+async function openWithThread(t: TestContext): Promise<{ store: Store; thread: Worker }> {
+  const started: Worker[] = [];
+  const catchThread = (worker: Worker): void => { started.push(worker); };
+  process.on('worker', catchThread);
+  t.after(() => { process.off('worker', catchThread); });
+  const store = await openStore(t, { folder: makeFolder(t) });
+  const [thread] = started;
+  assert.ok(thread && started.length === 1);
+  return { store, thread };
+}

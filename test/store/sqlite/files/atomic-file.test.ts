@@ -1,0 +1,171 @@
+/** Files that several processes make at the same time, also in containers that share the folder. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { UNLOCKED_PART_AGE_MS } from '../../../../src/config.ts';
+import { NewFile, removeAbandonedParts } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { listFindings } from '../../../support/health.ts';
+import { openStore } from '../open.ts';
+
+const MODULE = join(import.meta.dirname, '../../../../src/store/sqlite/files/atomic-file.ts');
+const OWN_PIDS = ['--pid', '--fork', '--kill-child'];
+const NO_CONTAINERS = spawnSync('unshare', [...OWN_PIDS, 'true']).status === 0 ? false
+  : 'NOT TESTED: no process can have a PID namespace of its own here. It takes unshare and root.';
+
+test('lets two writers make one file concurrently, and the first one wins', (t) => {
+  const file = join(makeFolder(t), 'file');
+  const [first, second] = [new NewFile(file), new NewFile(file)];
+  for (const [target, text] of [[first, 'first'], [second, 'second']] as const) {
+    target.begin();
+    writeFileSync(target.part, text);
+  }
+  first.show();
+  assert.throws(() => second.show(), { code: 'unavailable', message: /is there already/ });
+  second.discard();
+  assert.deepEqual(readdirSync(join(file, '..')), ['file']);
+  assert.equal(readFileSync(file, 'utf8'), 'first');
+});
+
+test('removes no part whose process is alive, and everything of one after kill -9', async (t) => {
+  const folder = makeFolder(t);
+  const { child, part } = await startWriting(t, join(folder, 'file'), []);
+  writeFileSync(`${part}-wal`, '');
+  const before = readdirSync(folder);
+  clean(folder);
+  assert.deepEqual(readdirSync(folder), before);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  clean(folder);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('distinguishes containers whose processes have the same id', { skip: NO_CONTAINERS },
+  async (t) => {
+    const folder = makeFolder(t);
+    const [one, other] = [
+      await startWriting(t, join(folder, 'file'), OWN_PIDS),
+      await startWriting(t, join(folder, 'file'), OWN_PIDS),
+    ];
+    assert.deepEqual([one.id, other.id], ['1', '1']);
+    clean(folder);
+    assert.ok(existsSync(one.part) && existsSync(other.part));
+    one.child.kill('SIGKILL'); // and with it what it has started
+    await once(one.child, 'close');
+    clean(folder);
+    assert.ok(!existsSync(one.part) && existsSync(other.part));
+  });
+
+test('removes parts of earlier versions once nobody has written to them for a day', (t) => {
+  const folder = makeFolder(t);
+  for (const when of ['old', 'new']) {
+    for (const end of ['1.part', '1.part-wal', '4711.new', '4711.new-shm']) {
+      writeFileSync(join(folder, `${when}.${end}`), '');
+      if (when === 'old') makeOld(join(folder, `${when}.${end}`));
+    }
+  }
+  const others = ['old.part', 'old.x.part', 'old.1.part.txt', 'old'];
+  for (const name of others) {
+    writeFileSync(join(folder, name), '');
+    makeOld(join(folder, name));
+  }
+  clean(folder);
+  assert.deepEqual(readdirSync(folder).toSorted(),
+    [...others, 'new.1.part', 'new.1.part-wal', 'new.4711.new', 'new.4711.new-shm'].toSorted());
+});
+
+test('leaves files of a user alone that are named like the parts of earlier versions', (t) => {
+  const folder = makeFolder(t);
+  const names = ['file.2024.new', 'file.1.part'];
+  for (const name of names) {
+    writeFileSync(join(folder, name), '');
+    makeOld(join(folder, name));
+  }
+  const target = new NewFile(join(folder, 'file'));
+  target.begin();
+  target.discard();
+  assert.deepEqual(readdirSync(folder).toSorted(), names.toSorted());
+});
+
+test('keeps a lock whose part is about to be made, but not for ever', (t) => {
+  const folder = makeFolder(t);
+  const lock = `${new NewFile(join(folder, 'file')).part}.lock`;
+  writeFileSync(lock, '');
+  clean(folder);
+  assert.ok(existsSync(lock));
+  makeOld(lock);
+  clean(folder);
+  assert.ok(!existsSync(lock));
+});
+
+test('follows no link that another user has put in the place of a lock', (t) => {
+  const folder = makeFolder(t);
+  const { part } = new NewFile(join(folder, 'file'));
+  writeFileSync(part, '');
+  symlinkSync(join(folder, 'elsewhere'), `${part}.lock`);
+  clean(folder);
+  assert.deepEqual([existsSync(part), existsSync(join(folder, 'elsewhere'))], [true, false]);
+});
+
+test('opening a data folder removes the unfinished files of killed processes', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  await (await openStore(t, { folder })).close();
+  for (const name of ['catalogue.db', 'server.key']) {
+    writeFileSync(new NewFile(join(folder, name)).part, '');
+  }
+  await (await openStore(t, { folder })).close();
+  assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
+});
+
+test('doctor names a part that is left over, and none that is being written', async (t) => {
+  const folder = join(makeFolder(t), 'data');
+  await (await openStore(t, { folder })).close();
+  const target = new NewFile(join(folder, 'catalogue.db'));
+  target.begin();
+  t.after(() => target.discard());
+  const later = Date.now() + 60 * 60 * 1000;
+  assert.deepEqual(listFindings(folder, later), []);
+  writeFileSync(new NewFile(join(folder, 'server.key')).part, '');
+  const [found, ...more] = listFindings(folder, later);
+  assert.match(found ?? '', /server\.key\.\S+\.part was left over when a process ended/);
+  assert.deepEqual(more, []);
+});
+
+function clean(folder: string): void {
+  removeAbandonedParts(folder, () => true);
+}
+
+function makeOld(path: string): void {
+  const seconds = (Date.now() - UNLOCKED_PART_AGE_MS) / 1000 - 60;
+  utimesSync(path, seconds, seconds);
+}
+
+interface Writing {
+  readonly child: ChildProcess;
+  /** Its process id, as it sees itself. */
+  readonly id: string;
+  readonly part: string;
+}
+
+/** A process that writes a file for ever; `unshare` as far as there are flags. */
+async function startWriting(
+  t: TestContext, file: string, flags: readonly string[],
+): Promise<Writing> {
+  const command = [process.execPath, '--input-type=module', '--eval', `
+    import { NewFile } from '${MODULE}';
+    const target = new NewFile('${file}');
+    target.begin();
+    console.log(process.pid, target.part);
+    setInterval(() => target, 1_000_000);`];
+  const [program = '', ...args] = flags.length > 0 ? ['unshare', ...flags, ...command] : command;
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once(child.stdout, 'data');
+  const [id = '', part = ''] = String(line).trim().split(' ');
+  return { child, id, part };
+}

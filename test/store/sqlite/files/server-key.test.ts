@@ -1,0 +1,131 @@
+/** The key file: made whole and once, closed to others, and what it seals stays shut without it. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { hkdfSync } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import {
+  findServerKey, openServerKey, ServerKey,
+} from '../../../../src/store/sqlite/files/server-key.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { countTo, makeAuthor } from '../../contract/fixture.ts';
+import { makeNewWebhook } from '../../contract/webhooks.ts';
+import { openStore } from '../open.ts';
+import { readMode } from '../engine/read-file.ts';
+
+const BYTES = Buffer.alloc(32, 1);
+const KEY = new ServerKey(BYTES);
+
+test('makes the key file when it is first opened, for its owner alone', (t) => {
+  const folder = makeFolder(t);
+  const before = process.umask(0);
+  t.after(() => process.umask(before));
+  writeFileSync(new NewFile(join(folder, 'server.key')).part, 'cut off');
+  assert.equal(findServerKey(folder), undefined);
+  const sealed = openServerKey(folder).seal('secret', 'a');
+  assert.deepEqual(readdirSync(folder), ['server.key']);
+  assert.equal(readMode(join(folder, 'server.key')), '600');
+  assert.equal(readFileSync(join(folder, 'server.key')).length, 32);
+  assert.equal(openServerKey(folder).open(sealed, 'a'), 'secret');
+  assert.equal(findServerKey(folder)?.open(sealed, 'a'), 'secret');
+});
+
+test('seals the same text differently each time', () => {
+  assert.notDeepEqual(KEY.seal('secret', 'a'), KEY.seal('secret', 'a'));
+});
+
+test('opens nothing that was altered, cut or sealed for something else', () => {
+  const sealed = KEY.seal('secret', 'one');
+  assert.equal(KEY.open(sealed, 'other'), undefined);
+  for (let at = 0; at < sealed.length; at += 1) {
+    const altered = Buffer.from(sealed);
+    altered[at] = (altered[at] ?? 0) ^ 1;
+    assert.equal(KEY.open(altered, 'one'), undefined, String(at));
+    assert.equal(KEY.open(sealed.subarray(0, at), 'one'), undefined, String(at));
+  }
+});
+
+test('opens nothing with another key, and derives other keys from it', () => {
+  const other = new ServerKey(Buffer.alloc(32, 2));
+  assert.equal(other.open(KEY.seal('secret', 'a'), 'a'), undefined);
+  assert.notDeepEqual(other.derive('a', 32), KEY.derive('a', 32));
+  assert.notDeepEqual(KEY.derive('b', 32), KEY.derive('a', 32));
+  assert.deepEqual(KEY.derive('a', 32), new Uint8Array(hkdfSync('sha256', BYTES, '', 'a', 32)));
+});
+
+test('rejects a key file that is no key, and starts no store with it', async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, 'server.key'), 'short');
+  const refusal = { code: 'unavailable', message: /server\.key.*no key\. Put back/ };
+  assert.throws(() => openServerKey(folder), refusal);
+  assert.equal(findServerKey(folder), undefined);
+  await assert.rejects(openStore(t, { folder }), refusal);
+  assert.deepEqual(readdirSync(folder), ['server.key']);
+});
+
+test('reads the key once, when the store is opened', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const sealed = await store.seal('secret', 'a');
+  rmSync(join(folder, 'server.key'));
+  mkdirSync(join(folder, 'server.key')); // to read it now would throw
+  assert.equal(await store.open(sealed, 'a'), 'secret');
+  assert.equal(await store.open(await store.seal('more', 'a'), 'a'), 'more');
+  await store.noteAuditEvent({
+    sellerId: undefined, type: 'signed_out', address: '', subject: '',
+  });
+});
+
+test('makes one key where several processes need the first one at once', async (t) => {
+  const folder = makeFolder(t);
+  const source = new URL('../../../../src/store/sqlite/files/server-key.ts', import.meta.url);
+  const program = `const { openServerKey } = await import('${source}');
+    console.log(openServerKey('${folder}').seal('secret', 'a').toString('base64'));`;
+  const seals = await Promise.all(countTo(6).map(async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath, ['--input-type=module', '--eval', program],
+    );
+    return Buffer.from(stdout, 'base64');
+  }));
+  const key = openServerKey(folder);
+  assert.deepEqual(seals.map((sealed) => key.open(sealed, 'a')), Array(6).fill('secret'));
+  assert.deepEqual(readdirSync(folder), ['server.key']);
+});
+
+test('lets a secret be rotated that cannot be read any more', async (t) => {
+  const folder = makeFolder(t);
+  const first = await openStore(t, { folder });
+  const author = await makeAuthor(first);
+  const write = { ...author, idempotency: { key: 'k', part: 0 } };
+  const { webhook } = await first.createWebhook(write, makeNewWebhook());
+  await first.close();
+  rmSync(join(folder, 'server.key'));
+  const store = await openStore(t, { folder });
+  assert.equal(await store.findWebhookSecrets(webhook), undefined);
+  await assert.rejects(store.createWebhook(write, makeNewWebhook()), {
+    code: 'unavailable', message: /Rotate the secret/,
+  });
+  const { secret } = await store.rotateWebhookSecret(author, webhook.id, 60_000);
+  assert.deepEqual(await store.findWebhookSecrets(webhook), [secret]);
+});
+
+test('keeps the secrets of webhooks out of the bytes of the database', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  const write = { ...author, idempotency: { key: 'k', part: 0 } };
+  const { webhook, secret } = await store.createWebhook(write, makeNewWebhook());
+  const rotated = await store.rotateWebhookSecret(author, webhook.id, 60_000);
+  const key = readFileSync(join(folder, 'server.key'));
+  for (const name of readdirSync(folder).filter((file) => file !== 'server.key')) {
+    const bytes = readFileSync(join(folder, name));
+    assert.ok(!bytes.includes(key), name);
+    for (const text of [secret, rotated.secret]) {
+      assert.ok(!bytes.includes(text.slice(6)), name);
+      assert.ok(!bytes.includes(Buffer.from(text.slice(6), 'base64')), name);
+    }
+  }
+});

@@ -1,0 +1,150 @@
+/** The history: one row for each position, which says what was answered. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import {
+  countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct,
+} from '../../contract/fixture.ts';
+import { openStore } from '../open.ts';
+import { readRows } from '../engine/read-file.ts';
+
+const A = 'A' as Sku; // a legal one
+const HISTORY = 'SELECT * FROM change WHERE seller_id = ? ORDER BY position';
+
+test('has for each position one row, with the product as it was answered', async (t) => {
+  const folder = makeFolder(t);
+  const clock = makeClock();
+  const store = await openStore(t, { folder, clock });
+  const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+  const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
+  const second = { ...one, keyId };
+  const expected: unknown[] = [];
+  for (const [index, author] of [one, second, one].entries()) {
+    clock.now += 1_000;
+    const product = makeNewProduct({ stock: index * 5, name: `Überraschung ${index} "🫖"` });
+    const { id, position, json } = await store.createProduct(author, product);
+    await store.createProduct(other, makeNewProduct());
+    expected.push({
+      seller_id: one.sellerId, position, type: 'created', product_id: id, key_id: author.keyId,
+      at: clock.now, stock_before: 0, stock_after: index * 5, product: json, sku: product.sku,
+      prior: null, reason: null, source: null, sequence: null,
+    });
+  }
+  await store.close();
+  assert.deepEqual(readRows(folder, HISTORY, one.sellerId), expected);
+  assert.equal(readRows(folder, HISTORY, other.sellerId).length, 3);
+});
+
+test('writes no history for what failed', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  const writes = countTo(30).map((n) => {
+    const product = makeNewProduct({ sku: n % 10 === 0 ? 'TEN' : `SKU ${n}` });
+    // Stock that no parser lets through.
+    return store.createProduct(author, n % 7 === 0 ? { ...product, stock: -1 } : product);
+  });
+  const outcomes = await Promise.allSettled(writes);
+  await store.close();
+  const answered = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.json] : []));
+  assert.equal(answered.length, 30 - 2 - 4);
+  const history = readRows(folder, HISTORY, author.sellerId);
+  assert.deepEqual(history.map(({ product }) => product), answered);
+  assert.deepEqual(history.map(({ position }) => position), countTo(answered.length));
+  const [seller] = readRows(folder, 'SELECT position FROM seller');
+  assert.equal(seller?.['position'], answered.length);
+});
+
+test('has a row of history for every product that is listed', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  await Promise.all(countTo(600).map(() => store.createProduct(author, makeNewProduct())));
+  await store.close();
+  assert.deepEqual(readRows(folder, `
+    SELECT count(*) AS rows, count(DISTINCT p.id) AS products, min(c.position) AS first,
+      max(c.position) AS last
+    FROM product AS p JOIN change AS c
+      ON c.seller_id = p.seller_id AND c.position = p.position AND c.product_id = p.id
+    WHERE json_extract(c.product, '$.sku') = p.sku AND c.stock_after = p.stock
+  `), [{ rows: 600, products: 600, first: 1, last: 600 }]);
+});
+
+test('tells what was changed, moved and deleted, and keeps a last snapshot', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  const { id, json } = await store.createProduct(author, makeNewProduct({ stock: 7 }));
+  await store.patchProduct(author, { id }, { stock: 9 }, {});
+  const renamed = await store.patchProduct(author, { id }, { name: 'Cup', stock: 4 }, {});
+  await store.patchProduct(author, { id }, { name: 'Cup' }, {});
+  await store.deleteProduct(author, { id }, {});
+  await store.close();
+  const rows = readRows(folder, `
+    SELECT position, type, product_id, stock_before, stock_after, product, prior FROM change
+    WHERE seller_id = ? ORDER BY position`, author.sellerId);
+  const product_id = id;
+  assert.deepEqual(rows, [
+    {
+      position: 1, type: 'created', product_id, stock_before: 0, stock_after: 7, product: json,
+      prior: null,
+    },
+    {
+      position: 2, type: 'stock', product_id, stock_before: 7, stock_after: 9, product: null,
+      prior: 1,
+    },
+    {
+      position: 3, type: 'updated', product_id, stock_before: 9, stock_after: 4,
+      product: renamed.json, prior: 2,
+    },
+    {
+      position: 4, type: 'deleted', product_id, stock_before: 4, stock_after: 0,
+      product: renamed.json, prior: 3,
+    },
+  ]);
+});
+
+test('moves the stock of every product by the sum of its history', async (t) => {
+  const folder = makeFolder(t);
+  const store = await openStore(t, { folder });
+  const author = await makeAuthor(store);
+  for (const round of countTo(5)) {
+    const products = countTo(40).map((n) => makeNewProduct({ sku: `S${n}`, stock: n * round % 7 }));
+    await store.importProducts(author, products.slice(round), 'upsert');
+    await store.deleteProduct(author, products[round * 5] ?? makeNewProduct(), {});
+  }
+  await store.close();
+  assert.deepEqual(readRows(folder, `
+    SELECT c.product_id, sum(c.stock_after - c.stock_before) AS moved, p.stock
+    FROM change AS c LEFT JOIN product AS p ON p.seller_id = c.seller_id AND p.id = c.product_id
+    GROUP BY c.product_id HAVING moved <> coalesce(p.stock, 0)
+  `), []);
+});
+
+test('keeps no old description of a product that is described anew, or deleted', async (t) => {
+  const folder = makeFolder(t);
+  const clock = makeClock();
+  const store = await openStore(t, { folder, clock });
+  const author = await makeAuthor(store);
+  const prune = async (): Promise<unknown[]> => {
+    clock.now += DAY_MS;
+    await store.pruneHistory(clock.now);
+    return readRows(folder, HISTORY, author.sellerId).map(({ position }) => position);
+  };
+  const move = (stock: number) => store.patchProduct(author, { sku: A }, { stock }, {});
+  await store.createProduct(author, makeNewProduct({ sku: A, stock: 0 })); // at 1
+  for (const stock of [1, 2, 3]) await move(stock);
+  assert.deepEqual(await prune(), [1, 4]);
+  await move(4);
+  assert.deepEqual(await prune(), [1, 5]);
+  await store.patchProduct(author, { sku: A }, { stock: 5, name: 'Another' }, {}); // at 6
+  assert.deepEqual(await prune(), [6]);
+  await move(6);
+  assert.deepEqual(await prune(), [6, 7]);
+  await store.deleteProduct(author, { sku: A }, {}); // at 8
+  assert.deepEqual(await prune(), [8]);
+  await store.createProduct(author, makeNewProduct()); // at 9
+  assert.deepEqual(await prune(), [9]);
+});
