@@ -1,6 +1,6 @@
 /** What the requests of one app go through, put together once from its options. */
 import { Authenticator } from './api/authenticate.ts';
-import { LiveChanges } from './features/changes/change-notifier.ts';
+import { ChangeNotifier } from './features/changes/change-notifier.ts';
 import { describeApi } from './features/openapi/openapi.ts';
 import { Readiness } from './api/readiness.ts';
 import { RequestRates } from './api/request-rates.ts';
@@ -17,18 +17,18 @@ import {
   STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './config.ts';
 import type { SellerId } from './domain/id.ts';
-import type { AnsweredRequest } from './http/request-record.ts';
-import { AtOnce } from './http/concurrency-limiter.ts';
+import type { AccessLogEntry } from './http/request-record.ts';
+import { ConcurrencyLimiter } from './http/concurrency-limiter.ts';
 import { TrustedProxies } from './http/request/client-address.ts';
 import { Compressor } from './http/response/compression.ts';
 import { Cursors } from './http/cursor.ts';
 import { LingeringConnections } from './http/server/lingering-close.ts';
 import { PageCache } from './http/response/page-cache.ts';
 import type { ErrorReport } from './http/response/problem.ts';
-import { guardReport } from './http/error-reporter.ts';
+import { safeErrorReporter } from './http/error-reporter.ts';
 import { Router } from './http/router.ts';
 import { StrictRequests } from './http/request/strict-request.ts';
-import { UnderWay } from './http/server/in-flight-requests.ts';
+import { InFlightRequests } from './http/server/in-flight-requests.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
@@ -66,11 +66,11 @@ export interface AppOptions {
    * Told of every request once, when it is answered or its client is gone. It is looked up for each
    * request, so it may come and go.
    */
-  readonly onAnswered?: ((entry: AnsweredRequest) => void) | undefined;
+  readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
 }
 
 /** What the requests of one app go through. */
-export interface Parts extends Services {
+export interface AppContext extends Services {
   readonly portal: PortalService | undefined;
   readonly metrics: MetricsService | undefined;
   readonly router: Router<Route>;
@@ -79,7 +79,7 @@ export interface Parts extends Services {
   /** Undefined where no limit is set. */
   readonly rates: RequestRates | undefined;
   readonly compressor: Compressor;
-  readonly underWay: UnderWay;
+  readonly inFlight: InFlightRequests;
   readonly lingering: LingeringConnections;
   readonly strict: StrictRequests;
   readonly proxies: TrustedProxies;
@@ -94,13 +94,13 @@ const STREAM_LIMITS: StreamLimits = {
 };
 
 /** Starts nothing that has to be stopped but what `App.close` ends. */
-export function wire(options: AppOptions): Parts {
+export function createAppContext(options: AppOptions): AppContext {
   const { store, clock = Date.now } = options;
-  const report = guardReport(options.report);
+  const report = safeErrorReporter(options.report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
   const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_KEYS;
   const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
-  const imports = new AtOnce<SellerId>('imports', {
+  const imports = new ConcurrencyLimiter<SellerId>('imports', {
     all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
   });
   return {
@@ -114,19 +114,19 @@ export function wire(options: AppOptions): Parts {
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
-    largeStockCalls: new AtOnce('large calls that change stock', {
+    largeStockCalls: new ConcurrencyLimiter('large calls that change stock', {
       all: LARGE_STOCK_CALLS_AT_ONCE_LIMIT, perOwner: LARGE_STOCK_CALLS_PER_SELLER_LIMIT,
     }),
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
     }),
-    liveChanges: new LiveChanges(store),
+    changeNotifier: new ChangeNotifier(store),
     readiness: new Readiness(store),
     router: new Router(routes),
     rates: perKey > 0 || perSeller > 0
       ? new RequestRates({ perKey, perSeller }, clock) : undefined,
     compressor: new Compressor(),
-    underWay: new UnderWay(),
+    inFlight: new InFlightRequests(),
     lingering: new LingeringConnections(),
     strict: new StrictRequests(),
     proxies: new TrustedProxies(options.trustedProxies ?? []),

@@ -9,7 +9,7 @@ import { HEALTH, METRICS } from './api/paths.ts';
 import type { Route } from './api/route.ts';
 import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
-import { beginPassage, followRequest, type Passage } from './http/request-record.ts';
+import { startRequestRecord, followRequest, type RequestRecord } from './http/request-record.ts';
 import { openBody, readJson, readMediaType } from './http/request/body.ts';
 import { readPeerAddress } from './http/request/client-address.ts';
 import { formatLifecycleFields } from './http/deprecation.ts';
@@ -20,7 +20,7 @@ import { rateLimited } from './http/rate-limit.ts';
 import { type Chunks, type Reply, sendReply, withFields } from './http/response/reply.ts';
 import { OUTSIDE, parseTarget, type Target } from './http/request/target.ts';
 import { Spans } from './http/trace-context.ts';
-import { type AppOptions, type Parts, wire } from './app-context.ts';
+import { type AppOptions, type AppContext, createAppContext } from './app-context.ts';
 
 export interface App {
   /**
@@ -32,7 +32,7 @@ export interface App {
   /** The methods of a request target, for `listen`; empty if the path does not exist. */
   findMethods(target: string): readonly string[];
   /** Requests that are not answered yet. */
-  countUnderWay(): number;
+  inFlightCount(): number;
   /**
    * Refuses new requests with 503 and resolves once those under way are answered, or their
    * connections are closed, and how often keys were used is written.
@@ -42,25 +42,25 @@ export interface App {
 
 /** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
 export function createApp(options: AppOptions): App {
-  const parts = wire(options);
+  const context = createAppContext(options);
   const {
-    lingering, metrics, prefix, portal, report, router, strict, underWay, usage,
-  } = parts;
+    lingering, metrics, prefix, portal, report, router, strict, inFlight, usage,
+  } = context;
   const spans = new Spans();
 
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
   ): Promise<void> {
-    if (strict.isAfterRefused(request)) return; // its connection ends with that answer
-    underWay.begin();
-    const passage = beginPassage(readPeerAddress(request));
-    const { onAnswered } = options;
-    const describe = onAnswered && followRequest(request, response, spans);
+    if (strict.isPipelinedAfterRejection(request)) return; // its connection ends with that answer
+    inFlight.begin();
+    const passage = startRequestRecord(readPeerAddress(request));
+    const { onRequestComplete } = options;
+    const describe = onRequestComplete && followRequest(request, response, spans);
     // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     let reply: Reply<Chunks> = UNANSWERED;
     try {
-      reply = await answer(parts, request, response, { ...target, passage });
+      reply = await dispatch(context, request, response, { ...target, passage });
       lingering.lingerAfter(response, reply);
       const streamed = sendReply(response, reply, passage);
       if (streamed) await streamed;
@@ -68,12 +68,12 @@ export function createApp(options: AppOptions): App {
       report({ id: 'reply', error });
       response.destroy();
     } finally {
-      underWay.end();
-      if (describe) tell(() => onAnswered(describe(passage, reply)));
+      inFlight.end();
+      if (describe) notify(() => onRequestComplete(describe(passage, reply)));
     }
   }
 
-  function tell(work: () => void): void {
+  function notify(work: () => void): void {
     try {
       work();
     } catch (error) {
@@ -92,9 +92,9 @@ export function createApp(options: AppOptions): App {
       if (portal?.isFor(path)) return portal.findMethods(path);
       return metrics && path === METRICS ? ['GET', 'HEAD'] : router.findMethods(path);
     },
-    countUnderWay: () => underWay.count,
+    inFlightCount: () => inFlight.count,
     async close() {
-      await Promise.all([underWay.close(), portal?.close()]);
+      await Promise.all([inFlight.close(), portal?.close()]);
       lingering.stop();
       await usage.close();
     },
@@ -102,28 +102,30 @@ export function createApp(options: AppOptions): App {
 }
 
 /** The way of a request. */
-async function answer(
-  parts: Parts, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
+async function dispatch(
+  context: AppContext, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
 ): Promise<Reply<Chunks>> {
-  const { router, authenticator, rates, compressor, usage, underWay, portal, streams } = parts;
+  const { router, authenticator, rates, compressor, usage, inFlight, portal, streams } = context;
   const { passage } = target;
   let fields: Reply['headers'] | undefined;
   let caller: Caller | undefined;
   let reply: Reply<Chunks>;
   try {
-    const address = admit(parts, request, target);
+    const address = admit(context, request, target);
     if (portal?.isFor(target.path)) {
-      const watchClient = () => underWay.watchClient(response);
-      return await portal.answer({ ...target, request, response, address, watchClient }, parts);
+      const disconnectSignal = () => inFlight.disconnectSignal(response);
+      return await portal.answer(
+        { ...target, request, response, address, disconnectSignal }, context,
+      );
     }
-    if (parts.metrics && target.path === METRICS) {
-      return await parts.metrics.answer(request, passage);
+    if (context.metrics && target.path === METRICS) {
+      return await context.metrics.answer(request, passage);
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     passage.route = route.path;
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     if (route.scope === undefined) {
-      reply = await route.handle(readWishes(request, target, route), parts);
+      reply = await route.handle(parseQueryAndNegotiate(request, target, route), context);
     } else {
       caller = await authenticator.authenticate(request, address);
       passage.sellerId = caller.sellerId;
@@ -137,7 +139,7 @@ async function answer(
       const reauthorize = async () =>
         authorize(await authenticator.authenticate(request, address), route.scope);
       reply = await route.handle({
-        ...readWishes(request, target, route),
+        ...parseQueryAndNegotiate(request, target, route),
         caller,
         parameters,
         readMediaType: () => readMediaType(request, route.consumes),
@@ -147,37 +149,38 @@ async function answer(
           return isHere ? reading : streams.reauthorizeAfterWait(reading, reauthorize);
         },
         openBody: () => openBody(request, route.consumes),
-        watchClient: () => underWay.watchClient(response),
+        disconnectSignal: () => inFlight.disconnectSignal(response),
         reauthorize,
         openStream: streams.openerFor({ key: caller, response, passage, reauthorize }),
-      }, parts);
+      }, context);
     }
     reply = await compressor.compress(withFields(reply, fields), request);
   } catch (error) {
     passage.code = findCode(error);
-    reply = withFields(createProblem(error, parts.report), fields);
+    reply = withFields(createProblem(error, context.report), fields);
   }
   if (caller) usage.note(caller, reply.status);
   return reply;
 }
 
 interface FollowedTarget extends Target {
-  readonly passage: Passage;
+  readonly passage: RequestRecord;
 }
 
 /** What is refused of anybody; returns the address of who asks. Call it before anything waits. */
 function admit(
-  { strict, proxies, underWay }: Parts, request: IncomingMessage, { path, passage }: FollowedTarget,
+  { strict, proxies, inFlight }: AppContext, request: IncomingMessage,
+  { path, passage }: FollowedTarget,
 ): string {
   strict.assert(request); // Node may hand on the next request of the connection at once
   passage.address = proxies.readClientAddress(request);
-  const isStopping = underWay.closing.aborted && path !== HEALTH;
+  const isStopping = inFlight.closing.aborted && path !== HEALTH;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
   return passage.address;
 }
 
 /** What a request asks for, refused here where the route cannot give it. */
-function readWishes({ headers }: IncomingMessage, target: Target, route: Route) {
+function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, route: Route) {
   return {
     headers,
     query: parseQuery(target.query, route.query),

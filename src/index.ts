@@ -20,7 +20,7 @@ export {
   type Product, type ProductPatch, type ProductRow, type ProductTarget, type Sku,
 } from './domain/catalogue/product.ts';
 export {
-  foldText, type Place, type ProductFilter, type ProductQuery, type ProductSort,
+  foldText, type KeysetAnchor as Place, type ProductFilter, type ProductQuery, type ProductSort,
 } from './domain/catalogue/product-query.ts';
 export { parseNewSeller } from './domain/access/seller.ts';
 export type { StockChange, StockResult } from './domain/catalogue/stock-change.ts';
@@ -29,7 +29,7 @@ export type { TotpSecret } from './domain/access/totp.ts';
 export type {
   NewWebhook, Webhook, WebhookAttempt, WebhookPatch,
 } from './domain/webhooks/webhook.ts';
-export type { AnsweredRequest } from './http/request-record.ts';
+export type { AccessLogEntry as AnsweredRequest } from './http/request-record.ts';
 export type { BindAddress } from './http/server/bind.ts';
 export { type Listener, listen, type ListenOptions } from './http/server/listener.ts';
 export type { ErrorReport } from './http/response/problem.ts';
@@ -37,20 +37,21 @@ export type { Certificate } from './http/server/tls.ts';
 export type { AppOptions } from './app-context.ts';
 export { createPortal, type PortalOptions } from './features/portal/portal.ts';
 export type {
-  AuditQuery, Credentials, Invitation, Joined, Joining, NewSession, NewTotp, Session, Totp, Visitor,
+  AuditQuery, Credentials, Invitation, RegistrationResult as Joined, Registration as Joining,
+  NewSession, NewTotp, Session, Totp, SignedInSession as Visitor,
 } from './store/account-store.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type {
-  CatalogueTotals, ImportedProducts, ImportMode, ImportPreview, ProductExport, ProductPage, Store,
-  WrittenProduct,
+  CatalogueTotals, ImportedProducts, ImportMode, ImportDryRun as ImportPreview, ProductExport,
+  ProductPage, Store, WrittenProduct,
 } from './store/store.ts';
-export type { StoreFigures } from './store/store-metrics.ts';
+export type { StoreMetrics as StoreFigures } from './store/store-metrics.ts';
 export type {
   ChangePage, ChangeQuery, MovementPage, MovementQuery, StockDay, StockDayQuery, StockLevelPage,
-  StockTrial, SyncedStock,
+  StockDryRun as StockTrial, SyncedStock,
 } from './store/history-store.ts';
 export type { CountedUsage, KeyUsage, UsageQuery } from './store/usage-store.ts';
-export type { Author, Write } from './store/write.ts';
+export type { Actor as Author, Write } from './store/write.ts';
 export {
   startWebhooks, type Webhooks, type WebhooksOptions,
 } from './features/webhooks/webhooks.ts';

@@ -6,7 +6,7 @@ import {
   assertNoKey, type Command, CommandFailure, formatHelp, parseInput, UsageError,
 } from './cli/command.ts';
 import { findNearest } from './cli/nearest.ts';
-import { restartForServing } from './cli/reexec.ts';
+import { reexecWithNodeOptions } from './cli/reexec.ts';
 import { AppError } from './domain/error.ts';
 
 const commands = new Map<string, () => Promise<Command>>(Object.entries({
@@ -39,7 +39,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on('error', () => {}); // nobody can be told
 if (args[0] === 'serve') {
-  restartForServing();
+  reexecWithNodeOptions();
   process.on('SIGUSR2', () => {}); // it would end a server that is still starting
   // Node would open a debugger, through which every user of the machine could run code here.
   process.on('SIGUSR1', () => {});

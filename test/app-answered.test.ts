@@ -12,7 +12,9 @@ const PRODUCTS = '/api/v1/products';
 
 async function start(t: TestContext) {
   const witness = makeWitness();
-  const server = await startServer(t, { onAnswered: witness.onAnswered, portal: true });
+  const server = await startServer(
+    t, { onRequestComplete: witness.onRequestComplete, portal: true },
+  );
   return { ...server, witness };
 }
 
@@ -162,7 +164,7 @@ test('tells of nothing that a client wrote', async (t) => {
 });
 
 test('answers though whoever is told of it fails, and reports that', async (t) => {
-  const server = await startServer(t, { onAnswered: () => { throw new Error('full'); } });
+  const server = await startServer(t, { onRequestComplete: () => { throw new Error('full'); } });
   assert.equal((await server.send({ path: PRODUCTS })).status, 401);
   assert.deepEqual(server.reports.map(({ id }) => id), ['answered']);
 });

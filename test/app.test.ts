@@ -170,7 +170,7 @@ test('answers what is under way while it closes, and refuses the rest', LIMITED,
   const seller = await makeSeller();
   const slow = gated(store);
   const mounted = await mount(t, { store: slow.store, baseUrl: 'http://localhost/shop' }, true);
-  const underWay = create(mounted, seller, '/shop');
+  const inFlight = create(mounted, seller, '/shop');
   await slow.reached;
   let isClosed = false;
   const closed = mounted.app.close().then(() => { isClosed = true; });
@@ -182,7 +182,7 @@ test('answers what is under way while it closes, and refuses the rest', LIMITED,
   assert.equal((await ask(mounted, seller, { path: '/elsewhere' })).status, 418);
   assert.equal(isClosed, false);
   slow.open();
-  assert.equal((await underWay).status, 201);
+  assert.equal((await inFlight).status, 201);
   await closed;
   assertProblem(await ask(mounted, seller, { path: `/shop${PRODUCTS}` }), 503, 'unavailable');
 });
@@ -199,12 +199,12 @@ test('resolves every close, where several wait for the same request', LIMITED, a
   const seller = await makeSeller();
   const slow = gated(store);
   const busy = await mount(t, { store: slow.store });
-  const underWay = create(busy, seller);
+  const inFlight = create(busy, seller);
   await slow.reached;
   const closings = [busy.app.close(), busy.app.close()];
   slow.open();
   await Promise.all(closings);
-  assert.equal((await underWay).status, 201);
+  assert.equal((await inFlight).status, 201);
 });
 
 test('keeps the cause of an unknown error from the client and reports it by its id', async (t) => {

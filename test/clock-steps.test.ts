@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { forgetOld } from '../src/cli/serve/retention.ts';
+import { startRetentionJob } from '../src/cli/serve/retention.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_LIFE_MS } from '../src/config.ts';
 import { findTotpStep, type TotpSecret } from '../src/domain/access/totp.ts';
 import { isAlive } from '../src/features/portal/sign-in/session.ts';
@@ -42,7 +42,7 @@ test('removes no more history than the newest change allows by a clock that is y
           pruned.resolve(before);
         },
       };
-      const end = forgetOld(watched, days, (text) => notes.push(text), () => now);
+      const end = startRetentionJob(watched, days, (text) => notes.push(text), () => now);
       const before = await pruned.promise;
       end();
       return [Math.round((newest - before) / DAY_MS), notes];

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { test, type TestContext } from 'node:test';
 import { routes as apiRoutes } from '../src/api/routes.ts';
 import { routes as pages } from '../src/features/portal/routes.ts';
-import { openShop, Visitor } from './features/portal/page-client.ts';
+import { openShop, PageClient } from './features/portal/page-client.ts';
 import { startServer } from './support/server.ts';
 
 /** Notes each call of a function of `node:fs` that waits for the disk, until the test is over. */
@@ -43,7 +43,7 @@ test('reads no file synchronously to answer a request, with or without cookies',
   // A device cookie, on pages for anybody: a real one, and one that was made up.
   assert.ok(visitor.cookies.has('__Host-device'));
   assert.equal((await visitor.submit({ email, password })).status, 303);
-  const stranger = new Visitor(server.port);
+  const stranger = new PageClient(server.port);
   stranger.cookies.set('__Host-device', 'A'.repeat(200));
   await stranger.get('/portal/sign-in');
   assert.equal((await stranger.submit({ email, password: 'another one' })).status, 422);

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import {
   FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
 } from '../config.ts';
-import { findNetwork, isAddressInRanges } from '../domain/network-address.ts';
+import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
 import type { Caller } from '../domain/access/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
@@ -64,7 +64,7 @@ export class Authenticator {
     } catch (error) {
       // Guessing is slowed down by address; a valid key still passes from there.
       if (!(error instanceof AppError && REFUSALS.has(error.code))) throw error;
-      const rate = this.#failures.take(findNetwork(address));
+      const rate = this.#failures.take(rateLimitPrefix(address));
       throw rate.isAllowed ? error : rateLimited(rate.retryAfterSeconds);
     }
   }

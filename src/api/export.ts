@@ -1,5 +1,5 @@
 /** Sends a whole collection as CSV or NDJSON, page by page. */
-import { nextTurn } from '../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { Reply } from '../http/response/reply.ts';
 import { formatCsvHeader } from '../transfer/csv-writer.ts';
 import { CSV_TYPE } from './media-types.ts';
@@ -57,6 +57,6 @@ async function* renderPages<Item>(
   if (head !== '') yield head;
   for await (const page of pages) {
     yield page.map(format).join('');
-    await nextTurn(); // one fast reader must not starve other requests
+    await yieldToEventLoop(); // one fast reader must not starve other requests
   }
 }

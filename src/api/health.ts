@@ -2,7 +2,7 @@
 import { AppError } from '../domain/error.ts';
 import type { Reply } from '../http/response/reply.ts';
 import { JSON_TYPE } from './media-types.ts';
-import type { Call, Services } from './route.ts';
+import type { ApiRequest, Services } from './route.ts';
 
 const HEADERS = { 'content-type': JSON_TYPE, 'cache-control': 'no-store' };
 
@@ -13,7 +13,7 @@ export async function readHealth(): Promise<Reply> {
 
 /** GET /readyz: 200, 503 */
 export async function readReadiness(
-  _call: Pick<Call, 'headers'>, { readiness }: Services,
+  _call: Pick<ApiRequest, 'headers'>, { readiness }: Services,
 ): Promise<Reply> {
   const fault = await readiness.findFault();
   if (fault !== undefined) throw new AppError('unavailable', fault);

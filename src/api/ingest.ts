@@ -8,17 +8,17 @@ import { type FileOfRows, type WrittenUnit, writeUnits } from '../transfer/slice
 import { NDJSON_TYPE } from './media-types.ts';
 import type { Services } from './route.ts';
 import type { OpenStream } from './streams.ts';
-import { formatReplay } from './write.ts';
+import { replayHeader } from './write.ts';
 
 /** What became of the rows so far. */
-export interface UnitTally<Row, Written> {
+export interface BatchReport<Row, Written> {
   /** Counts a unit, and returns the lines that tell of its rows. */
   add(unit: WrittenUnit<Row, Written>): string;
   summarise(): object;
 }
 
 interface TalliedFile<Row, Written> extends Omit<FileOfRows<Row, Written>, 'guard'> {
-  readonly tally: UnitTally<Row, Written>;
+  readonly tally: BatchReport<Row, Written>;
 }
 
 /**
@@ -26,7 +26,7 @@ interface TalliedFile<Row, Written> extends Omit<FileOfRows<Row, Written>, 'guar
  * slot.
  * @throws AppError if the file as a whole is invalid, or too many imports are in flight
  */
-export function takeFile<
+export function ingestStream<
   Row extends { readonly characters: number }, Written extends { readonly isReplay: boolean },
 >(
   openStream: OpenStream, services: Services, open: () => TalliedFile<Row, Written>,
@@ -41,7 +41,7 @@ export function takeFile<
       headers: {
         'content-type': NDJSON_TYPE,
         'cache-control': 'no-store',
-        ...formatReplay(isReplay),
+        ...replayHeader(isReplay),
       },
       body: tell(first, units, tally, services),
       close: () => units.return(),
@@ -57,7 +57,7 @@ export function formatLine(value: object): string {
 async function* tell<Row, Written>(
   first: IteratorResult<WrittenUnit<Row, Written>, void>,
   units: AsyncGenerator<WrittenUnit<Row, Written>, void, void>,
-  tally: UnitTally<Row, Written>, { report }: Services,
+  tally: BatchReport<Row, Written>, { report }: Services,
 ): AsyncGenerator<string, void, void> {
   try {
     for (let step = first; !step.done; step = await units.next()) {

@@ -13,7 +13,7 @@ export function formatNextLink(
 }
 
 /** An export has no pages. @throws AppError `invalid_query` where one is asked for */
-export function assertWhole(query: Query): void {
+export function rejectPagingParameters(query: Query): void {
   const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
   if (unused.length === 0) return;
   const detail = 'Is not for an export, which is whole.';

@@ -1,7 +1,7 @@
 /** Reads the parameters of a query, each by a parser, and names all that are faulty at once. */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
 import type { Issue } from '../domain/error.ts';
-import type { Parsed } from '../domain/validation.ts';
+import type { ParseResult } from '../domain/validation.ts';
 import { findSku, type Sku } from '../domain/catalogue/product.ts';
 import { findTextFault } from '../domain/text.ts';
 import { parseTime } from '../domain/time.ts';
@@ -16,7 +16,7 @@ export class QueryReader {
   }
 
   /** Undefined where the parameter is not sent, or is faulty. */
-  read<Value>(parameter: string, parse: (text: string) => Parsed<Value>): Value | undefined {
+  read<Value>(parameter: string, parse: (text: string) => ParseResult<Value>): Value | undefined {
     const text = this.#query.get(parameter);
     if (text === undefined) return undefined;
     const parsed = parse(text);
@@ -42,7 +42,7 @@ export class QueryReader {
   }
 }
 
-function parseInteger(text: string, least: number, most: number): Parsed<number> {
+function parseInteger(text: string, least: number, most: number): ParseResult<number> {
   const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return { value };
   return { fault: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
@@ -57,13 +57,13 @@ export function readLimit(query: Query): number {
 }
 
 /** An integer of a position's range. */
-export function parsePosition(text: string): Parsed<number> {
+export function parsePosition(text: string): ParseResult<number> {
   return parseInteger(text, 0, Number.MAX_SAFE_INTEGER);
 }
 
 export function parseChoice<Choice extends string>(
   text: string, choices: readonly Choice[],
-): Parsed<Choice> {
+): ParseResult<Choice> {
   const value = choices.find((choice) => choice === text);
   if (value !== undefined) return { value };
   return { fault: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
@@ -72,7 +72,7 @@ export function parseChoice<Choice extends string>(
 /** Some of these, with commas between; in their own order, each once. */
 export function parseChoices<Choice extends string>(
   text: string, choices: readonly Choice[],
-): Parsed<readonly Choice[]> {
+): ParseResult<readonly Choice[]> {
   const names = text.split(',');
   if (names.every((name) => choices.some((choice) => choice === name))) {
     return { value: choices.filter((choice) => names.includes(choice)) };
@@ -81,19 +81,19 @@ export function parseChoices<Choice extends string>(
   return { fault: { code: 'format', detail } };
 }
 
-export function parseText(text: string, limitCodePoints: number): Parsed<string> {
+export function parseText(text: string, limitCodePoints: number): ParseResult<string> {
   const fault = findTextFault(text, limitCodePoints);
   return fault ? { fault } : { value: text };
 }
 
-export function parseSku(text: string): Parsed<Sku> {
+export function parseSku(text: string): ParseResult<Sku> {
   const value = findSku(text);
   if (value !== undefined) return { value };
   return { fault: { code: 'format', detail: 'Cannot be a SKU.' } };
 }
 
 /** Milliseconds since 1970. */
-export function parseInstant(text: string): Parsed<number> {
+export function parseInstant(text: string): ParseResult<number> {
   const value = parseTime(text);
   if (value !== undefined) return { value };
   const detail = 'Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z.';

@@ -7,15 +7,15 @@ import {
   READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_FREE_BYTES, READY_RETRY_MS,
 } from '../config.ts';
 import type { Store } from '../store/store.ts';
-import type { StoreFigures } from '../store/store-metrics.ts';
+import type { StoreMetrics } from '../store/store-metrics.ts';
 
 export class Readiness {
-  readonly #store: Pick<Store, 'listSellers' | 'readFigures'>;
+  readonly #store: Pick<Store, 'listSellers' | 'readMetrics'>;
   #checkedAt = -Infinity;
   #check: Promise<string | undefined> | undefined;
   #fault: string | undefined;
 
-  constructor(store: Pick<Store, 'listSellers' | 'readFigures'>) {
+  constructor(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
     this.#store = store;
   }
 
@@ -44,14 +44,14 @@ export class Readiness {
   async #look(): Promise<string | undefined> {
     try {
       await this.#store.listSellers({ after: undefined, limit: 1 });
-      return describeFault(await this.#store.readFigures());
+      return describeFault(await this.#store.readMetrics());
     } catch {
       return 'The database cannot be read.'; // each request that tries it is told of the cause
     }
   }
 }
 
-function describeFault({ canWrite, freeBytes, lastFailure }: StoreFigures): string | undefined {
+function describeFault({ canWrite, freeBytes, lastFailure }: StoreMetrics): string | undefined {
   if (!canWrite) return 'Nothing can be written until this server is started again.';
   if (freeBytes < READY_FREE_BYTES) return 'The disk is full.';
   // Later it is worth a try: without requests nothing would show that it is over.

@@ -3,10 +3,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Caller } from '../domain/access/caller.ts';
 import type { SellerId, WebhookReference } from '../domain/id.ts';
 import type { Scope } from '../domain/access/scope.ts';
-import type { Fault } from '../domain/text.ts';
+import type { ValidationError } from '../domain/text.ts';
 import type { WebhookResult } from '../domain/webhooks/webhook.ts';
-import type { Passage } from '../http/request-record.ts';
-import type { AtOnce } from '../http/concurrency-limiter.ts';
+import type { RequestRecord } from '../http/request-record.ts';
+import type { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
 import type { BodyStream } from '../http/request/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { Lifecycle } from '../http/deprecation.ts';
@@ -16,13 +16,13 @@ import type { Query } from '../http/request/query.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
-import type { LiveChanges } from '../features/changes/change-notifier.ts';
+import type { ChangeNotifier } from '../features/changes/change-notifier.ts';
 import type { Operation, Parameter } from './description/operation.ts';
 import type { Readiness } from './readiness.ts';
 import type { OpenStream, Streams } from './streams.ts';
 
 /** One request: authenticated, within its rate, allowed by its scope, its query checked. */
-export interface Call {
+export interface ApiRequest {
   readonly caller: Caller;
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -40,7 +40,7 @@ export interface Call {
   /** Opens a body of any length, decoded. @throws AppError `unsupported_media_type` */
   openBody(): BodyStream;
   /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
-  watchClient(): AbortSignal;
+  disconnectSignal(): AbortSignal;
   /** For use after a wait: rejects whenever a new request with this key would be rejected. */
   reauthorize(): Promise<void>;
   /** Opens the only kind of stream that a reply may carry. @throws AppError `unavailable` */
@@ -53,12 +53,12 @@ export interface Services {
   readonly cursors: Cursors;
   readonly pages: PageCache;
   /** The imports under way, by seller. */
-  readonly imports: AtOnce<SellerId>;
+  readonly imports: ConcurrencyLimiter<SellerId>;
   /** The calls under way that change stock and are larger than other bodies, by seller. */
-  readonly largeStockCalls: AtOnce<SellerId>;
+  readonly largeStockCalls: ConcurrencyLimiter<SellerId>;
   /** Opens streams, and counts them together with the requests that wait for changes. */
   readonly streams: Streams;
-  readonly liveChanges: LiveChanges;
+  readonly changeNotifier: ChangeNotifier;
   readonly readiness: Readiness;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
@@ -73,7 +73,7 @@ export interface Services {
 /** What the routes of webhooks need of whoever sends. */
 export interface WebhookService {
   /** What is wrong with an address to send to; undefined where messages may go there. */
-  checkUrl(sellerId: SellerId, url: string): Promise<Fault | undefined>;
+  checkUrl(sellerId: SellerId, url: string): Promise<ValidationError | undefined>;
   /** Sends a test message now, and notes what came of it. @throws `not_found`, `unavailable` */
   sendTest(webhook: WebhookReference): Promise<{
     readonly messageId: string; readonly result: WebhookResult;
@@ -81,7 +81,7 @@ export interface WebhookService {
 }
 
 /** A request for a page, as it came. */
-export interface PageRequest {
+export interface PortalRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The address that it came from. */
@@ -91,9 +91,9 @@ export interface PageRequest {
   /** What follows the `?`. */
   readonly query: string;
   /** Takes down what becomes known of the request. */
-  readonly passage: Passage;
-  /** As `watchClient` of a call. */
-  watchClient(): AbortSignal;
+  readonly passage: RequestRecord;
+  /** As `disconnectSignal` of a call. */
+  disconnectSignal(): AbortSignal;
 }
 
 /** The pages for people, which have rules of their own: no key and no problem documents. */
@@ -103,7 +103,7 @@ export interface PortalService {
   /** Sorted; empty if the path does not exist. */
   findMethods(path: string): readonly string[];
   /** Refuses by answers, too: it never rejects. */
-  answer(request: PageRequest, services: Services): Promise<Reply>;
+  answer(request: PortalRequest, services: Services): Promise<Reply>;
   /** Ends what goes on without a request. */
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export interface PortalService {
 /** The figures of the server, for whoever may know them. */
 export interface MetricsService {
   /** @throws AppError `method_not_allowed` */
-  answer(request: IncomingMessage, passage: Passage): Promise<Reply>;
+  answer(request: IncomingMessage, passage: RequestRecord): Promise<Reply>;
 }
 
 interface CommonRoute extends RoutePattern {
@@ -129,13 +129,13 @@ interface CommonRoute extends RoutePattern {
 /** A route that needs a key with a scope. */
 interface KeyRoute extends CommonRoute {
   readonly scope: Scope;
-  readonly handle: (call: Call, services: Services) => Promise<Reply>;
+  readonly handle: (call: ApiRequest, services: Services) => Promise<Reply>;
 }
 
 /** A route that anybody may ask. */
 interface OpenRoute extends CommonRoute {
   readonly scope: undefined;
-  readonly handle: (call: Pick<Call, 'headers'>, services: Services) => Promise<Reply>;
+  readonly handle: (call: Pick<ApiRequest, 'headers'>, services: Services) => Promise<Reply>;
 }
 
 export type Route = KeyRoute | OpenRoute;

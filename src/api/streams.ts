@@ -6,8 +6,8 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
-import type { Passage } from '../http/request-record.ts';
-import { AtOnce } from '../http/concurrency-limiter.ts';
+import type { RequestRecord } from '../http/request-record.ts';
+import { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
 import { GuardedStream } from '../http/response/guarded-stream.ts';
 import type { ErrorReport } from '../http/response/problem.ts';
 import type { Chunks, Reply } from '../http/response/reply.ts';
@@ -38,7 +38,7 @@ interface StreamClient {
   readonly response: ServerResponse;
   reauthorize(): Promise<void>;
   /** Its `code` records why a stream was cut. */
-  readonly passage: Passage;
+  readonly passage: RequestRecord;
 }
 
 /** The answer, before it is guarded. */
@@ -54,27 +54,29 @@ export type OpenStream =
 interface StreamsOptions {
   readonly limits: StreamLimits;
   /** The slots of `ingest`. */
-  readonly imports: AtOnce<SellerId>;
+  readonly imports: ConcurrencyLimiter<SellerId>;
   readonly report: (entry: ErrorReport) => void;
 }
 
 export class Streams {
   readonly #options: StreamsOptions;
-  readonly #sellers: AtOnce<SellerId>;
-  readonly #keys: AtOnce<string>;
+  readonly #sellers: ConcurrencyLimiter<SellerId>;
+  readonly #keys: ConcurrencyLimiter<string>;
 
   constructor(options: StreamsOptions) {
     const { total, perSeller, perKey } = options.limits;
     this.#options = options;
-    this.#sellers = new AtOnce('streams', { all: total, perOwner: perSeller });
-    this.#keys = new AtOnce('streams with this key', { all: Infinity, perOwner: perKey });
+    this.#sellers = new ConcurrencyLimiter('streams', { all: total, perOwner: perSeller });
+    this.#keys = new ConcurrencyLimiter(
+      'streams with this key', { all: Infinity, perOwner: perKey },
+    );
   }
 
   /** Takes a slot; call what it returns to release it. @throws AppError `unavailable` */
   acquire(key: KeyReference): () => void {
-    const releaseSeller = this.#sellers.begin(key.sellerId);
+    const releaseSeller = this.#sellers.acquire(key.sellerId);
     try {
-      const releaseKey = this.#keys.begin(formatKeyId(key));
+      const releaseKey = this.#keys.acquire(formatKeyId(key));
       return () => {
         releaseKey();
         releaseSeller();
@@ -112,7 +114,7 @@ export class Streams {
     const { limits: { reauthorizeIntervalMs, durationLimitMs }, imports } = this.#options;
     const isIngest = kind === 'ingest';
     return new GuardedStream({
-      release: isIngest ? imports.begin(key.sellerId) : this.acquire(key),
+      release: isIngest ? imports.acquire(key.sellerId) : this.acquire(key),
       reauthorize: () => reauthorize().catch((error: unknown) => this.#explain(error)),
       reauthorizeIntervalMs,
       durationLimitMs: isIngest ? undefined : durationLimitMs,

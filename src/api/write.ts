@@ -1,16 +1,16 @@
 /** What all changes have in common: whose they are, and that they are made once. */
 import { readIdempotencyKey } from '../http/request/idempotency-key.ts';
 import type { Write } from '../store/write.ts';
-import type { Call } from './route.ts';
+import type { ApiRequest } from './route.ts';
 
 /** The change is the caller's, and made once where it carries an Idempotency-Key. */
-export function readWrite({ caller, headers }: Call): Write {
+export function toWriteContext({ caller, headers }: ApiRequest): Write {
   const { sellerId, keyId, address } = caller;
   const key = readIdempotencyKey(headers);
   const idempotency = key === undefined ? undefined : { key, part: 0 };
   return { sellerId, keyId, idempotency, address };
 }
 
-export function formatReplay(isReplay: boolean): Record<string, string> {
+export function replayHeader(isReplay: boolean): Record<string, string> {
   return isReplay ? { 'idempotent-replay': 'true' } : {};
 }

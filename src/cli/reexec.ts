@@ -18,7 +18,7 @@ const MALLOC_ARENAS = '1';
  * be, where Node was started with options or by another program that watches it, or with coverage;
  * nor where it was given sockets, which would be closed by that.
  */
-export function restartForServing(): void {
+export function reexecWithNodeOptions(): void {
   const { env, execve, execPath, execArgv, argv } = process;
   const isPlain = execArgv.length === 0 && process.send === undefined;
   const isDecided = [

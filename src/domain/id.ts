@@ -42,7 +42,7 @@ const PAIRS = Array.from({ length: 1024 }, (_, n) => DIGITS.charAt(n >> 5) + DIG
 const LOW_RANGE = 2 ** 30;
 
 /** The smallest id that an object made at `at` (milliseconds since 1970) may have. */
-export function firstIdAt(at: number): number {
+export function minIdForTime(at: number): number {
   return at * IDS_PER_MILLISECOND;
 }
 

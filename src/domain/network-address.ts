@@ -4,12 +4,12 @@
  */
 import { BlockList, isIP } from 'node:net';
 import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
-import type { Parsed } from './validation.ts';
+import type { ParseResult } from './validation.ts';
 
 const MAPPED_PREFIX = '::ffff:';
 
 /** The ranges as they are stored: each checked, a single address given its full prefix length. */
-export function parseAddressRanges(ranges: readonly string[]): Parsed<readonly string[]> {
+export function parseAddressRanges(ranges: readonly string[]): ParseResult<readonly string[]> {
   if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
     const detail = `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`;
     return { fault: { code: 'length', detail } };
@@ -67,7 +67,7 @@ export function normaliseAddress(address: string): string {
  * What stands for all addresses of one client: of IPv6 the network of 64 bits, which is the least
  * that anybody is given (RFC 6177), and in which they take any address that they like.
  */
-export function findNetwork(address: string): string {
+export function rateLimitPrefix(address: string): string {
   if (isIP(address) !== 6) return address;
   const [plain = ''] = address.split('%');
   const [front = [], back = []] = plain.split('::')

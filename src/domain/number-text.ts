@@ -4,7 +4,7 @@
  * section 2.2). A text is accepted if the shortest text of its double is the same decimal number:
  * 12.50, 1.0, 1e2 and -0 are accepted, 0.10000000000000001 is not.
  */
-import type { Fault } from './text.ts';
+import type { ValidationError } from './text.ts';
 
 /** A double keeps every decimal of up to 15 significant digits (DBL_DIG of C). */
 const SAFE_SIGNIFICAND = 1e15;
@@ -18,7 +18,7 @@ const [PLUS, MINUS, POINT] = [0x2b, 0x2d, 0x2e];
 const [LOWER_CASE, EXPONENT] = [0x20, 0x65];
 
 /** The fault of a decimal number; also undefined for a text that is not a number. */
-export function findNumberFault(text: string): Fault | undefined {
+export function findNumberFault(text: string): ValidationError | undefined {
   if (skipShortNumber(text, 0) === text.length) return undefined;
   const value = Number(text);
   const held = String(value);

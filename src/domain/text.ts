@@ -8,7 +8,7 @@
 import type { Issue } from './error.ts';
 
 /** A fault of a value, without the place where the value stood. */
-export type Fault = Pick<Issue, 'code' | 'detail'>;
+export type ValidationError = Pick<Issue, 'code' | 'detail'>;
 
 /**
  * Characters that render as nothing although no property says so: BRAILLE PATTERN BLANK, EGYPTIAN
@@ -32,13 +32,15 @@ const LEADING_MARK = /^\p{M}/u;
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** The first fault of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
-export function findTextFault(text: string, limitCodePoints: number): Fault | undefined {
+export function findTextFault(text: string, limitCodePoints: number): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   return findLineFault(text, limitCodePoints, VISIBLE);
 }
 
 /** The first fault of a new identifier; give it in NFC. */
-export function findIdentifierFault(text: string, limitCodePoints: number): Fault | undefined {
+export function findIdentifierFault(
+  text: string, limitCodePoints: number,
+): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   const fault = findTextFault(text, limitCodePoints) ?? findReferenceFault(text, limitCodePoints);
   if (fault) return fault;
@@ -56,7 +58,9 @@ export function findIdentifierFault(text: string, limitCodePoints: number): Faul
  * The first fault of a text that names something by its identifier; give it in NFC. Looser than
  * for a new identifier: what earlier versions accepted must still be found.
  */
-export function findReferenceFault(text: string, limitCodePoints: number): Fault | undefined {
+export function findReferenceFault(
+  text: string, limitCodePoints: number,
+): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   const fault = findLineFault(text, limitCodePoints, NOT_SPACE);
   if (fault) return fault;
@@ -68,7 +72,9 @@ export function findReferenceFault(text: string, limitCodePoints: number): Fault
 }
 
 /** A text is blank if it has no character that `visible` matches. */
-function findLineFault(text: string, limitCodePoints: number, visible: RegExp): Fault | undefined {
+function findLineFault(
+  text: string, limitCodePoints: number, visible: RegExp,
+): ValidationError | undefined {
   if (!text.isWellFormed()) {
     return { code: 'characters', detail: 'Has half of a surrogate pair; send well-formed text.' };
   }

@@ -1,9 +1,9 @@
 /** How parsers of members report: a value or a fault, so that all faults of a body come at once. */
 import { AppError, type Issue } from './error.ts';
 import { ISSUES_PER_ANSWER_LIMIT } from './limits.ts';
-import { type Fault, findTextFault } from './text.ts';
+import { type ValidationError, findTextFault } from './text.ts';
 
-export type Parsed<Value> = { readonly value: Value } | { readonly fault: Fault };
+export type ParseResult<Value> = { readonly value: Value } | { readonly fault: ValidationError };
 
 /** Reads the members of one JSON object and gathers what is wrong with them. */
 export class ObjectReader {
@@ -34,7 +34,7 @@ export class ObjectReader {
   }
 
   /** The parsed member, or undefined after noting that it is missing or faulty. */
-  read<Value>(member: string, parse: (value: unknown) => Parsed<Value>): Value | undefined {
+  read<Value>(member: string, parse: (value: unknown) => ParseResult<Value>): Value | undefined {
     this.#read.push(member);
     const isSent = Object.hasOwn(this.#record, member);
     if (!isSent && !Object.hasOwn(this.#defaults, member)) {
@@ -54,7 +54,7 @@ export class ObjectReader {
   }
 
   /** Notes what is wrong with a member. */
-  note(member: string, fault: Fault): void {
+  note(member: string, fault: ValidationError): void {
     this.#count += 1;
     if (this.#issues.length >= ISSUES_PER_ANSWER_LIMIT) return;
     this.#issues.push({ pointer: `/${escapePointer(member)}`, ...fault });
@@ -80,7 +80,7 @@ export class ObjectReader {
 }
 
 /** A text of one line, kept exactly as sent. */
-export function parseLine(value: unknown, limitCodePoints: number): Parsed<string> {
+export function parseLine(value: unknown, limitCodePoints: number): ParseResult<string> {
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const fault = findTextFault(value, limitCodePoints);
   return fault ? { fault } : { value };
@@ -89,7 +89,7 @@ export function parseLine(value: unknown, limitCodePoints: number): Parsed<strin
 /** Made once: `toLocaleString` makes one for each number, and a body may have 40,000 faults. */
 const NUMBERS = new Intl.NumberFormat('en');
 
-export function parseInteger(value: unknown, least: number, most: number): Parsed<number> {
+export function parseInteger(value: unknown, least: number, most: number): ParseResult<number> {
   if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
   if (!Number.isInteger(value)) {
     return { fault: { code: 'precision', detail: 'Must be a whole number.' } };
@@ -99,7 +99,7 @@ export function parseInteger(value: unknown, least: number, most: number): Parse
   return { fault: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
 }
 
-export function parseBoolean(value: unknown): Parsed<boolean> {
+export function parseBoolean(value: unknown): ParseResult<boolean> {
   if (typeof value === 'boolean') return { value };
   return { fault: { code: 'type', detail: 'Must be true or false.' } };
 }

@@ -11,7 +11,7 @@ interface Limits {
 
 const RETRY_AFTER_SECONDS = 5;
 
-export class AtOnce<Owner> {
+export class ConcurrencyLimiter<Owner> {
   readonly #what: string;
   readonly #limits: Limits;
   readonly #counts = new Map<Owner, number>();
@@ -24,7 +24,7 @@ export class AtOnce<Owner> {
   }
 
   /** Call what it returns when it is over. @throws AppError `unavailable` */
-  begin(owner: Owner): () => void {
+  acquire(owner: Owner): () => void {
     const count = this.#counts.get(owner) ?? 0;
     if (count >= this.#limits.perOwner) throw this.#refuse(`${count} of your`);
     if (this.#all >= this.#limits.all) throw this.#refuse(`${this.#all}`);

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { ErrorReport } from './response/problem.ts';
 
 /** A `report` that throws is itself worth a line, and no reason to end the process. */
-export function guardReport(
+export function safeErrorReporter(
   report: ((entry: ErrorReport) => void) | undefined,
 ): (entry: ErrorReport) => void {
   if (!report) return reportToStandardError;

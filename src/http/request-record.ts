@@ -9,7 +9,7 @@ import type { KeyId, SellerId } from '../domain/id.ts';
 import type { Reply } from './response/reply.ts';
 import type { Span, Spans } from './trace-context.ts';
 
-export interface AnsweredRequest extends Span {
+export interface AccessLogEntry extends Span {
   /** One of seven, or `OTHER`: few, whatever clients send. */
   readonly method: string;
   /** The path as the table of routes has it: `/api/v1/products/{id}`; or `unknown`. */
@@ -37,7 +37,7 @@ const METHODS: ReadonlySet<string> =
   new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** What becomes known of a request on its way. */
-export interface Passage {
+export interface RequestRecord {
   route: string;
   sellerId: SellerId | undefined;
   keyId: KeyId | undefined;
@@ -47,7 +47,7 @@ export interface Passage {
   sentBytes: number;
 }
 
-export function beginPassage(address: string): Passage {
+export function startRequestRecord(address: string): RequestRecord {
   return {
     route: UNKNOWN_ROUTE, sellerId: undefined, keyId: undefined, code: undefined, address,
     sentBytes: 0,
@@ -57,7 +57,7 @@ export function beginPassage(address: string): Passage {
 /** Call it when the request comes; what it returns, when it is answered. */
 export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
-): (passage: Passage, reply: Pick<Reply, 'status'>) => AnsweredRequest {
+): (passage: RequestRecord, reply: Pick<Reply, 'status'>) => AccessLogEntry {
   const startedAt = performance.now();
   return ({ route, sellerId, keyId, code, address, sentBytes }, { status }) => {
     const { method = '' } = request;

@@ -1,6 +1,6 @@
 /** Counts values by size: how many were no larger than each of some bounds. */
 
-export interface HistogramFigures {
+export interface HistogramSnapshot {
   /** In ascending order, and how many values were at most each of them. */
   readonly buckets: readonly { readonly atMost: number; readonly count: number }[];
   /** Of all values, those above the last bound too. */
@@ -27,7 +27,7 @@ export class Histogram {
     this.#sum += value;
   }
 
-  read(): HistogramFigures {
+  read(): HistogramSnapshot {
     let count = 0;
     const buckets = this.#bounds.map((atMost, at) => {
       count += this.#counts[at] ?? 0;

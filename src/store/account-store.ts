@@ -36,14 +36,14 @@ export interface Session extends Omit<NewSession, 'hash'> {
 }
 
 /** Who is signed in by a session, and where their catalogue stands: the one look-up of a page. */
-export interface Visitor {
+export interface SignedInSession {
   readonly account: Account;
   readonly session: Session;
   readonly position: number;
 }
 
 /** All that makes an account, as one unit. */
-export interface Joining {
+export interface Registration {
   /** Of the invitation; undefined where anybody may register. */
   readonly codeHash: string | undefined;
   /** Is not used where the invitation is for a seller who is there. */
@@ -54,7 +54,7 @@ export interface Joining {
 }
 
 /** What became of it: a code that does not hold (any more), or an e-mail that is taken. */
-export type Joined =
+export type RegistrationResult =
   | { readonly refusal: 'code' | 'email' }
   | { readonly refusal: undefined; readonly sellerId: SellerId; readonly key: ApiKey };
 
@@ -66,7 +66,7 @@ export interface Credentials {
 }
 
 /** What a sign-in was checked against, and found right. */
-export type Shown = Pick<Credentials, 'passwordHash' | 'hasTotp'>;
+export type VerifiedCredentials = Pick<Credentials, 'passwordHash' | 'hasTotp'>;
 
 /** What the second step of a sign-in is checked against. */
 export interface Totp {
@@ -97,7 +97,7 @@ export interface PortalStore {
   createInvitation(hash: string, invitation: Invitation): Promise<void>;
   /** Undefined for one that does not hold: unknown, used, or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;
-  joinPortal(joining: Joining): Promise<Joined>;
+  joinPortal(joining: Registration): Promise<RegistrationResult>;
 
   findAccount(sellerId: SellerId): Promise<Account | undefined>;
   findCredentials(email: string): Promise<Credentials | undefined>;
@@ -143,9 +143,11 @@ export interface PortalStore {
    * False where the account has another password by now than the one that was shown, or asks for a
    * second step that was not made: then there is no session.
    */
-  createSession(sellerId: SellerId, session: NewSession, shown: Shown): Promise<boolean>;
+  createSession(
+    sellerId: SellerId, session: NewSession, shown: VerifiedCredentials,
+  ): Promise<boolean>;
   /** Undefined where there is none: whether it is too old, its reader decides. */
-  findVisitor(sessionHash: string): Promise<Visitor | undefined>;
+  findVisitor(sessionHash: string): Promise<SignedInSession | undefined>;
   noteSessionSeen(sellerId: SellerId, id: number): Promise<void>;
   /** The newest first. */
   listSessions(sellerId: SellerId, limit: number): Promise<readonly Session[]>;
@@ -163,7 +165,7 @@ export interface PortalStore {
    * Seals a text with the key of the server, which is not in the database, for a browser to carry.
    * `context` names what it belongs to. In base64url.
    */
-  seal(text: string, context: string): Promise<string>;
+  encrypt(text: string, context: string): Promise<string>;
   /** Undefined for what was not sealed here, with this key and for this. */
-  open(sealed: string, context: string): Promise<string | undefined>;
+  decrypt(sealed: string, context: string): Promise<string | undefined>;
 }

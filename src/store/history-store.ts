@@ -4,7 +4,7 @@ import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Sku } from '../domain/catalogue/product.ts';
 import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../domain/catalogue/stock-sync.ts';
-import type { Author, PageQuery, Write } from './write.ts';
+import type { Actor, PageQuery, Write } from './write.ts';
 
 /** What became of a call that changes stock. */
 export interface SyncedStock {
@@ -20,7 +20,7 @@ export interface SyncedStock {
 }
 
 /** Calls that change stock, tried one after the other and not made. */
-export interface StockTrial {
+export interface StockDryRun {
   try(changes: readonly StockChange[]): Promise<Pick<SyncedStock, 'results' | 'position'>>;
   close(): Promise<void>;
 }
@@ -110,7 +110,7 @@ export interface StockStore {
    * For changes of one source that come in parts: each is tried on what the ones before would have
    * made of a catalogue that stands at `position`.
    */
-  tryStock(author: Author, position: number, source: string | undefined): StockTrial;
+  dryRunStock(author: Actor, position: number, source: string | undefined): StockDryRun;
 
   /**
    * What happened after a position. A page may hold fewer changes than there are.
@@ -128,7 +128,7 @@ export interface StockStore {
    * the positions of the changes. Those that are not kept any more are left out, and those for
    * which much of the history would have to be read.
    */
-  findDescriptionsBefore(
+  findPreviousSnapshots(
     sellerId: SellerId, positions: readonly number[],
   ): Promise<ReadonlyMap<number, string>>;
   /**
@@ -152,7 +152,7 @@ export interface StockStore {
    * Calls `listener` within 50 ms after each commit of any process, and at once after one of this
    * process; once for several. Call what it returns to end that.
    */
-  watchCommits(listener: () => void): () => void;
+  subscribeToCommits(listener: () => void): () => void;
 
   /**
    * The time of the newest change and event that is kept, of any seller; undefined where there is

@@ -18,13 +18,13 @@ import type { Scope } from '../domain/access/scope.ts';
 import type { NewSeller, Seller } from '../domain/access/seller.ts';
 import type { PortalStore } from './account-store.ts';
 import type { StockStore } from './history-store.ts';
-import type { StoreFigures } from './store-metrics.ts';
+import type { StoreMetrics } from './store-metrics.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
-import type { Author, Idempotency, PageQuery, Write } from './write.ts';
+import type { Actor, Idempotency, PageQuery, Write } from './write.ts';
 
 /** What a key grants, and where its seller's catalogue stands: the one look-up of a request. */
-export interface Grant extends Author {
+export interface Grant extends Actor {
   readonly scopes: readonly Scope[];
   readonly addressRanges: readonly string[];
   /** Milliseconds since 1970; undefined means never. */
@@ -70,7 +70,7 @@ export interface ImportedProducts {
 }
 
 /** An import that is tried and not made: a product that comes twice counts as there. */
-export interface ImportPreview {
+export interface ImportDryRun {
   try(products: readonly ProductRow[]): Promise<readonly ImportEffect[]>;
   close(): Promise<void>;
 }
@@ -137,7 +137,7 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
    */
   findGrant(hash: string): Promise<Grant | undefined>;
   /** Notes the last use of a key. */
-  noteKeyUse(author: Author, address: string): Promise<void>;
+  noteKeyUse(author: Actor, address: string): Promise<void>;
 
   /** @throws AppError `sku_taken` */
   createProduct(write: Write, product: NewProduct): Promise<WrittenProduct>;
@@ -157,7 +157,7 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
   importProducts(
     write: Write, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
-  previewImport(sellerId: SellerId, mode: ImportMode): ImportPreview;
+  dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
   /** In the order of creation. */
   listProducts(sellerId: SellerId, query: PageQuery<ProductId>): Promise<ProductPage>;
@@ -186,7 +186,7 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
   pruneIdempotency(): Promise<void>;
 
   /** How this store is doing: a look at its files, and no query. */
-  readFigures(): Promise<StoreFigures>;
+  readMetrics(): Promise<StoreMetrics>;
 
   /** Finishes what is under way, then refuses everything. */
   close(): Promise<void>;

@@ -62,7 +62,7 @@ export interface WebhookStore {
    * The right to deliver, which one process of all on this store has at a time until it gives it
    * up by what this returns, or ends in whatever way; undefined where another one has it.
    */
-  claimDelivery(): Promise<(() => void) | undefined>;
+  acquireDeliveryLock(): Promise<(() => void) | undefined>;
   /** Whether any seller has one. */
   hasWebhooks(): Promise<boolean>;
   listDueWebhooks(query: DueQuery): Promise<readonly Webhook[]>;

@@ -2,13 +2,13 @@
 import type { KeyId, SellerId } from '../domain/id.ts';
 
 /** Whose catalogue is changed and by which key. */
-export interface Author {
+export interface Actor {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
 }
 
 /** A change that is being made, and by what its repetition would be known. */
-export interface Write extends Author {
+export interface Write extends Actor {
   /** Undefined where the client promises nothing about repetitions. */
   readonly idempotency?: Idempotency | undefined;
   /** Where it was asked for, where that is noted; undefined for the machine itself. */

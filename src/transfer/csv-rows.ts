@@ -7,7 +7,7 @@
  */
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import type { Parsed } from '../domain/validation.ts';
+import type { ParseResult } from '../domain/validation.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import {
   type ColumnMap, type Columns, DEFAULTABLE, type Defaultable, type Defaults, findColumns,
@@ -149,7 +149,7 @@ export class CsvRows implements RowReader {
   #take(
     members: Record<string, unknown>, issues: Issue[], member: Defaultable, text: string,
   ): void {
-    let parsed: Parsed<unknown> = { value: text };
+    let parsed: ParseResult<unknown> = { value: text };
     if (member === 'price') parsed = parseDecimal(text, this.#marks);
     if (member === 'stock') parsed = parseDecimal(text, this.#marks, 'whole');
     if ('value' in parsed) members[member] = parsed.value;

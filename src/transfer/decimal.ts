@@ -3,7 +3,7 @@
  * of thousands, signs of currencies and exponents are refused: a price misread costs money.
  */
 import { findNumberFault } from '../domain/number-text.ts';
-import type { Parsed } from '../domain/validation.ts';
+import type { ParseResult } from '../domain/validation.ts';
 
 /**
  * The decimal marks of a file: a point; a point or a comma; or a point or a comma of which nobody
@@ -21,7 +21,7 @@ const THREE_DIGITS_LAST = /[.,]\d{3}$/;
 /** Reads a whole number too where it has a decimal mark: the domain says what is wrong with it. */
 export function parseDecimal(
   cell: string, marks: DecimalMarks, kind: NumberKind = 'decimal',
-): Parsed<number> {
+): ParseResult<number> {
   const text = cell.trim();
   if (text === '') return { fault: { code: 'blank', detail: 'Must not be blank.' } };
   if (!(marks === 'point' ? POINT : EITHER).test(text)) {

@@ -29,7 +29,7 @@ const ERROR_COLUMN = 'error';
 const ERROR_COLUMNS = /^(?:import )*error$/;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-export class FailedRows {
+export class RejectedRowsReader {
   readonly #source: RowSource;
   readonly #append: (piece: string | Uint8Array) => Promise<void>;
   #rows: AsyncGenerator<SourceRow, void, void> | undefined;

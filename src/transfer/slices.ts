@@ -4,7 +4,7 @@
  * Idempotency-Key has the same units, and those that were written are not written again.
  */
 import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
-import { nextTurn } from '../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { GuardedStream } from '../http/response/guarded-stream.ts';
 
 /** Where the units of a file go, one after the other. */
@@ -64,7 +64,7 @@ async function* gatherUnits<Row extends { readonly characters: number }>(
   let unit: Row[] = [];
   let characters = 0;
   for await (const rows of batches) {
-    await nextTurn(); // or a body that came at once would be handled at once
+    await yieldToEventLoop(); // or a body that came at once would be handled at once
     for (const row of rows) {
       unit.push(row);
       characters += row.characters;

@@ -13,7 +13,7 @@ import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
 
 const WELL: StoreFigures = {
-  canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0, logBytes: 0,
+  canWrite: true, lastFailure: undefined, failedCommits: 0, waitingChanges: 0, walBytes: 0,
   freeBytes: 1024 ** 3, commits: { buckets: [], count: 0, sum: 0 },
 };
 
@@ -25,7 +25,7 @@ function makeStore(figures: () => Promise<StoreFigures>) {
       asked.sellers += 1;
       return [];
     },
-    readFigures() {
+    readMetrics() {
       asked.figures += 1;
       return figures();
     },
@@ -101,16 +101,16 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
     for (;;) await store.createProduct(author, makeNewProduct({ name: 'x'.repeat(200) }));
   };
   await assert.rejects(fill(), { code: 'storage_full' });
-  const failed = await store.readFigures();
+  const failed = await store.readMetrics();
   assert.equal(failed.lastFailure?.code, 'storage_full');
   assert.deepEqual([failed.failedCommits, failed.canWrite], [1, true]);
   assert.equal(await new Readiness(store).findFault(), 'The disk is full.');
   // An update in its place, which needs no room.
   await store.noteKeyUse({ sellerId: author.sellerId, keyId: key.id }, '192.0.2.1');
-  const figures = await store.readFigures();
+  const figures = await store.readMetrics();
   assert.equal(figures.lastFailure, undefined);
   assert.deepEqual([figures.failedCommits, figures.commits.count - failed.commits.count], [1, 1]);
-  assert.ok(figures.logBytes > 0 && figures.freeBytes > 0 && figures.commits.sum > 0);
+  assert.ok(figures.walBytes > 0 && figures.freeBytes > 0 && figures.commits.sum > 0);
   assert.equal(figures.waitingChanges, 0);
   assert.equal(await new Readiness(store).findFault(), undefined);
 });

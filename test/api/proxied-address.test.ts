@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAILED_KEYS_PER_MINUTE } from '../../src/config.ts';
 import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/features/portal/limits.ts';
-import { openShop, Visitor } from '../features/portal/page-client.ts';
+import { openShop, PageClient } from '../features/portal/page-client.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
 import { assertProblem } from './problem.ts';
@@ -58,7 +58,7 @@ test('limits requests for pages by the address of the client', async (t) => {
 test('notes sign-ins with the address of the client', async (t) => {
   const server = await startServer(t, behindProxy);
   const { sellerId, email, password } = await openShop(server);
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const headers = fromPage('192.0.2.1');
   await visitor.get('/portal/sign-in', headers);
   const { status } = await visitor.submit({ email, password }, { headers });

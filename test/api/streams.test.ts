@@ -54,7 +54,8 @@ async function startStreaming(
 ): Promise<Streaming> {
   const entries: AnsweredRequest[] = [];
   const { server, seller } = await openShop(t, { A: 1 }, {
-    streamLimits: { ...STREAM_LIMITS, ...limits }, onAnswered: (entry) => entries.push(entry),
+    streamLimits: { ...STREAM_LIMITS, ...limits },
+    onRequestComplete: (entry) => entries.push(entry),
   });
   makeEndless(t, server);
   return { server, seller, entries };

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  firstIdAt, formatKeyId, formatProductId, formatSellerId, formatWebhookId, type KeyId, parseKeyId,
-  parseProductId, parseSellerId, parseWebhookId, type ProductId, type SellerId, type WebhookId,
+  minIdForTime, formatKeyId, formatProductId, formatSellerId, formatWebhookId, type KeyId,
+  parseKeyId, parseProductId, parseSellerId, parseWebhookId, type ProductId, type SellerId,
+  type WebhookId,
 } from '../../src/domain/id.ts';
 import { forRandom, type Random } from './random.ts';
 
@@ -55,8 +56,8 @@ test('orders strings as it orders numbers', () => {
 
 test('gives a later millisecond a larger first id, with room for 1024 before it', () => {
   const at = Date.parse('2026-01-02T03:04:05.678Z');
-  assert.equal(firstIdAt(at + 1) - firstIdAt(at), 1024);
-  assert.ok(Number.isSafeInteger(firstIdAt(Date.parse('2248-01-01T00:00:00Z'))));
+  assert.equal(minIdForTime(at + 1) - minIdForTime(at), 1024);
+  assert.ok(Number.isSafeInteger(minIdForTime(Date.parse('2248-01-01T00:00:00Z'))));
 });
 
 test('does not know the product id of another seller', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  findNetwork, isAddressInRanges, normaliseAddress, parseAddressRanges,
+  rateLimitPrefix, isAddressInRanges, normaliseAddress, parseAddressRanges,
 } from '../../src/domain/network-address.ts';
 import { forRandom, type Random } from './random.ts';
 
@@ -128,6 +128,6 @@ test('a network has all that a client of IPv6 may call itself, and one address o
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['192.0.2.7', '192.0.2.7'], ['', ''],
   ] as const) {
-    assert.equal(findNetwork(address), network, address);
+    assert.equal(rateLimitPrefix(address), network, address);
   }
 });

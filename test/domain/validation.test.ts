@@ -1,10 +1,10 @@
 /** Reading the members of a body, with all faults at once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { escapePointer, ObjectReader, type Parsed } from '../../src/domain/validation.ts';
+import { escapePointer, ObjectReader, type ParseResult } from '../../src/domain/validation.ts';
 import { catchRefusal } from './validation-errors.ts';
 
-function parseEven(value: unknown): Parsed<number> {
+function parseEven(value: unknown): ParseResult<number> {
   if (typeof value === 'number' && value % 2 === 0) return { value };
   return { fault: { code: 'range', detail: 'Must be even.' } };
 }

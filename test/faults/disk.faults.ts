@@ -7,7 +7,7 @@ import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import type { Serving } from '../support/command.ts';
 import { send } from '../support/http.ts';
 import { fillDisk, freeDisk, mountSmallDisk } from '../support/small-disk.ts';
-import { bring, type Fault, NO_STRACE } from '../support/strace.ts';
+import { bring, type InjectedFault, NO_STRACE } from '../support/strace.ts';
 import { startReading } from './reads.ts';
 import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
 
@@ -43,7 +43,9 @@ test('goes on to read while its disk is full, and to write once there is room',
   });
 
 /** Each is brought over a server under load, and taken away again while it runs. */
-const FAULTS: readonly (readonly [what: string, suffix: string, fault: Omit<Fault, 'file'>])[] = [
+const FAULTS: readonly (
+  readonly [what: string, suffix: string, fault: Omit<InjectedFault, 'file'>]
+)[] = [
   ['no page of the log can be written', '-wal', { calls: 'pwrite64', becomes: 'error=EIO' }],
   ['some pages of the log cannot be', '-wal', { calls: 'pwrite64', becomes: 'error=EIO:when=3+9' }],
   ['there is no room for the log', '-wal', { calls: 'pwrite64', becomes: 'error=ENOSPC:when=2+5' }],

@@ -1,6 +1,6 @@
 /** Signs in to the portal and out again, and counts what was answered. */
 import assert from 'node:assert/strict';
-import { Visitor } from '../features/portal/page-client.ts';
+import { PageClient } from '../features/portal/page-client.ts';
 
 /** Of one start of the server: it limits the requests of an address. */
 const ROUNDS = 20;
@@ -34,7 +34,7 @@ export class Doorman {
   }
 
   async #signInAndOut(port: number): Promise<boolean> {
-    const visitor = new Visitor(port);
+    const visitor = new PageClient(port);
     if ((await visitor.get('/portal/sign-in')).status !== 200) return false;
     this.asked += 1;
     const answer = await visitor.submit({ ...this.#credentials });

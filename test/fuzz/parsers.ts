@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { parseEmail, parseLocale, parseTimeZone } from '../../src/domain/access/account.ts';
 import {
-  findNetwork, isAddressInRanges, normaliseAddress, parseAddressRanges,
+  rateLimitPrefix, isAddressInRanges, normaliseAddress, parseAddressRanges,
 } from '../../src/domain/network-address.ts';
 import { parseApiKey } from '../../src/domain/access/api-key.ts';
 import { hashCode } from '../../src/domain/access/human-code.ts';
@@ -39,7 +39,7 @@ import { readReturn } from '../../src/features/portal/sign-in/complete-sign-in.t
 import { html } from '../../src/features/portal/html/html.ts';
 import { readLocale } from '../../src/features/portal/html/locale.ts';
 import { shorten } from '../../src/features/portal/html/shorten.ts';
-import { findSite } from '../../src/features/portal/origin.ts';
+import { resolveOrigin } from '../../src/features/portal/origin.ts';
 import { findEndOfDay } from '../../src/features/portal/forms/zoned-day.ts';
 import { findColumns, parseColumnMap, parseDefaults } from '../../src/transfer/columns.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
@@ -214,7 +214,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     check(text) {
       const plain = normaliseAddress(text);
       assert.equal(normaliseAddress(plain), plain);
-      findNetwork(text);
+      rateLimitPrefix(text);
       const ranges = parseAddressRanges([text]);
       if ('value' in ranges) isAddressInRanges('192.0.2.1', ranges.value);
     },
@@ -280,7 +280,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       const there = new URL(`https://shop.example${readReturn(text)}`);
       assert.equal(there.host, 'shop.example', 'leads to another host');
       const { hostname } = new URL(
-        findSite({ host: text, isEncrypted: false, isLocal: true }, undefined).origin,
+        resolveOrigin({ host: text, isEncrypted: false, isLocal: true }, undefined).origin,
       );
       assert.match(hostname, /^(?:localhost|127\.0\.0\.1|\[::1\])$/);
     },

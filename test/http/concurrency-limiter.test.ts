@@ -1,21 +1,21 @@
 /** What is under way at once, of one owner and of all. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AtOnce } from '../../src/http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../src/http/concurrency-limiter.ts';
 import { catchRefusal } from '../domain/validation-errors.ts';
 
 test('refuses one more of one owner, and one more of all, until one has ended', () => {
-  const imports = new AtOnce<string>('imports', { all: 3, perOwner: 2 });
-  const end = imports.begin('a');
-  imports.begin('a');
-  const refusal = catchRefusal(() => imports.begin('a'));
+  const imports = new ConcurrencyLimiter<string>('imports', { all: 3, perOwner: 2 });
+  const end = imports.acquire('a');
+  imports.acquire('a');
+  const refusal = catchRefusal(() => imports.acquire('a'));
   assert.equal(refusal.code, 'unavailable');
   assert.equal(refusal.retryAfterSeconds, 5);
   assert.match(refusal.publicDetail, /^2 of your imports/);
-  imports.begin('b');
-  assert.match(catchRefusal(() => imports.begin('c')).publicDetail, /^3 imports/);
+  imports.acquire('b');
+  assert.match(catchRefusal(() => imports.acquire('c')).publicDetail, /^3 imports/);
   end();
   end(); // counts once
-  imports.begin('c');
-  assert.throws(() => imports.begin('d'));
+  imports.acquire('c');
+  assert.throws(() => imports.acquire('d'));
 });

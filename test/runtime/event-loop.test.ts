@@ -1,14 +1,14 @@
 /** Work in parts: between any two of them the event loop goes round. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTurn } from '../../src/runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../src/runtime/event-loop.ts';
 
 test('does one part of all work that takes long in a turn, in the order of asking', async () => {
   const parts: string[] = [];
   const turns: string[][] = [];
   const work = async (name: string): Promise<void> => {
     for (let part = 0; part < 3; part += 1) {
-      await nextTurn();
+      await yieldToEventLoop();
       parts.push(`${name}${part}`);
     }
   };
@@ -26,7 +26,7 @@ test('does one part of all work that takes long in a turn, in the order of askin
 });
 
 test('begins again after a time without work', async () => {
-  await nextTurn();
+  await yieldToEventLoop();
   await new Promise((resolve) => { setImmediate(resolve); });
-  await nextTurn();
+  await yieldToEventLoop();
 });

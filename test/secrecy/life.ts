@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { showCode } from '../features/portal/sign-in/authenticator.ts';
 import { HEADER } from '../features/portal/imports/setup.ts';
-import { Visitor } from '../features/portal/page-client.ts';
+import { PageClient } from '../features/portal/page-client.ts';
 import { run, type Serving } from '../support/command.ts';
 import { type Answer, type Request, send } from '../support/http.ts';
 import { listenUntilEnd } from '../support/listening.ts';
@@ -22,7 +22,7 @@ export interface Life {
   readonly canaries: ReadonlyMap<string, string>;
   /** One-time passwords: too short to be told from other digits but where they stand alone. */
   readonly codes: readonly string[];
-  readonly visitor: Visitor;
+  readonly visitor: PageClient;
   readonly key: string;
   /** All answers that are not to tell a secret, and what they were for. */
   readonly answers: readonly (readonly [context: string, answer: Answer])[];
@@ -33,7 +33,7 @@ export interface Life {
 }
 
 /** A browser that remembers where it went, and what it was told when nothing secret was due. */
-class Witness extends Visitor {
+class Witness extends PageClient {
   readonly addresses: string[] = [];
   readonly answers: (readonly [string, Answer])[] = [];
 
@@ -106,7 +106,7 @@ export async function live(t: TestContext, serving: Serving, folder: string): Pr
 
 type Keep = (name: string, secret: string) => string;
 
-async function makeKeys(visitor: Visitor, keep: Keep, folder: string): Promise<void> {
+async function makeKeys(visitor: PageClient, keep: Keep, folder: string): Promise<void> {
   await visitor.get('/portal/keys/new');
   await visitor.submit({ name: 'Another', scopes: 'products:read' });
   keep('key of the portal', readCopies(visitor, 'key')[0] ?? '');
@@ -144,7 +144,7 @@ async function useWebhooks(
   return deliveries;
 }
 
-async function takeFiles(visitor: Visitor, port: number, key: string): Promise<void> {
+async function takeFiles(visitor: PageClient, port: number, key: string): Promise<void> {
   const rows = `${HEADER}a,b,sku-1,1,2\nc,d,sku-2,x,y\n`;
   const taken = await send(port, {
     method: 'POST', path: '/api/v1/products/import', body: rows,
@@ -158,7 +158,7 @@ async function takeFiles(visitor: Visitor, port: number, key: string): Promise<v
 }
 
 /** The lines that a page shows to be copied. */
-function readCopies(visitor: Visitor, name: string): string[] {
+function readCopies(visitor: PageClient, name: string): string[] {
   const [, text = ''] = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`)
     .exec(visitor.page?.text ?? '') ?? [];
   assert.notEqual(text, '', `${name}: ${visitor.page?.text}`);

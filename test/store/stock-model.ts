@@ -17,7 +17,7 @@ import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../src/store/store.ts';
 import type { SyncedStock } from '../../src/store/history-store.ts';
-import type { Author, Write } from '../../src/store/write.ts';
+import type { Actor, Write } from '../../src/store/write.ts';
 import { DAY_MS } from './contract/fixture.ts';
 
 /** A call that a store has to refuse, and with what code. */
@@ -98,7 +98,7 @@ export class CatalogueModel {
     return [...this.products.values()].find(({ sku }) => sku === target.sku);
   }
 
-  create(author: Author, product: NewProduct, now: number): WrittenProduct {
+  create(author: Actor, product: NewProduct, now: number): WrittenProduct {
     if (this.find({ sku: product.sku })) throw new Refused('sku_taken');
     const at = this.#timeAt(now);
     this.#lastId = Math.max(this.#lastId + 1, at * 1024);
@@ -110,7 +110,7 @@ export class CatalogueModel {
     return this.#write('created', author, undefined, created);
   }
 
-  put(author: Author, product: NewProduct, ifMatch: number[] | undefined, now: number) {
+  put(author: Actor, product: NewProduct, ifMatch: number[] | undefined, now: number) {
     const before = this.find({ sku: product.sku });
     if (ifMatch && !(before && ifMatch.includes(before.position))) {
       throw new Refused('precondition_failed');
@@ -119,13 +119,13 @@ export class CatalogueModel {
   }
 
   patch(
-    author: Author, target: ProductTarget, patch: ProductPatch, ifMatch: number[] | undefined,
+    author: Actor, target: ProductTarget, patch: ProductPatch, ifMatch: number[] | undefined,
     now: number,
   ): WrittenProduct {
     return this.#update(author, this.#get(target, ifMatch), patch, now);
   }
 
-  delete(author: Author, target: ProductTarget, ifMatch: number[] | undefined, now: number) {
+  delete(author: Actor, target: ProductTarget, ifMatch: number[] | undefined, now: number) {
     const before = this.#get(target, ifMatch);
     this.products.delete(before.id);
     for (const name of this.#sequences.keys()) {
@@ -138,7 +138,7 @@ export class CatalogueModel {
   }
 
   import(
-    author: Author, products: readonly NewProduct[], mode: ImportMode, now: number,
+    author: Actor, products: readonly NewProduct[], mode: ImportMode, now: number,
   ): ImportedProducts {
     const effects = products.map((product): ImportEffect => {
       const before = this.find({ sku: product.sku });
@@ -148,7 +148,7 @@ export class CatalogueModel {
     return { effects, position: this.position, isReplay: false };
   }
 
-  sync(author: Author, sync: StockSync, isDryRun: boolean, now: number): SyncedStock {
+  sync(author: Actor, sync: StockSync, isDryRun: boolean, now: number): SyncedStock {
     const after = this.clone();
     const results = sync.changes.map((change) => after.#move(author, sync, change, now));
     const also = (sync.faulty ?? []).map((name) => this.#findNamed(name));
@@ -206,7 +206,7 @@ export class CatalogueModel {
     return product;
   }
 
-  #update(author: Author, before: Product, patch: ProductPatch, now: number): WrittenProduct {
+  #update(author: Actor, before: Product, patch: ProductPatch, now: number): WrittenProduct {
     const to = { ...before, ...patch };
     const members = ['name', 'category', 'sku', 'priceMinor', 'stock'] as const;
     const changed = members.filter((member) => to[member] !== before[member]);
@@ -223,7 +223,7 @@ export class CatalogueModel {
   }
 
   #write(
-    type: 'created' | 'updated' | 'stock', author: Author, before: Product | undefined,
+    type: 'created' | 'updated' | 'stock', author: Actor, before: Product | undefined,
     after: Product,
   ): WrittenProduct {
     this.products.set(after.id, after);
@@ -234,7 +234,7 @@ export class CatalogueModel {
     return { effect, id: after.id, position: after.position, json, isReplay: false };
   }
 
-  #move(author: Author, sync: StockSync, change: StockChange, now: number): StockResult {
+  #move(author: Actor, sync: StockSync, change: StockChange, now: number): StockResult {
     const product = this.#findNamed(change);
     if (!product) return { status: 'not_found', sku: change.sku };
     const { id, sku, stock: previous, position } = product;
@@ -276,7 +276,7 @@ export class CatalogueModel {
   }
 
   #record(
-    type: ChangeType, { keyId }: Author, { id, sku, stock }: Product, before: number,
+    type: ChangeType, { keyId }: Actor, { id, sku, stock }: Product, before: number,
     { at, product, reason, source, sequence }: {
       at: number; product: string | undefined; reason?: string | undefined;
       source?: string | undefined; sequence?: number | undefined;

@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { Author } from '../../src/store/write.ts';
+import type { Actor } from '../../src/store/write.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -49,7 +49,7 @@ for (let run = 1; run <= RUNS; run += 1) {
 interface Shop {
   model: CatalogueModel;
   readonly maker: OperationMaker;
-  readonly author: Author;
+  readonly author: Actor;
 }
 
 interface World {
@@ -194,7 +194,7 @@ async function prune({ random, stores, shops }: World): Promise<void> {
 async function tryParts({ random, stores, clock }: World, shop: Shop): Promise<void> {
   const source = shop.maker.pickSource();
   const { author } = shop;
-  const trial = random.pick(stores).tryStock(author, shop.model.position, source);
+  const trial = random.pick(stores).dryRunStock(author, shop.model.position, source);
   const model = shop.model.clone();
   for (let part = 0; part < 3; part += 1) {
     const changes = shop.maker.makeChanges(model, source !== undefined);

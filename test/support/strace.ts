@@ -17,7 +17,7 @@ export const NO_STRACE: string | false =
   spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0 ? false
     : 'NOT TESTED: there is no strace here that works. On Debian: apt-get install strace';
 
-export interface Fault {
+export interface InjectedFault {
   /** Names of system calls, with commas between. */
   readonly calls: string;
   /** What becomes of them, in the words of strace: `error=EIO`, `signal=SIGKILL:when=7`. */
@@ -35,7 +35,7 @@ export interface Tracing {
 
 /** Brings a fault over a process that runs, and resolves when it is there. */
 export async function bring(
-  t: TestContext, child: ChildProcess, { calls, becomes, file }: Fault,
+  t: TestContext, child: ChildProcess, { calls, becomes, file }: InjectedFault,
 ): Promise<Tracing> {
   assert.ok(child.pid !== undefined);
   const log = join(makeFolder(t), 'trace');

@@ -3,7 +3,7 @@ import type { AnsweredRequest } from '../../src/index.ts';
 
 export interface Witness {
   readonly entries: AnsweredRequest[];
-  readonly onAnswered: (entry: AnsweredRequest) => void;
+  readonly onRequestComplete: (entry: AnsweredRequest) => void;
   /** Resolves once so many requests were told of. */
   wait(count: number): Promise<void>;
 }
@@ -13,7 +13,7 @@ export function makeWitness(): Witness {
   let wake = (): void => {};
   return {
     entries,
-    onAnswered(entry) {
+    onRequestComplete(entry) {
       entries.push(entry);
       wake();
     },

@@ -3,28 +3,28 @@ import { formatEntityTag, isNoneMatch } from '../../http/response/conditional.ts
 import type { Reply } from '../../http/response/reply.ts';
 import type { ProductPage } from '../../store/store.ts';
 import { JSON_TYPE, MEDIA_TYPE_OF } from '../media-types.ts';
-import { assertWhole, formatNextLink } from '../pagination.ts';
+import { rejectPagingParameters, formatNextLink } from '../pagination.ts';
 import { PRODUCTS } from '../paths.ts';
 import { exportProducts, formatterOf, LIST_FIELDS } from './product-export.ts';
-import { formatNextCursor, nameList, parsePlace, readProductPage } from './product-pages.ts';
+import { formatNextCursor, cursorScope, decodeCursor, readProductPage } from './product-pages.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
-import type { Call, Services } from '../route.ts';
+import type { ApiRequest, Services } from '../route.ts';
 
 /** GET /api/v1/products: 200, 304, 400, 406, 503 */
-export async function listProducts(call: Call, services: Services): Promise<Reply> {
+export async function listProducts(call: ApiRequest, services: Services): Promise<Reply> {
   const list = parseListQuery(call.query, call.caller.currency);
   const mediaType = list.format ? MEDIA_TYPE_OF[list.format] : call.mediaType;
   if (mediaType === JSON_TYPE) return listPage(call, services, list);
-  assertWhole(call.query);
+  rejectPagingParameters(call.query);
   const { caller, openStream } = call;
   return exportProducts(services.store, { caller, list, mediaType, openStream });
 }
 
-async function listPage(call: Call, services: Services, list: ListQuery): Promise<Reply> {
+async function listPage(call: ApiRequest, services: Services, list: ListQuery): Promise<Reply> {
   const { sellerId, position } = call.caller;
-  const name = nameList(sellerId, list);
+  const name = cursorScope(sellerId, list);
   const cursor = call.query.get('cursor');
-  const after = parsePlace(services.cursors, name, cursor);
+  const after = decodeCursor(services.cursors, name, cursor);
   const tag = formatEntityTag(position);
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...LIST_FIELDS, etag: tag } };
@@ -41,7 +41,8 @@ async function listPage(call: Call, services: Services, list: ListQuery): Promis
 }
 
 function formatPage(
-  call: Call, { prefix }: Services, list: ListQuery, page: ProductPage, cursor: string | undefined,
+  call: ApiRequest, { prefix }: Services, list: ListQuery, page: ProductPage,
+  cursor: string | undefined,
 ): Reply {
   const format = formatterOf(list.fields);
   const items = page.products.map(format).join(',');

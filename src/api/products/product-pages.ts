@@ -2,22 +2,24 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Product } from '../../domain/catalogue/product.ts';
-import { foldText, type Place, type ProductSort } from '../../domain/catalogue/product-query.ts';
+import {
+  foldText, type KeysetAnchor, type ProductSort,
+} from '../../domain/catalogue/product-query.ts';
 import type { Cursors } from '../../http/cursor.ts';
 import type { ProductPage, Store } from '../../store/store.ts';
 import type { ListQuery } from './product-query.ts';
 
 /** All that a cursor is bound to: the same conditions in the same order. */
-export function nameList(sellerId: SellerId, { isPlain, filter, sort }: ListQuery): string {
+export function cursorScope(sellerId: SellerId, { isPlain, filter, sort }: ListQuery): string {
   return `products ${sellerId} ${isPlain ? 'by id' : JSON.stringify([filter, sort])}`;
 }
 
 /** Where a page of the list begins. @throws AppError `invalid_query` for a cursor of another one */
-export function parsePlace(
+export function decodeCursor(
   cursors: Cursors, name: string, cursor: string | undefined,
-): Place | undefined {
+): KeysetAnchor | undefined {
   // The cast: what we have signed for this list is a place in it.
-  return cursor === undefined ? undefined : JSON.parse(cursors.parse(name, cursor)) as Place;
+  return cursor === undefined ? undefined : JSON.parse(cursors.parse(name, cursor)) as KeysetAnchor;
 }
 
 /**
@@ -26,7 +28,7 @@ export function parsePlace(
  */
 export function readProductPage(
   store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, list: ListQuery,
-  after: Place | undefined,
+  after: KeysetAnchor | undefined,
 ): Promise<ProductPage> {
   const { filter, sort, limit } = list;
   if (list.isPlain) return store.listProducts(sellerId, { after: after?.id, limit });
@@ -41,7 +43,7 @@ export function formatNextCursor(
   return last && cursors.format(name, JSON.stringify(placeOf(last, sort)));
 }
 
-function placeOf(product: Product, { by }: ProductSort): Place {
+function placeOf(product: Product, { by }: ProductSort): KeysetAnchor {
   return { key: readKey(product, by), id: product.id };
 }
 

@@ -5,7 +5,7 @@ import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import { findNumberFault } from '../../domain/number-text.ts';
-import type { Parsed } from '../../domain/validation.ts';
+import type { ParseResult } from '../../domain/validation.ts';
 import { PRODUCT_FIELDS, type ProductField } from '../../domain/catalogue/product-fields.ts';
 import {
   foldText, type ProductFilter, type ProductSort, SORT_KEYS, type SortKey,
@@ -40,7 +40,7 @@ const FIRST_PAGE: ListQuery = {
 export function parseListQuery(query: Query, currency: Currency): ListQuery {
   if (query.size === 0) return FIRST_PAGE;
   const reader = new QueryReader(query);
-  const price = (text: string): Parsed<number> => parsePrice(text, currency);
+  const price = (text: string): ParseResult<number> => parsePrice(text, currency);
   const filter: ProductFilter = {
     q: reader.read('q', parseSearch),
     category: reader.read('category', (text) => parseText(text, CATEGORY_LIMIT_CODE_POINTS)),
@@ -66,12 +66,12 @@ export function parseListQuery(query: Query, currency: Currency): ListQuery {
   return list;
 }
 
-function parseSearch(text: string): Parsed<string> {
+function parseSearch(text: string): ParseResult<string> {
   if (foldText(text) !== '') return parseText(text, NAME_LIMIT_CODE_POINTS);
   return { fault: { code: 'blank', detail: 'Must have something to look for.' } };
 }
 
-function parsePrice(text: string, currency: Currency): Parsed<number> {
+function parsePrice(text: string, currency: Currency): ParseResult<number> {
   const amount = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,10})?$/.test(text) ? Number(text) : NaN;
   if (!(amount < PRICE_LIMIT)) {
     const detail = 'Must be a price such as 12.50, at least 0 and below 1,000,000,000,000.';
@@ -85,7 +85,7 @@ function parsePrice(text: string, currency: Currency): Parsed<number> {
   return { fault: { code: 'precision', detail } };
 }
 
-function parseSort(text: string): Parsed<ProductSort> {
+function parseSort(text: string): ParseResult<ProductSort> {
   const isDescending = text.startsWith('-');
   const name = isDescending ? text.slice(1) : text;
   const by = SORT_KEYS.find((key): key is SortKey => key === name);

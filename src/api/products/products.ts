@@ -11,18 +11,18 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { WrittenProduct } from '../../store/store.ts';
 import { JSON_TYPE } from '../media-types.ts';
 import { PRODUCTS } from '../paths.ts';
-import type { Call, Services } from '../route.ts';
-import { formatReplay, readWrite } from '../write.ts';
+import type { ApiRequest, Services } from '../route.ts';
+import { replayHeader, toWriteContext } from '../write.ts';
 
 /** POST /api/v1/products: 201, 400, 409 */
-export async function createProduct(call: Call, services: Services): Promise<Reply> {
+export async function createProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const product = parseNewProduct(await call.readJson(), call.caller.currency);
-  const written = await services.store.createProduct(readWrite(call), product);
+  const written = await services.store.createProduct(toWriteContext(call), product);
   return formatWritten(call, services, written);
 }
 
 /** GET: 200, 304, 404, 412 */
-export async function readProduct(call: Call, services: Services): Promise<Reply> {
+export async function readProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const { sellerId, position } = call.caller;
   const { id, sku = '' } = call.parameters;
   const name = `product ${sellerId} ${id ?? `sku ${sku}`}`;
@@ -34,32 +34,34 @@ export async function readProduct(call: Call, services: Services): Promise<Reply
 }
 
 /** PUT /api/v1/products/sku/{sku}: 201 created, 200 replaced or the same as before, 400, 412 */
-export async function putProduct(call: Call, services: Services): Promise<Reply> {
+export async function putProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const { sku = '' } = call.parameters;
   const product = parseReplacement(await call.readJson(), sku, call.caller.currency);
   const precondition = readPrecondition(call.headers);
-  const written = await services.store.putProduct(readWrite(call), product, precondition);
+  const written = await services.store.putProduct(toWriteContext(call), product, precondition);
   return formatWritten(call, services, written);
 }
 
 /** PATCH: 200, 400, 404, 409, 412 */
-export async function patchProduct(call: Call, services: Services): Promise<Reply> {
+export async function patchProduct(call: ApiRequest, services: Services): Promise<Reply> {
   const patch = parseProductPatch(await call.readJson(), call.caller.currency);
   const precondition = readPrecondition(call.headers);
-  const write = readWrite(call);
+  const write = toWriteContext(call);
   const written = await services.store.patchProduct(write, readTarget(call), patch, precondition);
   return formatWritten(call, services, written);
 }
 
 /** DELETE: 204, 404, 412 */
-export async function deleteProduct(call: Call, { store }: Services): Promise<Reply> {
+export async function deleteProduct(call: ApiRequest, { store }: Services): Promise<Reply> {
   const precondition = readPrecondition(call.headers);
-  const { isReplay } = await store.deleteProduct(readWrite(call), readTarget(call), precondition);
-  return { status: 204, headers: { 'cache-control': 'no-store', ...formatReplay(isReplay) } };
+  const { isReplay } = await store.deleteProduct(
+    toWriteContext(call), readTarget(call), precondition,
+  );
+  return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
 async function renderProduct(
-  call: Call, { store, pages }: Services, name: string,
+  call: ApiRequest, { store, pages }: Services, name: string,
 ): Promise<Reply> {
   const { sellerId, position } = call.caller;
   const product = await store.findProduct(sellerId, readTarget(call));
@@ -75,7 +77,8 @@ async function renderProduct(
 }
 
 function formatWritten(
-  { caller }: Call, { prefix }: Services, { effect, id, position, json, isReplay }: WrittenProduct,
+  { caller }: ApiRequest, { prefix }: Services,
+  { effect, id, position, json, isReplay }: WrittenProduct,
 ): Reply {
   const isCreated = effect === 'created';
   return {
@@ -87,14 +90,14 @@ function formatWritten(
         location: `${prefix}${PRODUCTS}/${formatProductId(caller.sellerId, id)}`,
       }),
       etag: formatEntityTag(position),
-      ...formatReplay(isReplay),
+      ...replayHeader(isReplay),
     },
     body: json,
   };
 }
 
 /** The product that the path names. @throws AppError `not_found` for what can be no name of one */
-function readTarget(call: Call): ProductTarget {
+function readTarget(call: ApiRequest): ProductTarget {
   const { id, sku } = call.parameters;
   if (id !== undefined) {
     const productId = parseProductId(call.caller.sellerId, id);
@@ -106,7 +109,7 @@ function readTarget(call: Call): ProductTarget {
   throw notFound(call);
 }
 
-function notFound({ parameters }: Call): AppError {
+function notFound({ parameters }: ApiRequest): AppError {
   const name = parameters['sku'] === undefined ? 'id' : 'SKU';
   return new AppError('not_found', `You have no product with this ${name}.`);
 }

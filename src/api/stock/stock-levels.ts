@@ -1,16 +1,16 @@
 /** The stock of all products, as it is or as it once stood. */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../../config.ts';
 import { formatProductId, type ProductId, type SellerId } from '../../domain/id.ts';
-import type { Parsed } from '../../domain/validation.ts';
+import type { ParseResult } from '../../domain/validation.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { StockLevelAt, StockLevelPage } from '../../store/history-store.ts';
 import { formatCsvRow } from '../../transfer/csv-writer.ts';
 import { exportCollection } from '../export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../media-types.ts';
-import { assertWhole, formatNextLink } from '../pagination.ts';
+import { rejectPagingParameters, formatNextLink } from '../pagination.ts';
 import { STOCK } from '../paths.ts';
 import { parseChoice, parseInstant, parsePosition, QueryReader } from '../query-reader.ts';
-import type { Call, Services } from '../route.ts';
+import type { ApiRequest, Services } from '../route.ts';
 
 const COLUMNS = ['id', 'sku', 'stock', 'position'];
 
@@ -18,7 +18,7 @@ const COLUMNS = ['id', 'sku', 'stock', 'position'];
 type Moment = { readonly position: number } | { readonly at: number };
 
 /** GET /api/v1/stock: 200, 400, 406, 410 */
-export async function listStock(call: Call, services: Services): Promise<Reply> {
+export async function listStock(call: ApiRequest, services: Services): Promise<Reply> {
   const { query } = call;
   const reader = new QueryReader(query);
   const moment = reader.read('at', parseMoment);
@@ -30,7 +30,7 @@ export async function listStock(call: Call, services: Services): Promise<Reply> 
     ? listPage(call, services, moment, limit) : exportStock(call, services, moment, mediaType);
 }
 
-function parseMoment(text: string): Parsed<Moment> {
+function parseMoment(text: string): ParseResult<Moment> {
   if (/^\d+$/.test(text)) {
     const parsed = parsePosition(text);
     return 'value' in parsed ? { value: { position: parsed.value } } : parsed;
@@ -43,7 +43,7 @@ function parseMoment(text: string): Parsed<Moment> {
 
 /** Without a moment, it is now. */
 async function findPosition(
-  { caller }: Call, { store }: Services, moment: Moment | undefined,
+  { caller }: ApiRequest, { store }: Services, moment: Moment | undefined,
 ): Promise<number> {
   if (!moment) return caller.position;
   return 'at' in moment ? store.findPositionAt(caller.sellerId, moment.at) : moment.position;
@@ -51,7 +51,7 @@ async function findPosition(
 
 /** All pages are of the position that the first one found. */
 async function listPage(
-  call: Call, services: Services, moment: Moment | undefined, limit: number,
+  call: ApiRequest, services: Services, moment: Moment | undefined, limit: number,
 ): Promise<Reply> {
   const { store, cursors, prefix } = services;
   const { sellerId } = call.caller;
@@ -77,9 +77,9 @@ async function listPage(
 }
 
 async function exportStock(
-  call: Call, services: Services, moment: Moment | undefined, mediaType: string,
+  call: ApiRequest, services: Services, moment: Moment | undefined, mediaType: string,
 ): Promise<Reply> {
-  assertWhole(call.query);
+  rejectPagingParameters(call.query);
   const { caller: { sellerId }, openStream } = call;
   const format = {
     columns: COLUMNS,

@@ -13,7 +13,7 @@ export interface StockCounts {
 }
 
 /** A change beside what became of it; without a result, it was faulty. */
-export interface JudgedChange {
+export interface EvaluatedChange {
   readonly sent: SentChange;
   readonly result: StockResult | undefined;
 }
@@ -21,7 +21,7 @@ export interface JudgedChange {
 /** Those that were in order had a result each, in their order. */
 export function joinResults(
   sent: readonly SentChange[], results: readonly StockResult[],
-): JudgedChange[] {
+): EvaluatedChange[] {
   let judged = 0;
   return sent.map((one) => {
     if ('issues' in one) return { sent: one, result: undefined };
@@ -30,14 +30,14 @@ export function joinResults(
   });
 }
 
-export function countResult(counts: StockCounts, { result }: JudgedChange): void {
+export function countResult(counts: StockCounts, { result }: EvaluatedChange): void {
   if (result === undefined || isFailure(result.status)) counts.failed += 1;
   else if (result.status === 'ok') counts.applied += 1;
   else counts.unchanged += 1;
 }
 
 /** The members of a result, as JSON without its braces: there are thousands in an answer. */
-export function formatResult(sellerId: SellerId, { sent, result }: JudgedChange): string {
+export function formatResult(sellerId: SellerId, { sent, result }: EvaluatedChange): string {
   const named = 'change' in sent ? sent.change : sent.named;
   const { status, id, previous, stock, position } = result ?? INVALID;
   const shownId = id === undefined ? named?.id : formatProductId(sellerId, id);

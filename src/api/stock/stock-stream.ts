@@ -13,11 +13,11 @@ import type { SyncedStock } from '../../store/history-store.ts';
 import { type JsonLine, NdjsonLines } from '../../transfer/ndjson-lines.ts';
 import type { UnitTarget, WrittenUnit } from '../../transfer/slices.ts';
 import { QueryReader } from '../query-reader.ts';
-import type { Call, Services } from '../route.ts';
+import type { ApiRequest, Services } from '../route.ts';
 import {
-  countResult, formatResult, joinResults, type JudgedChange, type StockCounts,
+  countResult, formatResult, joinResults, type EvaluatedChange, type StockCounts,
 } from './stock-result.ts';
-import { takeFile, type UnitTally } from '../ingest.ts';
+import { ingestStream, type BatchReport } from '../ingest.ts';
 
 interface StockLine {
   readonly line: number;
@@ -34,22 +34,22 @@ interface Options extends StockOrigin {
   readonly reportsAll: boolean;
 }
 
-export async function streamStock(call: Call, services: Services): Promise<Reply> {
+export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
   const options = parseOptions(call);
   const key = readIdempotencyKey(call.headers);
   const { chunks } = call.openBody();
   const hasSource = options.source !== undefined;
-  return takeFile(call.openStream, services, () => ({
+  return ingestStream(call.openStream, services, () => ({
     batches: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
     target: options.isDryRun
-      ? openTrial(services.store, call, options)
-      : openCatalogue(services.store, call, options, key),
-    tally: new Tally(call, options.reportsAll),
+      ? createDryRunTarget(services.store, call, options)
+      : createWriteTarget(services.store, call, options, key),
+    tally: new StockReport(call, options.reportsAll),
   }));
 }
 
 /** @throws AppError `invalid_query` naming every faulty parameter */
-function parseOptions({ query }: Call): Options {
+function parseOptions({ query }: ApiRequest): Options {
   const reader = new QueryReader(query);
   const options = {
     isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
@@ -66,8 +66,8 @@ function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean):
   return { line, characters, sent };
 }
 
-function openCatalogue(
-  store: Store, { caller: { sellerId, keyId } }: Call, { source, reason }: Options,
+function createWriteTarget(
+  store: Store, { caller: { sellerId, keyId } }: ApiRequest, { source, reason }: Options,
   key: string | undefined,
 ): StockTarget {
   return {
@@ -84,9 +84,11 @@ function openCatalogue(
   };
 }
 
-function openTrial(store: Store, { caller }: Call, { source }: Options): StockTarget {
+function createDryRunTarget(
+  store: Store, { caller }: ApiRequest, { source }: Options,
+): StockTarget {
   const { sellerId, keyId, position } = caller;
-  const trial = store.tryStock({ sellerId, keyId }, position, source);
+  const trial = store.dryRunStock({ sellerId, keyId }, position, source);
   return {
     async write(rows) {
       return { ...await trial.try(readChanges(rows)), isReplay: false };
@@ -100,13 +102,13 @@ function readChanges(rows: readonly StockLine[]) {
 }
 
 /** What became of the changes so far. */
-class Tally implements UnitTally<StockLine, Judged> {
-  readonly #call: Call;
+class StockReport implements BatchReport<StockLine, Judged> {
+  readonly #call: ApiRequest;
   readonly #reportsAll: boolean;
   readonly #counts: StockCounts = { applied: 0, unchanged: 0, failed: 0 };
   #position: number;
 
-  constructor(call: Call, reportsAll: boolean) {
+  constructor(call: ApiRequest, reportsAll: boolean) {
     this.#call = call;
     this.#reportsAll = reportsAll;
     this.#position = call.caller.position;
@@ -119,7 +121,7 @@ class Tally implements UnitTally<StockLine, Judged> {
     return judged.map((one, index) => this.#addOne(one, rows[index]?.line ?? 0)).join('');
   }
 
-  #addOne(judged: JudgedChange, line: number): string {
+  #addOne(judged: EvaluatedChange, line: number): string {
     const { failed } = this.#counts;
     countResult(this.#counts, judged);
     if (!this.#reportsAll && this.#counts.failed === failed) return '';

@@ -6,9 +6,9 @@
 import { STOCK_BODY_LIMIT_BYTES } from '../../config.ts';
 import { STOCK_TURN_CHANGES } from '../../domain/limits.ts';
 import {
-  parseStockSync, type SentSync, sortOut, syncRefused,
+  parseStockSync, type SentSync, selectValidChanges, syncRefused,
 } from '../../domain/catalogue/stock-sync.ts';
-import { nextTurn } from '../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
 import { negotiate } from '../../http/request/negotiate.ts';
 import { invalidQuery } from '../../http/request/query.ts';
@@ -16,21 +16,21 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { SyncedStock } from '../../store/history-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { QueryReader } from '../query-reader.ts';
-import type { Call, Services } from '../route.ts';
+import type { ApiRequest, Services } from '../route.ts';
 import {
-  countResult, formatResult, joinResults, type JudgedChange, type StockCounts,
+  countResult, formatResult, joinResults, type EvaluatedChange, type StockCounts,
 } from './stock-result.ts';
 import { streamStock } from './stock-stream.ts';
-import { formatReplay, readWrite } from '../write.ts';
+import { replayHeader, toWriteContext } from '../write.ts';
 
 /** POST /api/v1/stock: 200, 400, 406, 409, 413, 422, 503 */
-export async function syncStock(call: Call, services: Services): Promise<Reply> {
+export async function syncStock(call: ApiRequest, services: Services): Promise<Reply> {
   const mediaType = call.readMediaType();
   negotiate(call.headers.accept, [mediaType]); // what is sent in lines is answered in lines
   if (mediaType === NDJSON_TYPE) return streamStock(call, services);
   if (!isLarge(call)) return syncAtOnce(call, services);
   // Before it is read: while it waits for the writer, it and what was made of it stay in memory.
-  const end = services.largeStockCalls.begin(call.caller.sellerId);
+  const end = services.largeStockCalls.acquire(call.caller.sellerId);
   try {
     return await syncAtOnce(call, services);
   } finally {
@@ -39,16 +39,16 @@ export async function syncStock(call: Call, services: Services): Promise<Reply> 
 }
 
 /** One that does not say how long it is may be as long as it likes. */
-function isLarge({ headers }: Call): boolean {
+function isLarge({ headers }: ApiRequest): boolean {
   return Number(headers['content-length'] ?? Infinity) > BODY_LIMIT_BYTES;
 }
 
-async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
+async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply> {
   const isDryRun = parseDryRun(call);
   const sent = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
-  const write = readWrite(call);
+  const write = toWriteContext(call);
   const synced = await store.syncStock(
-    isDryRun ? { ...write, idempotency: undefined } : write, sortOut(sent), isDryRun,
+    isDryRun ? { ...write, idempotency: undefined } : write, selectValidChanges(sent), isDryRun,
   );
   const judged = joinResults(sent.changes, synced.results);
   const results = await formatResults(call, judged);
@@ -59,14 +59,14 @@ async function syncAtOnce(call: Call, { store }: Services): Promise<Reply> {
     headers: {
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
-      ...formatReplay(synced.isReplay),
+      ...replayHeader(synced.isReplay),
     },
     body: `{${formatMembers(sent, synced, results, counts)}}`,
   };
 }
 
 /** @throws AppError `invalid_query`, where a member of the body is sent as a parameter too */
-function parseDryRun({ query }: Call): boolean {
+function parseDryRun({ query }: ApiRequest): boolean {
   const reader = new QueryReader(query);
   const isDryRun = reader.readChoice('dry_run', ['false', 'true']) === 'true';
   reader.assertSound();
@@ -78,11 +78,11 @@ function parseDryRun({ query }: Call): boolean {
 
 /** There may be 10,000, each with its faults: others have their turns between them. */
 async function formatResults(
-  { caller }: Call, judged: readonly JudgedChange[],
+  { caller }: ApiRequest, judged: readonly EvaluatedChange[],
 ): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < judged.length; from += STOCK_TURN_CHANGES) {
-    await nextTurn();
+    await yieldToEventLoop();
     const part = judged.slice(from, from + STOCK_TURN_CHANGES);
     parts.push(part.map((one) => `{${formatResult(caller.sellerId, one)}}`).join(','));
   }
@@ -112,7 +112,7 @@ function describeRefusal(
   return syncRefused(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
 }
 
-function countAll(judged: readonly JudgedChange[]): StockCounts {
+function countAll(judged: readonly EvaluatedChange[]): StockCounts {
   const counts = { applied: 0, unchanged: 0, failed: 0 };
   for (const one of judged) countResult(counts, one);
   return counts;

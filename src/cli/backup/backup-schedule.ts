@@ -16,7 +16,7 @@ export interface BackupRun {
 }
 
 export interface BackupSchedule {
-  readFigures(): BackupFigures;
+  readMetrics(): BackupFigures;
   /** Ends what is under way, too. */
   stop(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function scheduleBackups(options: ScheduleOptions): BackupSchedule {
   const figures = { made: 0, failed: 0, newestAt: undefined };
   const over = goOn(options, stop.signal, figures);
   return {
-    readFigures: () => ({ ...figures }),
+    readMetrics: () => ({ ...figures }),
     stop() {
       stop.abort();
       return over;

@@ -6,7 +6,7 @@ import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../../config.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { type Backup, backUp } from '../../store/sqlite/backup/backup.ts';
 import { backUpToFolder } from '../../store/sqlite/backup/backup-folder.ts';
-import { NewFile } from '../../store/sqlite/files/atomic-file.ts';
+import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
 import { CopyProgress, describeCatalogue } from './copy-progress.ts';
 import { withInterrupt } from '../interrupt.ts';
@@ -42,11 +42,11 @@ export const backupCatalogue: Command = {
 /** Runs the work, and removes what it has begun where it is interrupted. */
 async function watch<Result>(
   note: Input['note'],
-  work: (begin: (target: NewFile) => void, progress: CopyProgress) => Promise<Result>,
+  work: (begin: (target: AtomicFile) => void, progress: CopyProgress) => Promise<Result>,
 ): Promise<Result> {
   const progress = new CopyProgress(note);
-  let target: NewFile | undefined;
-  const begin = (begun: NewFile): void => { target = begun; };
+  let target: AtomicFile | undefined;
+  const begin = (begun: AtomicFile): void => { target = begun; };
   return withInterrupt(() => work(begin, progress).finally(() => progress.close()), () => {
     target?.discard();
     return 'Interrupted: no backup was made.';
@@ -60,7 +60,7 @@ async function intoFile(input: Input, path: string): Promise<void> {
   }
   const startedAt = performance.now();
   const made = await watch(input.note, (begin, progress) => {
-    const target = new NewFile(path);
+    const target = new AtomicFile(path);
     begin(target);
     return backUp(input.dataFolder, target, (state) => progress.show(state));
   });

@@ -1,7 +1,7 @@
 /** `restore`: puts a backup in the place of the catalogue of the data folder, without a server. */
 import { join } from 'node:path';
 import { CATALOGUE_FILE_NAME } from '../../store/sqlite/engine/database-file.ts';
-import { NewFile } from '../../store/sqlite/files/atomic-file.ts';
+import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { restore, type Restored } from '../../store/sqlite/backup/restore.ts';
 import type { Command } from '../command.ts';
 import { CopyProgress, describeCatalogue } from './copy-progress.ts';
@@ -15,7 +15,7 @@ export const restoreCatalogue: Command = {
     replace: { help: 'where there is a catalogue: keep it under another name' },
   },
   async run({ operands: [file = ''], flags, dataFolder: folder, isJson, out, note }) {
-    const target = new NewFile(join(folder, CATALOGUE_FILE_NAME));
+    const target = new AtomicFile(join(folder, CATALOGUE_FILE_NAME));
     const isReplacing = flags['replace'] !== undefined;
     const startedAt = performance.now();
     const progress = new CopyProgress(note);

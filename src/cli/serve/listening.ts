@@ -51,7 +51,7 @@ interface OpenListening {
   readonly warnings: readonly string[];
   stop(): Promise<void>;
   /** Of all that it listens on. */
-  readFigures(): ConnectionFigures;
+  readMetrics(): ConnectionFigures;
 }
 
 /** @throws UsageError, and CommandFailure where the certificate cannot be used */
@@ -89,7 +89,7 @@ export function readListening(
           forget?.();
           await Promise.all(listeners.map((listener) => listener.stop()));
         },
-        readFigures: () => sumFigures(listeners),
+        readMetrics: () => sumFigures(listeners),
       };
     },
   };
@@ -175,7 +175,7 @@ function renewOnSignal(
 function sumFigures(listeners: readonly Listener[]): ConnectionFigures {
   const sum = { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 };
   for (const listener of listeners) {
-    const figures = listener.readFigures();
+    const figures = listener.readMetrics();
     sum.open += figures.open;
     sum.receivedBytes += figures.receivedBytes;
     sum.sentBytes += figures.sentBytes;

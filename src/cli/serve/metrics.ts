@@ -7,7 +7,7 @@ import type { App } from '../../app.ts';
 import { METRICS_TOKEN_MIN_CHARACTERS } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
-import type { AnsweredRequest } from '../../http/request-record.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import type { ErrorReport } from '../../http/response/problem.ts';
 import type { AppOptions } from '../../app-context.ts';
@@ -41,7 +41,7 @@ export const metricsFlags: Flags = {
 /** The parts of a server that is there. */
 export interface Observed {
   readonly app: App;
-  readonly listener: Pick<Listener, 'readFigures'>;
+  readonly listener: Pick<Listener, 'readMetrics'>;
   readonly store: Store;
   readonly webhooks: Webhooks | undefined;
   readonly backups: BackupSchedule | undefined;
@@ -50,7 +50,7 @@ export interface Observed {
 interface Metrics {
   /** For the app; undefined where no token was given. */
   readonly page: AppOptions['metrics'] | undefined;
-  noteAnswered(entry: AnsweredRequest): void;
+  noteAnswered(entry: AccessLogEntry): void;
   /** Listens where a port was given, and says where. @throws CommandFailure */
   observe(observed: Observed, note: (text: string) => void): Promise<void>;
   stop(): Promise<void>;
@@ -93,11 +93,11 @@ export function readMetrics(
 
 function describeServer({ app, listener, store, webhooks, backups }: Observed) {
   return {
-    countUnderWay: app.countUnderWay,
-    readConnections: listener.readFigures,
-    readStore: store.readFigures,
-    readWebhooks: webhooks?.readFigures,
-    readBackups: backups?.readFigures,
+    inFlightCount: app.inFlightCount,
+    readConnections: listener.readMetrics,
+    readStore: store.readMetrics,
+    readWebhooks: webhooks?.readMetrics,
+    readBackups: backups?.readMetrics,
   };
 }
 

@@ -8,7 +8,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Begins at once and looks again every hour; 0 days keep all history. What it returns ends it. */
-export function forgetOld(
+export function startRetentionJob(
   store: Pick<Store, 'findNewestTime' | 'pruneHistory' | 'pruneIdempotency'>, days: number,
   note: (text: string) => void, clock: () => number = Date.now,
 ): () => void {

@@ -8,7 +8,7 @@ import {
 import type { Store } from '../../store/store.ts';
 import type { Command, Input } from '../command.ts';
 import { describeFirstSteps } from './first-steps.ts';
-import { forgetOld } from './retention.ts';
+import { startRetentionJob } from './retention.ts';
 import { backupFlags, readBackups } from './backups.ts';
 import { listeningFlags, readListening } from './listening.ts';
 import { loadPortal, loadWebhooks, partFlags } from './optional-features.ts';
@@ -69,12 +69,12 @@ export const serve: Command = {
         const app = createApp({
           store, rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers, trustedProxies,
           report,
-          get onAnswered() { return telemetry.onAnswered; },
+          get onRequestComplete() { return telemetry.onRequestComplete; },
           ...(webhooks && { webhooks }), ...(telemetry.metrics && { metrics: telemetry.metrics }),
           ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
         });
         const listener = await listening.open(app, { note, warn });
-        const stopForgetting = forgetOld(store, historyDays, warn);
+        const stopForgetting = startRetentionJob(store, historyDays, warn);
         const backups = startBackups(telemetry);
         try {
           const hasPortal = portal !== undefined;

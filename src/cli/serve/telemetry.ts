@@ -2,7 +2,7 @@
  * What `serve` tells its operator: the log on standard error, whose level SIGUSR2 changes, and
  * figures at `/metrics`.
  */
-import type { AnsweredRequest } from '../../http/request-record.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
 import type { ErrorReport } from '../../http/response/problem.ts';
 import { Log, LOG_LEVELS, type LogLevel } from '../../features/telemetry/log.ts';
 import { logError, logRequest, logsRequests } from '../../features/telemetry/server-log.ts';
@@ -32,7 +32,7 @@ export function readTelemetry(input: Input) {
   const report = (entry: ErrorReport): void => logError(log, entry);
   const metrics = readMetrics(input, log, report);
   process.on('SIGUSR2', () => log.step());
-  const noteAnswered = (entry: AnsweredRequest): void => {
+  const noteAnswered = (entry: AccessLogEntry): void => {
     metrics?.noteAnswered(entry);
     logRequest(log, entry);
   };
@@ -48,7 +48,7 @@ export function readTelemetry(input: Input) {
     /** The same, of what may need something to be done. */
     warn: tell('warn'),
     /** For the app; undefined while nobody wants to know. */
-    get onAnswered() {
+    get onRequestComplete() {
       return metrics || logsRequests(log) ? noteAnswered : undefined;
     },
     /** For the app; undefined where it has no part in that. */

@@ -4,24 +4,24 @@
  */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { NewFile } from '../../store/sqlite/files/atomic-file.ts';
+import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { UsageError } from '../command.ts';
 
 /** @throws UsageError where `path` is no file, or a file that may not be replaced */
 export class ExportTarget {
   /** As it was given. */
   readonly path: string;
-  readonly #file: NewFile;
+  readonly #file: AtomicFile;
 
   constructor(path: string, isForced: boolean) {
     this.path = path;
-    this.#file = new NewFile(resolveFile(path, isForced));
+    this.#file = new AtomicFile(resolveFile(path, isForced));
   }
 
   /** Begins anew, beside the file that is to appear. */
   open(): Promise<FileHandle> {
     this.#file.begin();
-    return open(this.#file.part, 'r+');
+    return open(this.#file.tempPath, 'r+');
   }
 
   /** Shows the file, which is whole. */

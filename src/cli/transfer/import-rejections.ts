@@ -6,7 +6,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { FAILURES_FILES_LIMIT } from '../../config.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
-import { FailedRows } from '../../transfer/rejected-rows.ts';
+import { RejectedRowsReader } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
 import type { FailedRow } from './import-run.ts';
 import { type ImportSource, openText } from './import-source.ts';
@@ -15,10 +15,10 @@ import { withoutEnding } from './text-format.ts';
 interface OpenFile {
   readonly path: string;
   readonly file: FileHandle;
-  readonly rows: FailedRows;
+  readonly rows: RejectedRowsReader;
 }
 
-export class FailuresFile {
+export class RejectedRowsFile {
   readonly #source: ImportSource;
   readonly #chosenPath: string | undefined;
   /** Null where it could not be made: that is no reason to break the import off. */
@@ -74,7 +74,7 @@ export class FailuresFile {
     if (!created) return null;
     const { path, file } = created;
     const source = { format: this.#source.format, open: () => openText(this.#source) };
-    return { path, file, rows: new FailedRows(source, (piece) => file.appendFile(piece)) };
+    return { path, file, rows: new RejectedRowsReader(source, (piece) => file.appendFile(piece)) };
   }
 
   async #create(): Promise<{ readonly path: string; readonly file: FileHandle } | undefined> {

@@ -7,7 +7,7 @@ import { FAILURES_SHOWN, RETRY_WAITS_MS } from '../../config.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
-import { FailuresFile } from './import-rejections.ts';
+import { RejectedRowsFile } from './import-rejections.ts';
 import {
   type FailedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
 } from './import-run.ts';
@@ -59,7 +59,7 @@ export const importProducts: Command = {
     const { flags, operands: [path = ''], note } = input;
     const server = readServer(input);
     const source = openSource(path, flags['format']);
-    const failures = new FailuresFile(source, flags['failures']);
+    const failures = new RejectedRowsFile(source, flags['failures']);
     const query = readQuery(flags);
     const task = { server, source, query, idempotencyKey: randomUUID() };
     // What came through a pipe cannot be sent again.
@@ -94,7 +94,7 @@ function readQuery(flags: Input['flags']): URLSearchParams {
 
 /** Sends the file once; what an attempt before has left of failed rows is thrown away. */
 async function attempt(
-  task: Omit<ImportRun, 'onSent' | 'onFailure'>, failures: FailuresFile,
+  task: Omit<ImportRun, 'onSent' | 'onFailure'>, failures: RejectedRowsFile,
 ): Promise<Outcome> {
   await failures.discard();
   const progress = new Progress(process.stderr);

@@ -9,7 +9,7 @@ import type { SellerId } from '../id.ts';
 import {
   EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS, STOCK_LIMIT,
 } from '../limits.ts';
-import { type Parsed, parseInteger } from '../validation.ts';
+import { type ParseResult, parseInteger } from '../validation.ts';
 
 /** How a seller reads numbers, times and the catalogue. */
 export interface AccountSettings {
@@ -48,7 +48,7 @@ const DISTINCT_CHARACTERS_MIN = 5;
 const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
 
 /** In lower case, and without white space around it. */
-export function parseEmail(text: string): Parsed<string> {
+export function parseEmail(text: string): ParseResult<string> {
   const email = text.trim().toLowerCase();
   if (email.length <= EMAIL_LIMIT_CHARACTERS && EMAIL.test(email)) return { value: email };
   const detail = 'Write an e-mail address, such as anna@shop.example.';
@@ -56,7 +56,7 @@ export function parseEmail(text: string): Parsed<string> {
 }
 
 /** `names` are what it may not consist of, such as the name of the shop. */
-export function parseNewPassword(text: string, names: readonly string[]): Parsed<string> {
+export function parseNewPassword(text: string, names: readonly string[]): ParseResult<string> {
   const password = normalisePassword(text);
   const length = [...password].length;
   if (length < PASSWORD_MIN_CODE_POINTS || length > PASSWORD_LIMIT_CODE_POINTS) {
@@ -78,7 +78,7 @@ export function normalisePassword(text: string): string {
   return text.normalize('NFKC');
 }
 
-export function parseLocale(text: string): Parsed<string> {
+export function parseLocale(text: string): ParseResult<string> {
   const hint = 'Write a language and a country, such as en-GB or de-CH.';
   try {
     const [locale] = Intl.NumberFormat.supportedLocalesOf(text);
@@ -89,7 +89,7 @@ export function parseLocale(text: string): Parsed<string> {
   return { fault: { code: 'format', detail: hint } };
 }
 
-export function parseTimeZone(text: string): Parsed<string> {
+export function parseTimeZone(text: string): ParseResult<string> {
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
     if (text !== '') return { value: timeZone };
@@ -100,7 +100,7 @@ export function parseTimeZone(text: string): Parsed<string> {
   return { fault: { code: 'format', detail } };
 }
 
-export function parseLowStock(text: string): Parsed<number> {
+export function parseLowStock(text: string): ParseResult<number> {
   return parseInteger(/^\d{1,10}$/.test(text.trim()) ? Number(text) : NaN, 0, STOCK_LIMIT);
 }
 

@@ -32,7 +32,7 @@ export interface ProductSort {
 }
 
 /** The product that a page ended with: what it was sorted by, and its id. */
-export interface Place {
+export interface KeysetAnchor {
   /** The folded name, the SKU, or the number; the id again where that is what sorts. */
   readonly key: string | number;
   readonly id: ProductId;
@@ -42,7 +42,7 @@ export interface ProductQuery {
   readonly filter: ProductFilter;
   readonly sort: ProductSort;
   /** Where the page before ended; undefined for the first one. */
-  readonly after: Place | undefined;
+  readonly after: KeysetAnchor | undefined;
   readonly limit: number;
 }
 

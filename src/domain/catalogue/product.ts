@@ -9,8 +9,8 @@ import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, SKU_LIMIT_CODE_POINTS,
   STOCK_LIMIT,
 } from '../limits.ts';
-import { ObjectReader, type Parsed, parseInteger, parseLine } from '../validation.ts';
-import { type Fault, findIdentifierFault, findReferenceFault } from '../text.ts';
+import { ObjectReader, type ParseResult, parseInteger, parseLine } from '../validation.ts';
+import { type ValidationError, findIdentifierFault, findReferenceFault } from '../text.ts';
 import { formatTime } from '../time.ts';
 
 declare const brand: unique symbol;
@@ -143,7 +143,7 @@ export function formatProduct(product: Product): string {
 type ReadMembers = { readonly [Member in keyof NewProduct]: NewProduct[Member] | undefined };
 
 function readMembers(reader: ObjectReader, currency: Currency, storedSku?: Sku): ReadMembers {
-  const parseOwnSku = (value: unknown): Parsed<Sku> =>
+  const parseOwnSku = (value: unknown): ParseResult<Sku> =>
     storedSku !== undefined && value === storedSku ? { value: storedSku } : parseNewSku(value);
   return {
     name: reader.read('name', (value) => parseLine(value, NAME_LIMIT_CODE_POINTS)),
@@ -183,18 +183,18 @@ function pickRead({ name, category, sku, priceMinor, stock }: ReadMembers): Prod
 }
 
 /** A reference to a product by its SKU, in normal form C. */
-export function parseSku(value: unknown): Parsed<Sku> {
+export function parseSku(value: unknown): ParseResult<Sku> {
   return readSku(value, findReferenceFault);
 }
 
 /** A SKU to assign to a product. */
-function parseNewSku(value: unknown): Parsed<Sku> {
+function parseNewSku(value: unknown): ParseResult<Sku> {
   return readSku(value, findIdentifierFault);
 }
 
 function readSku(
-  value: unknown, findFault: (text: string, limitCodePoints: number) => Fault | undefined,
-): Parsed<Sku> {
+  value: unknown, findFault: (text: string, limitCodePoints: number) => ValidationError | undefined,
+): ParseResult<Sku> {
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const normalised = value.normalize('NFC');
   const fault = findFault(normalised, SKU_LIMIT_CODE_POINTS);
@@ -202,7 +202,7 @@ function readSku(
   return fault ? { fault } : { value: normalised as Sku };
 }
 
-function parsePrice(value: unknown, currency: Currency): Parsed<number> {
+function parsePrice(value: unknown, currency: Currency): ParseResult<number> {
   if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
   if (!(value >= 0 && value < PRICE_LIMIT)) {
     return { fault: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
@@ -216,7 +216,7 @@ function parsePrice(value: unknown, currency: Currency): Parsed<number> {
 }
 
 /** A quantity that may be in stock. */
-export function parseStock(value: unknown): Parsed<number> {
+export function parseStock(value: unknown): ParseResult<number> {
   return parseInteger(value, 0, STOCK_LIMIT);
 }
 

@@ -5,7 +5,7 @@
 import type { Issue } from '../error.ts';
 import type { ProductId } from '../id.ts';
 import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '../limits.ts';
-import { escapePointer, type Parsed, parseInteger, parseLine } from '../validation.ts';
+import { escapePointer, type ParseResult, parseInteger, parseLine } from '../validation.ts';
 import { parseSku, parseStock, type Sku } from './product.ts';
 
 /** It names a product in one of two ways, and says what its stock is to be in one of two ways. */
@@ -57,8 +57,8 @@ export function judgeStockChange(
   return { status: to === stock ? 'unchanged' : 'ok', stock: to };
 }
 
-const PARSERS: ReadonlyMap<string, (value: unknown) => Parsed<string | number>> = new Map<
-  keyof StockChange, (value: unknown) => Parsed<string | number>
+const PARSERS: ReadonlyMap<string, (value: unknown) => ParseResult<string | number>> = new Map<
+  keyof StockChange, (value: unknown) => ParseResult<string | number>
 >([
   ['sku', parseSku],
   ['id', parseText],
@@ -100,7 +100,7 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
   return issues.length > 0 ? { issues, named: change } : { change };
 }
 
-const UNKNOWN: Parsed<never> = {
+const UNKNOWN: ParseResult<never> = {
   fault: {
     code: 'unknown',
     detail: `Is not a member of a change. It has: ${[...PARSERS.keys()].join(', ')}.`,
@@ -119,12 +119,12 @@ function findContradiction(change: StockChange, hasSource: boolean): Issue | und
   return { pointer: '/sequence', code: 'mismatch', detail };
 }
 
-function parseText(value: unknown): Parsed<string> {
+function parseText(value: unknown): ParseResult<string> {
   if (typeof value === 'string') return { value };
   return { fault: { code: 'type', detail: 'Must be a string.' } };
 }
 
 /** Why stock moves: 1..200 code points. */
-export function parseReason(value: unknown): Parsed<string> {
+export function parseReason(value: unknown): ParseResult<string> {
   return parseLine(value, REASON_LIMIT_CODE_POINTS);
 }

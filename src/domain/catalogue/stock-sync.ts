@@ -3,11 +3,11 @@ import { AppError, type Issue } from '../error.ts';
 import {
   ISSUES_PER_ANSWER_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_TURN_CHANGES,
 } from '../limits.ts';
-import { ObjectReader, type Parsed, parseBoolean, parseLine } from '../validation.ts';
+import { ObjectReader, type ParseResult, parseBoolean, parseLine } from '../validation.ts';
 import {
   type NamedProduct, parseReason, parseStockChange, type SentChange, type StockChange,
 } from './stock-change.ts';
-import { nextTurn } from '../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 
 /** Where the numbers come from, and why they move. */
 export interface StockOrigin {
@@ -18,7 +18,7 @@ export interface StockOrigin {
 }
 
 /** What makes of a call the count of the whole catalogue: what it does not name is sold out. */
-interface Completion {
+interface Stocktake {
   /** The most that may be set to nothing, in percent of the products in stock: 0 to 100. */
   readonly zeroLimitPercent: number;
 }
@@ -29,7 +29,7 @@ export interface StockSync extends StockOrigin {
   readonly faulty?: readonly NamedProduct[];
   /** Whether all of it is made or nothing. */
   readonly isAtomic: boolean;
-  readonly completion: Completion | undefined;
+  readonly completion: Stocktake | undefined;
 }
 
 /** A call in which single changes may be faulty. */
@@ -54,7 +54,7 @@ export async function parseStockSync(body: unknown): Promise<SentSync> {
   const sent: SentChange[] = [];
   for (const change of changes ?? []) {
     sent.push(parseStockChange(change, source !== undefined));
-    if (sent.length % STOCK_TURN_CHANGES === 0) await nextTurn();
+    if (sent.length % STOCK_TURN_CHANGES === 0) await yieldToEventLoop();
   }
   if (isComplete) assertNamed(sent);
   return {
@@ -84,7 +84,7 @@ function assertNamed(sent: readonly SentChange[]): void {
 }
 
 /** The call as far as it can be made. */
-export function sortOut(sent: SentSync): StockSync {
+export function selectValidChanges(sent: SentSync): StockSync {
   return {
     ...sent,
     changes: sent.changes.flatMap((one) => ('change' in one ? one.change : [])),
@@ -98,7 +98,7 @@ function namesOf({ sku, id }: NamedProduct = {}): NamedProduct[] {
     ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
 }
 
-export function parseSource(value: unknown): Parsed<string> {
+export function parseSource(value: unknown): ParseResult<string> {
   return parseLine(value, SOURCE_LIMIT_CODE_POINTS);
 }
 
@@ -112,7 +112,7 @@ export const TOO_MUCH: Issue = {
   pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
 };
 
-function parseChanges(value: unknown): Parsed<readonly unknown[]> {
+function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
   if (!Array.isArray(value)) return { fault: { code: 'type', detail: 'Must be an array.' } };
   if (value.length <= STOCK_CHANGES_LIMIT) return { value };
   const most = STOCK_CHANGES_LIMIT.toLocaleString('en');
@@ -120,7 +120,7 @@ function parseChanges(value: unknown): Parsed<readonly unknown[]> {
   return { fault: { code: 'length', detail } };
 }
 
-function parsePercent(value: unknown): Parsed<number> {
+function parsePercent(value: unknown): ParseResult<number> {
   if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
   if (value >= 0 && value <= 100) return { value };
   return { fault: { code: 'range', detail: 'Must be from 0 to 100, in percent.' } };

@@ -8,14 +8,14 @@ import { AppError } from '../error.ts';
 import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,
 } from '../limits.ts';
-import { ObjectReader, type Parsed } from '../validation.ts';
-import { type Fault, findTextFault } from '../text.ts';
+import { ObjectReader, type ParseResult } from '../validation.ts';
+import { type ValidationError, findTextFault } from '../text.ts';
 import {
   type NewWebhook, type WebhookPatch, type WebhookStatus, WEBHOOK_STATUSES,
 } from './webhook.ts';
 
 /** Finds out what is wrong with an address to send to; undefined where nothing is. */
-type CheckUrl = (url: string) => Promise<Fault | undefined>;
+type CheckUrl = (url: string) => Promise<ValidationError | undefined>;
 
 /** @throws AppError `invalid_data` naming every faulty, missing and unknown member */
 export async function parseNewWebhook(body: unknown, checkUrl: CheckUrl): Promise<NewWebhook> {
@@ -89,7 +89,7 @@ async function noteUrl(
   if (fault) reader.note('url', fault);
 }
 
-function parseUrl(value: unknown): Parsed<string> {
+function parseUrl(value: unknown): ParseResult<string> {
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const url = value.length > WEBHOOK_URL_LIMIT_CHARACTERS ? value : URL.parse(value)?.href;
   if (url === undefined) {
@@ -101,7 +101,7 @@ function parseUrl(value: unknown): Parsed<string> {
   return { fault: { code: 'length', detail } };
 }
 
-function parseDescription(value: unknown): Parsed<string> {
+function parseDescription(value: unknown): ParseResult<string> {
   if (value === '') return { value };
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const fault = findTextFault(value, WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS);
@@ -109,7 +109,7 @@ function parseDescription(value: unknown): Parsed<string> {
 }
 
 /** Each type once, in the order of the list of all. */
-function parseTypes(value: unknown): Parsed<readonly ChangeType[] | null> {
+function parseTypes(value: unknown): ParseResult<readonly ChangeType[] | null> {
   if (value === null) return { value };
   if (!Array.isArray(value)) {
     return { fault: { code: 'type', detail: 'Must be an array, or null for all types.' } };
@@ -121,20 +121,20 @@ function parseTypes(value: unknown): Parsed<readonly ChangeType[] | null> {
   return { fault: { code: 'format', detail } };
 }
 
-function parseStatus(value: unknown): Parsed<WebhookStatus> {
+function parseStatus(value: unknown): ParseResult<WebhookStatus> {
   const status = WEBHOOK_STATUSES.find((known) => known === value);
   if (status) return { value: status };
   return { fault: { code: 'format', detail: `Must be ${WEBHOOK_STATUSES.join(' or ')}.` } };
 }
 
-function parsePosition(value: unknown, catalogue: number): Parsed<number> {
+function parsePosition(value: unknown, catalogue: number): ParseResult<number> {
   if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
   if (Number.isInteger(value) && value >= 0 && value <= catalogue) return { value: value + 0 };
   const detail = `Must be a whole number from 0 to ${catalogue}, where the catalogue stands.`;
   return { fault: { code: 'range', detail } };
 }
 
-function parseOverlap(value: unknown): Parsed<number> {
+function parseOverlap(value: unknown): ParseResult<number> {
   if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
   const durationMs = findDuration(value);
   if (durationMs !== undefined) return { value: durationMs };

@@ -6,7 +6,7 @@
 import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_TURN_WAITERS } from '../../config.ts';
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
-import { nextTurn } from '../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 
@@ -22,7 +22,7 @@ interface ChangePiece extends ChangePage {
   readonly text: Uint8Array;
 }
 
-export class LiveChanges {
+export class ChangeNotifier {
   readonly #store: Store;
   readonly #waiters = new Set<Waiter>();
   #stopWatching: (() => void) | undefined;
@@ -74,7 +74,7 @@ export class LiveChanges {
 
   #add(waiter: Waiter): void {
     this.#waiters.add(waiter);
-    this.#stopWatching ??= this.#store.watchCommits(() => this.#noteCommit());
+    this.#stopWatching ??= this.#store.subscribeToCommits(() => this.#noteCommit());
     void this.#look([waiter]); // a change may have come before it was watched for
   }
 
@@ -115,7 +115,7 @@ export class LiveChanges {
     const position = seller?.position ?? Infinity;
     const woken = waiters.filter((waiter) => position > waiter.position);
     for (let from = 0; from < woken.length; from += WAKE_TURN_WAITERS) {
-      if (from > 0) await nextTurn();
+      if (from > 0) await yieldToEventLoop();
       // A piece of this turn may be older. Whoever was woken and found it again would wait again,
       // be woken again, and so on in the same turn for ever.
       this.#pieces.clear();

@@ -8,7 +8,7 @@ import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from '../../config.ts';
 import { type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
-import { nextTurn } from '../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
@@ -25,12 +25,12 @@ interface Following {
   readonly preface?: string;
   /** As of a call. */
   readonly openStream: OpenStream;
-  watchClient(): AbortSignal;
+  disconnectSignal(): AbortSignal;
 }
 
 /** @throws AppError `unavailable`, and what `listChanges` of the store does */
 export function openChangeStream(
-  following: Following, { store, liveChanges }: Services,
+  following: Following, { store, changeNotifier }: Services,
 ): Promise<Reply> {
   const { sellerId, after, openStream } = following;
   return openStream('live', async ({ signal }) => {
@@ -43,13 +43,15 @@ export function openChangeStream(
         'cache-control': 'no-store',
         'x-accel-buffering': 'no', // or nginx would buffer events
       },
-      body: follow(following, liveChanges, AbortSignal.any([following.watchClient(), signal])),
+      body: follow(
+        following, changeNotifier, AbortSignal.any([following.disconnectSignal(), signal]),
+      ),
     };
   });
 }
 
 async function* follow(
-  { sellerId, after, types, preface = '' }: Following, liveChanges: Services['liveChanges'],
+  { sellerId, after, types, preface = '' }: Following, changeNotifier: Services['changeNotifier'],
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array, void, void> {
   let next = after;
@@ -57,7 +59,7 @@ async function* follow(
   try {
     yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
     while (!signal.aborted) {
-      const piece = await liveChanges.read(sellerId, next, types, formatEvents);
+      const piece = await changeNotifier.read(sellerId, next, types, formatEvents);
       if (piece.next > next) {
         yield piece.text;
         heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
@@ -65,9 +67,9 @@ async function* follow(
       next = piece.next;
       const restMs = Math.max(Math.ceil(heartbeatAt - performance.now()), 0);
       if (next < piece.position) await setImmediate(); // or a long history would be read in one
-      else if (await liveChanges.wait(sellerId, next, restMs, signal)) continue;
+      else if (await changeNotifier.wait(sellerId, next, restMs, signal)) continue;
       else if (!signal.aborted) {
-        await nextTurn(); // all that began together get here together
+        await yieldToEventLoop(); // all that began together get here together
         yield ': still here\n\n';
         heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
       }

@@ -12,7 +12,7 @@ import type { ChangePage } from '../../store/history-store.ts';
 import { openChangeStream } from './change-stream.ts';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
 import { parseChoices, parsePosition, QueryReader } from '../../api/query-reader.ts';
-import type { Call, Services } from '../../api/route.ts';
+import type { ApiRequest, Services } from '../../api/route.ts';
 
 interface FeedQuery {
   readonly after: number;
@@ -23,7 +23,7 @@ interface FeedQuery {
 }
 
 /** GET /api/v1/changes: 200, 400, 406, 410, 503 */
-export async function listChanges(call: Call, services: Services): Promise<Reply> {
+export async function listChanges(call: ApiRequest, services: Services): Promise<Reply> {
   const isStream = call.mediaType === EVENT_STREAM_TYPE;
   const feed = parseFeedQuery(call, isStream);
   if (isStream) return openStream(call, services, feed);
@@ -37,7 +37,7 @@ export async function listChanges(call: Call, services: Services): Promise<Reply
 }
 
 /** @throws AppError `invalid_query`, and `invalid_data` for a `Last-Event-ID` that is none */
-function parseFeedQuery({ query, headers }: Call, isStream: boolean): FeedQuery {
+function parseFeedQuery({ query, headers }: ApiRequest, isStream: boolean): FeedQuery {
   const reader = new QueryReader(query);
   const after = reader.read('after', parsePosition) ?? 0;
   const limit = reader.readInteger('limit', 1, CHANGES_PAGE_SIZE_LIMIT);
@@ -53,7 +53,8 @@ function parseFeedQuery({ query, headers }: Call, isStream: boolean): FeedQuery 
 }
 
 async function readPage(
-  call: Call, { store, streams, liveChanges }: Services, { after, limit, types, waitMs }: FeedQuery,
+  call: ApiRequest, { store, streams, changeNotifier }: Services,
+  { after, limit, types, waitMs }: FeedQuery,
 ): Promise<ChangePage> {
   const { sellerId } = call.caller;
   const read = (from: number): Promise<ChangePage> =>
@@ -62,12 +63,12 @@ async function readPage(
   if (first.changes.length > 0 || first.next < first.position || waitMs === 0) return first;
   const release = streams.acquire(call.caller);
   try {
-    const signal = call.watchClient();
+    const signal = call.disconnectSignal();
     const deadline = performance.now() + waitMs;
     let page = first;
     while (page.changes.length === 0) {
       const restMs = deadline - performance.now();
-      const isThere = restMs > 0 && await liveChanges.wait(sellerId, page.next, restMs, signal);
+      const isThere = restMs > 0 && await changeNotifier.wait(sellerId, page.next, restMs, signal);
       if (!isThere) break;
       page = await read(page.next);
     }
@@ -78,10 +79,12 @@ async function readPage(
   }
 }
 
-function openStream(call: Call, services: Services, { after, types }: FeedQuery): Promise<Reply> {
+function openStream(
+  call: ApiRequest, services: Services, { after, types }: FeedQuery,
+): Promise<Reply> {
   return openChangeStream({
     sellerId: call.caller.sellerId, after, types,
     openStream: call.openStream,
-    watchClient: call.watchClient,
+    disconnectSignal: call.disconnectSignal,
   }, services);
 }

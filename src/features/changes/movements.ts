@@ -13,12 +13,12 @@ import type { MovementQuery } from '../../store/history-store.ts';
 import { formatCsvRow } from '../../transfer/csv-writer.ts';
 import { exportCollection } from '../../api/export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../../api/media-types.ts';
-import { assertWhole, formatNextLink } from '../../api/pagination.ts';
+import { rejectPagingParameters, formatNextLink } from '../../api/pagination.ts';
 import { MOVEMENTS } from '../../api/paths.ts';
 import {
   parseChoice, parseInstant, parsePosition, parseSku, QueryReader,
 } from '../../api/query-reader.ts';
-import type { Call, Services } from '../../api/route.ts';
+import type { ApiRequest, Services } from '../../api/route.ts';
 
 /** The id of no product: what is no id of the seller's has no movements. */
 const NO_PRODUCT = 0 as ProductId;
@@ -33,14 +33,14 @@ interface LedgerQuery extends MovementQuery {
 }
 
 /** GET /api/v1/stock/movements: 200, 400, 406 */
-export async function listMovements(call: Call, services: Services): Promise<Reply> {
+export async function listMovements(call: ApiRequest, services: Services): Promise<Reply> {
   const ledger = parseLedgerQuery(call);
   return ledger.mediaType === JSON_TYPE
     ? listPage(call, services, ledger) : exportMovements(call, services, ledger);
 }
 
 /** @throws AppError `invalid_query` naming every faulty parameter */
-function parseLedgerQuery({ query, caller, mediaType }: Call): LedgerQuery {
+function parseLedgerQuery({ query, caller, mediaType }: ApiRequest): LedgerQuery {
   const reader = new QueryReader(query);
   const filter = {
     sku: reader.read('sku', parseSku),
@@ -65,7 +65,7 @@ function parseLedgerQuery({ query, caller, mediaType }: Call): LedgerQuery {
 }
 
 async function listPage(
-  { caller, query }: Call, { store, cursors, prefix }: Services, ledger: LedgerQuery,
+  { caller, query }: ApiRequest, { store, cursors, prefix }: Services, ledger: LedgerQuery,
 ): Promise<Reply> {
   const { sellerId } = caller;
   const { filter, after, isDescending, limit } = ledger;
@@ -88,9 +88,9 @@ async function listPage(
 }
 
 function exportMovements(
-  { caller, query, openStream }: Call, { store }: Services, ledger: LedgerQuery,
+  { caller, query, openStream }: ApiRequest, { store }: Services, ledger: LedgerQuery,
 ): Promise<Reply> {
-  assertWhole(query);
+  rejectPagingParameters(query);
   const { mediaType } = ledger;
   const format = { columns: COLUMNS, formatRow, formatJson: formatMovement };
   const headers = { 'cache-control': 'no-store' };

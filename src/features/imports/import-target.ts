@@ -3,7 +3,7 @@ import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { ImportedProducts, ImportMode, Store } from '../../store/store.ts';
-import type { Author } from '../../store/write.ts';
+import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import type { UnitTarget, WrittenUnit } from '../../transfer/slices.ts';
 
@@ -20,8 +20,8 @@ export function startCounts() {
 
 type ImportTarget = UnitTarget<ImportRow, ImportedProducts>;
 
-export function openCatalogue(
-  store: Store, { sellerId, keyId }: Author, mode: ImportMode, key: string | undefined,
+export function createWriteTarget(
+  store: Store, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
 ): ImportTarget {
   return {
     write(rows, part) {
@@ -36,10 +36,10 @@ export function openCatalogue(
   };
 }
 
-export function openTrial(
+export function createDryRunTarget(
   store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, mode: ImportMode,
 ): ImportTarget {
-  const preview = store.previewImport(sellerId, mode);
+  const preview = store.dryRunImport(sellerId, mode);
   return {
     async write(rows) {
       return { effects: await preview.try(readProducts(rows)), position, isReplay: false };

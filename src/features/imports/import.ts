@@ -13,26 +13,28 @@ import {
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson-rows.ts';
 import type { WrittenUnit } from '../../transfer/slices.ts';
-import { openCatalogue, openTrial, readOutcomes, startCounts } from './import-target.ts';
+import {
+  createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
+} from './import-target.ts';
 import { CSV_TYPE } from '../../api/media-types.ts';
 import { QueryReader } from '../../api/query-reader.ts';
-import type { Call, Services } from '../../api/route.ts';
-import { formatLine, takeFile, type UnitTally } from '../../api/ingest.ts';
+import type { ApiRequest, Services } from '../../api/route.ts';
+import { formatLine, ingestStream, type BatchReport } from '../../api/ingest.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
-export async function importProducts(call: Call, services: Services): Promise<Reply> {
+export async function importProducts(call: ApiRequest, services: Services): Promise<Reply> {
   const { store } = services;
   const { caller } = call;
   const options = parseOptions(call.query);
   const idempotencyKey = readIdempotencyKey(call.headers);
   const { mediaType, chunks } = call.openBody();
   const reader = openReader(mediaType, options, caller);
-  return takeFile(call.openStream, services, () => ({
+  return ingestStream(call.openStream, services, () => ({
     batches: reader.read(chunks),
     target: options.isDryRun
-      ? openTrial(store, caller, options.mode)
-      : openCatalogue(store, caller, options.mode, idempotencyKey),
-    tally: new Tally(reader, caller.position, options.reportsAll),
+      ? createDryRunTarget(store, caller, options.mode)
+      : createWriteTarget(store, caller, options.mode, idempotencyKey),
+    tally: new ImportReport(reader, caller.position, options.reportsAll),
   }));
 }
 
@@ -85,7 +87,7 @@ const WORDS: AdviceWords = {
 };
 
 /** What became of the rows so far. */
-class Tally implements UnitTally<ImportRow, ImportedProducts> {
+class ImportReport implements BatchReport<ImportRow, ImportedProducts> {
   readonly #reader: RowReader;
   readonly #format: AdvisedFile['format'];
   readonly #reportsAll: boolean;

@@ -13,7 +13,7 @@ import { JSON_TYPE } from '../../api/media-types.ts';
 import type { Answer, Parameter } from '../../api/description/operation.ts';
 import { pathParameters } from '../../api/description/parameters.ts';
 import { describeProblems, listProblems } from './problem-responses.ts';
-import type { Call, Route, Services } from '../../api/route.ts';
+import type { ApiRequest, Route, Services } from '../../api/route.ts';
 import { schemas } from './schemas.ts';
 
 /** Its first number is that of the `v1` in the paths. */
@@ -60,7 +60,7 @@ export function describeApi(routes: readonly Route[], prefix: string): string {
 
 /** GET /api/v1/openapi.json: 200, 304 */
 export async function readOpenApi(
-  { headers }: Pick<Call, 'headers'>, services: Services,
+  { headers }: Pick<ApiRequest, 'headers'>, services: Services,
 ): Promise<Reply> {
   const kept = replies.get(services);
   const reply = kept ?? formatDocument(services.describe());

@@ -7,7 +7,7 @@
 import { AppError } from '../../domain/error.ts';
 import { isLoopbackHost } from '../../http/server/loopback-host.ts';
 
-export interface Site {
+export interface PortalOrigin {
   /** Such as `https://shop.example`. */
   readonly origin: string;
   /** The origin, and what stands before every path of this server. */
@@ -28,9 +28,9 @@ const HOW_TO_SERVE = 'To use the portal from another machine, or through a proxy
   + ' --base-url https://the-name-of-your-shop.';
 
 /** `baseUrl` is undefined if it was not set. @throws AppError `browser_refused` */
-export function findSite(
+export function resolveOrigin(
   { host, isEncrypted, isLocal }: PortalClient, baseUrl: string | undefined,
-): Site {
+): PortalOrigin {
   const asked = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host ?? ''}`);
   const base = baseUrl === undefined ? undefined : new URL(baseUrl);
   const path = base?.pathname.replace(/\/+$/, '') ?? '';

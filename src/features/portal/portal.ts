@@ -6,13 +6,13 @@
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
-import type { PageRequest, PortalService, Services } from '../../api/route.ts';
+import type { PortalRequest, PortalService, Services } from '../../api/route.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { isLocalClient } from '../../http/request/client-address.ts';
 import { findCode } from '../../http/response/problem.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { Router } from '../../http/router.ts';
-import type { Visitor } from '../../store/account-store.ts';
+import type { SignedInSession } from '../../store/account-store.ts';
 import { loadAssets } from './assets.ts';
 import {
   assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeVisitSecret, readVisitSecret,
@@ -26,11 +26,11 @@ import { UPLOADS_KEPT_LIMIT_BYTES } from './limits.ts';
 import { redirect } from './html/page.ts';
 import { renderRefusal } from './html/problem-page.ts';
 import { Passwords } from './sign-in/password.ts';
-import type { Draft, OpenVisit, PageRoute, Portal, Visit } from './route.ts';
+import type { Draft, AnonymousPageRequest, PageRoute, Portal, PageRequest } from './route.ts';
 import { routes } from './routes.ts';
 import { assertSignedIn, findVisitor, isSignedIn, readSessionToken } from './sign-in/session.ts';
 import { SignInLimits } from './sign-in/sign-in-limits.ts';
-import { findSite, type Site } from './origin.ts';
+import { resolveOrigin, type PortalOrigin } from './origin.ts';
 import { VisitRates } from './sign-in/page-rates.ts';
 
 export interface PortalOptions {
@@ -82,7 +82,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         return redirect(linkTo(services.prefix, '/'));
       }
       try {
-        const site = findSite(describeClient(page.request), baseUrl);
+        const site = resolveOrigin(describeClient(page.request), baseUrl);
         return await answerVisit(page, portal, site, { router, rates });
       } catch (error) {
         page.passage.code = findCode(error);
@@ -94,7 +94,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
   };
 }
 
-function describeClient(request: IncomingMessage): Parameters<typeof findSite>[0] {
+function describeClient(request: IncomingMessage): Parameters<typeof resolveOrigin>[0] {
   const { headers: { host }, socket } = request;
   return { host, isEncrypted: socket instanceof TLSSocket, isLocal: isLocalClient(request) };
 }
@@ -105,7 +105,7 @@ function readPagePath(path: string): string {
 }
 
 /** For the page that rejects the host itself. */
-const NO_SITE: Site = { origin: '', url: '' };
+const NO_SITE: PortalOrigin = { origin: '', url: '' };
 
 interface Serving {
   readonly router: Router<PageRoute>;
@@ -116,7 +116,7 @@ interface Serving {
  * Finds the session, applies rate limits and calls the page. An error is a page in the same frame.
  */
 async function answerVisit(
-  page: PageRequest, portal: Portal, site: Site, { router, rates }: Serving,
+  page: PortalRequest, portal: Portal, site: PortalOrigin, { router, rates }: Serving,
 ): Promise<Reply> {
   const { request, path, passage } = page;
   const token = readSessionToken(request.headers.cookie);
@@ -146,17 +146,18 @@ async function answerVisit(
   }
 }
 
-interface Found extends Pick<OpenVisit, 'site' | 'path' | 'visitor'> {
+interface Found extends Pick<AnonymousPageRequest, 'site' | 'path' | 'visitor'> {
   readonly secret: string;
 }
 
 function describeVisit(
-  { request, response, passage, query, address, watchClient }: PageRequest, { prefix }: Services,
+  { request, response, passage, query, address, disconnectSignal }: PortalRequest,
+  { prefix }: Services,
   found: Found,
-): OpenVisit {
+): AnonymousPageRequest {
   const { site, path, visitor, secret } = found;
   return {
-    request, response, passage, site, path, visitor, address, watchClient,
+    request, response, passage, site, path, visitor, address, disconnectSignal,
     parameters: {},
     headers: request.headers,
     query: new URLSearchParams(query),
@@ -172,7 +173,7 @@ interface Answering {
 }
 
 async function answerPage(
-  route: PageRoute, visit: OpenVisit, portal: Portal, { secret, router }: Answering,
+  route: PageRoute, visit: AnonymousPageRequest, portal: Portal, { secret, router }: Answering,
 ): Promise<Reply> {
   if (route.access === 'open') {
     if (route.method === 'GET') return route.handle(visit, portal);
@@ -201,7 +202,7 @@ interface Resumed {
 }
 
 async function showDraft(
-  visit: OpenVisit, portal: Portal, { router, token, draft }: Resumed,
+  visit: AnonymousPageRequest, portal: Portal, { router, token, draft }: Resumed,
 ): Promise<Reply> {
   const { route, parameters } = router.find('POST', draft.path);
   const visitor = await findVisitor(portal.store, token, portal.clock(), () => {});
@@ -219,15 +220,17 @@ async function showDraft(
 }
 
 /** @throws AppError `browser_refused` for a form that was not shown to this browser */
-async function readOwnForm({ request }: OpenVisit, secret: string | undefined): Promise<Form> {
+async function readOwnForm(
+  { request }: AnonymousPageRequest, secret: string | undefined,
+): Promise<Form> {
   const form = await readForm(request);
   assertCsrfToken(secret, form.get(CSRF_FIELD));
   return form;
 }
 
 function describeOwn(
-  visit: OpenVisit, visitor: Visitor, { store, streams, clock, formats }: Portal,
-): Visit {
+  visit: AnonymousPageRequest, visitor: SignedInSession, { store, streams, clock, formats }: Portal,
+): PageRequest {
   const { account, position } = visitor;
   const own = {
     ...visit, visitor, account, position,

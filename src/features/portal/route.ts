@@ -4,17 +4,17 @@ import type { Services } from '../../api/route.ts';
 import type { OpenStream } from '../../api/streams.ts';
 import type { Account } from '../../domain/access/account.ts';
 import type { SellerId } from '../../domain/id.ts';
-import type { Passage } from '../../http/request-record.ts';
+import type { RequestRecord } from '../../http/request-record.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { RoutePattern } from '../../http/router.ts';
-import type { Visitor } from '../../store/account-store.ts';
+import type { SignedInSession } from '../../store/account-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { Imports } from './imports/imports.ts';
 import type { Passwords } from './sign-in/password.ts';
 import type { SignInLimits } from './sign-in/sign-in-limits.ts';
-import type { Site } from './origin.ts';
+import type { PortalOrigin } from './origin.ts';
 
 /** What all pages share. */
 export interface Portal extends Services {
@@ -27,15 +27,15 @@ export interface Portal extends Services {
   readonly isOpen: boolean;
   readonly clock: () => number;
   /** Shows a draft in its form, to the session that has just begun with this token. */
-  resume(visit: OpenVisit, token: string, draft: Draft): Promise<Reply>;
+  resume(visit: AnonymousPageRequest, token: string, draft: Draft): Promise<Reply>;
 }
 
 /** A request for a page, by anybody. */
-export interface OpenVisit {
+export interface AnonymousPageRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Collects what becomes known about the request. */
-  readonly passage: Passage;
+  readonly passage: RequestRecord;
   readonly headers: IncomingHttpHeaders;
   /** Path of the page, below `/portal`. */
   readonly path: string;
@@ -43,22 +43,22 @@ export interface OpenVisit {
   readonly parameters: Readonly<Record<string, string>>;
   /** Of the address; what a page does not know it ignores. */
   readonly query: URLSearchParams;
-  readonly site: Site;
+  readonly site: PortalOrigin;
   /** The address that it came from. */
   readonly address: string;
   /** Who is signed in, if anybody is. */
-  readonly visitor: Visitor | undefined;
+  readonly visitor: SignedInSession | undefined;
   /** For the forms of the page that is answered. */
   readonly csrfToken: string;
   /** The path of a page, for links: `/products` is `/portal/products`. */
   link(path: string): string;
-  /** As `watchClient` of a call of the API. */
-  watchClient(): AbortSignal;
+  /** As `disconnectSignal` of a call of the API. */
+  disconnectSignal(): AbortSignal;
 }
 
 /** A request of somebody who is signed in. */
-export interface Visit extends OpenVisit {
-  readonly visitor: Visitor;
+export interface PageRequest extends AnonymousPageRequest {
+  readonly visitor: SignedInSession;
   readonly account: Account;
   /** Of the catalogue, when the request came. */
   readonly position: number;
@@ -73,19 +73,25 @@ export interface Visit extends OpenVisit {
 
 /** A page for anybody. A form is read, and its token checked, before its handler is called. */
 type OpenPage = RoutePattern & { readonly access: 'open' } & (
-  | { readonly method: 'GET'; readonly handle: (v: OpenVisit, p: Portal) => Promise<Reply> }
+  | {
+    readonly method: 'GET';
+    readonly handle: (visit: AnonymousPageRequest, portal: Portal) => Promise<Reply>;
+  }
   | {
     readonly method: 'POST';
-    readonly handle: (visit: OpenVisit, portal: Portal, form: Form) => Promise<Reply>;
+    readonly handle: (visit: AnonymousPageRequest, portal: Portal, form: Form) => Promise<Reply>;
   }
 );
 
 /** A page for those who are signed in; others are led to the sign-in and back. */
 type OwnPage = RoutePattern & { readonly access: 'own' } & (
-  | { readonly method: 'GET'; readonly handle: (visit: Visit, portal: Portal) => Promise<Reply> }
+  | {
+    readonly method: 'GET';
+    readonly handle: (visit: PageRequest, portal: Portal) => Promise<Reply>;
+  }
   | {
     readonly method: 'POST';
-    readonly handle: (visit: Visit, portal: Portal, form: Form) => Promise<Reply>;
+    readonly handle: (visit: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
     readonly draft?: DraftRoute;
   }
 );
@@ -94,7 +100,7 @@ type OwnPage = RoutePattern & { readonly access: 'own' } & (
 export interface DraftRoute {
   /** The fields that are kept: what was typed, and never a password, a code or another secret. */
   readonly fields: readonly string[];
-  readonly show: (visit: Visit, portal: Portal, form: Form) => Promise<Reply>;
+  readonly show: (visit: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
 }
 
 /** What was typed into a form whose session ended. */
@@ -111,7 +117,7 @@ export interface Draft {
 interface UploadPage extends RoutePattern {
   readonly access: 'upload';
   readonly method: 'POST';
-  readonly handle: (visit: Visit, portal: Portal, secret: string) => Promise<Reply>;
+  readonly handle: (visit: PageRequest, portal: Portal, secret: string) => Promise<Reply>;
 }
 
 export type PageRoute = OpenPage | OwnPage | UploadPage;

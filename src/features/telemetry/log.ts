@@ -1,7 +1,7 @@
 /**
  * The log: one JSON object a line, of one shape, onto a stream. It never waits for whoever reads
  * it: where the stream stands still, or its disk is full, lines are dropped and counted. What may
- * be in a line is decided by whoever writes one; see `AnsweredRequest`.
+ * be in a line is decided by whoever writes one; see `AccessLogEntry`.
  */
 import type { Writable } from 'node:stream';
 import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from '../../config.ts';
@@ -41,7 +41,7 @@ export class Log {
   }
 
   /** Lines written, and dropped because nobody took them. */
-  readFigures(): { readonly written: number; readonly dropped: number } {
+  readMetrics(): { readonly written: number; readonly dropped: number } {
     return { written: this.#written, dropped: this.#dropped };
   }
 

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../../domain/error.ts';
-import type { Passage } from '../../http/request-record.ts';
+import type { RequestRecord } from '../../http/request-record.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
 import { isLoopbackHost } from '../../http/server/loopback-host.ts';
 import { createProblem, type ErrorReport, replyWithProblem } from '../../http/response/problem.ts';
@@ -20,7 +20,7 @@ const METHODS = ['GET', 'HEAD'];
 /** The page for whoever has the token. */
 export function guardMetrics(
   list: ListFamilies, token: string,
-): (request: IncomingMessage, passage: Passage) => Promise<Reply> {
+): (request: IncomingMessage, passage: RequestRecord) => Promise<Reply> {
   const digest = hash(token);
   return async (request, passage) => {
     passage.route = '/metrics';

@@ -2,7 +2,7 @@
  * Writes figures in the text format of Prometheus, version 0.0.4
  * (https://prometheus.io/docs/instrumenting/exposition_formats/).
  */
-import type { HistogramFigures } from '../../runtime/histogram.ts';
+import type { HistogramSnapshot } from '../../runtime/histogram.ts';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -36,7 +36,7 @@ export function single(
 
 /** The samples of one histogram; each bucket holds those before it. */
 export function listSamples(
-  { buckets, count, sum }: HistogramFigures, labels: Labels = {},
+  { buckets, count, sum }: HistogramSnapshot, labels: Labels = {},
 ): Sample[] {
   const all = [...buckets, { atMost: Infinity, count }];
   return [

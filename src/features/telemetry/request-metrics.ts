@@ -4,7 +4,7 @@
  */
 import { REQUEST_BOUNDS_SECONDS } from '../../config.ts';
 import { Histogram } from '../../runtime/histogram.ts';
-import type { AnsweredRequest } from '../../http/request-record.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
 import { type Family, listSamples } from './prometheus.ts';
 
 interface Counted {
@@ -22,7 +22,7 @@ interface RouteFigures {
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteFigures>();
 
-  note({ method, route, status, durationMs, sentBytes, isComplete }: AnsweredRequest): void {
+  note({ method, route, status, durationMs, sentBytes, isComplete }: AccessLogEntry): void {
     const figures = this.#find(route);
     figures.durations.add(durationMs / 1_000);
     figures.sentBytes += sentBytes;

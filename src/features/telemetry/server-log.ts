@@ -1,10 +1,10 @@
 /**
  * What a server writes to its log: a line for each request, for each error of its own, and for what
- * its operator should know. A line of a request has no more than `AnsweredRequest` has.
+ * its operator should know. A line of a request has no more than `AccessLogEntry` has.
  */
 import { inspect } from 'node:util';
 import { formatKeyId, formatSellerId } from '../../domain/id.ts';
-import type { AnsweredRequest } from '../../http/request-record.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
 import type { ErrorReport } from '../../http/response/problem.ts';
 import type { Log } from './log.ts';
 
@@ -16,7 +16,7 @@ export function logsRequests(log: Log): boolean {
   return log.has('warn');
 }
 
-export function logRequest(log: Log, request: AnsweredRequest): void {
+export function logRequest(log: Log, request: AccessLogEntry): void {
   const { sellerId, keyId, durationMs } = request;
   const isKey = sellerId !== undefined && keyId !== undefined;
   log.write(findLevel(request), 'request', {
@@ -40,7 +40,7 @@ export function logError(log: Log, { id, error }: ErrorReport): void {
   log.write('error', 'error', { id, error: inspect(error) });
 }
 
-function findLevel({ route, status }: AnsweredRequest): 'warn' | 'info' | 'debug' {
+function findLevel({ route, status }: AccessLogEntry): 'warn' | 'info' | 'debug' {
   if (PROBES.has(route)) return 'debug';
   return status >= 500 ? 'warn' : 'info';
 }

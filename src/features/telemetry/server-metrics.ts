@@ -1,6 +1,6 @@
 /** All figures of a server, gathered from its parts when somebody asks. */
 import type { ConnectionFigures } from '../../http/server/connection-count.ts';
-import type { StoreFigures } from '../../store/store-metrics.ts';
+import type { StoreMetrics } from '../../store/store-metrics.ts';
 import type { Log } from './log.ts';
 import type { ProcessMetrics } from './process-metrics.ts';
 import { type Family, listSamples, single } from './prometheus.ts';
@@ -15,9 +15,9 @@ interface MetricsSources {
   readonly version: string;
   readonly server: {
     /** Requests that are not answered yet. */
-    countUnderWay(): number;
+    inFlightCount(): number;
     readConnections(): ConnectionFigures;
-    readStore(): Promise<StoreFigures>;
+    readStore(): Promise<StoreMetrics>;
     /** Undefined where none are sent. */
     readonly readWebhooks: (() => WebhookFigures) | undefined;
     /** Undefined where the server makes none by itself. */
@@ -26,7 +26,7 @@ interface MetricsSources {
 }
 
 interface WebhookFigures {
-  readonly underWay: number;
+  readonly inFlight: number;
   /** Attempts so far, by what came of them. */
   readonly attempts: Readonly<Record<string, number>>;
 }
@@ -41,11 +41,11 @@ export interface BackupFigures {
 
 export async function listFamilies(sources: MetricsSources): Promise<Family[]> {
   const { log, requests, server, version } = sources;
-  const { written, dropped } = log.readFigures();
+  const { written, dropped } = log.readMetrics();
   return [
     ...requests.list(),
     single('http_requests_in_flight', 'gauge', 'Requests that are not answered yet.',
-      server.countUnderWay()),
+      server.inFlightCount()),
     ...listConnections(server.readConnections()),
     ...listStore(await server.readStore()),
     ...server.readWebhooks ? listWebhooks(server.readWebhooks()) : [],
@@ -73,8 +73,8 @@ function listConnections(
   ];
 }
 
-function listStore(figures: StoreFigures): Family[] {
-  const { commits, failedCommits, waitingChanges, lastFailure, logBytes, freeBytes } = figures;
+function listStore(figures: StoreMetrics): Family[] {
+  const { commits, failedCommits, waitingChanges, lastFailure, walBytes, freeBytes } = figures;
   const isFailing = lastFailure !== undefined || !figures.canWrite;
   return [
     {
@@ -87,19 +87,19 @@ function listStore(figures: StoreFigures): Family[] {
       isFailing ? 1 : 0),
     single('store_changes_waiting', 'gauge', 'Changes that are not committed yet.',
       waitingChanges),
-    single('store_log_bytes', 'gauge', 'Size of the write-ahead log of the catalogue.', logBytes),
+    single('store_log_bytes', 'gauge', 'Size of the write-ahead log of the catalogue.', walBytes),
     single('store_disk_free_bytes', 'gauge', 'What the disk of the data folder has left.',
       freeBytes),
   ];
 }
 
-function listWebhooks({ attempts, underWay }: WebhookFigures): Family[] {
+function listWebhooks({ attempts, inFlight }: WebhookFigures): Family[] {
   return [
     {
       name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send a message.',
       samples: Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
-    single('webhook_endpoints_under_way', 'gauge', 'Webhooks that are being sent to.', underWay),
+    single('webhook_endpoints_under_way', 'gauge', 'Webhooks that are being sent to.', inFlight),
   ];
 }
 

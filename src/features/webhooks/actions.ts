@@ -3,12 +3,12 @@ import { formatWebhook, formatWebhookAttempt } from '../../domain/webhooks/webho
 import { parseReplay, parseRotation } from '../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { readLimit } from '../../api/query-reader.ts';
-import type { Call, Services } from '../../api/route.ts';
+import type { ApiRequest, Services } from '../../api/route.ts';
 import { formatJson, formatWithSecret, getWebhooks, notFound, readReference } from './routes.ts';
-import { formatReplay, readWrite } from '../../api/write.ts';
+import { replayHeader, toWriteContext } from '../../api/write.ts';
 
 /** GET /api/v1/webhooks/{id}/deliveries: 200, 400, 404 */
-export async function listDeliveries(call: Call, services: Services): Promise<Reply> {
+export async function listDeliveries(call: ApiRequest, services: Services): Promise<Reply> {
   getWebhooks(services);
   const reference = readReference(call);
   const { store, cursors } = services;
@@ -26,7 +26,7 @@ export async function listDeliveries(call: Call, services: Services): Promise<Re
 }
 
 /** POST /api/v1/webhooks/{id}/test: 200, 404, 503 */
-export async function testWebhook(call: Call, services: Services): Promise<Reply> {
+export async function testWebhook(call: ApiRequest, services: Services): Promise<Reply> {
   const webhooks = getWebhooks(services);
   const { messageId, result } = await webhooks.sendTest(readReference(call));
   const [first, last] = [undefined, undefined];
@@ -34,26 +34,28 @@ export async function testWebhook(call: Call, services: Services): Promise<Reply
 }
 
 /** POST /api/v1/webhooks/{id}/replay: 200, 400, 404, 410 */
-export async function replayWebhook(call: Call, services: Services): Promise<Reply> {
+export async function replayWebhook(call: ApiRequest, services: Services): Promise<Reply> {
   getWebhooks(services);
   const { id } = readReference(call);
   const position = parseReplay(await call.readJson(), call.caller.position);
-  const { webhook, isReplay } = await services.store.replayWebhook(readWrite(call), id, position);
-  return formatJson(formatWebhook(webhook), formatReplay(isReplay));
+  const { webhook, isReplay } = await services.store.replayWebhook(
+    toWriteContext(call), id, position,
+  );
+  return formatJson(formatWebhook(webhook), replayHeader(isReplay));
 }
 
 /** POST /api/v1/webhooks/{id}/rotate-secret: 200, 400, 404 */
-export async function rotateSecret(call: Call, services: Services): Promise<Reply> {
+export async function rotateSecret(call: ApiRequest, services: Services): Promise<Reply> {
   getWebhooks(services);
   const { id } = readReference(call);
   const overlapMs = parseRotation(hasBody(call) ? await call.readJson() : {});
   return formatWithSecret(
-    await services.store.rotateWebhookSecret(readWrite(call), id, overlapMs),
+    await services.store.rotateWebhookSecret(toWriteContext(call), id, overlapMs),
   );
 }
 
 /** RFC 9112 section 6: a request without either field has no body. */
-function hasBody({ headers }: Call): boolean {
+function hasBody({ headers }: ApiRequest): boolean {
   const length = headers['content-length'] ?? '0';
   return headers['transfer-encoding'] !== undefined || length !== '0';
 }

@@ -10,7 +10,7 @@ import { WEBHOOK_ANSWER_LIMIT_BYTES } from '../../config.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
-import type { Lookups } from './dns-resolver.ts';
+import type { DnsResolver } from './dns-resolver.ts';
 import { describeFailure } from './outcome.ts';
 import { type Address, findTarget, hostOf, type TargetPolicy } from './target.ts';
 
@@ -26,7 +26,7 @@ interface Delivery {
 
 export interface Sending {
   readonly policy: TargetPolicy;
-  readonly lookups: Lookups;
+  readonly lookups: DnsResolver;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** For all of it, from the name to the end of the answer. */

@@ -24,10 +24,10 @@ interface Job extends Asking {
   start(): Promise<void>;
 }
 
-export class Lookups {
+export class DnsResolver {
   readonly #lookup: Lookup;
   #waiting: Job[] = [];
-  readonly #underWay = new Set<Job>();
+  readonly #inFlight = new Set<Job>();
 
   constructor(look: Lookup = (name) => lookup(name, { all: true })) {
     this.#lookup = look;
@@ -55,7 +55,7 @@ export class Lookups {
 
   #next(): void {
     this.#waiting = this.#waiting.filter(({ signal }) => !signal.aborted);
-    while (this.#underWay.size < WEBHOOK_LOOKUPS_AT_ONCE) {
+    while (this.#inFlight.size < WEBHOOK_LOOKUPS_AT_ONCE) {
       const index = this.#waiting.findIndex((job) => this.#mayStart(job));
       const [job] = index < 0 ? [] : this.#waiting.splice(index, 1);
       if (!job) return;
@@ -64,15 +64,15 @@ export class Lookups {
   }
 
   #mayStart(job: Job): boolean {
-    return ![...this.#underWay].some(({ sellerId, isFailing }) =>
+    return ![...this.#inFlight].some(({ sellerId, isFailing }) =>
       sellerId === job.sellerId || (isFailing && job.isFailing));
   }
 
   /** It goes on where it was given up: nothing takes the thread from the system. */
   async #run(job: Job): Promise<void> {
-    this.#underWay.add(job);
+    this.#inFlight.add(job);
     await job.start();
-    this.#underWay.delete(job);
+    this.#inFlight.delete(job);
     this.#next();
   }
 }

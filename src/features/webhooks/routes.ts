@@ -10,23 +10,23 @@ import type { WebhookWithSecret } from '../../store/webhook-store.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
 import { WEBHOOKS } from '../../api/paths.ts';
 import { readLimit } from '../../api/query-reader.ts';
-import type { Call, Services, WebhookService } from '../../api/route.ts';
-import { formatReplay, readWrite } from '../../api/write.ts';
+import type { ApiRequest, Services, WebhookService } from '../../api/route.ts';
+import { replayHeader, toWriteContext } from '../../api/write.ts';
 
 /** POST /api/v1/webhooks: 201, 400, 409 */
-export async function createWebhook(call: Call, services: Services): Promise<Reply> {
+export async function createWebhook(call: ApiRequest, services: Services): Promise<Reply> {
   const webhooks = getWebhooks(services);
   const { sellerId } = call.caller;
   const sent = await parseNewWebhook(await call.readJson(), (url) =>
     webhooks.checkUrl(sellerId, url));
-  const created = await services.store.createWebhook(readWrite(call), sent);
+  const created = await services.store.createWebhook(toWriteContext(call), sent);
   const reply = formatWithSecret(created);
   const location = `${services.prefix}${WEBHOOKS}/${formatWebhookId(created.webhook)}`;
   return { ...reply, status: 201, headers: { ...reply.headers, location } };
 }
 
 /** GET /api/v1/webhooks: 200, 400 */
-export async function listWebhooks(call: Call, services: Services): Promise<Reply> {
+export async function listWebhooks(call: ApiRequest, services: Services): Promise<Reply> {
   getWebhooks(services);
   const { sellerId } = call.caller;
   const limit = readLimit(call.query);
@@ -44,7 +44,7 @@ export async function listWebhooks(call: Call, services: Services): Promise<Repl
 }
 
 /** GET /api/v1/webhooks/{id}: 200, 404 */
-export async function readWebhook(call: Call, services: Services): Promise<Reply> {
+export async function readWebhook(call: ApiRequest, services: Services): Promise<Reply> {
   getWebhooks(services);
   const webhook = await services.store.findWebhook(readReference(call));
   if (!webhook) throw notFound();
@@ -52,20 +52,22 @@ export async function readWebhook(call: Call, services: Services): Promise<Reply
 }
 
 /** PATCH /api/v1/webhooks/{id}: 200, 400, 404 */
-export async function patchWebhook(call: Call, services: Services): Promise<Reply> {
+export async function patchWebhook(call: ApiRequest, services: Services): Promise<Reply> {
   const webhooks = getWebhooks(services);
   const { sellerId, id } = readReference(call);
   const patch = await parseWebhookPatch(await call.readJson(), (url) =>
     webhooks.checkUrl(sellerId, url));
-  const { webhook, isReplay } = await services.store.patchWebhook(readWrite(call), id, patch);
-  return formatJson(formatWebhook(webhook), formatReplay(isReplay));
+  const { webhook, isReplay } = await services.store.patchWebhook(toWriteContext(call), id, patch);
+  return formatJson(formatWebhook(webhook), replayHeader(isReplay));
 }
 
 /** DELETE /api/v1/webhooks/{id}: 204, 404 */
-export async function deleteWebhook(call: Call, services: Services): Promise<Reply> {
+export async function deleteWebhook(call: ApiRequest, services: Services): Promise<Reply> {
   getWebhooks(services);
-  const { isReplay } = await services.store.deleteWebhook(readWrite(call), readReference(call).id);
-  return { status: 204, headers: { 'cache-control': 'no-store', ...formatReplay(isReplay) } };
+  const { isReplay } = await services.store.deleteWebhook(
+    toWriteContext(call), readReference(call).id,
+  );
+  return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
 /** @throws AppError `not_found` where webhooks are switched off */
@@ -76,7 +78,7 @@ export function getWebhooks({ webhooks }: Services): WebhookService {
 }
 
 /** The endpoint that the path names. @throws AppError `not_found` for what can be no name of one */
-export function readReference({ caller: { sellerId }, parameters }: Call): WebhookReference {
+export function readReference({ caller: { sellerId }, parameters }: ApiRequest): WebhookReference {
   const id = parseWebhookId(sellerId, parameters['webhook_id'] ?? '');
   if (id === undefined) throw notFound();
   return { sellerId, id };
@@ -85,7 +87,7 @@ export function readReference({ caller: { sellerId }, parameters }: Call): Webho
 /** The one answer that has the secret. */
 export function formatWithSecret({ webhook, secret, isReplay }: WebhookWithSecret): Reply {
   const json = `${formatWebhook(webhook).slice(0, -1)},"secret":${JSON.stringify(secret)}}`;
-  return formatJson(json, formatReplay(isReplay));
+  return formatJson(json, replayHeader(isReplay));
 }
 
 export function formatJson(json: string, headers: Record<string, string> = {}): Reply {

@@ -8,15 +8,15 @@ import {
 } from '../../config.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId, WebhookReference } from '../../domain/id.ts';
-import type { Fault } from '../../domain/text.ts';
+import type { ValidationError } from '../../domain/text.ts';
 import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
-import { AtOnce } from '../../http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../http/response/problem.ts';
-import { guardReport } from '../../http/error-reporter.ts';
+import { safeErrorReporter } from '../../http/error-reporter.ts';
 import type { Store } from '../../store/store.ts';
 import { deliver } from './deliver.ts';
 import { type AttemptCounts, type EndpointOptions, UNREADABLE_SECRET } from './endpoint.ts';
-import { type Lookup, Lookups } from './dns-resolver.ts';
+import { type Lookup, DnsResolver } from './dns-resolver.ts';
 import { formatTestMessage, makeMessageId } from './message.ts';
 import { describeFailure } from './outcome.ts';
 import { signMessage } from './sign.ts';
@@ -44,14 +44,14 @@ export interface WebhooksOptions {
 
 export interface Webhooks {
   /** What is wrong with an address to send to; undefined where messages may go there. */
-  checkUrl(sellerId: SellerId, url: string): Promise<Fault | undefined>;
+  checkUrl(sellerId: SellerId, url: string): Promise<ValidationError | undefined>;
   /**
    * Sends a test message now, and notes what came of it.
    * @throws AppError `not_found`, `unavailable` (too many are under way, or it is stopping)
    */
   sendTest(webhook: WebhookReference): Promise<{ messageId: string; result: WebhookResult }>;
   /** Endpoints that are being sent to, and the attempts of this process by what came of them. */
-  readFigures(): { readonly underWay: number; readonly attempts: Readonly<AttemptCounts> };
+  readMetrics(): { readonly inFlight: number; readonly attempts: Readonly<AttemptCounts> };
   /** Ends what is under way within 2 s. */
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface Webhooks {
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const { store } = options;
   const stop = new AbortController();
-  const tests = new AtOnce<SellerId>('test messages', {
+  const tests = new ConcurrencyLimiter<SellerId>('test messages', {
     all: WEBHOOK_TESTS_AT_ONCE_LIMIT, perOwner: WEBHOOK_TESTS_PER_SELLER_LIMIT,
   });
   const endpoint: EndpointOptions = {
@@ -68,29 +68,29 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     policy: {
       allowPrivate: options.allowPrivate ?? false, allowHttp: options.allowHttp ?? false,
     },
-    lookups: new Lookups(options.lookup),
+    lookups: new DnsResolver(options.lookup),
     clock: options.clock ?? Date.now,
     random: options.random ?? Math.random,
     timeoutMs: options.timeoutMs ?? WEBHOOK_TIMEOUT_MS,
     stop: stop.signal,
     attempts: { delivered: 0, refused: 0, failed: 0 },
   };
-  const worker = new WebhookWorker({ ...endpoint, report: guardReport(options.report) });
+  const worker = new WebhookWorker({ ...endpoint, report: safeErrorReporter(options.report) });
   return {
     checkUrl(sellerId, url) {
       worker.watch(); // it may be that of the first endpoint
       return checkUrl(sellerId, url, endpoint);
     },
     async sendTest(webhook) {
-      const end = tests.begin(webhook.sellerId);
+      const end = tests.acquire(webhook.sellerId);
       try {
         return await sendTest(webhook, endpoint);
       } finally {
         end();
       }
     },
-    readFigures: () => ({
-      underWay: worker.countUnderWay(), attempts: { ...endpoint.attempts },
+    readMetrics: () => ({
+      inFlight: worker.inFlightCount(), attempts: { ...endpoint.attempts },
     }),
     close() {
       stop.abort();
@@ -101,9 +101,9 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 
 async function checkUrl(
   sellerId: SellerId, text: string, { policy, lookups, stop }: EndpointOptions,
-): Promise<Fault | undefined> {
+): Promise<ValidationError | undefined> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(WEBHOOK_LOOKUP_TIMEOUT_MS)]);
-  const fail = (why: string): Fault =>
+  const fail = (why: string): ValidationError =>
     ({ code: 'target', detail: `Nothing can be sent there: ${why}.` });
   try {
     const target = await findTarget(new URL(text), policy, (name) =>

@@ -18,7 +18,7 @@ interface WorkerOptions extends EndpointOptions {
   readonly report: (entry: ErrorReport) => void;
 }
 
-interface UnderWay {
+interface InFlightRequests {
   readonly isFailing: boolean;
   readonly over: Promise<void>;
 }
@@ -32,7 +32,7 @@ export class WebhookWorker {
   #unwatch: (() => void) | undefined;
   #watchedAt = -Infinity;
   /** Endpoints to which something is under way, by name. */
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #inFlight = new Map<string, InFlightRequests>();
   #release: (() => void) | undefined;
   #claimAt = -Infinity;
   #lookedAt = -Infinity;
@@ -42,20 +42,20 @@ export class WebhookWorker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#lookIn(0);
+    this.#schedulePoll(0);
   }
 
   /** Endpoints to which something is under way. */
-  countUnderWay(): number {
-    return this.#underWay.size;
+  inFlightCount(): number {
+    return this.#inFlight.size;
   }
 
   /** Looks after every commit from now on: call it when there is about to be an endpoint. */
   watch(): void {
     if (this.#options.stop.aborted || this.#unwatch) return;
     this.#watchedAt = performance.now();
-    this.#unwatch = this.#options.store.watchCommits(() => this.#lookIn(0));
-    this.#lookIn(0); // for what was committed after the last look, and before this
+    this.#unwatch = this.#options.store.subscribeToCommits(() => this.#schedulePoll(0));
+    this.#schedulePoll(0); // for what was committed after the last look, and before this
   }
 
   /** Ends what is under way, which is begun again by whoever comes next; within 2 s. */
@@ -63,7 +63,7 @@ export class WebhookWorker {
     this.#endWatch();
     clearTimeout(this.#timer);
     await this.#look; // which starts no more
-    const all = Promise.all([...this.#underWay.values()].map(({ over }) => over));
+    const all = Promise.all([...this.#inFlight.values()].map(({ over }) => over));
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, WEBHOOK_STOP_TIMEOUT_MS);
     await Promise.race([all, late.promise]);
@@ -73,7 +73,7 @@ export class WebhookWorker {
   }
 
   /** Looks for endpoints in so long, or later where the last look was only just. */
-  #lookIn(waitMs: number): void {
+  #schedulePoll(waitMs: number): void {
     const now = performance.now();
     const at = Math.max(now + waitMs, this.#lookedAt + WEBHOOK_LOOK_INTERVAL_MS);
     if (at >= this.#timerAt || this.#options.stop.aborted) return;
@@ -81,13 +81,13 @@ export class WebhookWorker {
     this.#timerAt = at;
     const wake = (): void => {
       this.#timerAt = Infinity;
-      if (this.#look) this.#lookIn(WEBHOOK_LOOK_INTERVAL_MS);
-      else this.#look = this.#startDue().finally(() => { this.#look = undefined; });
+      if (this.#look) this.#schedulePoll(WEBHOOK_LOOK_INTERVAL_MS);
+      else this.#look = this.#dispatchDue().finally(() => { this.#look = undefined; });
     };
     this.#timer = setTimeout(wake, Math.min(at - now, LONGEST_WAIT_MS)).unref();
   }
 
-  async #startDue(): Promise<void> {
+  async #dispatchDue(): Promise<void> {
     this.#lookedAt = performance.now();
     try {
       if (!await this.#options.store.hasWebhooks()) return this.#standBy();
@@ -95,10 +95,10 @@ export class WebhookWorker {
       await this.#startAll(await this.#listDue());
       const now = this.#options.clock();
       const retryAt = await this.#options.store.findNextRetry(now);
-      if (retryAt !== undefined) this.#lookIn(retryAt - now);
+      if (retryAt !== undefined) this.#schedulePoll(retryAt - now);
     } catch (error) {
       this.#note(error);
-      this.#lookIn(WEBHOOK_PAUSE_MS);
+      this.#schedulePoll(WEBHOOK_PAUSE_MS);
     }
   }
 
@@ -106,7 +106,7 @@ export class WebhookWorker {
   #standBy(): void {
     const isNew = performance.now() < this.#watchedAt + WEBHOOK_STANDBY_INTERVAL_MS;
     if (!isNew) this.#endWatch();
-    this.#lookIn(WEBHOOK_STANDBY_INTERVAL_MS);
+    this.#schedulePoll(WEBHOOK_STANDBY_INTERVAL_MS);
   }
 
   #endWatch(): void {
@@ -126,15 +126,15 @@ export class WebhookWorker {
   /** As many as there are places for. */
   async #listDue(): Promise<Webhook[]> {
     const { store, clock } = this.#options;
-    const taken = this.#underWay.size;
-    const failing = [...this.#underWay.values()].filter(({ isFailing }) => isFailing).length;
+    const taken = this.#inFlight.size;
+    const failing = [...this.#inFlight.values()].filter(({ isFailing }) => isFailing).length;
     const find = async (isFailing: boolean, places: number): Promise<Webhook[]> => {
       if (places <= 0) return [];
       // Only those that fail wait for a time, whatever the clock does to the others.
       const at = isFailing ? clock() : Number.MAX_SAFE_INTEGER;
       // Those that are under way count as waiting, too.
       const found = await store.listDueWebhooks({ at, isFailing, limit: places + taken });
-      return found.filter((webhook) => !this.#underWay.has(nameOf(webhook))).slice(0, places);
+      return found.filter((webhook) => !this.#inFlight.has(nameOf(webhook))).slice(0, places);
     };
     const free = WEBHOOK_SLOTS_LIMIT - taken;
     const again = await find(true, Math.min(free, Math.floor(WEBHOOK_SLOTS_LIMIT / 2) - failing));
@@ -146,23 +146,23 @@ export class WebhookWorker {
     if (this.#release) return true;
     const waitMs = this.#claimAt - performance.now();
     if (waitMs <= 0) {
-      this.#release = await this.#options.store.claimDelivery();
+      this.#release = await this.#options.store.acquireDeliveryLock();
       if (this.#release) return true;
       this.#claimAt = performance.now() + WEBHOOK_CLAIM_INTERVAL_MS;
     }
-    this.#lookIn(Math.max(waitMs, 0) || WEBHOOK_CLAIM_INTERVAL_MS);
+    this.#schedulePoll(Math.max(waitMs, 0) || WEBHOOK_CLAIM_INTERVAL_MS);
     return false;
   }
 
   #start(webhook: Webhook): void {
     const over = this.#run(webhook);
-    this.#underWay.set(nameOf(webhook), { isFailing: webhook.failures > 0, over });
+    this.#inFlight.set(nameOf(webhook), { isFailing: webhook.failures > 0, over });
   }
 
   async #run(webhook: Webhook): Promise<void> {
     const finish = (): void => {
-      this.#underWay.delete(nameOf(webhook));
-      this.#lookIn(0);
+      this.#inFlight.delete(nameOf(webhook));
+      this.#schedulePoll(0);
     };
     try {
       await sendToEndpoint(webhook, this.#options);

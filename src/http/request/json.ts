@@ -8,8 +8,8 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../domain/error.ts';
 import { findNumberFault, skipShortNumber } from '../../domain/number-text.ts';
 import { escapePointer } from '../../domain/validation.ts';
-import type { Fault } from '../../domain/text.ts';
-import { nextTurn } from '../../runtime/event-loop.ts';
+import type { ValidationError } from '../../domain/text.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from '../limits.ts';
 
 /** Strings, with the colon that makes one a name, and the punctuation that tells where they are. */
@@ -36,7 +36,7 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    await nextTurn();
+    await yieldToEventLoop();
   }
 }
 
@@ -177,7 +177,7 @@ class Escapes {
 
 /** Finds the first number of a text that a double cannot hold exactly. */
 class Numbers {
-  faulty: { readonly place: number; readonly fault: Fault } | undefined;
+  faulty: { readonly place: number; readonly fault: ValidationError } | undefined;
   readonly #sent: string;
 
   constructor(sent: string) {

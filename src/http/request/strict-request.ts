@@ -34,7 +34,7 @@ export class StrictRequests {
   readonly #refused = new WeakSet<Socket>();
 
   /** Whether a request before this one was refused: then this may be a part of it. */
-  isAfterRefused({ socket }: IncomingMessage): boolean {
+  isPipelinedAfterRejection({ socket }: IncomingMessage): boolean {
     return this.#refused.has(socket);
   }
 

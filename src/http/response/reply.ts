@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../../domain/error.ts';
 import type { GuardedStream } from './guarded-stream.ts';
-import { holdBack } from './response-buffer.ts';
+import { bufferUntilRequestEnd } from './response-buffer.ts';
 
 /** A body that is made while it is sent: read once, and no faster than its client takes it. */
 export type Chunks = AsyncIterable<string | Uint8Array>;
@@ -57,7 +57,7 @@ export function sendReply(
   for (const cookie of cookies) fields.push('set-cookie', cookie);
   if (isStream(body)) {
     response.writeHead(status, fields);
-    const chunks = holdBack(body, response.req);
+    const chunks = bufferUntilRequestEnd(body, response.req);
     if (chunks === body) response.flushHeaders(); // the first chunk may be long in coming
     return stream(response, chunks, isHead, counted);
   }

@@ -13,7 +13,7 @@ type Chunk = string | Uint8Array;
 const PROXY_FIELDS = ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'] as const;
 
 /** The same chunks, the first of them when the request has come; themselves where they need not. */
-export function holdBack(
+export function bufferUntilRequestEnd(
   chunks: AsyncIterable<Chunk>, request: IncomingMessage,
 ): AsyncIterable<Chunk> {
   if (request.complete) return chunks;

@@ -6,7 +6,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import { findNetwork, isLoopback, normaliseAddress } from '../../domain/network-address.ts';
+import { rateLimitPrefix, isLoopback, normaliseAddress } from '../../domain/network-address.ts';
 import {
   CONNECTION_REQUESTS_LIMIT, CONNECTIONS_LIMIT, CONNECTIONS_PER_ADDRESS_LIMIT,
   CONNECTIONS_REFUSED_AT_ONCE_LIMIT, READING_CHECK_INTERVAL_MS, READING_GRACE_MS,
@@ -14,7 +14,7 @@ import {
 } from '../limits.ts';
 import type { LingeringConnections } from './lingering-close.ts';
 import { trackSockets } from './open-sockets.ts';
-import { answerRaw } from './raw-response.ts';
+import { writeRawResponse } from './raw-response.ts';
 
 interface ConnectionLimits {
   readonly all: number;
@@ -46,7 +46,7 @@ export function limitConnections(
   server.on('connection', (socket: Socket) => {
     const address = normaliseAddress(socket.remoteAddress ?? '');
     const isCounted = address !== '' && !isProxy(address);
-    const name = isCounted ? findNetwork(address) : '';
+    const name = isCounted ? rateLimitPrefix(address) : '';
     const count = counts.get(name) ?? 0;
     if (total >= all || (isCounted && count >= perAddress)) {
       refuse(socket, isTls, lingering);
@@ -71,7 +71,7 @@ function refuse(socket: Socket, isTls: boolean, lingering: LingeringConnections)
   if (isTls) socket.destroy();
   else {
     const detail = 'This server has too many connections.';
-    answerRaw(lingering, socket, 503, detail, ['Retry-After: 5']);
+    writeRawResponse(lingering, socket, 503, detail, ['Retry-After: 5']);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Counts the requests that are not answered yet, so that a stop can wait for them. */
 import type { ServerResponse } from 'node:http';
 
-export class UnderWay {
+export class InFlightRequests {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
   readonly #closing = new AbortController();
@@ -12,7 +12,7 @@ export class UnderWay {
   }
 
   /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
-  watchClient(response: ServerResponse): AbortSignal {
+  disconnectSignal(response: ServerResponse): AbortSignal {
     const gone = new AbortController();
     if (response.destroyed) gone.abort();
     response.once('close', () => gone.abort());

@@ -38,7 +38,7 @@ export interface Listener {
   stop(): Promise<void>;
   /** Gives new connections another certificate; those that are there go on. */
   renew(certificate: Certificate): void;
-  readFigures(): ConnectionFigures;
+  readMetrics(): ConnectionFigures;
 }
 
 /** How often a stopping server looks for connections that have become idle. */
@@ -70,7 +70,7 @@ export async function listen(
   handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
     lingering, ...(findMethods && { findMethods }),
   });
-  const readFigures = countConnections(server);
+  const readMetrics = countConnections(server);
   // One of TLS is told of twice, as what carries it and as itself.
   const sockets = trackSockets(server, 'connection', 'secureConnection');
   const release = await bind(server, address);
@@ -84,7 +84,7 @@ export async function listen(
       return stop(server, sockets);
     },
     renew: (renewed) => renewCertificate(server, renewed),
-    readFigures,
+    readMetrics,
   };
 }
 

@@ -8,7 +8,7 @@ import type { LingeringConnections } from './lingering-close.ts';
 import { formatProblemType, PROBLEM_TYPE } from '../response/problem.ts';
 
 /** Answers, and closes the connection. */
-export function answerRaw(
+export function writeRawResponse(
   lingering: LingeringConnections, socket: Duplex, status: number, detail: string,
   fields: readonly string[] = [],
 ): void {

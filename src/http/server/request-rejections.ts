@@ -8,7 +8,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Duplex } from 'node:stream';
 import { PIPELINED_REQUESTS_LIMIT } from '../limits.ts';
 import type { LingeringConnections } from './lingering-close.ts';
-import { answerRaw } from './raw-response.ts';
+import { writeRawResponse } from './raw-response.ts';
 
 interface ParserError extends Error {
   readonly code?: string;
@@ -34,11 +34,11 @@ export function handleRequests(
   /** The last answer that each connection waits for, or has had. */
   const latest = new WeakMap<Duplex, ServerResponse>();
   const failed = new WeakSet<Duplex>();
-  const isTooMuch = countUnanswered();
+  const exceedsPipelineLimit = countUnanswered();
   const lead: RequestListener = (request, response) => {
     const { socket } = request;
     // A packet may hold a thousand requests, and Node hands all of them on in one turn.
-    if (isTooMuch(socket, response)) socket.destroy();
+    if (exceedsPipelineLimit(socket, response)) socket.destroy();
     if (socket.destroyed) return;
     latest.set(socket, response);
     handle(request, response);
@@ -46,12 +46,12 @@ export function handleRequests(
   server.on('request', lead);
   server.on('checkExpectation', lead);
   server.on('checkContinue', (request, response) => {
-    inviteOnceRead(request, response);
+    sendContinueOnFirstRead(request, response);
     lead(request, response);
   });
   server.on('connect', ({ socket }) => {
     socket.on('error', () => socket.destroy()); // Node has left it to this listener
-    answerRaw(lingering, socket, 405, 'This server is no proxy.', [ALLOW]);
+    writeRawResponse(lingering, socket, 405, 'This server is no proxy.', [ALLOW]);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
@@ -59,7 +59,7 @@ export function handleRequests(
     failed.add(socket);
     const [status, detail, ...fields] = describeUnparsable(error, findMethods);
     answerAfter(lingering, latest.get(socket), socket, () =>
-      answerRaw(lingering, socket, status, detail, fields));
+      writeRawResponse(lingering, socket, status, detail, fields));
   });
 }
 
@@ -78,7 +78,7 @@ function countUnanswered(): (socket: Duplex, response: ServerResponse) => boolea
 }
 
 /** A client that did not have to send its body may take what it sends next for a new request. */
-function inviteOnceRead(request: IncomingMessage, response: ServerResponse): void {
+function sendContinueOnFirstRead(request: IncomingMessage, response: ServerResponse): void {
   const { shouldKeepAlive } = response;
   const { _read: read } = request;
   response.shouldKeepAlive = false;

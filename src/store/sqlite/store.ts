@@ -6,14 +6,14 @@
 import { join } from 'node:path';
 import type { PortalStore } from '../account-store.ts';
 import type { Store } from '../store.ts';
-import type { Author, Write } from '../write.ts';
+import type { Actor, Write } from '../write.ts';
 import { deriveAuditKey } from './accounts/audit-segments.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
 import { CommitWatch } from './engine/commit-subscription.ts';
 import { explainOpening } from './engine/disk-failure.ts';
 import { readDiskFigures } from './files/disk-metrics.ts';
 import { pruneHistory } from './history/history-pruner.ts';
-import type { Once } from './catalogue/idempotency.ts';
+import type { IdempotencyScope } from './catalogue/idempotency.ts';
 import { pruneIdempotency } from './catalogue/idempotency-pruner.ts';
 import { openImportPreview } from './history/import-dry-run.ts';
 import { Ledger } from './history/ledger.ts';
@@ -62,10 +62,10 @@ async function open(options: SqliteStoreOptions): Promise<Store> {
       ...createStore(
         writer, reader, search, new CommitWatch(file, () => reader.endSnapshot()),
       ),
-      ...webhookStore({ folder, key, writer, reader, clock, authorOf, onceOf }),
+      ...webhookStore({ folder, key, writer, reader, clock, authorOf, scopeOf }),
       ...portalStore({ key, writer, reader, clock }),
       pruneIdempotency: () => pruneIdempotency(reader, writer, clock()),
-      readFigures: async () => ({ ...writer.readFigures(), ...await readDiskFigures(file) }),
+      readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskFigures(file) }),
     };
   } catch (error) {
     await writer.close(Promise.resolve());
@@ -75,7 +75,7 @@ async function open(options: SqliteStoreOptions): Promise<Store> {
 
 /** What is put together beside it. */
 type OtherParts = ReturnType<typeof webhookStore> & PortalStore
-  & Pick<Store, 'pruneIdempotency' | 'readFigures'>;
+  & Pick<Store, 'pruneIdempotency' | 'readMetrics'>;
 
 function createStore(
   writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
@@ -90,9 +90,9 @@ function createStore(
     cursorKey: reader.cursorKey,
     ...sellersOf(reader, writer),
     ...changesOf(writer),
-    previewImport: (sellerId, mode) =>
+    dryRunImport: (sellerId, mode) =>
       openImportPreview(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
-    tryStock: (author, position, source) => openStockTrial(author, position, (changes) =>
+    dryRunStock: (author, position, source) => openStockTrial(author, position, (changes) =>
       reader.snapshot().readLevels(author.sellerId, changes, source)),
     findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
     listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
@@ -104,12 +104,12 @@ function createStore(
       search.export(sellerId, filter, sort, position),
     listChanges: async (sellerId, query) => reader.snapshot().listChanges(sellerId, query),
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
-    findDescriptionsBefore: async (sellerId, positions) =>
-      ledger.findDescriptionsBefore(sellerId, positions),
+    findPreviousSnapshots: async (sellerId, positions) =>
+      ledger.findPreviousSnapshots(sellerId, positions),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
     listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
     listStockDays: async (sellerId, query) => reader.snapshot().listStockDays(sellerId, query),
-    watchCommits: (listener) => commits.add(listener),
+    subscribeToCommits: (listener) => commits.add(listener),
     findNewestTime: async () => reader.snapshot().findNewestTime() || undefined,
     pruneHistory: (before) => pruneHistory(reader, writer, before),
     async close() {
@@ -158,31 +158,31 @@ function changesOf(writer: Writer): Part<
 > {
   return {
     createProduct: (write, product) =>
-      writer.run('createProduct', { author: authorOf(write), product }, onceOf(write)),
+      writer.run('createProduct', { author: authorOf(write), product }, scopeOf(write)),
     putProduct: (write, product, precondition) =>
-      writer.run('putProduct', { author: authorOf(write), product, precondition }, onceOf(write)),
+      writer.run('putProduct', { author: authorOf(write), product, precondition }, scopeOf(write)),
     patchProduct: (write, target, patch, precondition) => writer.run(
-      'patchProduct', { author: authorOf(write), target, patch, precondition }, onceOf(write),
+      'patchProduct', { author: authorOf(write), target, patch, precondition }, scopeOf(write),
     ),
     deleteProduct: (write, target, precondition) => writer.run(
-      'deleteProduct', { author: authorOf(write), target, precondition }, onceOf(write),
+      'deleteProduct', { author: authorOf(write), target, precondition }, scopeOf(write),
     ),
     importProducts: (write, products, mode) => writer.run(
-      'importProducts', { author: authorOf(write), products, mode }, onceOf(write),
+      'importProducts', { author: authorOf(write), products, mode }, scopeOf(write),
       products.length,
     ),
     syncStock: (write, sync, isDryRun) => writer.run(
-      'syncStock', { author: authorOf(write), sync, isDryRun }, onceOf(write),
+      'syncStock', { author: authorOf(write), sync, isDryRun }, scopeOf(write),
       sync.changes.length,
     ),
   };
 }
 
 /** What crosses to the thread is copied: no more of an author than it needs. */
-function authorOf({ sellerId, keyId }: Author): Author {
+function authorOf({ sellerId, keyId }: Actor): Actor {
   return { sellerId, keyId };
 }
 
-function onceOf({ sellerId, idempotency }: Write): Once | undefined {
+function scopeOf({ sellerId, idempotency }: Write): IdempotencyScope | undefined {
   return idempotency && { sellerId, ...idempotency };
 }

@@ -1,11 +1,11 @@
 /** POST /api/v1/stock with 10,000 changes: in parts, between which other requests have turns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Call, Services } from '../../../src/api/route.ts';
+import type { ApiRequest, Services } from '../../../src/api/route.ts';
 import { syncStock } from '../../../src/api/stock/stock-sync.ts';
 import { AppError } from '../../../src/domain/error.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { AtOnce } from '../../../src/http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../src/http/concurrency-limiter.ts';
 import type { SyncedStock } from '../../../src/store/history-store.ts';
 import { countTurns } from '../../support/turns.ts';
 
@@ -17,17 +17,17 @@ const PARTS = 20;
 /** The call and the services, as far as the handler has to do with them; the store is quick. */
 function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'refusal'>) {
   const body = { changes: Array.from({ length: CHANGES }, () => change), atomic: true };
-  const call: Partial<Call> = {
-    caller: { sellerId: 1 } as Call['caller'], query: new Map(), headers: {},
+  const call: Partial<ApiRequest> = {
+    caller: { sellerId: 1 } as ApiRequest['caller'], query: new Map(), headers: {},
     readMediaType: () => 'application/json', readJson: async () => body,
   };
   const store: Partial<Services['store']> = {
     syncStock: async () => ({ position: 0, zeroed: 0, isReplay: false, ...synced }),
   };
   const limits = { all: 1, perOwner: 1 };
-  const largeStockCalls = new AtOnce<SellerId>('calls', limits);
+  const largeStockCalls = new ConcurrencyLimiter<SellerId>('calls', limits);
   // The handler reads nothing else of them.
-  return () => syncStock(call as Call, { store, largeStockCalls } as Services);
+  return () => syncStock(call as ApiRequest, { store, largeStockCalls } as Services);
 }
 
 test('lets others have turns while 10,000 changes are read and answered', async () => {

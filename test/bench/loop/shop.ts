@@ -9,7 +9,7 @@ import { STREAMS_PER_SELLER_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/co
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
-import { openShop, type Visitor } from '../../features/portal/page-client.ts';
+import { openShop, type PageClient } from '../../features/portal/page-client.ts';
 import { makeVariedProduct } from '../made-up.ts';
 import { type Running, startServer } from '../process.ts';
 import type { LongestTurn } from './monitor.ts';
@@ -29,7 +29,7 @@ export interface Sent {
 
 export interface MeasuredShop {
   readonly server: Running;
-  readonly visitor: Visitor;
+  readonly visitor: PageClient;
   /** The longest turn of its event loop since it was asked last. */
   ask(): Promise<LongestTurn>;
   /** Sends with the key, reads the whole answer, and returns its beginning. */

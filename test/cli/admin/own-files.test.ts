@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, watch, writeFileSync } from
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { claim } from '../../../src/store/sqlite/files/file-lock.ts';
+import { tryLock } from '../../../src/store/sqlite/files/file-lock.ts';
 import { live } from '../../secrecy/life.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { run, startServing } from '../../support/command.ts';
@@ -65,7 +65,7 @@ test('takes over a lock with the journal that a killed process of an earlier ver
     }
     assert.deepEqual(listForeign(folder), []);
     for (const name of names) {
-      const release = claim(join(folder, name));
+      const release = tryLock(join(folder, name));
       assert.ok(release, name);
       release();
     }

@@ -42,7 +42,7 @@ test('makes the next one when it is due, and tells of what it made and what fail
   });
   await over.promise;
   // The newest one was made when it was last told when the next one is due.
-  assert.deepEqual(schedule.readFigures(), { made: 2, failed: 1, newestAt: NOW });
+  assert.deepEqual(schedule.readMetrics(), { made: 2, failed: 1, newestAt: NOW });
   assert.deepEqual(told, [
     'Backed up to one.db.', HOUR_MS,
     5_000,
@@ -65,7 +65,7 @@ test('ends what is under way when it is stopped, and tells of no failure then', 
   });
   await schedule.stop();
   assert.deepEqual(told, []);
-  assert.deepEqual(schedule.readFigures(), { made: 0, failed: 0, newestAt: undefined });
+  assert.deepEqual(schedule.readMetrics(), { made: 0, failed: 0, newestAt: undefined });
 });
 
 test('makes backups while it serves, keeps so many of them, and ends with them', async (t) => {
@@ -123,7 +123,7 @@ test('knows of a backup that was made before it was started', async () => {
   });
   await schedule.stop();
   const expected = { made: 0, failed: 0, newestAt: NOW - 4 * HOUR_MS };
-  assert.deepEqual(schedule.readFigures(), expected);
+  assert.deepEqual(schedule.readMetrics(), expected);
 });
 
 test('says that a backup failed, and goes on serving', async (t) => {

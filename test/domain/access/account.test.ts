@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import {
   normalisePassword, parseEmail, parseLocale, parseLowStock, parseNewPassword, parseTimeZone,
 } from '../../../src/domain/access/account.ts';
-import type { Parsed } from '../../../src/domain/validation.ts';
+import type { ParseResult } from '../../../src/domain/validation.ts';
 
 /** The value, or the code of the fault. */
-function outcome<Value>(parsed: Parsed<Value>): unknown {
+function outcome<Value>(parsed: ParseResult<Value>): unknown {
   return 'value' in parsed ? parsed.value : parsed.fault.code;
 }
 

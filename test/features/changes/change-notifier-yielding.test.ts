@@ -1,7 +1,7 @@
 /** One change that many wait for: they are woken in groups, between which others have turns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LiveChanges } from '../../../src/features/changes/change-notifier.ts';
+import { ChangeNotifier } from '../../../src/features/changes/change-notifier.ts';
 import { openShop, sync } from '../../api/stock/stock.ts';
 
 const WAITERS = 1_000;
@@ -11,7 +11,7 @@ const WAIT_MS = 10_000;
 test('wakes no more than 100 of those who wait for a change in one turn of the event loop',
   { timeout: 20_000 }, async (t) => {
     const { server, seller } = await openShop(t, { A: 7 });
-    const live = new LiveChanges(server.store);
+    const live = new ChangeNotifier(server.store);
     let turn = 0;
     let isOver = false;
     const look = (): void => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test, type TestContext } from 'node:test';
-import { LiveChanges } from '../../../src/features/changes/change-notifier.ts';
+import { ChangeNotifier } from '../../../src/features/changes/change-notifier.ts';
 import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
 import { type App, createApp, listen, type Store } from '../../../src/index.ts';
 import { send } from '../../support/http.ts';
@@ -37,21 +37,21 @@ async function serveApp(t: TestContext, store: Store): Promise<Serving> {
 /** A store that tells how many listen to its commits. */
 function countListeners(store: Store): { store: Store; count: () => number } {
   let count = 0;
-  const watchCommits: Store['watchCommits'] = (listener) => {
-    const end = store.watchCommits(listener);
+  const subscribeToCommits: Store['subscribeToCommits'] = (listener) => {
+    const end = store.subscribeToCommits(listener);
     count += 1;
     return () => {
       count -= 1;
       end();
     };
   };
-  return { store: { ...store, watchCommits }, count: () => count };
+  return { store: { ...store, subscribeToCommits }, count: () => count };
 }
 
 test('reads anew once there are changes, though the same was read in this turn', LIMITED,
   async (t) => {
     const { server, seller, ids } = await openShop(t, { A: 7 });
-    const live = new LiveChanges(server.store);
+    const live = new ChangeNotifier(server.store);
     const read = async (after: number): Promise<number> =>
       (await live.read(seller.sellerId, after, undefined, () => '')).next;
     for (let stock = 8, position = 1; ; stock += 1, position += 1) {
@@ -78,7 +78,7 @@ test('wakes who waits for one seller, and not who waits for another', LIMITED, a
   const { server, seller } = await openShop(t, { A: 7 });
   const other = await server.makeSeller();
   const { store, count } = countListeners(server.store);
-  const live = new LiveChanges(store);
+  const live = new ChangeNotifier(store);
   const leave = new AbortController();
   const waits = [1, 1, 2].map((position) =>
     live.wait(seller.sellerId, position, 10_000, leave.signal));

@@ -31,10 +31,10 @@ async function startWaiting(t: TestContext, seconds: number): Promise<Waiting> {
   });
   assert.ok(product);
   const waits = Promise.withResolvers<void>();
-  const { watchCommits } = store;
-  t.mock.method(store, 'watchCommits', (listener: () => void) => {
+  const { subscribeToCommits } = store;
+  t.mock.method(store, 'subscribeToCommits', (listener: () => void) => {
     waits.resolve();
-    return watchCommits(listener);
+    return subscribeToCommits(listener);
   });
   const answer = seller.send({ path: `${CHANGES}?after=1&wait=${seconds}` });
   await waits.promise;

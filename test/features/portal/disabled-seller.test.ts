@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';
-import { openShop, readText, Visitor } from './page-client.ts';
+import { openShop, readText, PageClient } from './page-client.ts';
 
 test('signs out who is disabled, and refuses a right password like a wrong one', async (t) => {
   const server = await startServer(t, { portal: true });
@@ -13,7 +13,7 @@ test('signs out who is disabled, and refuses a right password like a wrong one',
   assert.deepEqual([page.status, page.headers.location?.split('?')[0]], [303, '/portal/sign-in']);
   const { email, password } = shop;
   const tryPassword = async (text: string) => {
-    const visitor = new Visitor(server.port);
+    const visitor = new PageClient(server.port);
     await visitor.get('/portal/sign-in');
     const answer = await visitor.submit({ email, password: text });
     assert.equal(visitor.cookies.has('__Host-session'), false);
@@ -26,7 +26,7 @@ test('signs out who is disabled, and refuses a right password like a wrong one',
   assert.equal((await other.visitor.get('/portal')).status, 200);
 
   await server.store.setSellerDisabled(shop.sellerId, false);
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   await visitor.get('/portal/sign-in');
   assert.equal((await visitor.submit({ email, password })).status, 303);
   const { text } = await visitor.get('/portal/activity');

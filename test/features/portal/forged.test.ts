@@ -9,7 +9,7 @@ import { routes } from '../../../src/features/portal/routes.ts';
 import { makeClock } from '../../support/clock.ts';
 import { send } from '../../support/http.ts';
 import { startServer } from '../../support/server.ts';
-import { openShop, readText, Visitor, waitUntilSeen } from './page-client.ts';
+import { openShop, readText, PageClient, waitUntilSeen } from './page-client.ts';
 
 const SETTINGS = { locale: 'fr-CH', time_zone: 'UTC', low_stock: '9' };
 
@@ -22,7 +22,7 @@ test('refuses a form without the token of its browser, and changes nothing', asy
   const { server, shop: { visitor, sellerId } } = await prepare(t);
   const other = await openShop(server);
   await other.visitor.get('/portal/account');
-  const stranger = new Visitor(server.port);
+  const stranger = new PageClient(server.port);
   await stranger.get('/portal/sign-in');
   const before = await server.store.findAccount(sellerId);
   for (const csrf of [
@@ -109,12 +109,12 @@ test('refuses a form from another site, or of which nobody says where it comes f
 
 test('lets nobody be signed in to an account of somebody else', async (t) => {
   const { server, shop: { email, password } } = await prepare(t);
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const body = { email, password, csrf: '' };
   // Neither before the browser has been here, nor with a token that is another's.
   assert.equal((await visitor.post('/portal/sign-in', new URLSearchParams(body))).status, 403);
   await visitor.get('/portal/sign-in');
-  const forger = new Visitor(server.port);
+  const forger = new PageClient(server.port);
   await forger.get('/portal/sign-in');
   const forged = new URLSearchParams({ ...body, csrf: forger.valueOf('csrf') ?? '' });
   assert.equal((await visitor.post('/portal/sign-in', forged)).status, 403);

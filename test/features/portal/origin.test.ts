@@ -1,7 +1,7 @@
 /** Where the portal is: at its base URL over TLS, or at this machine, and nowhere else. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findSite, type Site } from '../../../src/features/portal/origin.ts';
+import { resolveOrigin, type PortalOrigin } from '../../../src/features/portal/origin.ts';
 
 const REFUSED = { code: 'browser_refused' };
 
@@ -14,8 +14,8 @@ interface Connection {
 function find(
   host: string | undefined, baseUrl?: string,
   { isEncrypted = false, isLocal = true }: Connection = {},
-): Site {
-  return findSite({ host, isEncrypted, isLocal }, baseUrl);
+): PortalOrigin {
+  return resolveOrigin({ host, isEncrypted, isLocal }, baseUrl);
 }
 
 test('is found at the names of this machine, whatever the port', () => {

@@ -34,7 +34,7 @@ export interface PageForm {
   readonly values: readonly (readonly [name: string, value: string])[];
 }
 
-export class Visitor {
+export class PageClient {
   readonly port: number;
   /** By name. */
   readonly cookies = new Map<string, string>();
@@ -123,7 +123,7 @@ export class Visitor {
 
 export interface Shop {
   /** Signed in. */
-  readonly visitor: Visitor;
+  readonly visitor: PageClient;
   readonly sellerId: SellerId;
   readonly key: ApiKeySecret;
   readonly email: string;
@@ -150,7 +150,7 @@ export async function openShop(
   { port, store }: Pick<TestServer, 'port' | 'store'>, options: NewShop = {},
 ): Promise<Shop> {
   const { sellerId, key, email, password } = await makeAccount(store, options);
-  const visitor = new Visitor(port);
+  const visitor = new PageClient(port);
   await visitor.get('/portal/sign-in');
   const signedIn = await visitor.submit({ email, password });
   assert.equal(signedIn.status, 303, signedIn.text);

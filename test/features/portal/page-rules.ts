@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
-import { type Shop, Visitor } from './page-client.ts';
+import { type Shop, PageClient } from './page-client.ts';
 
 const PAGE_LIMIT_BYTES = 50 * 1024;
 
@@ -20,7 +20,7 @@ export function assertPage(answer: Answer, status = 200): void {
 export async function assertOwn(
   { port }: Pick<TestServer, 'port'>, paths: readonly string[],
 ): Promise<void> {
-  const stranger = new Visitor(port);
+  const stranger = new PageClient(port);
   for (const path of paths) {
     const answer = await stranger.get(`/portal${path}`);
     const to = new URLSearchParams({ to: path });

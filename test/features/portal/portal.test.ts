@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { routes } from '../../../src/features/portal/routes.ts';
 import { send } from '../../support/http.ts';
 import { makeProduct, startServer } from '../../support/server.ts';
-import { openShop, readText, Visitor } from './page-client.ts';
+import { openShop, readText, PageClient } from './page-client.ts';
 
 const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
@@ -32,7 +32,7 @@ test('leads whoever is not signed in from every page of a shop to the sign-in', 
   const own = routes.filter(({ access }) => access !== 'open');
   assert.ok(own.length > 20);
   for (const { method, path } of own) {
-    const visitor = new Visitor(server.port);
+    const visitor = new PageClient(server.port);
     const target = `/portal${path.replaceAll(/\{\w+\}/g, '1')}`;
     const answer = method === 'GET' ? await visitor.get(target)
       : await visitor.post(target, new URLSearchParams());

@@ -5,12 +5,12 @@ import { generateCode, hashCode } from '../../../src/domain/access/human-code.ts
 import { makeClock } from '../../support/clock.ts';
 import { startServer } from '../../support/server.ts';
 import { showCode } from './sign-in/authenticator.ts';
-import { Visitor } from './page-client.ts';
+import { PageClient } from './page-client.ts';
 
 const PASSWORD = 'canary of the first password';
 const SECOND = 'canary of the second password';
 
-function readCopies(visitor: Visitor, name: string): string[] {
+function readCopies(visitor: PageClient, name: string): string[] {
   const [, text = ''] = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`)
     .exec(visitor.page?.text ?? '') ?? [];
   assert.notEqual(text, '');
@@ -19,7 +19,7 @@ function readCopies(visitor: Visitor, name: string): string[] {
 
 /** Every secret that a seller and their browser ever have, and all that was answered to others. */
 async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => number) {
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const secrets = new Set<string>();
   const keep = (): void => {
     for (const [name, value] of visitor.cookies) if (name !== '__Host-visit') secrets.add(value);
@@ -64,16 +64,16 @@ test('says no secret in a refusal, nor in a report of a fault', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   const { secrets } = await live(server, clock);
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const [{ store }, email] = [server, 'anna@shop.example'];
   await visitor.get('/portal/sign-in');
   const refused = await visitor.submit({ email, password: `${SECOND}!` });
   assert.equal(refused.status, 422);
-  const { seal } = store;
-  store.seal = async () => { throw new Error('broken'); };
+  const { encrypt } = store;
+  store.encrypt = async () => { throw new Error('broken'); };
   const failed = await visitor.submit({ email, password: SECOND });
   assert.equal(failed.status, 500);
-  store.seal = seal;
+  store.encrypt = encrypt;
   const forged = await visitor.post('/portal/sign-in', new URLSearchParams({
     email, password: SECOND,
   }));

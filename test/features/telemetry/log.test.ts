@@ -48,7 +48,7 @@ test('writes lines of one shape, those of one turn together', async () => {
     { time, level: 'info', event: 'first', text: 'a "b"\n', number: 1.5 },
     { time, level: 'warn', event: 'second', isIt: true },
   ]);
-  assert.deepEqual(log.readFigures(), { written: 2, dropped: 0 });
+  assert.deepEqual(log.readMetrics(), { written: 2, dropped: 0 });
 });
 
 test('writes an error at once, after the lines before it', () => {
@@ -85,7 +85,7 @@ test('drops lines that nobody takes, without growing, and says later how many', 
     if (n % 100 === 0) await nextTurn();
   }
   assert.ok(stream.writableLength <= 1.2 * 1024 * 1024);
-  const { dropped } = log.readFigures();
+  const { dropped } = log.readMetrics();
   assert.ok(dropped > 3_000 && dropped < 5_000);
   resume();
   if (stream.writableLength > 0) await once(stream, 'drain');
@@ -95,7 +95,7 @@ test('drops lines that nobody takes, without growing, and says later how many', 
   assert.deepEqual(written.slice(-2).map(({ event, lines: count }) => [event, count]),
     [['log_lines_dropped', dropped], ['last', undefined]]);
   assert.equal(written.length + dropped, 5_002);
-  assert.deepEqual(log.readFigures(), { written: written.length, dropped });
+  assert.deepEqual(log.readMetrics(), { written: written.length, dropped });
 });
 
 test('counts lines that could not be written as dropped, and goes on', async () => {
@@ -104,7 +104,7 @@ test('counts lines that could not be written as dropped, and goes on', async () 
   fail();
   log.write('error', 'lost', {});
   await nextTurn();
-  assert.deepEqual(log.readFigures(), { written: 0, dropped: 1 });
+  assert.deepEqual(log.readMetrics(), { written: 0, dropped: 1 });
 });
 
 test('does not wait for ever at its end', async () => {

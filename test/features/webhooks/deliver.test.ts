@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { deliver } from '../../../src/features/webhooks/deliver.ts';
-import { type Lookup, Lookups } from '../../../src/features/webhooks/dns-resolver.ts';
+import { type Lookup, DnsResolver } from '../../../src/features/webhooks/dns-resolver.ts';
 import { makeClock } from '../../support/clock.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
 import { answerWith, type Answering, startReceiver } from './receiver.ts';
@@ -26,7 +26,7 @@ function send(url: string, settings: Settings = {}) {
   const { policy = ALLOW_ALL, lookup, timeoutMs = 5_000 } = settings;
   const fields = { 'webhook-id': 'msg_1' };
   return deliver({ sellerId: SELLER, url, body: '{"a":"é"}', fields, isFailing: false }, {
-    policy, lookups: new Lookups(lookup), clock: makeClock(), timeoutMs,
+    policy, lookups: new DnsResolver(lookup), clock: makeClock(), timeoutMs,
     stop: settings.stop ?? new AbortController().signal,
   });
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { Lookups } from '../../../src/features/webhooks/dns-resolver.ts';
+import { DnsResolver } from '../../../src/features/webhooks/dns-resolver.ts';
 
 const FOUND = [{ address: '93.184.215.14', family: 4 }];
 const NEVER = new AbortController().signal;
@@ -15,77 +15,77 @@ function ask(seller: number, isFailing = false) {
 
 /** Look-ups that end when the test says so. */
 function makeLookups() {
-  const underWay = new Map<string, (isFound: boolean) => void>();
-  const lookups = new Lookups((name) => new Promise((resolve, reject) => {
-    underWay.set(name, (isFound) => {
-      underWay.delete(name);
+  const inFlight = new Map<string, (isFound: boolean) => void>();
+  const lookups = new DnsResolver((name) => new Promise((resolve, reject) => {
+    inFlight.set(name, (isFound) => {
+      inFlight.delete(name);
       if (isFound) resolve(FOUND);
       else reject(new Error(name));
     });
   }));
-  return { lookups, underWay };
+  return { lookups, inFlight };
 }
 
 test('looks up three names at once, and the others as these end', async () => {
-  const { lookups, underWay } = makeLookups();
+  const { lookups, inFlight } = makeLookups();
   const found = ['a', 'b', 'c', 'd', 'e'].map((name, seller) =>
     lookups.resolve(name, ask(seller), NEVER));
-  assert.deepEqual([...underWay.keys()], ['a', 'b', 'c']);
-  underWay.get('b')?.(true);
+  assert.deepEqual([...inFlight.keys()], ['a', 'b', 'c']);
+  inFlight.get('b')?.(true);
   assert.deepEqual(await found[1], FOUND);
   await nextTurn();
-  assert.deepEqual([...underWay.keys()], ['a', 'c', 'd']);
-  underWay.get('a')?.(false);
+  assert.deepEqual([...inFlight.keys()], ['a', 'c', 'd']);
+  inFlight.get('a')?.(false);
   await assert.rejects(found[0] ?? assert.fail(), { message: 'a' });
   await nextTurn();
-  assert.deepEqual([...underWay.keys()], ['c', 'd', 'e']);
-  for (const end of underWay.values()) end(true);
+  assert.deepEqual([...inFlight.keys()], ['c', 'd', 'e']);
+  for (const end of inFlight.values()) end(true);
   await Promise.all(found.slice(1));
 });
 
 test('gives names of endpoints that fail one place, however many they are', async () => {
-  const { lookups, underWay } = makeLookups();
+  const { lookups, inFlight } = makeLookups();
   const failing = ['x', 'y', 'z'].map((name, seller) =>
     lookups.resolve(name, ask(seller, true), NEVER));
   const other = lookups.resolve('a', ask(9), NEVER);
-  assert.deepEqual([...underWay.keys()], ['x', 'a']);
-  underWay.get('a')?.(true);
+  assert.deepEqual([...inFlight.keys()], ['x', 'a']);
+  inFlight.get('a')?.(true);
   assert.deepEqual(await other, FOUND);
   for (const name of ['x', 'y', 'z']) {
-    underWay.get(name)?.(true);
+    inFlight.get(name)?.(true);
     await nextTurn();
   }
   await Promise.all(failing);
 });
 
 test('gives a seller one place, however many names he asks for', async () => {
-  const { lookups, underWay } = makeLookups();
+  const { lookups, inFlight } = makeLookups();
   const own = ['a', 'b', 'c'].map((name) => lookups.resolve(name, ask(1), NEVER));
   const others = ['d', 'e'].map((name, n) => lookups.resolve(name, ask(2 + n), NEVER));
-  assert.deepEqual([...underWay.keys()], ['a', 'd', 'e']);
+  assert.deepEqual([...inFlight.keys()], ['a', 'd', 'e']);
   for (const name of ['d', 'e', 'a', 'b', 'c']) {
-    underWay.get(name)?.(true);
+    inFlight.get(name)?.(true);
     await nextTurn();
   }
   await Promise.all([...own, ...others]);
 });
 
 test('gives up waiting when it is told to, and does not look that name up', async () => {
-  const { lookups, underWay } = makeLookups();
+  const { lookups, inFlight } = makeLookups();
   const others = ['a', 'b', 'c'].map((name, seller) =>
     lookups.resolve(name, ask(seller), NEVER));
   const controller = new AbortController();
   const late = lookups.resolve('late', ask(9), controller.signal);
   controller.abort();
   await assert.rejects(late, /given up/);
-  for (const end of [...underWay.values()]) end(true);
+  for (const end of [...inFlight.values()]) end(true);
   await Promise.all(others);
   await nextTurn();
-  assert.equal(underWay.size, 0);
+  assert.equal(inFlight.size, 0);
 });
 
 test('asks the system, which knows this machine', async () => {
-  const found = await new Lookups().resolve('localhost', ask(1), NEVER);
+  const found = await new DnsResolver().resolve('localhost', ask(1), NEVER);
   assert.ok(found.length > 0);
   for (const { address } of found) assert.match(address, /^(?:127\.|::1$)/);
 });

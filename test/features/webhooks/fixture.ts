@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import type { NewWebhook, Webhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import {
   startWebhooks, type Webhooks, type WebhooksOptions,
 } from '../../../src/features/webhooks/webhooks.ts';
@@ -16,14 +16,14 @@ export interface Sending {
   readonly clock: ReturnType<typeof makeClock>;
   readonly folder: string;
   readonly store: Store;
-  readonly author: Author;
+  readonly author: Actor;
   /** What was reported as a fault of the server. */
   readonly reports: unknown[];
   start(store?: Store, options?: Partial<WebhooksOptions>): Webhooks;
   /** A new endpoint; of the author unless another one is named. */
-  create(url: string, members?: Partial<NewWebhook>, of?: Author): Promise<Webhook>;
+  create(url: string, members?: Partial<NewWebhook>, of?: Actor): Promise<Webhook>;
   /** Creates so many products, all at once. */
-  change(count: number, of?: Author): Promise<void>;
+  change(count: number, of?: Actor): Promise<void>;
   find(webhook: Webhook): Promise<Webhook>;
   /** Resolves with the endpoint once this holds of it. */
   until(webhook: Webhook, holds: (webhook: Webhook) => boolean): Promise<Webhook>;

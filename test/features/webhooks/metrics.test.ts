@@ -15,16 +15,16 @@ test('counts attempts by what came of them, and endpoints that are being sent to
   const refused = await sending.create(refusing.url);
   const broken = await sending.create(breaking.url);
   const webhooks = sending.start();
-  assert.deepEqual(webhooks.readFigures(),
-    { underWay: 0, attempts: { delivered: 0, refused: 0, failed: 0 } });
+  assert.deepEqual(webhooks.readMetrics(),
+    { inFlight: 0, attempts: { delivered: 0, refused: 0, failed: 0 } });
   await sending.change(1);
   await receiver.until(({ length }) => length === 1);
   await sending.until(refused, ({ failures }) => failures === 1);
   await sending.until(broken, ({ failures }) => failures === 1);
-  assert.deepEqual(webhooks.readFigures().attempts, { delivered: 0, refused: 1, failed: 1 });
-  assert.ok(webhooks.readFigures().underWay >= 1);
+  assert.deepEqual(webhooks.readMetrics().attempts, { delivered: 0, refused: 1, failed: 1 });
+  assert.ok(webhooks.readMetrics().inFlight >= 1);
   receiver.answer = OK;
   held[0]?.writeHead(204).end();
   await sending.until(good, ({ position }) => position === 1);
-  assert.deepEqual(webhooks.readFigures().attempts, { delivered: 1, refused: 1, failed: 1 });
+  assert.deepEqual(webhooks.readMetrics().attempts, { delivered: 1, refused: 1, failed: 1 });
 });

@@ -125,9 +125,9 @@ test('finds the first endpoint that another process makes', async (t) => {
   let watching = 0;
   sending.start({
     ...other,
-    watchCommits(listener) {
+    subscribeToCommits(listener) {
       watching += 1;
-      return other.watchCommits(listener);
+      return other.subscribeToCommits(listener);
     },
   });
   await sending.change(1); // of which nobody has to be told

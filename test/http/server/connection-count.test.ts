@@ -14,25 +14,25 @@ test('counts connections, and the bytes of open ones and of closed ones', async 
     response.end('done');
   }, { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
-  const { port, readFigures } = listener;
-  assert.deepEqual(readFigures(), { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 });
+  const { port, readMetrics } = listener;
+  assert.deepEqual(readMetrics(), { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 });
   const socket = await open(t, port);
   socket.write(GET);
   const answer = await readUntil(socket, 'done');
   const one = { open: 1, receivedBytes: GET.length, sentBytes: answer.length, unreadable: 0 };
-  assert.deepEqual(readFigures(), one);
+  assert.deepEqual(readMetrics(), one);
   socket.destroy();
   await closed.promise;
-  assert.deepEqual(readFigures(), { ...one, open: 0 });
+  assert.deepEqual(readMetrics(), { ...one, open: 0 });
   closed = Promise.withResolvers();
   await exchange(t, port, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
   await closed.promise;
-  assert.ok(readFigures().receivedBytes > 2 * GET.length);
+  assert.ok(readMetrics().receivedBytes > 2 * GET.length);
 });
 
 test('counts a connection that brings no request once, whatever follows', async (t) => {
   const listener = await listen((_, response) => response.end(), { host: '127.0.0.1', port: 0 });
   t.after(() => listener.stop());
   assert.match(await exchange(t, listener.port, 'junk\r\n\r\njunk\r\n\r\n'), /^HTTP\/1\.1 400 /);
-  assert.equal(listener.readFigures().unreadable, 1);
+  assert.equal(listener.readMetrics().unreadable, 1);
 });

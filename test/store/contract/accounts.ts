@@ -201,15 +201,15 @@ function testRecoveryCodes(prepare: PrepareStore): void {
 function testSeals(prepare: PrepareStore): void {
   test('opens what it sealed, for what it was sealed for, and nothing else', async (t) => {
     const store = await prepare(t)(makeClock());
-    const sealed = await store.seal('Zoë', 'one');
+    const sealed = await store.encrypt('Zoë', 'one');
     assert.match(sealed, /^[\w-]+$/);
-    assert.equal(await store.open(sealed, 'one'), 'Zoë');
-    assert.notEqual(await store.seal('Zoë', 'one'), sealed);
+    assert.equal(await store.decrypt(sealed, 'one'), 'Zoë');
+    assert.notEqual(await store.encrypt('Zoë', 'one'), sealed);
     for (const [text, context] of [
       [sealed, 'other'], ['', 'one'], ['x', 'one'], [sealed.slice(4), 'one'],
       [`${sealed.slice(0, 20)}${sealed[20] === 'A' ? 'B' : 'A'}${sealed.slice(21)}`, 'one'],
     ] as const) {
-      assert.equal(await store.open(text, context), undefined, text);
+      assert.equal(await store.decrypt(text, context), undefined, text);
     }
   });
 }

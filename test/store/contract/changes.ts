@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { ProductId } from '../../../src/domain/id.ts';
 import { formatProduct, type Sku } from '../../../src/domain/catalogue/product.ts';
 import type { Store, WrittenProduct } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeAuthor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
 
@@ -13,7 +13,7 @@ const NO_PRODUCT = 5 as ProductId;
 
 interface Prepared {
   readonly store: Store;
-  readonly author: Author;
+  readonly author: Actor;
   readonly created: WrittenProduct;
   readonly clock: ReturnType<typeof makeClock>;
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/catalogue/product.ts';
 import { parseNewSeller, type Seller } from '../../../src/domain/access/seller.ts';
 import type { CatalogueTotals, ProductPage, Store } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 
 /** Opens one more store on the data of a test. Every store is closed after the test. */
 export type OpenStore = (clock: () => number) => Promise<Store>;
@@ -24,7 +24,7 @@ export function makeSeller(store: Store, currency = 'EUR'): Promise<Seller> {
 }
 
 /** A seller with one key. */
-export async function makeAuthor(store: Store, currency = 'EUR'): Promise<Author> {
+export async function makeAuthor(store: Store, currency = 'EUR'): Promise<Actor> {
   const seller = await makeSeller(store, currency);
   const key = await store.createKey(seller.id, makeHash(), makeNewKey());
   return { sellerId: seller.id, keyId: key.id };

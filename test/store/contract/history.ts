@@ -6,7 +6,7 @@ import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
 import type { Sku } from '../../../src/domain/catalogue/product.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeSync } from './stock.ts';
@@ -107,7 +107,7 @@ function testFeed(prepare: PrepareStore): void {
 
 /** Every movement that a filter finds, page after page of two. */
 async function listPositions(
-  store: Store, { sellerId }: Author, filter: MovementFilter, members: Partial<MovementQuery> = {},
+  store: Store, { sellerId }: Actor, filter: MovementFilter, members: Partial<MovementQuery> = {},
 ): Promise<number[]> {
   const positions: number[] = [];
   let query = { filter, after: 0, upTo: 1_000, isDescending: false, limit: 2, ...members };
@@ -149,11 +149,11 @@ function testLedger(prepare: PrepareStore): void {
   test('tells what products were described as before changes of theirs', async (t) => {
     const { store, author: { sellerId } } = await prepareHistory(prepare(t));
     const other = await makeAuthor(store);
-    const before = await store.findDescriptionsBefore(sellerId, [1, 3, 5, 7, 8, 99]);
+    const before = await store.findPreviousSnapshots(sellerId, [1, 3, 5, 7, 8, 99]);
     assert.deepEqual([...before.keys()], [3, 5, 7]);
     const skus = [...before.values()].map((product) => JSON.parse(product).sku);
     assert.deepEqual(skus, [A, A, C]);
-    assert.deepEqual(await store.findDescriptionsBefore(other.sellerId, [3, 5]), new Map());
+    assert.deepEqual(await store.findPreviousSnapshots(other.sellerId, [3, 5]), new Map());
   });
 
   test('lists movements by source, reason and time', async (t) => {
@@ -180,7 +180,7 @@ function testLedger(prepare: PrepareStore): void {
 }
 
 function testPast(prepare: PrepareStore): void {
-  const levelsAt = async (store: Store, { sellerId }: Author, position: number) => {
+  const levelsAt = async (store: Store, { sellerId }: Actor, position: number) => {
     const { levels } = await store.listStockAt(sellerId, position, ALL);
     return levels.map(({ sku, stock, position: last }) => [sku, stock, last]);
   };
@@ -259,7 +259,7 @@ function testPruning(prepare: PrepareStore): void {
     assert.deepEqual(await listPositions(store, author, { sku: C }), [7]);
     const query = { filter: {}, after: 0, upTo: 8, isDescending: true, limit: 9 };
     assert.equal((await store.listMovements(sellerId, query)).prunedTo, 4);
-    assert.equal((await store.findDescriptionsBefore(sellerId, [5])).size, 0);
+    assert.equal((await store.findPreviousSnapshots(sellerId, [5])).size, 0);
     const after = [4, 5, 6, 7, 8].map((at) => store.listStockAt(sellerId, at, ALL));
     assert.deepEqual(await Promise.all(after), before);
   });
@@ -292,7 +292,7 @@ function testPruning(prepare: PrepareStore): void {
 }
 
 /** SKU and stock of each product, by stock: an order that only a search has. */
-async function searchStock(store: Store, { sellerId }: Author, position: number) {
+async function searchStock(store: Store, { sellerId }: Actor, position: number) {
   const sort = { by: 'stock', isDescending: false } as const;
   const query = { filter: {}, sort, after: undefined, limit: 9 };
   const { products } = await store.searchProducts(sellerId, query, position);
@@ -305,7 +305,7 @@ function testWatching(prepare: PrepareStore): void {
     const [store, other] = [await open(makeClock()), await open(makeClock())];
     const author = await makeAuthor(store);
     let count = 0;
-    const end = store.watchCommits(() => { count += 1; });
+    const end = store.subscribeToCommits(() => { count += 1; });
     await store.createProduct(author, makeNewProduct());
     assert.ok(count > 0, 'before the change is answered');
     for (const writes of countTo(3)) {
@@ -325,7 +325,7 @@ function testWatching(prepare: PrepareStore): void {
 /** Waits until the store tells a listener of its own of a write. */
 async function tellOf(store: Store, write: () => Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const end = store.watchCommits(resolve);
+  const end = store.subscribeToCommits(resolve);
   await write();
   const late = wait(5_000, undefined, { ref: false }).then(() => assert.fail('not told'));
   await Promise.race([promise, late]);

@@ -83,7 +83,7 @@ function testPartialRows(prepare: PrepareStore): void {
       { sku: third ?? sku, ...rest, defaults: { stock: 7, name: 'Nor this' } },
     ];
     for (const mode of ['upsert', 'create'] as const) {
-      const preview = store.previewImport(author.sellerId, mode);
+      const preview = store.dryRunImport(author.sellerId, mode);
       const said = await preview.try(rows);
       await preview.close();
       const { effects } = await store.importProducts(author, rows, mode);
@@ -109,7 +109,7 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
     for (const round of countTo(6)) {
       const products = countTo(40).map(() => makeRow(random, 30 * round));
       const before = await readAll(store, author.sellerId);
-      const preview = store.previewImport(author.sellerId, mode);
+      const preview = store.dryRunImport(author.sellerId, mode);
       const said = [
         ...await preview.try(products.slice(0, 25)), ...await preview.try(products.slice(25)),
       ];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
 
@@ -20,7 +20,7 @@ async function prepareKeys(open: ReturnType<PrepareStore>) {
   return { store, clock, author, second: { ...author, keyId }, stranger };
 }
 
-function entry({ sellerId, keyId }: Author, hour: number, requests: number, refusals: number) {
+function entry({ sellerId, keyId }: Actor, hour: number, requests: number, refusals: number) {
   return { sellerId, keyId, hour, requests, refusals };
 }
 

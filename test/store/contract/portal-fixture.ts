@@ -3,7 +3,9 @@ import { hash, randomUUID } from 'node:crypto';
 import type { AuditEvent } from '../../../src/domain/access/audit.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
-import type { Joining, NewSession, Shown } from '../../../src/store/account-store.ts';
+import type {
+  Registration, NewSession, VerifiedCredentials,
+} from '../../../src/store/account-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeHash, makeNewKey } from './fixture.ts';
 
@@ -17,11 +19,11 @@ export function makeNewSession(members: Partial<NewSession> = {}): NewSession {
 }
 
 /** What the accounts of `makeJoining` are signed in to with. */
-export const SHOWN: Shown = { passwordHash: '$argon2id$one', hasTotp: false };
+export const SHOWN: VerifiedCredentials = { passwordHash: '$argon2id$one', hasTotp: false };
 
 let emails = 0;
 
-export function makeJoining(members: Partial<Joining> = {}, email?: string): Joining {
+export function makeJoining(members: Partial<Registration> = {}, email?: string): Registration {
   emails += 1;
   return {
     codeHash: undefined,
@@ -38,7 +40,7 @@ export function makeJoining(members: Partial<Joining> = {}, email?: string): Joi
 
 export interface Member {
   readonly sellerId: SellerId;
-  readonly joining: Joining;
+  readonly joining: Registration;
 }
 
 /** A seller with an account, a key and a session. */

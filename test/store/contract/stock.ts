@@ -6,7 +6,7 @@ import type { Sku } from '../../../src/domain/catalogue/product.ts';
 import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../../src/domain/catalogue/stock-sync.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeAuthor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
 
@@ -42,13 +42,13 @@ async function prepareThree(open: ReturnType<PrepareStore>) {
 }
 
 async function statusesOf(
-  store: Store, author: Author, changes: readonly StockChange[], members?: Partial<StockSync>,
+  store: Store, author: Actor, changes: readonly StockChange[], members?: Partial<StockSync>,
 ) {
   const { results } = await store.syncStock(author, makeSync(changes, members), false);
   return results.map(({ status }) => status);
 }
 
-async function stocksOf(store: Store, { sellerId }: Author): Promise<number[]> {
+async function stocksOf(store: Store, { sellerId }: Actor): Promise<number[]> {
   return (await readAll(store, sellerId)).map(({ stock }) => stock);
 }
 
@@ -187,7 +187,7 @@ function testFullCounts(prepare: PrepareStore): void {
     assert.deepEqual(await stocksOf(store, author), [5, 0, 9]);
   });
 
-  test('counts what is only named as named', async (t) => {
+  test('counts what is only named', async (t) => {
     const { store, author } = await prepareThree(prepare(t));
     const completion = { zeroLimitPercent: 0 };
     const faulty = [{ sku: C }, { id: 'prd_none' }];
@@ -258,7 +258,7 @@ function testTrials(prepare: PrepareStore): void {
       [{ sku: A, adjust: -3, sequence: 4 }, { sku: A, adjust: -3 }], [{ sku: A, set: 8 }],
       [{ sku: A, set: 9, sequence: 4 }, { sku: A, adjust: 1, sequence: 5 }],
     ];
-    const trial = store.tryStock(author, 3, 'erp');
+    const trial = store.dryRunStock(author, 3, 'erp');
     const said = [];
     for (const part of parts) said.push(await trial.try(part));
     await trial.close();
@@ -275,7 +275,7 @@ function testTrials(prepare: PrepareStore): void {
   test('knows in a trial the sequence numbers that were heeded before it', async (t) => {
     const { store, author } = await prepareThree(prepare(t));
     await statusesOf(store, author, [{ sku: A, set: 5, sequence: 9 }], { source: 'erp' });
-    const trial = store.tryStock(author, 3, 'erp');
+    const trial = store.dryRunStock(author, 3, 'erp');
     await trial.try([{ sku: A, set: 1 }]); // without one, of which a trial may take note
     const { results } = await trial.try([{ sku: A, set: 2, sequence: 9 }]);
     await trial.close();

@@ -52,13 +52,13 @@ function testClaims(prepare: PrepareStore): void {
     const open = prepare(t);
     const { store, clock } = await prepareWebhook(open);
     const other = await open(clock);
-    const release = await store.claimDelivery();
+    const release = await store.acquireDeliveryLock();
     assert.ok(release);
-    assert.equal(await other.claimDelivery(), undefined);
+    assert.equal(await other.acquireDeliveryLock(), undefined);
     release();
-    const next = await other.claimDelivery();
+    const next = await other.acquireDeliveryLock();
     assert.ok(next);
-    assert.equal(await store.claimDelivery(), undefined);
+    assert.equal(await store.acquireDeliveryLock(), undefined);
     next();
   });
 }

@@ -5,7 +5,7 @@ import type { WebhookId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import type { NewWebhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
 
@@ -77,7 +77,7 @@ function testCreation(prepare: PrepareStore): void {
   });
 }
 
-async function listAll(store: Store, { sellerId }: Author) {
+async function listAll(store: Store, { sellerId }: Actor) {
   return store.listWebhooks(sellerId, { after: undefined, limit: 100 });
 }
 

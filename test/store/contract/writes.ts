@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { KeyId, SellerId } from '../../../src/domain/id.ts';
 import type { WrittenProduct, Store } from '../../../src/store/store.ts';
-import type { Author } from '../../../src/store/write.ts';
+import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
   countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
@@ -153,7 +153,7 @@ function testReading(prepare: PrepareStore): void {
 }
 
 /** Creates products one after the other is asked for, without waiting. */
-function createMany(store: Store, author: Author, count: number): Promise<WrittenProduct[]> {
+function createMany(store: Store, author: Actor, count: number): Promise<WrittenProduct[]> {
   return Promise.all(countTo(count).map(() => store.createProduct(author, makeNewProduct())));
 }
 

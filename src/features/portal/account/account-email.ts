@@ -7,15 +7,15 @@ import { type Faults, type Form, NO_FAULTS } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { checkOwnPassword, ownPasswordField } from '../sign-in/confirm-password.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 
 /** GET /portal/account/email: 200 */
-export async function showEmail(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showEmail(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderEmail(visit, portal, '', NO_FAULTS);
 }
 
 /** POST /portal/account/email: 303, 422, 429, 503 */
-export async function changeEmail(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function changeEmail(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const faults = new Map<string, string>();
   const parsed = parseEmail(form.get('email'));
   if ('fault' in parsed) faults.set('email', parsed.fault.detail);
@@ -35,7 +35,7 @@ export const emailDraft: DraftRoute = {
   show: async (visit, portal, form) => renderEmail(visit, portal, form.get('email'), NO_FAULTS),
 };
 
-function renderEmail(visit: Visit, portal: Portal, email: string, faults: Faults): Reply {
+function renderEmail(visit: PageRequest, portal: Portal, email: string, faults: Faults): Reply {
   return renderPage(visit, portal, {
     title: 'Change the e-mail',
     status: faults.size === 0 ? 200 : 422,

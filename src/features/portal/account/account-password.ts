@@ -7,16 +7,18 @@ import { html } from '../html/html.ts';
 import { newPasswordField, readNewPassword } from '../sign-in/new-password.ts';
 import { checkOwnPassword, ownPasswordField } from '../sign-in/confirm-password.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { makeSessionToken } from '../sign-in/session.ts';
 
 /** GET /portal/account/password: 200 */
-export async function showPassword(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showPassword(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderPassword(visit, portal, NO_FAULTS);
 }
 
 /** POST /portal/account/password: 303, 422, 429, 503 */
-export async function changePassword(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function changePassword(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { account, visitor, address } = visit;
   const { sellerId, sellerName, email } = account;
   const faults = new Map<string, string>();
@@ -33,7 +35,7 @@ export async function changePassword(visit: Visit, portal: Portal, form: Form): 
   return redirect(visit.link('/account?done=password'), [cookie, ...device]);
 }
 
-function renderPassword(visit: Visit, portal: Portal, faults: Faults): Reply {
+function renderPassword(visit: PageRequest, portal: Portal, faults: Faults): Reply {
   return renderPage(visit, portal, {
     title: 'Change the password',
     status: faults.size === 0 ? 200 : 422,

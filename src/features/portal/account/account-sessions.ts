@@ -10,7 +10,7 @@ import type { Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { cell, headCell, table } from '../html/list.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { FORGET_SESSION, isAlive } from '../sign-in/session.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
@@ -20,7 +20,7 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/account/sessions: 200 */
-export async function showSessions(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showSessions(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { sellerId } = visit.account;
   const sessions = (await portal.store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT))
     .filter((session) => isAlive(session, portal.clock()));
@@ -42,7 +42,7 @@ export async function showSessions(visit: Visit, portal: Portal): Promise<Reply>
 
 /** POST /portal/account/sessions: 303, 404 */
 export async function endSessions(
-  { account, visitor, address, link }: Visit, { store }: Portal, form: Form,
+  { account, visitor, address, link }: PageRequest, { store }: Portal, form: Form,
 ): Promise<Reply> {
   const { sellerId } = account;
   const ended = form.get('session');
@@ -58,7 +58,7 @@ export async function endSessions(
     ? redirect(link('/sign-in'), [FORGET_SESSION]) : redirect(link('/account/sessions?done=one'));
 }
 
-function renderSession({ visitor, format }: Visit, session: Session): Html {
+function renderSession({ visitor, format }: PageRequest, session: Session): Html {
   const { id, address, userAgent, createdAt, seenAt } = session;
   const browser = describeBrowser(userAgent);
   const from = address === '' ? 'unknown' : html`<code>${address}</code>`;

@@ -15,19 +15,21 @@ import { html } from '../html/html.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
 import { checkOwnPassword, ownPasswordField } from '../sign-in/confirm-password.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 const PAGE = '/account/second-step';
 const WRONG_CODE = 'This is not what the app should show now. Is the clock of your phone right?';
 
 /** GET /portal/account/second-step: 200 */
-export async function showSecondStep(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showSecondStep(visit: PageRequest, portal: Portal): Promise<Reply> {
   return visit.account.hasTotp
     ? renderOn(visit, portal, NO_FAULTS) : renderOff(visit, portal, generateTotpSecret());
 }
 
 /** POST /portal/account/second-step: 200, 303, 422, 429, 503 */
-export async function enableSecondStep(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function enableSecondStep(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { account: { sellerId }, address } = visit;
   const { store, clock } = portal;
   const secret = await openSecret(visit, portal, form.get('secret'));
@@ -47,7 +49,9 @@ export async function enableSecondStep(visit: Visit, portal: Portal, form: Form)
 }
 
 /** POST /portal/account/second-step/codes: 200, 303, 422, 429, 503 */
-export async function makeRecoveryCodes(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function makeRecoveryCodes(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { account: { sellerId, hasTotp }, address } = visit;
   if (!hasTotp) return redirect(visit.link(PAGE));
   const faults = new Map<string, string>();
@@ -59,7 +63,9 @@ export async function makeRecoveryCodes(visit: Visit, portal: Portal, form: Form
 }
 
 /** POST /portal/account/second-step/off: 303, 422, 429, 503 */
-export async function disableSecondStep(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function disableSecondStep(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const faults = new Map<string, string>();
   await checkOwnPassword(visit, portal, form, faults);
   if (faults.size > 0) return renderOn(visit, portal, faults);
@@ -82,24 +88,24 @@ interface NewSecret {
 
 /** Undefined for one that is too old, or of another session. */
 async function openSecret(
-  visit: Visit, { store, clock }: Portal, sealed: string,
+  visit: PageRequest, { store, clock }: Portal, sealed: string,
 ): Promise<TotpSecret | undefined> {
-  const text = await store.open(sealed, contextOf(visit));
+  const text = await store.decrypt(sealed, contextOf(visit));
   // The cast: nothing else is sealed for this.
   const opened = text === undefined ? undefined : JSON.parse(text) as NewSecret;
   return opened && clock() < opened.endsAt ? opened.secret : undefined;
 }
 
-function contextOf({ account, visitor }: Visit): string {
+function contextOf({ account, visitor }: PageRequest): string {
   return `new totp ${account.sellerId} ${visitor.session.id}`;
 }
 
 async function renderOff(
-  visit: Visit, portal: Portal, secret: TotpSecret, form = new Form(), faults = NO_FAULTS,
+  visit: PageRequest, portal: Portal, secret: TotpSecret, form = new Form(), faults = NO_FAULTS,
 ): Promise<Reply> {
   const { account, link, query } = visit;
   const fresh: NewSecret = { secret, endsAt: portal.clock() + NEW_TOTP_LIFE_MS };
-  const sealed = await portal.store.seal(JSON.stringify(fresh), contextOf(visit));
+  const sealed = await portal.store.encrypt(JSON.stringify(fresh), contextOf(visit));
   const uri = formatTotpUri(secret, account.sellerName, account.email);
   return renderPage(visit, portal, {
     title: 'One-time codes',
@@ -129,7 +135,7 @@ async function renderOff(
   });
 }
 
-async function renderOn(visit: Visit, portal: Portal, faults: Faults): Promise<Reply> {
+async function renderOn(visit: PageRequest, portal: Portal, faults: Faults): Promise<Reply> {
   const { account, link, format } = visit;
   const totp = await portal.store.findTotp(account.sellerId);
   const isReadable = totp === undefined || totp.secret !== undefined;
@@ -158,7 +164,7 @@ async function renderOn(visit: Visit, portal: Portal, faults: Faults): Promise<R
   });
 }
 
-function renderCodes(visit: Visit, portal: Portal, codes: readonly string[]): Reply {
+function renderCodes(visit: PageRequest, portal: Portal, codes: readonly string[]): Reply {
   return renderPage(visit, portal, {
     title: 'Recovery codes',
     content: html`${notice(html`<p>One-time codes are on.</p>`)}

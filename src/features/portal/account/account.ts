@@ -3,7 +3,7 @@ import { SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
 import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
-import type { Parsed } from '../../../domain/validation.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { doneNotice } from '../html/done.ts';
 import { faultSummary, postForm, textField } from '../forms/fields.ts';
@@ -11,7 +11,7 @@ import { type Faults, Form, NO_FAULTS } from '../forms/form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([
@@ -32,7 +32,7 @@ const LOCALES = [
 ];
 
 /** GET /portal/account: 200 */
-export async function showAccount(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showAccount(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { locale, timeZone, lowStock } = visit.account;
   const saved = new Form(new URLSearchParams({
     locale, time_zone: timeZone, low_stock: String(lowStock),
@@ -41,7 +41,9 @@ export async function showAccount(visit: Visit, portal: Portal): Promise<Reply> 
 }
 
 /** POST /portal/account: 303, 422 */
-export async function changeSettings(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function changeSettings(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { settings, faults } = readSettings(form);
   if (faults.size > 0) return renderAccount(visit, portal, form, faults);
   await portal.store.setAccountSettings(visit.account.sellerId, settings, visit.address);
@@ -61,7 +63,7 @@ interface ReadSettings {
 /** What is faulty stands in `faults`. */
 function readSettings(form: Form): ReadSettings {
   const faults = new Map<string, string>();
-  const read = <Value>(name: string, parsed: Parsed<Value>, empty: Value): Value => {
+  const read = <Value>(name: string, parsed: ParseResult<Value>, empty: Value): Value => {
     if ('value' in parsed) return parsed.value;
     faults.set(name, parsed.fault.detail);
     return empty;
@@ -75,7 +77,7 @@ function readSettings(form: Form): ReadSettings {
 }
 
 async function renderAccount(
-  visit: Visit, portal: Portal, form: Form, faults: Faults,
+  visit: PageRequest, portal: Portal, form: Form, faults: Faults,
 ): Promise<Reply> {
   return renderPage(visit, portal, {
     title: 'Account',
@@ -94,7 +96,7 @@ async function renderAccount(
 }
 
 async function renderSignIn(
-  { account, link, format }: Visit, { store, clock }: Portal,
+  { account, link, format }: PageRequest, { store, clock }: Portal,
 ): Promise<Html> {
   const { sellerId, email, hasTotp } = account;
   const [name = '', host = ''] = email.split('@');
@@ -114,7 +116,7 @@ async function renderSignIn(
 }
 
 function renderSettings(
-  { format }: Visit, { clock }: Portal, form: Form, faults: Faults,
+  { format }: PageRequest, { clock }: Portal, form: Form, faults: Faults,
 ): Html {
   return html`
     ${textField({

@@ -7,7 +7,7 @@ import { html, type Html } from '../html/html.ts';
 import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
 import { cell, headCell, pager, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
 const WORDS: Readonly<Record<AuditType, string>> = {
@@ -42,7 +42,7 @@ const WORDS: Readonly<Record<AuditType, string>> = {
 const OF_BROWSERS: readonly AuditType[] = ['signed_in', 'signed_out', 'session_ended'];
 
 /** GET /portal/activity: 200 */
-export async function showActivity(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showActivity(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId } } = visit;
   const type = AUDIT_TYPES.find((known) => known === query.get('type'));
   const before = findWholeNumber(query.get('before') ?? '');
@@ -75,7 +75,7 @@ function describeQuery(type: AuditType | undefined, before: number | undefined):
   return query.size === 0 ? '' : `?${query}`;
 }
 
-function renderFilter({ link }: Visit, type: AuditType | undefined): Html {
+function renderFilter({ link }: PageRequest, type: AuditType | undefined): Html {
   const choices = AUDIT_TYPES.map((value) => ({ value, label: WORDS[value] }));
   return html`<form method="get" action="${link('/activity')}" class="row">
     ${selectField({
@@ -86,7 +86,7 @@ function renderFilter({ link }: Visit, type: AuditType | undefined): Html {
   </form>`;
 }
 
-function renderEvent({ format }: Visit, { type, at, address, subject }: AuditEvent): Html {
+function renderEvent({ format }: PageRequest, { type, at, address, subject }: AuditEvent): Html {
   const isBrowser = OF_BROWSERS.includes(type) && !/^\d+ others?$/.test(subject);
   return html`${headCell(WORDS[type])}${cell(format.timeElement(at))}
     ${cell(address === '' ? 'this machine' : html`<code>${address}</code>`)}

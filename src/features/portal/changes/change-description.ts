@@ -9,7 +9,7 @@ import { shorten } from '../html/shorten.ts';
 /** So that a page of the longest texts has its bound. */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [120, 80, 80];
 
-interface Taste {
+interface FormatContext {
   readonly format: Format;
   readonly currency: Currency;
 }
@@ -23,7 +23,9 @@ interface Described {
 }
 
 /** `before` is the JSON of the product as it was last described before, if that is known. */
-export function describeChange(taste: Taste, change: Change, before: string | undefined): Html {
+export function describeChange(
+  taste: FormatContext, change: Change, before: string | undefined,
+): Html {
   const { reason, source } = change.movement;
   const why = [
     reason !== undefined && html`Reason: <bdi>${shorten(reason, REASON_BYTES)}</bdi>`,
@@ -36,7 +38,7 @@ export function describeChange(taste: Taste, change: Change, before: string | un
 }
 
 function describeEffects(
-  taste: Taste, { type, movement, product }: Change, before: string | undefined,
+  taste: FormatContext, { type, movement, product }: Change, before: string | undefined,
 ): readonly Content[] {
   const { format } = taste;
   const moved = movement.before === movement.after ? []
@@ -53,12 +55,12 @@ function describeEffects(
   return [html`${did}: ${tell(taste, after)}, stock ${stock}`];
 }
 
-function tell(taste: Taste, { name, category, price }: Described): Html {
+function tell(taste: FormatContext, { name, category, price }: Described): Html {
   return html`<bdi>${shorten(name, NAME_BYTES)}</bdi>, <bdi>${
     shorten(category, CATEGORY_BYTES)}</bdi>, ${formatPrice(taste, price)}`;
 }
 
-function compare(taste: Taste, before: Described, after: Described): readonly Html[] {
+function compare(taste: FormatContext, before: Described, after: Described): readonly Html[] {
   const members: readonly (readonly [label: string, name: keyof Described, bytes: number])[] = [
     ['Name', 'name', NAME_BYTES], ['Category', 'category', CATEGORY_BYTES],
     ['SKU', 'sku', SKU_BYTES], ['Price', 'price', 0],
@@ -70,7 +72,7 @@ function compare(taste: Taste, before: Described, after: Described): readonly Ht
   });
 }
 
-function formatPrice({ format, currency }: Taste, price: number): string {
+function formatPrice({ format, currency }: FormatContext, price: number): string {
   const minor = toMinorUnits(price, currency);
   return minor === undefined ? String(price) : format.money(minor);
 }

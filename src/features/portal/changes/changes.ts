@@ -14,7 +14,7 @@ import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, headCell, numberCell, pager, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
 import { pathOf } from '../products/product-path.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
@@ -23,7 +23,7 @@ const LEFT_OUT = 'This could not be understood, and was left out:';
 const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
-export async function showChanges(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showChanges(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { store } = portal;
   const { sellerId } = visit.account;
   const asked = readFeed(visit);
@@ -35,7 +35,7 @@ export async function showChanges(visit: Visit, portal: Portal): Promise<Reply> 
   const edited = movements.filter(({ type }) => type === 'updated');
   const shown: Shown = {
     names: await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId)),
-    before: await store.findDescriptionsBefore(
+    before: await store.findPreviousSnapshots(
       sellerId, edited.map(({ position }) => position),
     ),
     there: await findThere(visit, portal, movements),
@@ -70,7 +70,7 @@ interface Feed {
   readonly faults: Faults;
 }
 
-function readFeed({ query, account: { sellerId } }: Visit): Feed {
+function readFeed({ query, account: { sellerId } }: PageRequest): Feed {
   const faults = new Map<string, string>();
   const read = (name: string): string => query.get(name)?.trim() ?? '';
   const [type, product, position] = [read('type'), read('product'), read('up_to')];
@@ -96,7 +96,7 @@ function readFeed({ query, account: { sellerId } }: Visit): Feed {
 }
 
 /** The same conditions from a position on; the newest where none is named. */
-function linkTo({ link }: Visit, { typed }: Feed, upTo?: number): string {
+function linkTo({ link }: PageRequest, { typed }: Feed, upTo?: number): string {
   const query = new URLSearchParams([...typed].filter(([name]) => name !== 'up_to'));
   if (upTo !== undefined) query.set('up_to', String(upTo));
   return link(query.size === 0 ? '/changes' : `/changes?${query}`);
@@ -111,14 +111,14 @@ interface Shown {
 }
 
 async function findThere(
-  { account: { sellerId } }: Visit, { store }: Portal, changes: readonly Change[],
+  { account: { sellerId } }: PageRequest, { store }: Portal, changes: readonly Change[],
 ): Promise<ReadonlySet<ProductId>> {
   const ids = [...new Set(changes.map(({ productId }) => productId))];
   const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
   return new Set(found.flatMap((product) => product?.id ?? []));
 }
 
-function renderFilter({ link }: Visit, { typed, faults }: Feed): Html {
+function renderFilter({ link }: PageRequest, { typed, faults }: Feed): Html {
   const value = (name: string): string => typed.get(name) ?? '';
   return html`<form method="get" action="${link('/changes')}" class="card row filters" novalidate>
     ${selectField({
@@ -138,7 +138,7 @@ function renderFilter({ link }: Visit, { typed, faults }: Feed): Html {
   </form>`;
 }
 
-function renderRow(visit: Visit, change: Change, { names, before, there }: Shown): Content {
+function renderRow(visit: PageRequest, change: Change, { names, before, there }: Shown): Content {
   const { account: { currency }, format, link } = visit;
   const { sellerId, position, at, productId, sku, keyId } = change;
   const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
@@ -152,7 +152,7 @@ function renderRow(visit: Visit, change: Change, { names, before, there }: Shown
   ];
 }
 
-function renderEmpty(visit: Visit, asked: Feed, page: MovementPage): Html {
+function renderEmpty(visit: PageRequest, asked: Feed, page: MovementPage): Html {
   const { link } = visit;
   if (page.next !== undefined) {
     return html`<p>Nothing was found so far. The next page looks further back.</p>`;
@@ -169,7 +169,7 @@ function renderEmpty(visit: Visit, asked: Feed, page: MovementPage): Html {
 }
 
 /** Where the history ends, if that is not where it began. */
-function renderEnd({ format }: Visit, { prunedTo }: MovementPage): Html | undefined {
+function renderEnd({ format }: PageRequest, { prunedTo }: MovementPage): Html | undefined {
   if (prunedTo === 0) return undefined;
   return html`<p class="quiet">The history begins after position ${format.number(prunedTo)}: what
     was before was removed for its age.</p>`;

@@ -5,11 +5,11 @@
 import { openChangeStream } from '../../changes/change-stream.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../limits.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
 /** GET /portal/live: 200, 410, 503 */
-export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
+export async function followLive(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = visit;
   const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));
   const after = findWholeNumber(asked) ?? Infinity;
@@ -20,6 +20,6 @@ export async function followLive(visit: Visit, portal: Portal): Promise<Reply> {
     // A page that is behind by more than it can show is told so, rather than all of that.
     ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
     openStream: visit.openStream,
-    watchClient: visit.watchClient,
+    disconnectSignal: visit.disconnectSignal,
   }, portal);
 }

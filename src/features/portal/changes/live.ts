@@ -5,10 +5,10 @@
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 
 /** `position` is where the catalogue stood when the content was read. */
-export function followChanges(visit: Visit, position: number, content: Content): Html {
+export function followChanges(visit: PageRequest, position: number, content: Content): Html {
   const { account, link } = visit;
   const { locale, timeZone, currency, lowStock } = account;
   return html`<div data-live-from="${link('/live')}" data-live-after="${position}"
@@ -26,7 +26,7 @@ export function showOnChange(types: readonly ChangeType[], content: Content): Ht
 }
 
 /** How low a stock is: nothing where it is not. */
-export function stockLevel(stock: number, { account }: Visit): Content {
+export function stockLevel(stock: number, { account }: PageRequest): Content {
   const [tag, text] = stock === 0 ? ['bad', 'sold out']
     : stock <= account.lowStock ? ['low', 'low'] : ['', ''];
   return html`<span data-live="level"${tag !== '' && html` class="tag ${tag}"`}>${text}</span>`;

@@ -9,7 +9,7 @@ import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id
 import { Form } from './form.ts';
 import { type Content, html } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
-import type { Draft, DraftRoute, OpenVisit, Portal } from '../route.ts';
+import type { Draft, DraftRoute, AnonymousPageRequest, Portal } from '../route.ts';
 
 const FIELD = 'draft';
 /** Names the seller of the form, because its session may have ended when the form is sent. */
@@ -22,7 +22,7 @@ interface Typed {
 }
 
 /** The hidden field that names the seller of a form; absent before the sign-in. */
-export function sellerField({ visitor }: Pick<OpenVisit, 'visitor'>): Content {
+export function sellerField({ visitor }: Pick<AnonymousPageRequest, 'visitor'>): Content {
   return visitor && html`<input type="hidden" name="${SELLER_FIELD}" value="${
     formatSellerId(visitor.account.sellerId)}">`;
 }
@@ -34,7 +34,8 @@ export function readSeller(form: Form): SellerId | undefined {
 
 /** For the hidden field; undefined if it is too long, or if nothing can be encrypted. */
 export async function encryptDraft(
-  visit: OpenVisit, { store, clock, report }: Portal, { sellerId, draftRoute, form }: Typed,
+  visit: AnonymousPageRequest, { store, clock, report }: Portal,
+  { sellerId, draftRoute, form }: Typed,
 ): Promise<string | undefined> {
   const fields = draftRoute.fields.flatMap((name) =>
     form.getAll(name).map((value) => [name, value] as const));
@@ -42,7 +43,7 @@ export async function encryptDraft(
   const text = JSON.stringify(draft);
   if (Buffer.byteLength(text) > DRAFT_LIMIT_BYTES) return undefined;
   try {
-    return await store.seal(text, contextOf(visit));
+    return await store.encrypt(text, contextOf(visit));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     report({ id: 'draft', error }); // the sign-in goes on without it
@@ -52,10 +53,10 @@ export async function encryptDraft(
 
 /** Undefined if the draft is expired, from another browser, or not valid at all. */
 export async function decryptDraft(
-  visit: OpenVisit, { store, clock }: Portal, encrypted: string,
+  visit: AnonymousPageRequest, { store, clock }: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
   if (encrypted === '') return undefined;
-  const text = await store.open(encrypted, contextOf(visit));
+  const text = await store.decrypt(encrypted, contextOf(visit));
   if (text === undefined) return undefined;
   // The cast: nothing else is encrypted for this context.
   const draft = JSON.parse(text) as Draft;
@@ -77,6 +78,6 @@ export function formOf({ fields }: Draft): Form {
 }
 
 /** The form token identifies the browser, as long as nobody is signed in there. */
-function contextOf({ csrfToken }: OpenVisit): string {
+function contextOf({ csrfToken }: AnonymousPageRequest): string {
   return `draft ${csrfToken}`;
 }

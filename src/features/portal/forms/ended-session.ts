@@ -8,24 +8,25 @@ import type { Router } from '../../../http/router.ts';
 import { encryptDraft, readSeller } from './draft.ts';
 import { readForm } from './form.ts';
 import { redirect } from '../html/page.ts';
-import type { DraftRoute, OpenVisit, PageRoute, Portal } from '../route.ts';
+import type { DraftRoute, AnonymousPageRequest, PageRoute, Portal } from '../route.ts';
 import { renderSignInAgain } from '../sign-in/sign-in-forms.ts';
 
 /** `to` is the page after the sign-in. */
-export function leadToSignIn({ link }: OpenVisit, to = '/'): Reply {
+export function leadToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
   const query = to === '' || to === '/' ? '' : `?${new URLSearchParams({ to })}`;
   return redirect(link(`/sign-in${query}`));
 }
 
 /** A file is not kept through the sign-in: the page of the upload says so afterwards. */
-export function leadFromUpload(visit: OpenVisit): Reply {
+export function leadFromUpload(visit: AnonymousPageRequest): Reply {
   const isFile = visit.headers['content-type']?.startsWith('multipart/form-data') === true;
   return leadToSignIn(visit, isFile ? `${visit.path}?done=ended` : '/');
 }
 
 /** Answers a form whose session has ended with the sign-in, which carries its draft. */
 export async function keepDraft(
-  visit: OpenVisit, portal: Portal, router: Router<PageRoute>, draftRoute: DraftRoute | undefined,
+  visit: AnonymousPageRequest, portal: Portal, router: Router<PageRoute>,
+  draftRoute: DraftRoute | undefined,
 ): Promise<Reply> {
   const form = await readForm(visit.request);
   const sellerId = readSeller(form);

@@ -7,7 +7,7 @@ import { CSRF_FIELD } from './csrf.ts';
 import { sellerField } from './draft.ts';
 import type { Faults } from './form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import type { OpenVisit } from '../route.ts';
+import type { AnonymousPageRequest } from '../route.ts';
 
 interface Field {
   readonly name: string;
@@ -37,7 +37,7 @@ export interface Choice {
 
 /** A form that is sent by POST, with the token that tells it from a forged one. */
 export function postForm(
-  visit: Pick<OpenVisit, 'csrfToken' | 'visitor'>, action: string, content: Content,
+  visit: Pick<AnonymousPageRequest, 'csrfToken' | 'visitor'>, action: string, content: Content,
   className = 'stack',
 ): Html {
   return html`<form method="post" action="${action}" class="${className}" novalidate>

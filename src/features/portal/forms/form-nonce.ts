@@ -17,7 +17,7 @@ export function onceField(): Html {
 }
 
 /** Whether the store refused a form because it had been sent before. */
-export function isSentBefore(error: unknown): boolean {
+export function isDuplicateSubmission(error: unknown): boolean {
   return error instanceof AppError && error.code === 'idempotency_mismatch';
 }
 

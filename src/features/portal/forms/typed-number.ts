@@ -3,7 +3,7 @@
  * What could mean thousands is refused, since a price misread costs money.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import type { Parsed } from '../../../domain/validation.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
 import { parseDecimal } from '../../../transfer/decimal.ts';
 
 const THREE_DIGITS_LAST = /^-?(\d+)([.,])(\d{3})$/;
@@ -11,7 +11,7 @@ const THREE_DIGITS_LAST = /^-?(\d+)([.,])(\d{3})$/;
 /** `decimalMark` is that of the locale: it tells decimals from thousands where there are three. */
 export function parseTypedPrice(
   typed: string, { code, decimals }: Currency, decimalMark: '.' | ',',
-): Parsed<number> {
+): ParseResult<number> {
   const [, whole = '', mark, last = ''] = THREE_DIGITS_LAST.exec(typed.trim()) ?? [];
   if (mark === undefined || (decimals === 3 && mark === decimalMark)) {
     return parseDecimal(typed, 'either');
@@ -23,6 +23,6 @@ export function parseTypedPrice(
 }
 
 /** A number that is to be whole; one that is not is read as well, and refused by its reader. */
-export function parseTypedWhole(typed: string): Parsed<number> {
+export function parseTypedWhole(typed: string): ParseResult<number> {
   return parseDecimal(typed, 'unclear', 'whole');
 }

@@ -27,13 +27,13 @@ export interface Format {
   minute(at: number): string;
 }
 
-type Taste = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
+type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
 
 /** Each takes a millisecond to make: those of the sellers who are there are kept. */
 export class Formats {
   readonly #made = new Map<string, Format>();
 
-  get({ locale, timeZone, currency }: Taste): Format {
+  get({ locale, timeZone, currency }: FormatContext): Format {
     const name = `${locale} ${timeZone} ${currency.code}`;
     const known = this.#made.get(name);
     if (known) return known;
@@ -44,7 +44,7 @@ export class Formats {
   }
 }
 
-function makeFormat({ locale, timeZone, currency }: Taste): Format {
+function makeFormat({ locale, timeZone, currency }: FormatContext): Format {
   const numbers = new Intl.NumberFormat(locale);
   const deltas = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
   const { code, decimals } = currency;

@@ -9,7 +9,7 @@ import { CSRF_FIELD } from '../forms/csrf.ts';
 import { faultSummary } from '../forms/fields.ts';
 import { NO_FAULTS } from '../forms/form.ts';
 import { type Content, html, type Html } from './html.ts';
-import type { OpenVisit, Portal, Visit } from '../route.ts';
+import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
 
 export interface PageContent {
   /** In the title of the window and as the heading of the page. */
@@ -58,7 +58,7 @@ function describeSafety(origin: string): Record<string, string> {
 }
 
 /** A page of somebody who is signed in, with the navigation. */
-export function renderPage(visit: Visit, portal: Portal, page: PageContent): Reply {
+export function renderPage(visit: PageRequest, portal: Portal, page: PageContent): Reply {
   const { account, csrfToken, link } = visit;
   const header = html`<header class="top">
     <button type="button" class="menu-button small" popovertarget="menu">Menu</button>
@@ -84,7 +84,7 @@ export function renderPage(visit: Visit, portal: Portal, page: PageContent): Rep
 
 /** A page for anybody: one column, and nothing that leads elsewhere. */
 export function renderOpenPage(
-  visit: Pick<OpenVisit, 'link' | 'site'>, portal: Portal, page: PageContent,
+  visit: Pick<AnonymousPageRequest, 'link' | 'site'>, portal: Portal, page: PageContent,
 ): Reply {
   const header = html`<header class="top"><span class="shop">Seller portal</span></header>`;
   const main = html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`;
@@ -104,7 +104,7 @@ interface Frame {
 }
 
 function render(
-  visit: Pick<OpenVisit, 'link' | 'site'>, { assets }: Portal, page: PageContent,
+  visit: Pick<AnonymousPageRequest, 'link' | 'site'>, { assets }: Portal, page: PageContent,
   { header, main, isOpen }: Frame,
 ): Reply {
   const asset = (name: string): string => visit.link(`/assets/${assets.pathOf(name)}`);
@@ -140,7 +140,7 @@ ${header}
   };
 }
 
-function renderSection({ path: here, link }: Visit, path: string, name: string): Html {
+function renderSection({ path: here, link }: PageRequest, path: string, name: string): Html {
   const isIn = here === path || (path !== '/' && here.startsWith(`${path}/`));
   const mark = here === path ? 'page' : 'true';
   return html`<li><a href="${link(path)}"${isIn && html` aria-current="${mark}"`}>${name}</a></li>`;

@@ -6,7 +6,7 @@ import { createProblem, describeProblem } from '../../../http/response/problem.t
 import type { Reply } from '../../../http/response/reply.ts';
 import { html } from './html.ts';
 import { type PageContent, renderOpenPage, renderPage } from './page.ts';
-import type { OpenVisit, Portal, Visit } from '../route.ts';
+import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This could not be understood',
@@ -22,7 +22,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** Has the navigation if `visit` is that of a signed-in user. */
 export function renderRefusal(
-  error: unknown, portal: Portal, visit: Visit | Pick<OpenVisit, 'link' | 'site'>,
+  error: unknown, portal: Portal, visit: PageRequest | Pick<AnonymousPageRequest, 'link' | 'site'>,
 ): Reply {
   // One of the two is told of what is no fault of the client: it is one event.
   const problem = describeProblem(error, portal.report);

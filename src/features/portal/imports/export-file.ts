@@ -7,7 +7,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { type Choice, selectField } from '../forms/fields.ts';
 import { html, type Html } from '../html/html.ts';
 import { readSearch } from '../products/product-search.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 const FORMATS: readonly Choice[] = [
   { value: 'csv', label: 'CSV, for spreadsheets' },
@@ -15,7 +15,7 @@ const FORMATS: readonly Choice[] = [
 ];
 
 /** GET /portal/export: 200, 400, 503 */
-export async function exportFile(visit: Visit, portal: Portal): Promise<Reply> {
+export async function exportFile(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId }, position, openStream } = visit;
   const { list, faults } = readSearch(visit, portal);
   if (faults.size > 0) {
@@ -32,7 +32,7 @@ export async function exportFile(visit: Visit, portal: Portal): Promise<Reply> {
   return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };
 }
 
-export function renderExport({ link }: Visit): Html {
+export function renderExport({ link }: PageRequest): Html {
   return html`<section class="card" aria-labelledby="export"><h2 id="export">Export products</h2>
     <form method="get" action="${link('/export')}" class="stack">
       <p>All products, as they stand at one moment. To export some of them, search for them among
@@ -44,7 +44,7 @@ export function renderExport({ link }: Visit): Html {
 }
 
 /** Send the form of a search to the export: links would say all of it again, twice. */
-export function renderExportButtons({ link }: Visit, formId: string): Html {
+export function renderExportButtons({ link }: PageRequest, formId: string): Html {
   const button = (format: string, label: string): Html => html`<button class="small"
     form="${formId}" formaction="${link('/export')}" name="format" value="${format}">${
   label}</button>`;

@@ -9,19 +9,19 @@ import type { ProductImport } from './product-import.ts';
 import type { ImportSettings } from './row-reading.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 import { renderPreview } from './preview-page.ts';
 import { renderProgress, renderResult } from './progress-page.ts';
 import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './settings-page.ts';
 
 /** GET /portal/import/{id}: 200, 404 */
-export async function showImport(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showImport(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderImport(visit, portal, find(visit, portal));
 }
 
 /** POST /portal/import/{id}: 303, 404 */
-export async function tryImport(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function tryImport(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const one = find(visit, portal);
   one.try(readSettings(form, one));
   return settle(visit, one);
@@ -36,7 +36,7 @@ export const importDraft: DraftRoute = {
 };
 
 /** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
-export async function commitImport(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function commitImport(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const one = find(visit, portal);
   try {
     const hasBegun = one.commit(findWholeNumber(form.get('revision')));
@@ -51,21 +51,23 @@ export async function commitImport(visit: Visit, portal: Portal, form: Form): Pr
 }
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
-export async function cancelImport(visit: Visit, portal: Portal): Promise<Reply> {
+export async function cancelImport(visit: PageRequest, portal: Portal): Promise<Reply> {
   const one = find(visit, portal);
   if (one.phase === 'importing') one.cancel();
   return settle(visit, one);
 }
 
 /** POST /portal/import/{id}/discard: 303, 404 */
-export async function discardImport(visit: Visit, { productImports }: Portal): Promise<Reply> {
+export async function discardImport(
+  visit: PageRequest, { productImports }: Portal,
+): Promise<Reply> {
   const { account, parameters, link } = visit;
   await productImports.discard(account.sellerId, parameters['id'] ?? '');
   return redirect(link('/import'));
 }
 
 /** GET /portal/import/{id}/refused: 200, 404 */
-export async function readRefusedRows(visit: Visit, portal: Portal): Promise<Reply> {
+export async function readRefusedRows(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { isBusy, refused: { file }, upload: { name, head } } = find(visit, portal);
   if (isBusy || !file) throw new AppError('not_found', 'There is no file of refused rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
@@ -81,12 +83,12 @@ export async function readRefusedRows(visit: Visit, portal: Portal): Promise<Rep
 }
 
 /** To the page of the import, which most have come to the end of by then. */
-export async function settle({ link }: Visit, one: ProductImport): Promise<Reply> {
+export async function settle({ link }: PageRequest, one: ProductImport): Promise<Reply> {
   await one.settle(IMPORT_SETTLE_MS);
   return redirect(link(`/import/${one.id}`));
 }
 
-function find({ account, parameters }: Visit, { productImports }: Portal): ProductImport {
+function find({ account, parameters }: PageRequest, { productImports }: Portal): ProductImport {
   return productImports.get(account.sellerId, parameters['id'] ?? '');
 }
 
@@ -96,7 +98,7 @@ const TITLES: Readonly<Record<ProductImport['phase'], string>> = {
 };
 
 function renderImport(
-  visit: Visit, portal: Portal, one: ProductImport,
+  visit: PageRequest, portal: Portal, one: ProductImport,
   { status = 200, fault, settings = one.settings }: {
     readonly status?: number; readonly fault?: string; readonly settings?: ImportSettings;
   } = {},
@@ -109,7 +111,7 @@ function renderImport(
   });
 }
 
-function renderPhase(visit: Visit, one: ProductImport, settings: ImportSettings): Content {
+function renderPhase(visit: PageRequest, one: ProductImport, settings: ImportSettings): Content {
   const { phase } = one;
   const act = (name: string, label: string): Content => {
     const button = html`<button class="plain">${label}</button>`;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import { AtOnce } from '../../../http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
   UPLOAD_LIMIT_BYTES, UPLOADS_AT_ONCE_LIMIT, UPLOADS_PER_SELLER_LIMIT,
@@ -18,7 +18,7 @@ export class Imports {
   readonly #means: ImportMeans;
   /** The one that was uploaded last comes last. */
   readonly #imports = new Map<string, ProductImport>();
-  readonly #uploads = new AtOnce<SellerId>('uploads', {
+  readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
     all: UPLOADS_AT_ONCE_LIMIT, perOwner: UPLOADS_PER_SELLER_LIMIT,
   });
   readonly #sweeping: NodeJS.Timeout;
@@ -37,7 +37,7 @@ export class Imports {
   async receive(
     importer: Importer, name: string, content: AsyncIterable<Buffer>,
   ): Promise<ProductImport> {
-    const end = this.#uploads.begin(importer.sellerId);
+    const end = this.#uploads.acquire(importer.sellerId);
     try {
       const file = await TemporaryFile.create(this.#means.folder);
       try {

@@ -7,13 +7,13 @@ import type { Difference, Preview } from './preview.ts';
 import type { ProductImport } from './product-import.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../html/list.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import {
   countPercent, countRows, formatSize, renderAdvice, renderCounts,
 } from './progress-page.ts';
 
-export function renderPreview(visit: Visit, one: ProductImport): Content {
+export function renderPreview(visit: PageRequest, one: ProductImport): Content {
   const { preview, problem, columns } = one;
   if (columns && !columns.isUsable) return renderMissing(columns.missing);
   if (!preview) {
@@ -41,7 +41,7 @@ function renderMissing(missing: readonly string[]): Html {
 }
 
 function describeExtent(
-  { format }: Visit, { progress, upload }: ProductImport, { isWhole }: Preview,
+  { format }: PageRequest, { progress, upload }: ProductImport, { isWhole }: Preview,
 ): string {
   const rows = countRows(format, progress.rows);
   const size = formatSize(format, upload.file.sizeBytes);
@@ -51,7 +51,7 @@ function describeExtent(
     + 'imported, and may have rows that are refused.';
 }
 
-function renderCommit(visit: Visit, one: ProductImport, { isWhole }: Preview): Html {
+function renderCommit(visit: PageRequest, one: ProductImport, { isWhole }: Preview): Html {
   const { created, updated } = one.progress.counts;
   if (isWhole && created + updated === 0) {
     return html`<p><strong>There is nothing to import:</strong> no product would be created or

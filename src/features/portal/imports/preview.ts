@@ -1,5 +1,5 @@
 /** What an import would do, found out by trying it: counts, and the first rows of each kind. */
-import { openTrial } from '../../imports/import-target.ts';
+import { createDryRunTarget } from '../../imports/import-target.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { completeProduct, type NewProduct } from '../../../domain/catalogue/product.ts';
@@ -42,7 +42,7 @@ export async function previewRows(
 ): Promise<Preview> {
   const differences = new Map<string, Difference>();
   const refused: RefusedRow[] = [];
-  const target = openTrial(store, { sellerId, position: 0 }, rows.settings.mode);
+  const target = createDryRunTarget(store, { sellerId, position: 0 }, rows.settings.mode);
   for await (const outcomes of progress.take(rows, target)) {
     for (const { line, sku, status, errors, content } of outcomes) {
       if (errors && refused.length < PREVIEW_ROWS_SHOWN) {

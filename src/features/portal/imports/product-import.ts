@@ -4,22 +4,22 @@
  * after the other. What was written stays, whatever ends it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { openCatalogue } from '../../imports/import-target.ts';
+import { createWriteTarget } from '../../imports/import-target.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { AtOnce } from '../../../http/concurrency-limiter.ts';
+import type { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import { describeProblem, type ErrorReport } from '../../../http/response/problem.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Author } from '../../../store/write.ts';
+import type { Actor } from '../../../store/write.ts';
 import { type ColumnMatch, matchColumns } from '../../../transfer/columns.ts';
 import type { FileHead } from './file-head.ts';
 import { type Preview, previewRows } from './preview.ts';
-import { RefusedRows } from './rejected-rows.ts';
+import { RejectedRows } from './rejected-rows.ts';
 import { type ImportSettings, RowProgress, toCsvSettings } from './row-reading.ts';
 import type { TemporaryFile } from './temporary-file.ts';
 
 /** Who imports, and in what their prices are. */
-export interface Importer extends Author {
+export interface Importer extends Actor {
   readonly currency: Currency;
 }
 
@@ -27,7 +27,7 @@ export interface Importer extends Author {
 export interface ImportMeans {
   readonly store: Store;
   /** Imports under way, those of the API among them. */
-  readonly slots: AtOnce<SellerId>;
+  readonly slots: ConcurrencyLimiter<SellerId>;
   /** Where files are made, and how much they may take of it. */
   readonly folder: string;
   readonly keptLimitBytes: number;
@@ -54,7 +54,7 @@ export class ProductImport {
   readonly importer: Importer;
   readonly upload: UploadedFile;
   readonly #means: ImportMeans;
-  readonly #refused: RefusedRows;
+  readonly #refused: RejectedRows;
   #phase: ImportPhase = 'ready';
   #settings = BEGINNING;
   #revision = 0;
@@ -71,7 +71,7 @@ export class ProductImport {
     this.importer = importer;
     this.upload = upload;
     this.#means = means;
-    this.#refused = new RefusedRows(means.folder, { format, open: () => file.read() });
+    this.#refused = new RejectedRows(means.folder, { format, open: () => file.read() });
     this.#progress = new RowProgress(file.sizeBytes);
     this.#touchedAt = means.clock();
   }
@@ -121,7 +121,7 @@ export class ProductImport {
     return this.#problem;
   }
 
-  get refused(): Pick<RefusedRows, 'file' | 'isWhole'> {
+  get refused(): Pick<RejectedRows, 'file' | 'isWhole'> {
     return this.#refused;
   }
 
@@ -154,7 +154,7 @@ export class ProductImport {
    */
   commit(revision: number | undefined): boolean {
     if (this.#phase !== 'ready' || !this.#preview || revision !== this.#revision) return false;
-    const end = this.#means.slots.begin(this.importer.sellerId);
+    const end = this.#means.slots.acquire(this.importer.sellerId);
     this.#begin('importing');
     this.#task = this.#import(end, this.#abort.signal);
     return true;
@@ -200,7 +200,7 @@ export class ProductImport {
     const progress = this.#progress;
     let end: (() => void) | undefined;
     try {
-      end = slots.begin(sellerId);
+      end = slots.acquire(sellerId);
       const preview = await previewRows({ store, sellerId }, this.#rowFile(), progress, signal);
       if (!signal.aborted) this.#preview = preview;
     } catch (error) {
@@ -227,7 +227,7 @@ export class ProductImport {
   /** Whether it came to the end of the file. */
   async #write(signal: AbortSignal): Promise<boolean> {
     const { mode } = this.#settings;
-    const target = openCatalogue(this.#means.store, this.importer, mode, undefined);
+    const target = createWriteTarget(this.#means.store, this.importer, mode, undefined);
     try {
       for await (const outcomes of this.#progress.take(this.#rowFile(), target)) {
         for (const { line, errors } of outcomes) if (errors) await this.#refused.add(line, errors);

@@ -5,7 +5,7 @@ import type { ProductImport } from './product-import.ts';
 import type { RowCounts, RowProgress } from './row-reading.ts';
 import { PREVIEW_REASON_BYTES } from '../limits.ts';
 import { facts } from '../html/list.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import { advise } from './settings-page.ts';
 
@@ -22,7 +22,7 @@ export function countPercent({ readBytes, sizeBytes }: RowProgress): number {
 }
 
 /** What goes on, in a part of the page that a script keeps up to date. */
-export function renderProgress({ format, link }: Visit, one: ProductImport): Html {
+export function renderProgress({ format, link }: PageRequest, one: ProductImport): Html {
   const { progress, phase } = one;
   const percent = countPercent(progress);
   const [read, size] = [progress.readBytes, progress.sizeBytes].map((n) => formatSize(format, n));
@@ -37,7 +37,7 @@ export function renderProgress({ format, link }: Visit, one: ProductImport): Htm
 }
 
 /** How an import has ended. */
-export function renderResult({ format, link }: Visit, one: ProductImport): Html {
+export function renderResult({ format, link }: PageRequest, one: ProductImport): Html {
   const { phase, progress, problem } = one;
   const rows = countRows(format, progress.rows);
   const isSmooth = phase === 'done' && progress.counts.failed === 0;

@@ -3,15 +3,15 @@
  * bound, and a full disk ends it: neither is a reason to break the import off.
  */
 import { AppError, type Issue } from '../../../domain/error.ts';
-import { FailedRows, type RowSource } from '../../../transfer/rejected-rows.ts';
+import { RejectedRowsReader, type RowSource } from '../../../transfer/rejected-rows.ts';
 import { REFUSED_ROWS_LIMIT_BYTES } from '../limits.ts';
 import { TemporaryFile } from './temporary-file.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
-export class RefusedRows {
+export class RejectedRows {
   readonly #folder: string;
-  readonly #rows: FailedRows;
+  readonly #rows: RejectedRowsReader;
   #file: TemporaryFile | undefined;
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
@@ -19,7 +19,7 @@ export class RefusedRows {
 
   constructor(folder: string, source: RowSource) {
     this.#folder = folder;
-    this.#rows = new FailedRows(source, (piece) => this.#append(piece));
+    this.#rows = new RejectedRowsReader(source, (piece) => this.#append(piece));
   }
 
   /** Undefined where no row was refused, or none could be kept. */

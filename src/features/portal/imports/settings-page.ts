@@ -7,7 +7,7 @@ import type { ProductImport } from './product-import.ts';
 import type { ImportSettings } from './row-reading.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import { cell, headCell, table } from '../html/list.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 
 type Columns = NonNullable<ProductImport['columns']>;
@@ -20,7 +20,7 @@ const MEMBER_NAMES: Readonly<Record<Member, string>> = {
 const UPSERT_LABEL = 'Change it to what the file says';
 const MODES: readonly Choice[] = [
   { value: 'upsert', label: UPSERT_LABEL },
-  { value: 'create', label: 'Leave it as it is, and refuse the row' },
+  { value: 'create', label: 'Leave it is, and refuse the row' },
 ];
 
 /** The names of the fields. */
@@ -69,7 +69,7 @@ export function advise({ phase, progress, upload: { head } }: ProductImport): st
 }
 
 export function renderSettings(
-  visit: Visit, one: ProductImport, settings: ImportSettings,
+  visit: PageRequest, one: ProductImport, settings: ImportSettings,
 ): Html {
   const { columns, upload: { head } } = one;
   const content = html`

@@ -15,7 +15,7 @@ import {
 } from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import { renderExport } from './export-file.ts';
 import { settle } from './import-page.ts';
@@ -30,12 +30,14 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/import: 200 */
-export async function showImports(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showImports(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderImports(visit, portal, NO_FAULTS);
 }
 
 /** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
-export async function uploadFile(visit: Visit, portal: Portal, secret: string): Promise<Reply> {
+export async function uploadFile(
+  visit: PageRequest, portal: Portal, secret: string,
+): Promise<Reply> {
   try {
     return await settle(visit, await receive(visit, portal, secret));
   } catch (error) {
@@ -46,7 +48,7 @@ export async function uploadFile(visit: Visit, portal: Portal, secret: string): 
 
 /** Takes the file once the token before it was checked. */
 async function receive(
-  visit: Visit, { productImports }: Portal, secret: string,
+  visit: PageRequest, { productImports }: Portal, secret: string,
 ): Promise<ProductImport> {
   const { request, account } = visit;
   let token = '';
@@ -69,7 +71,7 @@ function readName({ fileName = '' }: FormPart): string {
   return name.slice(0, FILE_NAME_LIMIT_CHARACTERS).toWellFormed();
 }
 
-function renderImports(visit: Visit, portal: Portal, faults: Faults): Reply {
+function renderImports(visit: PageRequest, portal: Portal, faults: Faults): Reply {
   return renderPage(visit, portal, {
     title: 'Import and export',
     status: faults.size === 0 ? 200 : 422,
@@ -81,7 +83,7 @@ function renderImports(visit: Visit, portal: Portal, faults: Faults): Reply {
   });
 }
 
-function renderUpload({ link, csrfToken, format }: Visit, faults: Faults): Html {
+function renderUpload({ link, csrfToken, format }: PageRequest, faults: Faults): Html {
   const fault = faults.get('file');
   const described = fault === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
   const most = formatSize(format, UPLOAD_LIMIT_BYTES);
@@ -117,7 +119,7 @@ const PHASES: Readonly<Record<ProductImport['phase'], Html>> = {
   broken: html`<span class="tag bad">Broken off</span>`,
 };
 
-function renderRecent({ account, format, link }: Visit, { productImports }: Portal): Html {
+function renderRecent({ account, format, link }: PageRequest, { productImports }: Portal): Html {
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
     columns: [

@@ -7,12 +7,12 @@ import { html } from '../html/html.ts';
 import { readOnce } from '../forms/form-nonce.ts';
 import { readOverlap } from '../forms/overlap.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { renderMadeKey } from './key-making.ts';
 import { getKey, pathOf, renderUse } from './keys.ts';
 
 /** POST /portal/keys/{key_id}/rotate: 200, 400, 404, 409 */
-export async function rotateKey(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function rotateKey(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId, id, scopes } = await getKey(visit, portal);
   const overlapMs = readOverlap(form);
   const once = readOnce(form);
@@ -23,7 +23,7 @@ export async function rotateKey(visit: Visit, portal: Portal, form: Form): Promi
 }
 
 /** GET /portal/keys/{key_id}/revoke: 200, 404 */
-export async function showRevocation(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showRevocation(visit: PageRequest, portal: Portal): Promise<Reply> {
   const key = await getKey(visit, portal);
   const { link } = visit;
   return renderPage(visit, portal, {
@@ -39,7 +39,7 @@ export async function showRevocation(visit: Visit, portal: Portal): Promise<Repl
 }
 
 /** POST /portal/keys/{key_id}/revoke: 303, 404 */
-export async function revokeKey(visit: Visit, portal: Portal): Promise<Reply> {
+export async function revokeKey(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { sellerId, id } = await getKey(visit, portal);
   await portal.store.revokeKey({ sellerId, keyId: id }, visit.address);
   return redirect(visit.link('/keys?done=revoked'));

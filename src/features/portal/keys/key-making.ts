@@ -11,7 +11,7 @@ import { AppError } from '../../../domain/error.ts';
 import {
   DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
 } from '../../../domain/limits.ts';
-import type { Parsed } from '../../../domain/validation.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
 import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
@@ -20,9 +20,9 @@ import {
 import { type Faults, Form, NO_FAULTS, readFaults } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderNewKey } from './new-key.ts';
-import { isSentBefore, onceField, readOnce } from '../forms/form-nonce.ts';
+import { isDuplicateSubmission, onceField, readOnce } from '../forms/form-nonce.ts';
 import { renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findEndOfDay } from '../forms/zoned-day.ts';
 
 const MEANINGS: Readonly<Record<Scope, string>> = {
@@ -46,12 +46,12 @@ const EXPIRIES: readonly Choice[] = [
 ];
 
 /** GET /portal/keys/new: 200 */
-export async function showKeyForm(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showKeyForm(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderForm(visit, portal, new Form(), NO_FAULTS);
 }
 
 /** POST /portal/keys/new: 200, 400, 409, 422 */
-export async function makeKey(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function makeKey(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const read = readKey(form, visit.account, portal.clock());
   if ('faults' in read) return renderForm(visit, portal, form, read.faults);
   const secret = generateApiKey();
@@ -75,7 +75,7 @@ export const keyDraft: DraftRoute = {
 
 /** Makes a key and shows its secret; or says that this was done before. */
 export async function renderMadeKey(
-  visit: Visit, portal: Portal,
+  visit: PageRequest, portal: Portal,
   { secret, scopes }: { readonly secret: ApiKeySecret; readonly scopes: readonly Scope[] },
   make: () => Promise<ApiKey>,
 ): Promise<Reply> {
@@ -86,7 +86,7 @@ export async function renderMadeKey(
       title: `New key: ${name}`, content: html`${renderNewKey(visit, secret, scopes)}${back}`,
     });
   } catch (error) {
-    if (!isSentBefore(error)) throw error;
+    if (!isDuplicateSubmission(error)) throw error;
     return renderPage(visit, portal, {
       title: 'This key was made already',
       status: 409,
@@ -122,7 +122,7 @@ function readKey(
 /** Undefined for a key that never expires. */
 function parseExpiry(
   form: Form, { timeZone }: Account, now: number,
-): Parsed<number | undefined> {
+): ParseResult<number | undefined> {
   const [expires, day] = [form.get('expires'), form.getTrimmed('day')];
   const fail = (detail: string) => ({ fault: { code: 'range', detail } as const });
   if (expires !== ON_DAY) {
@@ -137,7 +137,7 @@ function parseExpiry(
 }
 
 function renderForm(
-  visit: Visit, portal: Portal, form: Form, faults: Faults, refusal?: string,
+  visit: PageRequest, portal: Portal, form: Form, faults: Faults, refusal?: string,
 ): Reply {
   return renderPage(visit, portal, {
     title: 'New API key',

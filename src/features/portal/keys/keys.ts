@@ -12,7 +12,7 @@ import { cell, facts, headCell, pager, table } from '../html/list.ts';
 import { onceField } from '../forms/form-nonce.ts';
 import { OVERLAPS } from '../forms/overlap.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 const DONE = new Map([
   ['revoked', 'The key is revoked: whatever is sent with it is refused.'],
@@ -24,7 +24,7 @@ const COLUMNS = [
 ];
 
 /** GET /portal/keys: 200 */
-export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showKeys(visit: PageRequest, portal: Portal): Promise<Reply> {
   const after = readKeyId(visit, visit.query.get('after') ?? '');
   const found = await portal.store.listKeys(
     visit.account.sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
@@ -53,7 +53,7 @@ export async function showKeys(visit: Visit, portal: Portal): Promise<Reply> {
 }
 
 /** GET /portal/keys/{key_id}: 200, 404 */
-export async function showKey(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showKey(visit: PageRequest, portal: Portal): Promise<Reply> {
   const key = await getKey(visit, portal);
   const { format } = visit;
   const { byKey: usage } = await readDayUsage(portal, key.sellerId);
@@ -82,7 +82,7 @@ export async function showKey(visit: Visit, portal: Portal): Promise<Reply> {
 }
 
 /** The key that the path names. @throws AppError `not_found`, alike whoever else's it is */
-export async function getKey(visit: Visit, { store }: Portal): Promise<ApiKey> {
+export async function getKey(visit: PageRequest, { store }: Portal): Promise<ApiKey> {
   const { sellerId } = visit.account;
   const keyId = readKeyId(visit, visit.parameters['key_id'] ?? '');
   const key = keyId === undefined ? undefined : await store.findKey({ sellerId, keyId });
@@ -99,13 +99,15 @@ function isLive({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 
-export function renderUse({ format }: Visit, { lastUsedAt, lastUsedAddress }: ApiKey): Content {
+export function renderUse(
+  { format }: PageRequest, { lastUsedAt, lastUsedAddress }: ApiKey,
+): Content {
   if (lastUsedAt === undefined) return 'never';
   return html`${format.timeElement(lastUsedAt)} from <code>${lastUsedAddress}</code>`;
 }
 
 function renderRow(
-  visit: Visit, key: ApiKey, now: number, usage: Usage | undefined,
+  visit: PageRequest, key: ApiKey, now: number, usage: Usage | undefined,
 ): Content {
   const { format, link } = visit;
   return [
@@ -121,7 +123,7 @@ function renderRow(
   ];
 }
 
-function renderUsage({ format }: Visit, usage: Usage | undefined): Content {
+function renderUsage({ format }: PageRequest, usage: Usage | undefined): Content {
   if (!usage) return 'no requests';
   const { requests, refusals } = usage;
   return html`${format.number(requests)} ${requests === 1 ? 'request' : 'requests'},
@@ -150,7 +152,7 @@ function formatRange(range: string): string {
   return range.replace(range.includes(':') ? /\/128$/ : /\/32$/, '');
 }
 
-function renderActions(visit: Visit, key: ApiKey): Html {
+function renderActions(visit: PageRequest, key: ApiKey): Html {
   const { link } = visit;
   return html`<div class="columns">
     <section class="card" aria-labelledby="rotate">
@@ -176,7 +178,7 @@ function formatId({ sellerId, id }: ApiKey): string {
 }
 
 /** Undefined for a text that is no id of a key of this shop. */
-function readKeyId({ account }: Visit, text: string): KeyId | undefined {
+function readKeyId({ account }: PageRequest, text: string): KeyId | undefined {
   const reference = parseKeyId(text);
   return reference?.sellerId === account.sellerId ? reference.keyId : undefined;
 }

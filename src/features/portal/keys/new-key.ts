@@ -4,14 +4,15 @@ import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
 import { copyable } from '../html/copyable.ts';
 import { html, type Html } from '../html/html.ts';
-import type { OpenVisit } from '../route.ts';
+import type { AnonymousPageRequest } from '../route.ts';
 
 /** Of what the key may do, two lines. */
 const LINES_SHOWN = 2;
 const SAMPLE = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
 
 export function renderNewKey(
-  { site }: Pick<OpenVisit, 'site'>, secret: ApiKeySecret, scopes: readonly Scope[] = SCOPES,
+  { site }: Pick<AnonymousPageRequest, 'site'>, secret: ApiKeySecret,
+  scopes: readonly Scope[] = SCOPES,
 ): Html {
   const lines = describeTrials(site.url, secret).filter(({ scope }) => scopes.includes(scope));
   return html`<section class="card" aria-labelledby="new-key">

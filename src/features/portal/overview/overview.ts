@@ -16,15 +16,15 @@ import { cell, headCell, numberCell, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
 import { pathOf } from '../products/product-path.ts';
 import { renderRequests } from './request-stats.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 /** GET /portal: 200 */
-export async function showOverview(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showOverview(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = visit;
   const today = Math.floor(portal.clock() / DAY_MS);
   const since = today - OVERVIEW_DAYS + 1;
   const [figures, days, requests] = await Promise.all([
-    readFigures(visit, portal),
+    readMetrics(visit, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
     renderRequests(visit, portal),
   ]);
@@ -53,8 +53,8 @@ interface Figures {
 }
 
 /** Undefined while the projection has not come to where the catalogue stands. */
-async function readFigures(
-  { account: { sellerId, lowStock }, position }: Visit, { store }: Portal,
+async function readMetrics(
+  { account: { sellerId, lowStock }, position }: PageRequest, { store }: Portal,
 ): Promise<Figures | undefined> {
   try {
     const [totals, lowCount, page] = await Promise.all([
@@ -72,7 +72,7 @@ async function readFigures(
   }
 }
 
-function renderFigures({ format, link }: Visit, { totals, lowCount }: Figures): Html {
+function renderFigures({ format, link }: PageRequest, { totals, lowCount }: Figures): Html {
   const { products, units, valueMinor } = totals;
   const isMore = lowCount >= LOW_STOCK_COUNT_LIMIT;
   return html`<div class="figures">
@@ -96,7 +96,7 @@ function figure(name: string, value: string, href?: string): Html {
       : html`<a href="${href}">${value}</a>`}</p></section>`;
 }
 
-function renderWelcome({ link }: Visit): Html {
+function renderWelcome({ link }: PageRequest): Html {
   return html`<div class="empty"><p>Your catalogue is empty. Bring your products in:</p>
     <p class="row middle centre">
       <a class="button main" href="${link('/import')}">Import a file</a>
@@ -104,7 +104,7 @@ function renderWelcome({ link }: Visit): Html {
       <a class="button" href="${link('/keys/new')}">Make an API key</a></p></div>`;
 }
 
-function renderDays({ format }: Visit, days: readonly StockDay[], since: number): Html {
+function renderDays({ format }: PageRequest, days: readonly StockDay[], since: number): Html {
   const byDay = new Map(days.map((day) => [day.day, day]));
   const bars = Array.from({ length: OVERVIEW_DAYS }, (_, index) => {
     const day = since + index;
@@ -119,7 +119,7 @@ function renderDays({ format }: Visit, days: readonly StockDay[], since: number)
   });
 }
 
-function renderLowStock(visit: Visit, { low, lowCount }: Figures): Html {
+function renderLowStock(visit: PageRequest, { low, lowCount }: Figures): Html {
   const { account, format, link } = visit;
   return html`<section aria-labelledby="low">
     <h2 id="low">Low stock</h2>

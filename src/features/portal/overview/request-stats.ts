@@ -6,11 +6,11 @@ import { DAY_HOURS, readDayUsage, type Usage } from './day-usage.ts';
 import { html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { headCell, numberCell, table } from '../html/list.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 const KEYS_SHOWN = 10;
 
-export async function renderRequests(visit: Visit, portal: Portal): Promise<Html> {
+export async function renderRequests(visit: PageRequest, portal: Portal): Promise<Html> {
   const { account: { sellerId }, format, link } = visit;
   const usage = await readDayUsage(portal, sellerId);
   const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
@@ -31,7 +31,7 @@ export async function renderRequests(visit: Visit, portal: Portal): Promise<Html
 }
 
 async function renderKeys(
-  { account: { sellerId }, format, link }: Visit, { store }: Portal,
+  { account: { sellerId }, format, link }: PageRequest, { store }: Portal,
   byKey: ReadonlyMap<KeyId, Usage>,
 ): Promise<Html> {
   const busiest = [...byKey].sort(([, one], [, other]) => other.requests - one.requests)

@@ -5,7 +5,7 @@ import { type Faults, NO_FAULTS } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { onceField } from '../forms/form-nonce.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
 
 interface Refusal {
@@ -15,7 +15,7 @@ interface Refusal {
 }
 
 export function renderNewProduct(
-  visit: Visit, portal: Portal, texts: ProductTexts, refusal?: Refusal,
+  visit: PageRequest, portal: Portal, texts: ProductTexts, refusal?: Refusal,
 ): Reply {
   const { faults = NO_FAULTS, detail } = refusal ?? {};
   return renderPage(visit, portal, {
@@ -27,7 +27,7 @@ export function renderNewProduct(
 }
 
 /** What becomes of an edit where the product is gone. */
-export function renderGoneProduct(visit: Visit, portal: Portal, texts: ProductTexts): Reply {
+export function renderGoneProduct(visit: PageRequest, portal: Portal, texts: ProductTexts): Reply {
   return renderPage(visit, portal, {
     title: 'Someone else deleted this product',
     status: 404,
@@ -39,7 +39,7 @@ export function renderGoneProduct(visit: Visit, portal: Portal, texts: ProductTe
   });
 }
 
-function renderForm(visit: Visit, texts: ProductTexts, faults: Faults): Html {
+function renderForm(visit: PageRequest, texts: ProductTexts, faults: Faults): Html {
   return postForm(visit, visit.link('/products/new'), html`${onceField()}
     ${productFields(visit, texts, faults)}
     <div class="actions"><button>Create the product</button>

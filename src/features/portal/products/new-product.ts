@@ -3,22 +3,24 @@ import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Form } from '../forms/form.ts';
-import { isSentBefore, readOnce } from '../forms/form-nonce.ts';
+import { isDuplicateSubmission, readOnce } from '../forms/form-nonce.ts';
 import { redirect } from '../html/page.ts';
 import { renderNewProduct } from './new-product-form.ts';
 import {
   NO_TEXTS, parseTexts, type ProductTexts, readTaken, readTexts, SENT_BEFORE,
 } from './product-form.ts';
 import { pathOf } from './product-path.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 
 /** GET /portal/products/new: 200 */
-export async function showNewProduct(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showNewProduct(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderNewProduct(visit, portal, NO_TEXTS);
 }
 
 /** POST /portal/products/new: 303, 400, 409, 422 */
-export async function createProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function createProduct(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const texts = readNewTexts(form);
   const read = parseTexts(texts, visit, parseNewProduct);
   if (read.faults) {
@@ -30,7 +32,7 @@ export async function createProduct(visit: Visit, portal: Portal, form: Form): P
     const { id } = await portal.store.createProduct(write, read.value);
     return redirect(visit.link(`${pathOf({ sellerId, id })}?done=created`));
   } catch (error) {
-    if (isSentBefore(error)) {
+    if (isDuplicateSubmission(error)) {
       return renderNewProduct(visit, portal, texts, { status: 409, detail: SENT_BEFORE });
     }
     const faults = readTaken(error);

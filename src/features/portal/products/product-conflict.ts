@@ -10,7 +10,7 @@ import type { Faults, Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { describeTexts, PRODUCT_LABELS } from './product-form.ts';
 import {
   EDITED_FIELDS, type EditedField, formatBase, mergeProduct, type Side, type SubmittedEdit,
@@ -36,7 +36,7 @@ export function readChoices(form: Form): SubmittedEdit['choices'] {
 
 /** `product` is the current version, with which the edit collides. */
 export function renderConflict(
-  visit: Visit, portal: Portal, product: Product, edit: SubmittedEdit,
+  visit: PageRequest, portal: Portal, product: Product, edit: SubmittedEdit,
 ): Reply {
   const { merged, collisions, kept } = mergeProduct(edit, product);
   const now = describeTexts(product, visit.format);

@@ -9,17 +9,19 @@ import { facts } from '../html/list.ts';
 import { onceField, readOnce } from '../forms/form-nonce.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { pathOf } from './product-path.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 import { getProduct, noProduct } from './product.ts';
 
 /** GET /portal/products/{id}/delete: 200, 404 */
-export async function showDeletion(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showDeletion(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderDeletion(visit, portal, false);
 }
 
 /** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
-export async function deleteProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function deleteProduct(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { sellerId } = visit.account;
   const id = parseProductId(sellerId, visit.parameters['id'] ?? '');
   if (id === undefined) throw noProduct();
@@ -37,7 +39,7 @@ export async function deleteProduct(visit: Visit, portal: Portal, form: Form): P
 }
 
 async function renderDeletion(
-  visit: Visit, portal: Portal, isChanged: boolean,
+  visit: PageRequest, portal: Portal, isChanged: boolean,
 ): Promise<Reply> {
   const { format, link } = visit;
   const product = await getProduct(visit, portal);

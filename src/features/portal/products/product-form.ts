@@ -7,12 +7,12 @@ import { AppError } from '../../../domain/error.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS,
 } from '../../../domain/limits.ts';
-import type { Parsed } from '../../../domain/validation.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
 import { textField } from '../forms/fields.ts';
 import { type Faults, type Form, NO_FAULTS, readFaults } from '../forms/form.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { parseTypedPrice, parseTypedWhole } from '../forms/typed-number.ts';
 import type { EditedField, EditedValues } from './product-merge.ts';
 
@@ -53,13 +53,13 @@ type ReadProduct<Value> =
 
 /** What `parse` makes of the texts, or all that is wrong with them. */
 export function parseTexts<Value>(
-  texts: ProductTexts, { account: { currency }, format }: Visit,
+  texts: ProductTexts, { account: { currency }, format }: PageRequest,
   parse: (body: unknown, currency: Currency) => Value,
 ): ReadProduct<Value> {
   const { name, category, sku } = texts;
   const members: Record<string, unknown> = { name, category, sku };
   const unread = new Map<string, string>();
-  const take = (member: 'price' | 'stock', parsed: Parsed<number>): void => {
+  const take = (member: 'price' | 'stock', parsed: ParseResult<number>): void => {
     if ('value' in parsed) members[member] = parsed.value;
     else unread.set(member, parsed.fault.detail);
   };
@@ -88,7 +88,7 @@ export function readTaken(error: unknown): Faults {
   throw error;
 }
 
-export function productFields({ account }: Visit, texts: ProductTexts, faults: Faults): Html {
+export function productFields({ account }: PageRequest, texts: ProductTexts, faults: Faults): Html {
   const text = (name: keyof ProductTexts, most: number): Html => textField({
     name, label: PRODUCT_LABELS[name], value: texts[name] ?? '', faults, isRequired: true,
     maxLength: 2 * most, // in UTF-16 code units, of which a character has one or two

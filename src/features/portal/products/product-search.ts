@@ -2,13 +2,13 @@
  * What the list of products is asked for, from the address of its page to the query that the API
  * would be sent. A condition that cannot be read is left out, and its field says so.
  */
-import { nameList, parsePlace } from '../../../api/products/product-pages.ts';
+import { cursorScope, decodeCursor } from '../../../api/products/product-pages.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { Place } from '../../../domain/catalogue/product-query.ts';
+import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { Faults } from '../forms/form.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { parseTypedPrice } from '../forms/typed-number.ts';
 
 export interface ProductSearch {
@@ -20,7 +20,7 @@ export interface ProductSearch {
   readonly faults: Faults;
   readonly isFiltered: boolean;
   /** Where the page begins; undefined for the first one. */
-  readonly place: Place | undefined;
+  readonly place: KeysetAnchor | undefined;
 }
 
 const FIELDS = ['q', 'category', 'stock', 'price_min', 'price_max', 'sort'] as const;
@@ -30,14 +30,14 @@ type SearchField = typeof FIELDS[number];
 export const STOCK_LOW = 'low';
 export const STOCK_OUT = 'out';
 
-export function readSearch(visit: Visit, { cursors }: Portal): ProductSearch {
+export function readSearch(visit: PageRequest, { cursors }: Portal): ProductSearch {
   const typed = readFields(visit);
   const faults = new Map<string, string>();
   const asked = translate(visit, typed, faults);
   const list = parseSound(asked, visit, faults);
-  const name = nameList(visit.account.sellerId, list);
+  const name = cursorScope(visit.account.sellerId, list);
   const place = ignoreFaults(
-    () => parsePlace(cursors, name, visit.query.get('cursor') ?? undefined),
+    () => decodeCursor(cursors, name, visit.query.get('cursor') ?? undefined),
     () => { faults.set('cursor', 'The place in the list is lost: it begins anew.'); },
   );
   const conditions = [...asked.keys()].filter((field) => field !== 'sort' && field !== 'limit');
@@ -45,7 +45,7 @@ export function readSearch(visit: Visit, { cursors }: Portal): ProductSearch {
 }
 
 /** Buttons of the table send the sort, too, after that of the form: the last one counts. */
-function readFields({ query }: Visit): Map<SearchField, string> {
+function readFields({ query }: PageRequest): Map<SearchField, string> {
   const typed = new Map<SearchField, string>();
   for (const field of FIELDS) {
     const text = query.getAll(field).at(-1)?.trim() ?? '';
@@ -56,7 +56,7 @@ function readFields({ query }: Visit): Map<SearchField, string> {
 
 /** The parameters of the API. */
 function translate(
-  { account, format }: Visit, typed: ReadonlyMap<SearchField, string>,
+  { account, format }: PageRequest, typed: ReadonlyMap<SearchField, string>,
   faults: Map<string, string>,
 ): Map<string, string> {
   const asked = new Map([['limit', String(PORTAL_PAGE_PRODUCTS)]]);
@@ -76,7 +76,7 @@ function translate(
 
 /** Removes what is faulty. */
 function parseSound(
-  asked: Map<string, string>, { account }: Visit, faults: Map<string, string>,
+  asked: Map<string, string>, { account }: PageRequest, faults: Map<string, string>,
 ): ListQuery {
   return ignoreFaults(() => parseListQuery(asked, account.currency), (error) => {
     for (const { parameter = '', detail } of error.issues) {

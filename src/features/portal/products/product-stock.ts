@@ -6,12 +6,12 @@ import {
 import { TOO_MUCH } from '../../../domain/catalogue/stock-sync.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Faults, type Form, readFaults } from '../forms/form.ts';
-import { isSentBefore, readOnce } from '../forms/form-nonce.ts';
+import { isDuplicateSubmission, readOnce } from '../forms/form-nonce.ts';
 import { redirect } from '../html/page.ts';
 import { SENT_BEFORE } from './product-form.ts';
 import { type Refused, renderProduct } from './product-view.ts';
 import type { StockTexts } from './stock-forms.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { parseTypedWhole } from '../forms/typed-number.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 import { getProduct, noProduct } from './product.ts';
@@ -20,13 +20,13 @@ import { getProduct, noProduct } from './product.ts';
 type StockField = 'set' | 'amount';
 
 /** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
-export async function setStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function setStock(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const expect = findWholeNumber(form.get('expect')) ?? NaN;
   return changeStock(visit, portal, form, 'set', (set) => ({ set, expect }));
 }
 
 /** POST /portal/products/{id}/adjust: 303, 400, 404, 409, 422 */
-export async function adjustStock(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function adjustStock(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const sign = form.get('way') === 'take' ? -1 : 1;
   return changeStock(visit, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));
 }
@@ -51,7 +51,7 @@ function readTexts(form: Form, field: StockField): StockTexts {
 }
 
 async function changeStock(
-  visit: Visit, portal: Portal, form: Form, field: StockField,
+  visit: PageRequest, portal: Portal, form: Form, field: StockField,
   describe: (typed: number) => object,
 ): Promise<Reply> {
   const texts = readTexts(form, field);
@@ -73,7 +73,7 @@ async function changeStock(
     const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
     return redirect(visit.link(`/products/${visit.parameters['id']}?done=${done}`));
   } catch (error) {
-    if (isSentBefore(error)) return refuse({ status: 409, detail: SENT_BEFORE });
+    if (isDuplicateSubmission(error)) return refuse({ status: 409, detail: SENT_BEFORE });
     throw error;
   }
 }
@@ -94,7 +94,8 @@ function readChange(
 
 /** Undefined where it did what was asked for. @throws AppError `not_found` */
 function explainResult(
-  { format }: Visit, { status, previous = 0 }: StockResult, { set = 0, expect = 0 }: StockChange,
+  { format }: PageRequest, { status, previous = 0 }: StockResult,
+  { set = 0, expect = 0 }: StockChange,
 ): Refused | undefined {
   const refuse = (detail: string): Refused =>
     ({ status: 422, faults: new Map([['amount', detail]]) });

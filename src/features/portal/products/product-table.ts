@@ -10,7 +10,7 @@ import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { cell, headCell, numberCell, table } from '../html/list.ts';
 import { stockLevel } from '../changes/live.ts';
 import { formatCreation } from '../keys/new-key.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import { pathOf } from './product-path.ts';
 import { type ProductSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
@@ -41,7 +41,7 @@ const SORTS: readonly Choice[] = [
 ];
 
 export function searchForm(
-  { account, link }: Visit, { typed, faults, isFiltered, list }: ProductSearch,
+  { account, link }: PageRequest, { typed, faults, isFiltered, list }: ProductSearch,
 ): Html {
   const stocks: readonly Choice[] = [
     { value: '', label: 'All' },
@@ -73,7 +73,7 @@ export function searchForm(
 }
 
 export function productTable(
-  visit: Visit, products: readonly Product[], search: ProductSearch,
+  visit: PageRequest, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
   const conditions = String(new URLSearchParams([...search.typed]));
@@ -105,7 +105,7 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
 }
 
 /** Its texts are that much shorter than they may be. */
-function renderRow(visit: Visit, product: Product, lessBytes: number): Content {
+function renderRow(visit: PageRequest, product: Product, lessBytes: number): Content {
   const { format, link } = visit;
   const { name, sku, category, priceMinor, stock, updatedAt } = product;
   const href = link(pathOf(product));
@@ -122,7 +122,7 @@ function renderRow(visit: Visit, product: Product, lessBytes: number): Content {
   ];
 }
 
-function renderEmpty({ link, site }: Visit, { isFiltered, place }: ProductSearch): Html {
+function renderEmpty({ link, site }: PageRequest, { isFiltered, place }: ProductSearch): Html {
   if (place !== undefined) {
     return html`<p>There is nothing after this any more.</p>`;
   }

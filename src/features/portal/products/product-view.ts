@@ -13,7 +13,7 @@ import { type Content, html, type Html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
 import { followChanges, showOnChange, stockLevel } from '../changes/live.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { describeTexts, PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
 import { EDITED_FIELDS, formatBase } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
@@ -45,7 +45,7 @@ const DONE = new Map([
 ]);
 
 export async function renderProduct(
-  visit: Visit, portal: Portal, product: Product, refused?: Refused,
+  visit: PageRequest, portal: Portal, product: Product, refused?: Refused,
 ): Promise<Reply> {
   const { faults = NO_FAULTS, detail } = refused ?? {};
   const ledger = await readLedger(visit, portal, product);
@@ -72,7 +72,7 @@ export async function renderProduct(
 }
 
 /** The form for all but the stock. */
-function editForm(visit: Visit, product: Product, edit: ProductEdit, faults: Faults): Html {
+function editForm(visit: PageRequest, product: Product, edit: ProductEdit, faults: Faults): Html {
   return postForm(visit, visit.link(pathOf(product)), html`
     <input type="hidden" name="base" value="${edit.base}">
     ${productFields(visit, edit.texts, faults)}
@@ -80,14 +80,14 @@ function editForm(visit: Visit, product: Product, edit: ProductEdit, faults: Fau
 }
 
 /** After an edit that was merged with someone else's; `theirs` in the address names the fields. */
-function mergedNotice({ query }: Visit): Content {
+function mergedNotice({ query }: PageRequest): Content {
   const kept = EDITED_FIELDS.filter((field) => query.getAll('theirs').includes(field));
   const names = kept.map((field) => PRODUCT_LABELS[field]).join(', ');
   return kept.length > 0 && notice(html`<p>Saved. Someone else edited this product while your form
     was open. Their changes were kept: ${names}.</p>`);
 }
 
-function renderFacts(visit: Visit, product: Product, id: string): Html {
+function renderFacts(visit: PageRequest, product: Product, id: string): Html {
   const { format, link } = visit;
   const { sku, category, priceMinor, stock, createdAt, updatedAt } = product;
   const number = html`<span data-live="stock">${format.number(stock)}</span>`;
@@ -111,7 +111,7 @@ interface Shown {
 }
 
 function renderCards(
-  visit: Visit, { clock }: Portal, product: Product, { ledger, refused }: Shown,
+  visit: PageRequest, { clock }: Portal, product: Product, { ledger, refused }: Shown,
 ): Html {
   const { format } = visit;
   const faults = refused?.faults ?? NO_FAULTS;
@@ -139,7 +139,7 @@ function renderCards(
 }
 
 function changedMeanwhile(
-  { link }: Visit, product: Product, types: readonly ChangeType[], what: string,
+  { link }: PageRequest, product: Product, types: readonly ChangeType[], what: string,
 ): Html {
   return showOnChange(types, html`<p>${what}
     <a href="${link(pathOf(product))}">Show the current version</a></p>`);

@@ -16,15 +16,15 @@ import {
 } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
 import { type ProductEdit, renderProduct } from './product-view.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
-export async function showProduct(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showProduct(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderProduct(visit, portal, await getProduct(visit, portal));
 }
 
 /** POST /portal/products/{id}: 303, 404, 409, 422, 503 */
-export async function editProduct(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function editProduct(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const submitted = readSubmitted(form);
   for (let tries = 0; tries < EDIT_TRIES_LIMIT; tries += 1) {
     const product = await findProduct(visit, portal);
@@ -52,7 +52,7 @@ export const editDraft: DraftRoute = {
 };
 
 /** The product that the path names. @throws AppError `not_found` */
-export async function getProduct(visit: Visit, portal: Portal): Promise<Product> {
+export async function getProduct(visit: PageRequest, portal: Portal): Promise<Product> {
   const product = await findProduct(visit, portal);
   if (product) return product;
   throw noProduct();
@@ -63,7 +63,7 @@ export function noProduct(): AppError {
 }
 
 async function findProduct(
-  { account: { sellerId }, parameters }: Visit, { store }: Portal,
+  { account: { sellerId }, parameters }: PageRequest, { store }: Portal,
 ): Promise<Product | undefined> {
   const id = parseProductId(sellerId, parameters['id'] ?? '');
   return id === undefined ? undefined : store.findProduct(sellerId, { id });
@@ -84,7 +84,7 @@ function readSubmitted(form: Form): Submitted {
  * day in a busy shop.
  */
 async function tryEdit(
-  visit: Visit, portal: Portal, product: Product, { choices, ...edit }: Submitted,
+  visit: PageRequest, portal: Portal, product: Product, { choices, ...edit }: Submitted,
 ): Promise<Reply | undefined> {
   const { sellerId, id, position } = product;
   const base = parseBase(edit.base);

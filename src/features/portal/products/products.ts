@@ -9,14 +9,14 @@ import { followChanges, showOnChange } from '../changes/live.ts';
 import { renderPage } from '../html/page.ts';
 import { readSearch } from './product-search.ts';
 import { productTable, SEARCH_FORM, SEARCH_LABELS, searchForm } from './product-table.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { renderExportButtons } from '../imports/export-file.ts';
 
 const DONE = new Map([['deleted', 'The product was deleted.']]);
 const LEFT_OUT = 'This could not be understood, and was left out:';
 
 /** GET /portal/products: 200, 400, 503 */
-export async function showProducts(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showProducts(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position, link } = visit;
   const search = readSearch(visit, portal);
   const { list, name, place, typed, faults } = search;

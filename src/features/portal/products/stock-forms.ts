@@ -5,7 +5,7 @@ import { postForm, textField } from '../forms/fields.ts';
 import type { Faults } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { onceField } from '../forms/form-nonce.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { pathOf } from './product-path.ts';
 
 /** What was typed, by the names of the fields. */
@@ -17,7 +17,7 @@ export const STOCK_LABELS: Readonly<Record<string, string>> = {
 
 /** The second one is made only where the stock is still what its page shows. */
 export function stockForms(
-  visit: Visit, product: Product, texts: StockTexts, faults: Faults,
+  visit: PageRequest, product: Product, texts: StockTexts, faults: Faults,
 ): Html {
   const here = visit.link(pathOf(product));
   const number = (name: string): Html => textField({

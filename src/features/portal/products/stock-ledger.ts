@@ -8,7 +8,7 @@ import {
   KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, PORTAL_PAGE_ROWS, REASON_BYTES, SOURCE_BYTES,
 } from '../limits.ts';
 import { cell, headCell, numberCell, pager, table } from '../html/list.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 import { pathOf } from './product-path.ts';
@@ -27,7 +27,7 @@ export interface StockLedger {
 
 /** The page is that which the address asks for; the first one where it asks for none. */
 export async function readLedger(
-  visit: Visit, { store }: Portal, { sellerId, id }: Product,
+  visit: PageRequest, { store }: Portal, { sellerId, id }: Product,
 ): Promise<StockLedger> {
   const upTo = findWholeNumber(visit.query.get('up_to') ?? '') || undefined;
   const read = (from: number, limit: number) => store.listMovements(sellerId, {
@@ -44,7 +44,7 @@ export async function readLedger(
 }
 
 export function renderLedger(
-  { link, format }: Visit, product: Product, ledger: StockLedger,
+  { link, format }: PageRequest, product: Product, ledger: StockLedger,
 ): Html {
   const { page, next, isFirst, keyNames } = ledger;
   const here = link(pathOf(product));

@@ -2,7 +2,7 @@
 import { copyable } from '../html/copyable.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { cell, headCell, table } from '../html/list.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 import { formatCurl, formatExample, KEY_VARIABLE } from './curl.ts';
 import {
   type Answer, type ApiDocument, nameOf, type Operation, type Parameter, type Schema,
@@ -14,7 +14,8 @@ type Contents = NonNullable<Answer['content']>;
 
 /** `values` are those of the parameters of the path that the line is to have. */
 export function renderOperation(
-  visit: Visit, document: ApiDocument, operation: Operation, values: ReadonlyMap<string, string>,
+  visit: PageRequest, document: ApiDocument, operation: Operation,
+  values: ReadonlyMap<string, string>,
 ): Html {
   const { method, path, scope, description, hasHead, isDeprecated, body, answers } = operation;
   // The objects that were told of already.
@@ -50,7 +51,7 @@ export function renderContents(content: Contents): Content {
   });
 }
 
-function renderKeyNote({ link }: Visit, scope: string | undefined): Html {
+function renderKeyNote({ link }: PageRequest, scope: string | undefined): Html {
   if (scope === undefined) return html`<p>It needs no key.</p>`;
   return html`<p>Before that, put a key that may do <code>${scope}</code> into the shell:
     <code>${KEY_VARIABLE}=spk_…</code> (<a href="${link('/keys/new')}">make a key</a>). It belongs
@@ -92,7 +93,7 @@ function renderAnswer(
     ${content && renderShapes(document, schemasOf(content), shown)}`;
 }
 
-function renderRefusals({ link }: Visit, answers: Operation['answers']): Html {
+function renderRefusals({ link }: PageRequest, answers: Operation['answers']): Html {
   return html`<h2>Refusals</h2>
     <p>They are <a href="${link('/api/problems')}">problem documents</a>.</p>
     ${table({

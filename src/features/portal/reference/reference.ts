@@ -12,7 +12,7 @@ import { copyable } from '../html/copyable.ts';
 import { html, type Html } from '../html/html.ts';
 import { cell, headCell, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 /** By where their paths begin; the first that fits is it. */
 const GROUPS: readonly (readonly [path: string, name: string])[] = [
@@ -21,7 +21,7 @@ const GROUPS: readonly (readonly [path: string, name: string])[] = [
 ];
 
 /** GET /portal/api: 200 */
-export async function showApi(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showApi(visit: PageRequest, portal: Portal): Promise<Reply> {
   const document = readDocument(portal);
   const { info, components, operations } = document;
   const groups = Map.groupBy(operations, ({ path }) =>
@@ -42,7 +42,7 @@ export async function showApi(visit: Visit, portal: Portal): Promise<Reply> {
 }
 
 /** GET /portal/api/{operation}: 200, 404 */
-export async function showOperation(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showOperation(visit: PageRequest, portal: Portal): Promise<Reply> {
   const document = readDocument(portal);
   const { operation: id = '' } = visit.parameters;
   const operation = document.operations.find((one) => one.id === id);
@@ -61,7 +61,7 @@ export async function showOperation(visit: Visit, portal: Portal): Promise<Reply
 }
 
 /** GET /portal/api/problems: 200 */
-export async function showProblems(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showProblems(visit: PageRequest, portal: Portal): Promise<Reply> {
   const document = readDocument(portal);
   const answers = Object.entries(document.components.responses);
   const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
@@ -77,7 +77,7 @@ export async function showProblems(visit: Visit, portal: Portal): Promise<Reply>
   });
 }
 
-function renderGroup({ link }: Visit, name: string, operations: readonly Operation[]): Html {
+function renderGroup({ link }: PageRequest, name: string, operations: readonly Operation[]): Html {
   return html`<h2>${name}</h2>
     ${table({
     caption: name,
@@ -97,7 +97,7 @@ function pathOf({ operations }: ApiDocument, id: string): string {
 
 /** What is there in this shop, for the parameters of paths. */
 async function readSamples(
-  { account: { sellerId } }: Visit, { store, webhooks }: Portal,
+  { account: { sellerId } }: PageRequest, { store, webhooks }: Portal,
 ): Promise<ReadonlyMap<string, string>> {
   const first = { after: undefined, limit: 1 };
   const { products: [product] } = await store.listProducts(sellerId, first);

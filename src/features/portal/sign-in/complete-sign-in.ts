@@ -4,7 +4,7 @@ import type { Credentials } from '../../../store/account-store.ts';
 import { makeDeviceCookie, readDevice } from './device.ts';
 import { decryptDraft } from '../forms/draft.ts';
 import { redirect } from '../html/page.ts';
-import type { OpenVisit, Portal } from '../route.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { FORGET_SECOND_STEP } from './two-factor.ts';
 import { beginSession } from './session.ts';
 
@@ -22,8 +22,9 @@ interface Destination {
  * Begins a session, in the place of one that this browser had, and goes on to a page; to that of
  * the sign-in where the account has changed since it was asked for.
  */
-export async function enter(
-  visit: OpenVisit, portal: Portal, known: Credentials, { to, draft: encrypted }: Destination,
+export async function completeSignIn(
+  visit: AnonymousPageRequest, portal: Portal, known: Credentials,
+  { to, draft: encrypted }: Destination,
 ): Promise<Reply> {
   const { visitor, address, headers } = visit;
   const { store } = portal;
@@ -45,7 +46,7 @@ export async function enter(
 
 /** The cookie that makes a browser known to an account; none where the server cannot seal it. */
 export async function rememberDevice(
-  { headers }: OpenVisit, { store, report }: Portal, known: Known,
+  { headers }: AnonymousPageRequest, { store, report }: Portal, known: Known,
 ): Promise<readonly string[]> {
   try {
     return [await makeDeviceCookie(store, known, await readDevice(store, headers.cookie))];

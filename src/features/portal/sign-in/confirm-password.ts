@@ -7,7 +7,7 @@ import { AppError } from '../../../domain/error.ts';
 import { textField } from '../forms/fields.ts';
 import type { Faults, Form } from '../forms/form.ts';
 import type { Html } from '../html/html.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 
 const FIELD = 'current_password';
 
@@ -25,7 +25,7 @@ export function ownPasswordField(faults: Faults, id = `field-${FIELD}`): Html {
  * it was checked, which takes long
  */
 export async function checkOwnPassword(
-  { account, visitor }: Visit, { store, passwords, limits }: Portal, form: Form,
+  { account, visitor }: PageRequest, { store, passwords, limits }: Portal, form: Form,
   faults: Map<string, string>,
 ): Promise<void> {
   const isRight = await limits.tryAgain(account.sellerId, async () => {

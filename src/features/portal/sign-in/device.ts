@@ -9,7 +9,7 @@ import type { Credentials } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
-import { stampPassword } from './password.ts';
+import { passwordFingerprint } from './password.ts';
 
 const COOKIE = 'device';
 const CONTEXT = 'device';
@@ -30,7 +30,7 @@ export async function readDevice(
 ): Promise<Device | undefined> {
   const sealed = readCookie(header, COOKIE);
   if (sealed === undefined || sealed.length > DEVICE_COOKIE_LIMIT_CHARACTERS) return undefined;
-  const text = await store.open(sealed, CONTEXT);
+  const text = await store.decrypt(sealed, CONTEXT);
   // The cast: only devices are sealed for this.
   return text === undefined ? undefined : JSON.parse(text) as Device;
 }
@@ -40,7 +40,7 @@ export function findDeviceId(
   device: Device | undefined, credentials: Known | undefined,
 ): string | undefined {
   const isOwn = device !== undefined && credentials?.sellerId === device.sellerId
-    && stampPassword(credentials.passwordHash) === device.stamp;
+    && passwordFingerprint(credentials.passwordHash) === device.stamp;
   return isOwn ? device.id : undefined;
 }
 
@@ -49,6 +49,6 @@ export async function makeDeviceCookie(
   store: Store, { sellerId, passwordHash }: Known, known: Device | undefined,
 ): Promise<string> {
   const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
-  const device: Device = { id, sellerId, stamp: stampPassword(passwordHash) };
-  return formatCookie(COOKIE, await store.seal(JSON.stringify(device), CONTEXT), DEVICE_LIFE_MS);
+  const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };
+  return formatCookie(COOKIE, await store.encrypt(JSON.stringify(device), CONTEXT), DEVICE_LIFE_MS);
 }

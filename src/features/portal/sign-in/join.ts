@@ -8,7 +8,7 @@ import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../domain/acce
 import { hashCode } from '../../../domain/access/human-code.ts';
 import { findCurrency } from '../../../domain/catalogue/currency.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { type Parsed, parseLine } from '../../../domain/validation.ts';
+import { type ParseResult, parseLine } from '../../../domain/validation.ts';
 import type { NewSeller } from '../../../domain/access/seller.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { rememberDevice } from './complete-sign-in.ts';
@@ -19,7 +19,7 @@ import { readLocale } from '../html/locale.ts';
 import { renderNewKey } from '../keys/new-key.ts';
 import { newPasswordField, readNewPassword } from './new-password.ts';
 import { redirect, renderOpenPage } from '../html/page.ts';
-import type { OpenVisit, Portal } from '../route.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { beginSession } from './session.ts';
 
 const KEY_NAME = 'My first key';
@@ -31,7 +31,7 @@ const BAD_CODE = 'This code is not valid (any more): each works once, and for so
 const TAKEN_EMAIL = 'This e-mail has an account here. Sign in, or take another one.';
 
 /** GET /portal/join: 200, 303 */
-export async function showJoin(visit: OpenVisit, portal: Portal): Promise<Reply> {
+export async function showJoin(visit: AnonymousPageRequest, portal: Portal): Promise<Reply> {
   if (visit.visitor) return redirect(visit.link('/'));
   const shop = visit.query.get('shop') === 'existing' ? 'existing' : '';
   const empty = new Form(new URLSearchParams({ currency: 'EUR', shop }));
@@ -39,7 +39,9 @@ export async function showJoin(visit: OpenVisit, portal: Portal): Promise<Reply>
 }
 
 /** POST /portal/join: 200, 422, 429, 503 */
-export async function join(visit: OpenVisit, portal: Portal, form: Form): Promise<Reply> {
+export async function join(
+  visit: AnonymousPageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { store, passwords, limits } = portal;
   const codeHash = hashCode(form.get('code'));
   const needsCode = !portal.isOpen || form.getTrimmed('code') !== '';
@@ -94,7 +96,7 @@ interface ReadFields {
 /** What is faulty is empty, and stands in `faults`. */
 function readFields(form: Form, isThere: boolean): ReadFields {
   const faults = new Map<string, string>();
-  const read = (name: string, parsed: Parsed<string>): string => {
+  const read = (name: string, parsed: ParseResult<string>): string => {
     if ('value' in parsed) return parsed.value;
     faults.set(name, parsed.fault.detail);
     return '';
@@ -113,7 +115,9 @@ function readTimeZone(form: Form): string {
   return 'value' in parsed ? parsed.value : new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-function renderJoin(visit: OpenVisit, portal: Portal, form: Form, faults: Faults): Reply {
+function renderJoin(
+  visit: AnonymousPageRequest, portal: Portal, form: Form, faults: Faults,
+): Reply {
   return renderOpenPage(visit, portal, {
     title: 'Open your shop',
     status: faults.size === 0 ? 200 : 422,

@@ -1,7 +1,7 @@
 /** A password that somebody chooses: its field, and whether it may be taken. */
 import { parseNewPassword } from '../../../domain/access/account.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../domain/limits.ts';
-import type { Parsed } from '../../../domain/validation.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
 import { textField } from '../forms/fields.ts';
 import type { Faults, Form } from '../forms/form.ts';
 import type { Html } from '../html/html.ts';
@@ -16,6 +16,6 @@ export function newPasswordField(name: string, label: string, faults: Faults): H
 /** It may not consist of what everybody knows of its owner. */
 export function readNewPassword(
   form: Form, name: string, { shop, email }: { readonly shop: string; readonly email: string },
-): Parsed<string> {
+): ParseResult<string> {
   return parseNewPassword(form.get(name), [shop, email, email.split('@')[0] ?? '']);
 }

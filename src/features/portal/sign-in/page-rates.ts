@@ -3,11 +3,11 @@
  * account has used before counts alone, so that nobody with the same address (all may have that of
  * one server before this one) keeps it from its sign-in.
  */
-import type { PageRequest } from '../../../api/route.ts';
+import type { PortalRequest } from '../../../api/route.ts';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../config.ts';
-import { findNetwork } from '../../../domain/network-address.ts';
+import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { RateLimiter, rateLimited } from '../../../http/rate-limit.ts';
-import type { Visitor } from '../../../store/account-store.ts';
+import type { SignedInSession } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { readDevice } from './device.ts';
 import { PORTAL_OPEN_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE } from '../limits.ts';
@@ -22,7 +22,9 @@ export class VisitRates {
   }
 
   /** @throws AppError `rate_limited` */
-  async take(store: Store, page: PageRequest, visitor: Visitor | undefined): Promise<void> {
+  async take(
+    store: Store, page: PortalRequest, visitor: SignedInSession | undefined,
+  ): Promise<void> {
     const rate = visitor
       ? this.#own.take(`${visitor.account.sellerId} ${visitor.session.id}`)
       : this.#open.take(await nameOf(store, page));
@@ -30,7 +32,7 @@ export class VisitRates {
   }
 }
 
-async function nameOf(store: Store, { request, address }: PageRequest): Promise<string> {
+async function nameOf(store: Store, { request, address }: PortalRequest): Promise<string> {
   const device = await readDevice(store, request.headers.cookie);
-  return device ? `device ${device.id}` : findNetwork(address);
+  return device ? `device ${device.id}` : rateLimitPrefix(address);
 }

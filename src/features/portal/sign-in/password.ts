@@ -29,7 +29,7 @@ interface Parameters {
 }
 
 export class Passwords {
-  #underWay = 0;
+  #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** @throws AppError `unavailable` where too many are asked for at once */
@@ -75,14 +75,14 @@ export class Passwords {
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#underWay -= 1;
+      else this.#inFlight -= 1;
     }
   }
 
   /** Resolves once it is this one's turn, which the one before hands over. */
   async #begin(): Promise<void> {
-    if (this.#underWay < PASSWORD_HASHES_AT_ONCE_LIMIT) {
-      this.#underWay += 1;
+    if (this.#inFlight < PASSWORD_HASHES_AT_ONCE_LIMIT) {
+      this.#inFlight += 1;
       return;
     }
     if (this.#waiting.length >= PASSWORD_HASHES_QUEUE_LIMIT) {
@@ -94,7 +94,7 @@ export class Passwords {
 }
 
 /** Tells one password from the next, and nothing else: it is made of a salted hash. */
-export function stampPassword(passwordHash: string): string {
+export function passwordFingerprint(passwordHash: string): string {
   return hash('sha256', passwordHash, 'base64url').slice(0, STAMP_LENGTH);
 }
 

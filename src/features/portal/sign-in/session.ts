@@ -7,7 +7,7 @@ import {
   CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS,
 } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { NewSession, Session, Visitor } from '../../../store/account-store.ts';
+import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
@@ -53,7 +53,7 @@ export function readSessionToken(header: string | undefined): string | undefined
 /** Who is signed in with this token, and notes that they were seen. */
 export async function findVisitor(
   store: Store, token: string, now: number, onUnnoted: (error: unknown) => void,
-): Promise<Visitor | undefined> {
+): Promise<SignedInSession | undefined> {
   const visitor = await findAlive(store, token, now);
   if (!visitor) return undefined;
   const { id, seenAt } = visitor.session;
@@ -81,7 +81,9 @@ export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
     && createdAt - now <= CLOCK_STEP_LIMIT_MS;
 }
 
-async function findAlive(store: Store, token: string, now: number): Promise<Visitor | undefined> {
+async function findAlive(
+  store: Store, token: string, now: number,
+): Promise<SignedInSession | undefined> {
   const visitor = await store.findVisitor(hashToken(token));
   return visitor && isAlive(visitor.session, now) ? visitor : undefined;
 }

@@ -6,10 +6,10 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { Credentials } from '../../../store/account-store.ts';
 import { findDeviceId, readDevice } from './device.ts';
 import { readDraft } from '../forms/draft.ts';
-import { enter } from './complete-sign-in.ts';
+import { completeSignIn } from './complete-sign-in.ts';
 import { type Form, NO_FAULTS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
-import type { OpenVisit, Portal } from '../route.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { findSecondStep } from './two-factor.ts';
 import { renderCode, renderSignIn } from './sign-in-forms.ts';
 import { noteRefusal } from './sign-in.ts';
@@ -17,7 +17,7 @@ import { noteRefusal } from './sign-in.ts';
 const WRONG = 'This code is not right, or not any more: each is good once. Wait for the next one.';
 
 /** GET /portal/sign-in/code: 200, 303 */
-export async function showSignInCode(visit: OpenVisit, portal: Portal): Promise<Reply> {
+export async function showSignInCode(visit: AnonymousPageRequest, portal: Portal): Promise<Reply> {
   const step = await findSecondStep(visit, portal);
   if (!step) return redirect(visit.link('/sign-in?late'));
   return renderCode(visit, portal, NO_FAULTS, '');
@@ -25,7 +25,7 @@ export async function showSignInCode(visit: OpenVisit, portal: Portal): Promise<
 
 /** POST /portal/sign-in/code: 303, 422, 429, 503 */
 export async function signInWithCode(
-  visit: OpenVisit, portal: Portal, form: Form,
+  visit: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const draft = readDraft(form);
   const step = await findSecondStep(visit, portal);
@@ -36,7 +36,7 @@ export async function signInWithCode(
   const { credentials, to } = step;
   const code = form.get('code').replace(/\s/g, '');
   if (await isGood(visit, portal, credentials, code)) {
-    return enter(visit, portal, credentials, { to, draft });
+    return completeSignIn(visit, portal, credentials, { to, draft });
   }
   noteRefusal(portal, credentials.sellerId, visit.address, 'Wrong code');
   return renderCode(visit, portal, new Map([['code', WRONG]]), draft);
@@ -44,7 +44,8 @@ export async function signInWithCode(
 
 /** A recovery code is too long to be guessed: only one-time passwords are counted. */
 async function isGood(
-  { headers, address }: OpenVisit, { store, limits, clock }: Portal, credentials: Credentials,
+  { headers, address }: AnonymousPageRequest, { store, limits, clock }: Portal,
+  credentials: Credentials,
   code: string,
 ): Promise<boolean> {
   const { sellerId } = credentials;

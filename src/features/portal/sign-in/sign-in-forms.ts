@@ -8,7 +8,7 @@ import { faultSummary, notice, postForm, textField } from '../forms/fields.ts';
 import { type Faults, NO_FAULTS } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { renderOpenPage } from '../html/page.ts';
-import type { OpenVisit, Portal } from '../route.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 
 interface Shown {
   readonly email: string;
@@ -24,7 +24,8 @@ interface Shown {
 }
 
 export function renderSignIn(
-  visit: OpenVisit, portal: Portal, { email, to, draft, refusal, status = 422, isLate }: Shown,
+  visit: AnonymousPageRequest, portal: Portal,
+  { email, to, draft, refusal, status = 422, isLate }: Shown,
 ): Reply {
   return renderOpenPage(visit, portal, {
     title: 'Sign in',
@@ -50,7 +51,8 @@ export function renderSignIn(
 
 /** For a form whose session has ended. `draft` is undefined if it could not be kept. */
 export function renderSignInAgain(
-  visit: OpenVisit, portal: Portal, { to, draft }: { to: string; draft: string | undefined },
+  visit: AnonymousPageRequest, portal: Portal,
+  { to, draft }: { to: string; draft: string | undefined },
 ): Reply {
   const what = 'Your session has ended, so nothing was saved. ';
   const hint = draft === undefined
@@ -63,7 +65,7 @@ export function renderSignInAgain(
 
 /** The page for the second step of two-factor authentication. */
 export function renderCode(
-  visit: OpenVisit, portal: Portal, faults: Faults, draft: string,
+  visit: AnonymousPageRequest, portal: Portal, faults: Faults, draft: string,
 ): Reply {
   return renderOpenPage(visit, portal, {
     title: 'Your code',

@@ -7,11 +7,11 @@
  */
 import { hash } from 'node:crypto';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../config.ts';
-import { findNetwork } from '../../../domain/network-address.ts';
+import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
-import { AtOnce } from '../../../http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import { RateLimiter } from '../../../http/rate-limit.ts';
 import {
   JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
@@ -31,7 +31,7 @@ export class SignInLimits {
   readonly #totp: RateLimiter<string>;
   readonly #joins: RateLimiter<string>;
   readonly #notes: RateLimiter<SellerId>;
-  readonly #checks = new AtOnce<SellerId>('checks of the password', {
+  readonly #checks = new ConcurrencyLimiter<SellerId>('checks of the password', {
     all: PASSWORD_HASHES_QUEUE_LIMIT, perOwner: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
   });
 
@@ -55,7 +55,7 @@ export class SignInLimits {
     if (device !== undefined) return attempt([[this.#passwords, `device ${device}`]], check);
     // Of one length, whatever was typed.
     const name = `email ${hash('sha256', email, 'base64')}`;
-    return attempt([[this.#addresses, findNetwork(address)], [this.#passwords, name]], check);
+    return attempt([[this.#addresses, rateLimitPrefix(address)], [this.#passwords, name]], check);
   }
 
   /** The same for a one-time password. @throws AppError `rate_limited` */
@@ -72,7 +72,7 @@ export class SignInLimits {
    * @throws AppError `rate_limited`, `unavailable`
    */
   async tryAgain(sellerId: SellerId, check: () => Promise<boolean>): Promise<boolean> {
-    const end = this.#checks.begin(sellerId);
+    const end = this.#checks.acquire(sellerId);
     try {
       return await attempt([[this.#passwords, `seller ${sellerId}`]], check);
     } finally {
@@ -82,7 +82,7 @@ export class SignInLimits {
 
   /** Opening a shop without an invitation. @throws AppError `rate_limited` */
   takeJoin(address: string): void {
-    take(this.#joins, findNetwork(address));
+    take(this.#joins, rateLimitPrefix(address));
   }
 
   /** Whether the log takes down one more refusal of this account. */

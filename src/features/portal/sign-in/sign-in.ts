@@ -3,16 +3,16 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { findDeviceId, readDevice } from './device.ts';
 import { readDraft } from '../forms/draft.ts';
-import { enter, readReturn } from './complete-sign-in.ts';
+import { completeSignIn, readReturn } from './complete-sign-in.ts';
 import { type Form, NO_FAULTS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
-import type { OpenVisit, Portal, Visit } from '../route.ts';
+import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
 import { beginSecondStep } from './two-factor.ts';
 import { FORGET_SESSION } from './session.ts';
 import { renderCode, renderSignIn } from './sign-in-forms.ts';
 
 /** GET /portal/sign-in: 200, 303 */
-export async function showSignIn(visit: OpenVisit, portal: Portal): Promise<Reply> {
+export async function showSignIn(visit: AnonymousPageRequest, portal: Portal): Promise<Reply> {
   const to = visit.query.get('to') ?? '';
   if (visit.visitor) return redirect(visit.link(readReturn(to)));
   const [seller] = await portal.store.listSellers({ after: undefined, limit: 1 });
@@ -22,7 +22,9 @@ export async function showSignIn(visit: OpenVisit, portal: Portal): Promise<Repl
 }
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
-export async function signIn(visit: OpenVisit, portal: Portal, form: Form): Promise<Reply> {
+export async function signIn(
+  visit: AnonymousPageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const { store, passwords, limits } = portal;
   const { address } = visit;
   const email = form.getTrimmed('email').toLowerCase();
@@ -38,7 +40,7 @@ export async function signIn(visit: OpenVisit, portal: Portal, form: Form): Prom
     });
   }
   const to = readReturn(form.get('to'));
-  if (!credentials.hasTotp) return enter(visit, portal, credentials, { to, draft });
+  if (!credentials.hasTotp) return completeSignIn(visit, portal, credentials, { to, draft });
   const cookie = await beginSecondStep(visit, portal, email, { credentials, to });
   // A draft is too large for the cookie, so each page passes it on.
   return draft === '' ? redirect(visit.link('/sign-in/code'), [cookie])
@@ -46,7 +48,7 @@ export async function signIn(visit: OpenVisit, portal: Portal, form: Form): Prom
 }
 
 /** POST /portal/sign-out: 303 */
-export async function signOut(visit: Visit, { store }: Portal): Promise<Reply> {
+export async function signOut(visit: PageRequest, { store }: Portal): Promise<Reply> {
   const { account, visitor, address } = visit;
   await store.endSessions(
     account.sellerId, { id: visitor.session.id }, { type: 'signed_out', address },

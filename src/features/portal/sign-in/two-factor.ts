@@ -5,8 +5,8 @@
 import type { Credentials } from '../../../store/account-store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { SECOND_STEP_COOKIE_LIMIT_CHARACTERS, SECOND_STEP_LIFE_MS } from '../limits.ts';
-import { stampPassword } from './password.ts';
-import type { OpenVisit, Portal } from '../route.ts';
+import { passwordFingerprint } from './password.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 
 const COOKIE = 'second-step';
 
@@ -28,13 +28,14 @@ interface SecondStep {
 
 /** The cookie for a browser that has shown the right password of an e-mail. */
 export async function beginSecondStep(
-  visit: OpenVisit, { store, clock }: Portal, email: string, { credentials, to }: SecondStep,
+  visit: AnonymousPageRequest, { store, clock }: Portal, email: string,
+  { credentials, to }: SecondStep,
 ): Promise<string> {
   const pending: Pending = {
-    email, to, stamp: stampPassword(credentials.passwordHash),
+    email, to, stamp: passwordFingerprint(credentials.passwordHash),
     endsAt: clock() + SECOND_STEP_LIFE_MS,
   };
-  const sealed = await store.seal(JSON.stringify(pending), contextOf(visit));
+  const sealed = await store.encrypt(JSON.stringify(pending), contextOf(visit));
   return formatCookie(COOKIE, sealed, SECOND_STEP_LIFE_MS);
 }
 
@@ -43,20 +44,20 @@ export const FORGET_SECOND_STEP = formatCookie(COOKIE, '', 0);
 
 /** Undefined where there was no first step, or too long ago, or the account has changed since. */
 export async function findSecondStep(
-  visit: OpenVisit, { store, clock }: Portal,
+  visit: AnonymousPageRequest, { store, clock }: Portal,
 ): Promise<SecondStep | undefined> {
   const sealed = readCookie(visit.headers.cookie, COOKIE);
   if (sealed === undefined || sealed.length > SECOND_STEP_COOKIE_LIMIT_CHARACTERS) return undefined;
-  const text = await store.open(sealed, contextOf(visit));
+  const text = await store.decrypt(sealed, contextOf(visit));
   if (text === undefined) return undefined;
   // The cast: nothing else is sealed for this.
   const { email, stamp, to, endsAt } = JSON.parse(text) as Pending;
   const credentials = clock() < endsAt ? await store.findCredentials(email) : undefined;
-  if (!credentials || stampPassword(credentials.passwordHash) !== stamp) return undefined;
+  if (!credentials || passwordFingerprint(credentials.passwordHash) !== stamp) return undefined;
   return { credentials, to };
 }
 
 /** The token of its forms says which browser it is, as long as nobody is signed in there. */
-function contextOf({ csrfToken }: OpenVisit): string {
+function contextOf({ csrfToken }: AnonymousPageRequest): string {
   return `second step ${csrfToken}`;
 }

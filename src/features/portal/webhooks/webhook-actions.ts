@@ -11,21 +11,23 @@ import { html } from '../html/html.ts';
 import { onceField, readOnce } from '../forms/form-nonce.ts';
 import { readOverlap } from '../forms/overlap.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { pathOf } from './webhook-cards.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 import { renderMadeSecret } from './webhook-form.ts';
 import { getWebhook, nameOf, readWebhookId, renderWebhook } from './webhooks.ts';
 
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
-export async function testWebhook(visit: Visit, portal: Portal): Promise<Reply> {
+export async function testWebhook(visit: PageRequest, portal: Portal): Promise<Reply> {
   const webhook = await getWebhook(visit, portal);
   await getWebhooks(portal).sendTest(webhook);
   return redirect(visit.link(`${pathOf(webhook)}?done=tested`));
 }
 
 /** POST /portal/webhooks/{webhook_id}/status: 303, 400, 404 */
-export async function switchWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function switchWebhook(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const webhook = await getWebhook(visit, portal);
   const { sellerId, id } = webhook;
   const patch = await parseWebhookPatch({ status: form.get('status') }, async () => undefined);
@@ -36,7 +38,9 @@ export async function switchWebhook(visit: Visit, portal: Portal, form: Form): P
 }
 
 /** POST /portal/webhooks/{webhook_id}/replay: 303, 400, 404, 422 */
-export async function replayWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function replayWebhook(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const webhook = await getWebhook(visit, portal);
   const typed = form.getTrimmed('position');
   try {
@@ -56,7 +60,7 @@ export const replayDraft: DraftRoute = {
 };
 
 /** POST /portal/webhooks/{webhook_id}/rotate: 200, 400, 404, 409 */
-export async function rotateSecret(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function rotateSecret(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const { id } = await getWebhook(visit, portal);
   const overlapMs = readOverlap(form);
   const write = writeOf(visit, form);
@@ -65,7 +69,7 @@ export async function rotateSecret(visit: Visit, portal: Portal, form: Form): Pr
 }
 
 /** GET /portal/webhooks/{webhook_id}/delete: 200, 404 */
-export async function showWebhookDeletion(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showWebhookDeletion(visit: PageRequest, portal: Portal): Promise<Reply> {
   const webhook = await getWebhook(visit, portal);
   const path = visit.link(pathOf(webhook));
   return renderPage(visit, portal, {
@@ -81,13 +85,15 @@ export async function showWebhookDeletion(visit: Visit, portal: Portal): Promise
 }
 
 /** POST /portal/webhooks/{webhook_id}/delete: 303, 400, 404, 422 */
-export async function deleteWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function deleteWebhook(
+  visit: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   // Sent twice, it is not there the second time, and the store knows that this was done.
   await portal.store.deleteWebhook(writeOf(visit, form), readWebhookId(visit, portal));
   return redirect(visit.link('/webhooks?done=deleted'));
 }
 
-function writeOf({ account: { sellerId }, address }: Visit, form: Form): Write {
+function writeOf({ account: { sellerId }, address }: PageRequest, form: Form): Write {
   return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form), address };
 }
 

@@ -6,7 +6,7 @@ import type { Faults } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { onceField } from '../forms/form-nonce.ts';
 import { OVERLAPS } from '../forms/overlap.ts';
-import type { Visit } from '../route.ts';
+import type { PageRequest } from '../route.ts';
 
 /** Of the fields that may be at fault. */
 export const CARD_LABELS = { position: 'Everything after position' };
@@ -18,7 +18,7 @@ export function pathOf(webhook: Webhook): string {
 
 /** `typed` is the position to send from again. */
 export function renderCards(
-  visit: Visit, webhook: Webhook, faults: Faults, typed: string,
+  visit: PageRequest, webhook: Webhook, faults: Faults, typed: string,
 ): Html {
   const { format, link, position } = visit;
   const action = (name: string): string => link(`${pathOf(webhook)}/${name}`);
@@ -49,7 +49,7 @@ export function renderCards(
   </div>`;
 }
 
-function renderSwitch(visit: Visit, { status }: Webhook, action: string): Html {
+function renderSwitch(visit: PageRequest, { status }: Webhook, action: string): Html {
   const isActive = status === 'active';
   const wanted = isActive ? 'disabled' : 'active';
   return html`<section class="card" aria-labelledby="switch">

@@ -12,22 +12,22 @@ import { checkboxes, faultSummary, postForm, textField } from '../forms/fields.t
 import { type Faults, Form, NO_FAULTS, readFaults } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderNewSecret } from './new-secret.ts';
-import { isSentBefore, onceField, readOnce } from '../forms/form-nonce.ts';
+import { isDuplicateSubmission, onceField, readOnce } from '../forms/form-nonce.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, Visit } from '../route.ts';
+import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { pathOf } from './webhook-cards.ts';
 import { getWebhook } from './webhooks.ts';
 
 const LABELS = { url: 'Address', description: 'Description', types: 'Send only' };
 
 /** GET /portal/webhooks/new: 200, 404 */
-export async function showWebhookForm(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showWebhookForm(visit: PageRequest, portal: Portal): Promise<Reply> {
   getWebhooks(portal);
   return renderNew(visit, portal, new Form(), NO_FAULTS);
 }
 
 /** POST /portal/webhooks/new: 200, 400, 404, 409, 422 */
-export async function makeWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function makeWebhook(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const webhooks = getWebhooks(portal);
   const { account: { sellerId }, address } = visit;
   const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form), address };
@@ -42,7 +42,7 @@ export async function makeWebhook(visit: Visit, portal: Portal, form: Form): Pro
 }
 
 /** GET /portal/webhooks/{webhook_id}/edit: 200, 404 */
-export async function showWebhookEdit(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showWebhookEdit(visit: PageRequest, portal: Portal): Promise<Reply> {
   const { url, description, types } = await getWebhook(visit, portal);
   const form = new Form(new URLSearchParams([
     ['url', url], ['description', description], ...(types ?? []).map((type) => ['types', type]),
@@ -51,7 +51,7 @@ export async function showWebhookEdit(visit: Visit, portal: Portal): Promise<Rep
 }
 
 /** POST /portal/webhooks/{webhook_id}/edit: 303, 404, 422 */
-export async function editWebhook(visit: Visit, portal: Portal, form: Form): Promise<Reply> {
+export async function editWebhook(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const { sellerId, id } = await getWebhook(visit, portal);
   const webhooks = getWebhooks(portal);
   try {
@@ -82,7 +82,7 @@ export const webhookDraft: DraftRoute = {
 
 /** Makes a secret and shows it; or says that this was done before. */
 export async function renderMadeSecret(
-  visit: Visit, portal: Portal, make: () => Promise<WebhookWithSecret>,
+  visit: PageRequest, portal: Portal, make: () => Promise<WebhookWithSecret>,
 ): Promise<Reply> {
   const made = await makeOnce(make);
   const path = made ? pathOf(made.webhook) : '/webhooks';
@@ -109,7 +109,7 @@ async function makeOnce(
     const made = await make();
     return made.isReplay ? undefined : made;
   } catch (error) {
-    if (isSentBefore(error)) return undefined;
+    if (isDuplicateSubmission(error)) return undefined;
     throw error;
   }
 }
@@ -136,7 +136,7 @@ function readRefusal(
 }
 
 function renderNew(
-  visit: Visit, portal: Portal, form: Form, faults: Faults, refusal?: string,
+  visit: PageRequest, portal: Portal, form: Form, faults: Faults, refusal?: string,
 ): Reply {
   return renderPage(visit, portal, {
     title: 'New webhook',
@@ -149,7 +149,7 @@ function renderNew(
   });
 }
 
-function renderEdit(visit: Visit, portal: Portal, form: Form, faults: Faults): Reply {
+function renderEdit(visit: PageRequest, portal: Portal, form: Form, faults: Faults): Reply {
   const path = visit.link(`/webhooks/${visit.parameters['webhook_id']}`);
   return renderPage(visit, portal, {
     title: 'Change the webhook',

@@ -14,7 +14,7 @@ import { type Content, html, type Html } from '../html/html.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, facts, headCell, numberCell, pager, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, Visit } from '../route.ts';
+import type { Portal, PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import { CARD_LABELS, pathOf, renderCards } from './webhook-cards.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
@@ -32,7 +32,7 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/webhooks: 200 */
-export async function showWebhooks(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showWebhooks(visit: PageRequest, portal: Portal): Promise<Reply> {
   if (!portal.webhooks) return renderSwitchedOff(visit, portal);
   const webhooks = await portal.store.listWebhooks(
     visit.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
@@ -57,7 +57,7 @@ export async function showWebhooks(visit: Visit, portal: Portal): Promise<Reply>
 }
 
 /** GET /portal/webhooks/{webhook_id}: 200, 404 */
-export async function showWebhook(visit: Visit, portal: Portal): Promise<Reply> {
+export async function showWebhook(visit: PageRequest, portal: Portal): Promise<Reply> {
   return renderWebhook(visit, portal, await getWebhook(visit, portal), NO_FAULTS);
 }
 
@@ -65,7 +65,7 @@ export async function showWebhook(visit: Visit, portal: Portal): Promise<Reply> 
  * The webhook that the path names.
  * @throws AppError `not_found`, alike whoever else's it is; and where webhooks are switched off
  */
-export async function getWebhook(visit: Visit, portal: Portal): Promise<Webhook> {
+export async function getWebhook(visit: PageRequest, portal: Portal): Promise<Webhook> {
   const id = readWebhookId(visit, portal);
   const webhook = await portal.store.findWebhook({ sellerId: visit.account.sellerId, id });
   if (webhook) return webhook;
@@ -73,7 +73,7 @@ export async function getWebhook(visit: Visit, portal: Portal): Promise<Webhook>
 }
 
 /** The id in the path, of a webhook that may be there. @throws AppError `not_found` as above */
-export function readWebhookId({ account, parameters }: Visit, portal: Portal): WebhookId {
+export function readWebhookId({ account, parameters }: PageRequest, portal: Portal): WebhookId {
   getWebhooks(portal);
   const id = parseWebhookId(account.sellerId, parameters['webhook_id'] ?? '');
   if (id !== undefined) return id;
@@ -87,7 +87,7 @@ export function nameOf({ description, url }: Webhook): string {
 
 /** The page of one; `faults` are those of the position to send from again, which was `typed`. */
 export async function renderWebhook(
-  visit: Visit, portal: Portal, webhook: Webhook, faults: Faults, typed = '',
+  visit: PageRequest, portal: Portal, webhook: Webhook, faults: Faults, typed = '',
 ): Promise<Reply> {
   const before = findWholeNumber(visit.query.get('before') ?? '');
   const found = await portal.store.listWebhookAttempts(webhook, {
@@ -122,7 +122,7 @@ export async function renderWebhook(
   });
 }
 
-function renderSwitchedOff(visit: Visit, portal: Portal): Reply {
+function renderSwitchedOff(visit: PageRequest, portal: Portal): Reply {
   return renderPage(visit, portal, {
     title: 'Webhooks',
     content: html`<div class="empty"><p>Webhooks are switched off on this server. Whoever runs it
@@ -131,12 +131,12 @@ function renderSwitchedOff(visit: Visit, portal: Portal): Reply {
   });
 }
 
-function renderDone(visit: Visit, attempts: readonly WebhookAttempt[] = []): Content {
+function renderDone(visit: PageRequest, attempts: readonly WebhookAttempt[] = []): Content {
   if (visit.query.get('done') !== 'tested') return doneNotice(visit, DONE);
   return renderTested(visit, attempts.find(({ kind }) => kind === 'test'));
 }
 
-function renderTested({ format }: Visit, test: WebhookAttempt | undefined): Content {
+function renderTested({ format }: PageRequest, test: WebhookAttempt | undefined): Content {
   if (!test) return undefined;
   const { status, durationMs, outcome } = test;
   if (outcome === DELIVERED) {
@@ -147,7 +147,7 @@ function renderTested({ format }: Visit, test: WebhookAttempt | undefined): Cont
     </p></div>`;
 }
 
-function renderRow({ format, link }: Visit, webhook: Webhook): Content {
+function renderRow({ format, link }: PageRequest, webhook: Webhook): Content {
   const { url, description, position, failingSince } = webhook;
   return [
     headCell(html`<a href="${link(pathOf(webhook))}">${shorten(url, TEXT_BYTES)}</a>
@@ -172,7 +172,7 @@ function describeTypes({ types }: Webhook): string {
     .map(({ label }) => label).join('; ');
 }
 
-function renderFacts({ format, position }: Visit, webhook: Webhook): Html {
+function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html {
   const { url, description, disabledReason, failingSince, createdAt, updatedAt } = webhook;
   const nextAttemptAt = findNextAttempt(webhook);
   const pairs: (readonly [name: string, value: Content] | false)[] = [
@@ -192,7 +192,7 @@ function renderFacts({ format, position }: Visit, webhook: Webhook): Html {
   return facts(pairs.filter((pair) => pair !== false));
 }
 
-function renderAttempt({ format }: Visit, attempt: WebhookAttempt): Content {
+function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Content {
   const { at, kind, first, last, status, durationMs, outcome, messageId } = attempt;
   const isWhole = first === last;
   const positions = [first ?? 0, ...isWhole ? [] : [last ?? 0]].map(format.number).join('–');

@@ -43,9 +43,9 @@ export function portalStore({ key, writer, reader, clock }: Parts): PortalStore 
       writer.run('endSessions', { sellerId, which, event }),
     noteAuditEvent: (event) => writer.run('noteAuditEvent', event),
     listAuditEvents: async (sellerId, query) => reader.snapshot().listAuditEvents(sellerId, query),
-    seal: async (text, context) => key.seal(text, `portal ${context}`).toString('base64url'),
-    open: async (sealed, context) =>
-      key.open(Buffer.from(sealed, 'base64url'), `portal ${context}`),
+    encrypt: async (text, context) => key.encrypt(text, `portal ${context}`).toString('base64url'),
+    decrypt: async (sealed, context) =>
+      key.decrypt(Buffer.from(sealed, 'base64url'), `portal ${context}`),
   };
 }
 
@@ -59,11 +59,11 @@ function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<Porta
       if (!found) return undefined;
       const { sealed, step, recoveryCodes } = found;
       // The cast: only secrets are sealed for this.
-      const secret = key.open(sealed, contextOfTotp(sellerId)) as TotpSecret | undefined;
+      const secret = key.decrypt(sealed, contextOfTotp(sellerId)) as TotpSecret | undefined;
       return { secret, step, recoveryCodes };
     },
     enableTotp: async (sellerId, { secret, step, recoveryHashes }, address) => {
-      const sealed = key.seal(secret, contextOfTotp(sellerId)).toString('base64');
+      const sealed = key.encrypt(secret, contextOfTotp(sellerId)).toString('base64');
       await writer.run('enableTotp', { sellerId, sealed, step, recoveryHashes, address });
     },
     disableTotp: (sellerId, address) => writer.run('disableTotp', { sellerId, address }),

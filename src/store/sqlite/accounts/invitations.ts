@@ -1,7 +1,7 @@
 /** Invitations in SQLite, and what they are for: a seller who joins the portal. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
-import type { Invitation, Joined, Joining } from '../../account-store.ts';
+import type { Invitation, RegistrationResult, Registration } from '../../account-store.ts';
 import { prepareAddAccount } from './accounts.ts';
 import type { AuditLog } from './audit.ts';
 import type { KeyUnits } from '../catalogue/keys.ts';
@@ -42,8 +42,8 @@ export function invitationUnits(
       audit.add({ sellerId, type: 'invitation_created', address: '', subject: '' }, at);
     },
     joinPortal(
-      { codeHash: hash, seller, account, key, session }: Joining, at: number,
-    ): Joined {
+      { codeHash: hash, seller, account, key, session }: Registration, at: number,
+    ): RegistrationResult {
       if (findEmail.get(account.email)) return { refusal: 'email' };
       const row = hash === undefined ? undefined : take.get({ hash, at });
       if (hash !== undefined && !row) return { refusal: 'code' };

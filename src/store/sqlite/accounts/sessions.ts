@@ -2,8 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
 import type { NewAuditEvent } from '../../../domain/access/audit.ts';
-import { firstIdAt, type SellerId } from '../../../domain/id.ts';
-import type { NewSession, Session, Shown, Visitor } from '../../account-store.ts';
+import { minIdForTime, type SellerId } from '../../../domain/id.ts';
+import type {
+  NewSession, Session, VerifiedCredentials, SignedInSession,
+} from '../../account-store.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 import type { AuditLog } from './audit.ts';
 import { readInteger, readText, type Row } from '../engine/row.ts';
@@ -25,7 +27,7 @@ export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
   return {
     createSession(
       { sellerId, session, shown: { passwordHash, hasTotp } }: {
-        sellerId: SellerId; session: NewSession; shown: Shown;
+        sellerId: SellerId; session: NewSession; shown: VerifiedCredentials;
       }, at: number,
     ): boolean {
       if (!isGood.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
@@ -70,7 +72,7 @@ export function prepareAddSession(db: DatabaseSync) {
       SELECT id FROM session WHERE seller_id = :sellerId
       ORDER BY id DESC LIMIT -1 OFFSET :most))`);
   return (sellerId: SellerId, session: NewSession, at: number): void => {
-    const id = Math.max(readInteger(findLastId.get(sellerId) ?? {}, 'id') + 1, firstIdAt(at));
+    const id = Math.max(readInteger(findLastId.get(sellerId) ?? {}, 'id') + 1, minIdForTime(at));
     const { hash, address, userAgent } = session;
     insert.run({ sellerId, id, hash, at, address, userAgent });
     forget.run({
@@ -92,7 +94,7 @@ export function sessionQueries(db: DatabaseSync) {
     listSessions(sellerId: SellerId, limit: number): Session[] {
       return list.all(sellerId, limit).map(mapSession);
     },
-    findVisitor(hash: string): Visitor | undefined {
+    findVisitor(hash: string): SignedInSession | undefined {
       const row = findVisitor.get(hash);
       return row && {
         account: mapAccount(row),

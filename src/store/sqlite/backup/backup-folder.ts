@@ -12,12 +12,12 @@ import { type Backup, backUp } from './backup.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, noCatalogue, readCursorKey,
 } from '../engine/database-file.ts';
-import { claim } from '../files/file-lock.ts';
+import { tryLock } from '../files/file-lock.ts';
 import { openReader } from '../engine/connection.ts';
 import type { CopyState } from './copying.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
-import { NewFile, removeAbandonedParts } from '../files/atomic-file.ts';
+import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 
 interface FolderTask {
   readonly dataFolder: string;
@@ -44,14 +44,14 @@ const NAME = /^catalogue-(\d{8}T\d{6}Z)\.db$/;
 
 /** `begin` is told of the file that is about to be made. @throws AppError as `backUp` does */
 export async function backUpToFolder(
-  task: FolderTask, begin: (target: NewFile) => void, onProgress: (state: CopyState) => void,
+  task: FolderTask, begin: (target: AtomicFile) => void, onProgress: (state: CopyState) => void,
 ): Promise<FolderBackup> {
   const { dataFolder, folder, intervalMs, at } = task;
   const catalogue = join(dataFolder, CATALOGUE_FILE_NAME);
   rollBackHotJournal(catalogue);
   const identity = readIdentity(catalogue);
   if (identity === undefined) throw noCatalogue(dataFolder);
-  const release = claim(join(dataFolder, 'backups.lock'));
+  const release = tryLock(join(dataFolder, 'backups.lock'));
   if (!release) return { made: undefined, removed: [], dueInMs: undefined };
   try {
     const names = listByAge(folder, at);
@@ -64,7 +64,7 @@ export async function backUpToFolder(
     }
     removeAbandonedParts(folder, (name) => NAME.test(name));
     const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
-    const target = new NewFile(path);
+    const target = new AtomicFile(path);
     begin(target);
     const made = await backUp(dataFolder, target, onProgress);
     const removed = removeOldest(folder, names.filter(isOurs), task.keep);

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
-import { nextTurn } from '../../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
 import {
   assertKnown, CATALOGUE_FILE_NAME, findVersion, noCatalogue,
@@ -17,7 +17,7 @@ import {
 import { openCopy, openReader } from '../engine/connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
-import { isThere, type NewFile } from '../files/atomic-file.ts';
+import { isThere, type AtomicFile } from '../files/atomic-file.ts';
 import { readInteger } from '../engine/row.ts';
 
 export interface Backup extends CatalogueFacts {
@@ -30,7 +30,7 @@ export interface Backup extends CatalogueFacts {
  * @throws AppError `unavailable`, `storage_full`
  */
 export async function backUp(
-  folder: string, target: NewFile, onProgress: (state: CopyState) => void,
+  folder: string, target: AtomicFile, onProgress: (state: CopyState) => void,
 ): Promise<Backup> {
   if (existsSync(target.path)) throw isThere(target.path);
   const file = join(folder, CATALOGUE_FILE_NAME);
@@ -47,10 +47,10 @@ export async function backUp(
     // A server whose disk is full by our copy refuses all changes.
     assertRoom(to, bytes, isOnOneDisk(to, folder) ? WAL_SIZE_LIMIT_BYTES : 0);
     target.begin();
-    await copy(source, target.part, onProgress);
+    await copy(source, target.tempPath, onProgress);
     source.close(); // from here on the log can be cut back
-    checkSame(facts, target.part);
-    await nextTurn(); // whoever interrupted it meanwhile is heard
+    checkSame(facts, target.tempPath);
+    await yieldToEventLoop(); // whoever interrupted it meanwhile is heard
     target.show();
     return { ...facts, bytes };
   } catch (error) {

@@ -12,17 +12,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../../domain/error.ts';
 import { formatFileTime } from '../../../domain/time.ts';
-import { nextTurn } from '../../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { syncFolder } from '../files/durable-files.ts';
 import { type CatalogueFacts, checkCopy } from './backup-check.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, findVersion, prepareFolder,
 } from '../engine/database-file.ts';
 import { checkSchema } from '../check/schema.ts';
-import { openAlone, openReader, openWriter } from '../engine/connection.ts';
+import { openExclusive, openReader, openWriter } from '../engine/connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
-import type { NewFile } from '../files/atomic-file.ts';
+import type { AtomicFile } from '../files/atomic-file.ts';
 import { countSealed, PORTAL_VERSION, type SealedSecrets } from '../accounts/encrypted-secrets.ts';
 
 interface RestoreTask {
@@ -31,7 +31,7 @@ interface RestoreTask {
   /** The data folder. */
   readonly folder: string;
   /** `catalogue.db` in it. */
-  readonly target: NewFile;
+  readonly target: AtomicFile;
   /** Whether there may be one that is to be replaced. */
   readonly isReplacing: boolean;
   /** Milliseconds since 1970: what was there is named by it. */
@@ -62,12 +62,12 @@ export async function restore(
     const { size: bytes } = statSync(file);
     assertRoom(folder, bytes);
     target.begin();
-    await copy(file, target.part, bytes, onProgress);
-    assertSchema(target.part, file);
-    const facts = checkCopy(target.part, file);
-    const secrets = countSealed(target.part, facts.version, folder);
-    finish(target.part, facts);
-    await nextTurn(); // whoever interrupted it meanwhile is heard
+    await copy(file, target.tempPath, bytes, onProgress);
+    assertSchema(target.tempPath, file);
+    const facts = checkCopy(target.tempPath, file);
+    const secrets = countSealed(target.tempPath, facts.version, folder);
+    finish(target.tempPath, facts);
+    await yieldToEventLoop(); // whoever interrupted it meanwhile is heard
     chmodSync(folder, 0o700);
     // It is made again from the catalogue.
     for (const end of ['', ...BESIDE]) rmSync(join(folder, `search.db${end}`), FORCED);
@@ -100,7 +100,7 @@ function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): Databa
     throw new AppError('unavailable', `There is a catalogue in ${folder} already. ${hint}`);
   }
   try {
-    return openAlone(path);
+    return openExclusive(path);
   } catch (error) {
     const code = resultCodeOf(error);
     if (code === 0 || !(error instanceof Error)) throw error;

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
-import type { Positions } from './position-allocator.ts';
+import type { PositionAllocator } from './position-allocator.ts';
 
 /** A change, and where the one of the same product before it stands. */
 export interface NewChange extends Change {
@@ -21,9 +21,9 @@ const GROUP_ROWS = 16;
 export class HistoryWriter {
   readonly #insert;
   readonly #insertGroup;
-  readonly #positions: Positions;
+  readonly #positions: PositionAllocator;
 
-  constructor(db: DatabaseSync, positions: Positions) {
+  constructor(db: DatabaseSync, positions: PositionAllocator) {
     this.#positions = positions;
     const into = `INSERT INTO change (${COLUMNS}) VALUES`;
     this.#insert = db.prepare(`${into} ${VALUES}`);

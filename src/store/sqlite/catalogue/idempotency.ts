@@ -16,7 +16,7 @@ import type { Idempotency } from '../../write.ts';
 import { readBytes, readText } from '../engine/row.ts';
 
 /** The key of a change, and whose it is. */
-export interface Once extends Idempotency {
+export interface IdempotencyScope extends Idempotency {
   readonly sellerId: SellerId;
 }
 
@@ -68,7 +68,9 @@ export class IdempotencyRecords {
    * What `run` returns; or, where the key was used before, what it returned then.
    * @throws AppError `idempotency_mismatch` where it was used for something else
    */
-  run({ sellerId, key, part }: Once, asked: unknown, at: number, run: () => unknown): unknown {
+  run(
+    { sellerId, key, part }: IdempotencyScope, asked: unknown, at: number, run: () => unknown,
+  ): unknown {
     const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest();
     const oldest = at - IDEMPOTENCY_LIFE_MS;
     const keyHash = hashIdempotencyKey(sellerId, key);

@@ -4,12 +4,12 @@ import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
 import type { AuditType } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
-  firstIdAt, formatKeyId, type KeyId, type KeyReference, type SellerId,
+  minIdForTime, formatKeyId, type KeyId, type KeyReference, type SellerId,
 } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { isScope, type Scope } from '../../../domain/access/scope.ts';
 import type { Grant } from '../../store.ts';
-import type { Author, PageQuery } from '../../write.ts';
+import type { Actor, PageQuery } from '../../write.ts';
 import type { AuditLog } from '../accounts/audit.ts';
 import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
@@ -71,7 +71,7 @@ export function keyUnits(db: DatabaseSync, audit: AuditLog) {
       if (revoked.revokedAt === at) note('key_revoked', revoked, address, at);
       return revoked;
     },
-    noteKeyUse({ author, address }: { author: Author; address: string }, at: number): void {
+    noteKeyUse({ author, address }: { author: Actor; address: string }, at: number): void {
       noteUse.run(at, address, author.sellerId, author.keyId);
     },
   };
@@ -104,7 +104,7 @@ function prepareAddKey(db: DatabaseSync) {
       throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
     }
     const lastId = readInteger(findLastId.get(sellerId) ?? {}, 'id');
-    const id = Math.max(lastId + 1, firstIdAt(at));
+    const id = Math.max(lastId + 1, minIdForTime(at));
     return mapKey(insert.get({
       sellerId, id, hash, at, name: key.name, scopes: key.scopes.join(' '),
       ranges: key.addressRanges.join(' '), expiresAt: key.expiresAt ?? null,

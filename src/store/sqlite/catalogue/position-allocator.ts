@@ -8,7 +8,7 @@ import { CLOCK_STEP_LIMIT_MS } from '../../../config.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
-import { firstIdAt, type ProductId, type SellerId } from '../../../domain/id.ts';
+import { minIdForTime, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
@@ -29,7 +29,7 @@ interface Deferred {
   forget(): void;
 }
 
-export class Positions {
+export class PositionAllocator {
   readonly #find;
   readonly #update;
   readonly #noteMinute;
@@ -91,7 +91,7 @@ export class Positions {
   /** An id for a new product: by time, and above every id that the seller was ever given. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);
-    counters.lastProductId = Math.max(counters.lastProductId + 1, firstIdAt(at));
+    counters.lastProductId = Math.max(counters.lastProductId + 1, minIdForTime(at));
     // Here is where a ProductId comes from.
     return counters.lastProductId as ProductId;
   }

@@ -11,13 +11,13 @@ import {
   formatProduct, type NewProduct, type Product, type ProductTarget, type Sku,
 } from '../../../domain/catalogue/product.ts';
 import type { WrittenProduct } from '../../store.ts';
-import type { Author } from '../../write.ts';
+import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
-import type { Positions } from './position-allocator.ts';
+import type { PositionAllocator } from './position-allocator.ts';
 import { PRODUCT_COLUMNS, prepareFindProduct } from './products.ts';
 
 export class ProductChanges {
-  readonly #positions: Positions;
+  readonly #positions: PositionAllocator;
   readonly #find;
   readonly #insert;
   readonly #update;
@@ -25,7 +25,7 @@ export class ProductChanges {
   readonly #forgetSequences;
   readonly #history: HistoryWriter;
 
-  constructor(db: DatabaseSync, positions: Positions) {
+  constructor(db: DatabaseSync, positions: PositionAllocator) {
     this.#positions = positions;
     this.#find = prepareFindProduct(db);
     this.#insert = db.prepare(`
@@ -48,7 +48,7 @@ export class ProductChanges {
   }
 
   /** @throws AppError `sku_taken` */
-  create(author: Author, product: NewProduct, now: number): WrittenProduct {
+  create(author: Actor, product: NewProduct, now: number): WrittenProduct {
     const { sellerId } = author;
     const at = this.#positions.timeOf(sellerId, now);
     const { position, currency } = this.#positions.take(sellerId);
@@ -68,7 +68,7 @@ export class ProductChanges {
   }
 
   /** Content that is the same takes no position. @throws AppError `sku_taken` */
-  update(author: Author, before: Product, to: NewProduct, now: number): WrittenProduct {
+  update(author: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
     const { id, sellerId } = before;
     if (isSame(before, to)) {
       const json = formatProduct(before);
@@ -90,7 +90,7 @@ export class ProductChanges {
   }
 
   /** The history keeps the product as it last was; its stock has moved to nothing. */
-  delete(author: Author, before: Product, now: number): void {
+  delete(author: Actor, before: Product, now: number): void {
     const { sellerId, id } = before;
     const { position } = this.#positions.take(sellerId);
     this.#delete.run(sellerId, id);
@@ -101,7 +101,7 @@ export class ProductChanges {
   }
 
   #record(
-    type: ChangeType, { keyId }: Author, before: Product | undefined, after: Product,
+    type: ChangeType, { keyId }: Actor, before: Product | undefined, after: Product,
     json: string | undefined,
   ): void {
     const { sellerId, position, id, sku, updatedAt, stock } = after;

@@ -7,12 +7,12 @@ import {
   type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import type { ImportedProducts, ImportEffect, ImportMode, WrittenProduct } from '../../store.ts';
-import type { Author } from '../../write.ts';
-import type { Positions } from './position-allocator.ts';
+import type { Actor } from '../../write.ts';
+import type { PositionAllocator } from './position-allocator.ts';
 import { ProductChanges } from './product-changes.ts';
 
 interface Creation {
-  readonly author: Author;
+  readonly author: Actor;
   readonly product: NewProduct;
 }
 
@@ -21,7 +21,7 @@ interface Put extends Creation {
 }
 
 interface Deletion {
-  readonly author: Author;
+  readonly author: Actor;
   readonly target: ProductTarget;
   readonly precondition: Precondition;
 }
@@ -31,12 +31,12 @@ interface Patch extends Deletion {
 }
 
 interface Import {
-  readonly author: Author;
+  readonly author: Actor;
   readonly products: readonly ProductRow[];
   readonly mode: ImportMode;
 }
 
-export function productUnits(db: DatabaseSync, positions: Positions) {
+export function productUnits(db: DatabaseSync, positions: PositionAllocator) {
   const changes = new ProductChanges(db, positions);
   return {
     createProduct({ author, product }: Creation, at: number): WrittenProduct {
@@ -77,7 +77,7 @@ export function productUnits(db: DatabaseSync, positions: Positions) {
 }
 
 function getProduct(
-  changes: ProductChanges, { sellerId }: Author, target: ProductTarget,
+  changes: ProductChanges, { sellerId }: Actor, target: ProductTarget,
 ): Product {
   const product = changes.find(sellerId, target);
   if (product) return product;

@@ -7,20 +7,20 @@ import {
 } from '../../../domain/catalogue/stock-change.ts';
 import type { StockOrigin, StockSync } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../../history-store.ts';
-import type { Author } from '../../write.ts';
+import type { Actor } from '../../write.ts';
 import type { NewChange } from './history-writer.ts';
 import type { StockLevel } from './stock-levels.ts';
 
 /** What the changes of a run have in common. */
 interface RunContext {
-  readonly author: Author;
+  readonly author: Actor;
   readonly origin: StockOrigin;
   /** The last position that is taken, and the time of the run. */
   readonly position: number;
   readonly at: number;
 }
 
-export class StockRun {
+export class StockBatch {
   readonly #context: RunContext;
   /** Rows of the history to be written. */
   readonly changes: NewChange[] = [];

@@ -6,7 +6,7 @@
  */
 import { STOCK_LEVELS_KEPT } from '../../../config.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { Positions } from './position-allocator.ts';
+import type { PositionAllocator } from './position-allocator.ts';
 import { LevelTable } from './stock-levels.ts';
 
 interface Kept {
@@ -16,12 +16,12 @@ interface Kept {
   readonly undone: number;
 }
 
-export class KeptLevels {
-  readonly #positions: Positions;
+export class StockLevelCache {
+  readonly #positions: PositionAllocator;
   readonly #kept = new Map<SellerId, Kept>();
   #size = 0;
 
-  constructor(positions: Positions) {
+  constructor(positions: PositionAllocator) {
     this.#positions = positions;
   }
 

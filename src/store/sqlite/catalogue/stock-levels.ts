@@ -115,7 +115,7 @@ export class StockLevels {
 }
 
 /** The products in stock that a full count does not name. */
-export class UnnamedProducts {
+export class ProductsMissingFromStocktake {
   readonly #count;
   readonly #list;
 

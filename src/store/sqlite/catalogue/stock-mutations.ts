@@ -6,32 +6,32 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../../history-store.ts';
-import type { Author } from '../../write.ts';
+import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
-import { KeptLevels } from './stock-level-cache.ts';
-import type { Positions } from './position-allocator.ts';
-import { type StockLevel, StockLevels, UnnamedProducts } from './stock-levels.ts';
-import { findRefusal, StockRun } from './stock-batch.ts';
+import { StockLevelCache } from './stock-level-cache.ts';
+import type { PositionAllocator } from './position-allocator.ts';
+import { type StockLevel, StockLevels, ProductsMissingFromStocktake } from './stock-levels.ts';
+import { findRefusal, StockBatch } from './stock-batch.ts';
 
 interface SyncInput {
-  readonly author: Author;
+  readonly author: Actor;
   readonly sync: StockSync;
   readonly isDryRun: boolean;
 }
 
-export function stockUnits(db: DatabaseSync, positions: Positions) {
+export function stockUnits(db: DatabaseSync, positions: PositionAllocator) {
   const levels = new StockLevels(db);
-  const kept = new KeptLevels(positions);
-  const rest = new UnnamedProducts(db);
+  const kept = new StockLevelCache(positions);
+  const rest = new ProductsMissingFromStocktake(db);
   const writer = new StockWriter(db, positions);
   positions.defer(writer);
 
-  function zero({ author, sync }: SyncInput, named: StockRun['named'], at: number): void {
+  function zero({ author, sync }: SyncInput, named: StockBatch['named'], at: number): void {
     const { sellerId } = author;
     writer.settle();
     for (const unnamed of rest.list(sellerId, named)) {
       const position = positions.of(sellerId);
-      const run = new StockRun({ author, origin: sync, position, at });
+      const run = new StockBatch({ author, origin: sync, position, at });
       for (const level of unnamed) run.apply({ set: 0 }, level);
       writer.write(sellerId, run, undefined);
       positions.takeMany(sellerId, run.changes.length);
@@ -49,7 +49,7 @@ export function stockUnits(db: DatabaseSync, positions: Positions) {
       // What is not remembered is read; and what may come to nothing moves levels all the same.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.settle();
       const named = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
-      const run = new StockRun({ author, origin: sync, position: positions.of(sellerId), at });
+      const run = new StockBatch({ author, origin: sync, position: positions.of(sellerId), at });
       const results = changes.map((change, index) => run.apply(change, named[index]));
       for (const level of named.slice(changes.length)) run.spare(level);
       const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
@@ -77,7 +77,7 @@ class StockWriter {
   readonly #history: HistoryWriter;
   readonly #moved = new Map<StockLevel, SellerId>();
 
-  constructor(db: DatabaseSync, positions: Positions) {
+  constructor(db: DatabaseSync, positions: PositionAllocator) {
     this.#update = db.prepare(`
       UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE seller_id = ? AND id = ?`);
     this.#noteSequence = db.prepare(`
@@ -86,7 +86,7 @@ class StockWriter {
     this.#history = new HistoryWriter(db, positions);
   }
 
-  write(sellerId: SellerId, { named, changes }: StockRun, source: string | undefined): void {
+  write(sellerId: SellerId, { named, changes }: StockBatch, source: string | undefined): void {
     for (const level of named) {
       if (level.isMoved) this.#moved.set(level, sellerId);
       if (source === undefined || !level.isSequenceMoved) continue;

@@ -49,7 +49,7 @@ function tryKey(secrets: Iterable<Sealed>, key: ServerKey | undefined): SealedCo
   let [all, closed] = [0, 0];
   for (const { bytes, context } of secrets) {
     all += 1;
-    if (key?.open(bytes, context) === undefined) closed += 1;
+    if (key?.decrypt(bytes, context) === undefined) closed += 1;
   }
   return { all, closed };
 }

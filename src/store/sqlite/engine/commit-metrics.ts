@@ -1,7 +1,7 @@
 /** Counts commits, how long they take, and whether the last one failed. */
 import { COMMIT_BOUNDS_SECONDS } from '../../../config.ts';
 import { Histogram } from '../../../runtime/histogram.ts';
-import type { StoreFigures } from '../../store-metrics.ts';
+import type { StoreMetrics } from '../../store-metrics.ts';
 import type { Outcome } from './group-commit.ts';
 
 export class CommitFigures {
@@ -23,7 +23,7 @@ export class CommitFigures {
     if (this.#lastFailure) this.#failed += 1;
   }
 
-  read(): Pick<StoreFigures, 'commits' | 'failedCommits' | 'lastFailure'> {
+  read(): Pick<StoreMetrics, 'commits' | 'failedCommits' | 'lastFailure'> {
     const { code, at } = this.#lastFailure ?? {};
     const isFailed = code !== undefined && at !== undefined;
     return {

@@ -94,7 +94,7 @@ export function openCopy(file: string): DatabaseSync {
  * it first, so that all of it is in one file. Whoever opens that file while it gets another name
  * cannot write to it: it has to be written to before it has a log again, and SQLite notices.
  */
-export function openAlone(file: string): DatabaseSync {
+export function openExclusive(file: string): DatabaseSync {
   return open(file, { readOnly: false, timeout: 0 }, `
     PRAGMA journal_mode = DELETE;
     BEGIN EXCLUSIVE;

@@ -16,7 +16,7 @@ import { startAuditSegments } from '../accounts/audit.ts';
 import { type AuditKey, deriveAuditKey } from '../accounts/audit-segments.ts';
 import { openWriter } from './connection.ts';
 import { explainOpening } from './disk-failure.ts';
-import { NewFile, removeAbandonedParts } from '../files/atomic-file.ts';
+import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
 import { readBytes, readInteger } from './row.ts';
 import { openServerKey, type ServerKey } from '../files/server-key.ts';
@@ -195,10 +195,10 @@ export function assertKnown(version: number, file: string): void {
 
 /** If another process is first, its database is used. */
 function createFile(file: string, auditKey: AuditKey): number {
-  const target = new NewFile(file);
+  const target = new AtomicFile(file);
   try {
     target.begin();
-    const db = openWriter(target.part);
+    const db = openWriter(target.tempPath);
     migrate(db, { auditKey });
     db.prepare('INSERT INTO server_secret (name, value) VALUES (?, ?)')
       .run('cursor', randomBytes(32));

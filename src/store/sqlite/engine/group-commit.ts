@@ -12,10 +12,10 @@ import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
   SQLITE_NOTADB, SQLITE_READONLY,
 } from './disk-failure.ts';
-import { IdempotencyRecords, type Once } from '../catalogue/idempotency.ts';
-import { Positions } from '../catalogue/position-allocator.ts';
+import { IdempotencyRecords, type IdempotencyScope } from '../catalogue/idempotency.ts';
+import { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger } from './row.ts';
-import { prepareUnits, type UnitName, type Units } from './mutations.ts';
+import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
 
 /** Units to run in one transaction. The names and inputs agree, since `Writer.run` made them. */
 export interface Batch {
@@ -26,9 +26,9 @@ export interface Batch {
 
 /** A unit with an idempotency key is made once, however often it is called. */
 interface UnitCall {
-  readonly name: UnitName;
+  readonly name: MutationName;
   readonly input: unknown;
-  readonly once?: Once | undefined;
+  readonly once?: IdempotencyScope | undefined;
 }
 
 /** What became of a unit; plain JSON, since it crosses threads. */
@@ -48,7 +48,7 @@ const NOT_KNOWN = 'This server cannot write to its disk. It is not known whether
 export function prepareGroupCommit(
   db: DatabaseSync, auditKey: AuditKey,
 ): (batch: Batch) => Outcome[] {
-  const positions = new Positions(db);
+  const positions = new PositionAllocator(db);
   const runUnit = prepareRunUnit(db, positions, auditKey);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
@@ -98,26 +98,26 @@ export function prepareGroupCommit(
     return Array.isArray(apart) ? apart : calls.map(() => apart);
   }
 
-  return withRoom(db, run);
+  return retryAfterCheckpoint(db, run);
 }
 
 /** Where the disk is full, the log is moved into the database, and its room is used again. */
-function withRoom(db: DatabaseSync, run: (batch: Batch) => Outcome[]): typeof run {
+function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]): typeof run {
   let isShort = false;
   return (batch) => {
     const outcomes = run(batch);
     if (outcomes.every((one) => !one.isDone && one.code === 'storage_full')) {
-      isShort = !isLogMoved(db);
+      isShort = !checkpointWal(db);
       return isShort ? outcomes : run(batch);
     }
     // Room that comes back is for the database first: the log alone would take all of it again.
-    if (isShort) isShort = !isLogMoved(db);
+    if (isShort) isShort = !checkpointWal(db);
     return outcomes;
   };
 }
 
 /** Whether all of the log stands in the database now: then it begins anew, and takes no room. */
-function isLogMoved(db: DatabaseSync): boolean {
+function checkpointWal(db: DatabaseSync): boolean {
   try {
     const row = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() ?? {};
     const moved = readInteger(row, 'checkpointed');
@@ -140,14 +140,14 @@ function prepareCommit(db: DatabaseSync): () => void {
       commit.run();
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
-      if (resultCodeOf(error) !== SQLITE_IOERR || isWrittenOver(db)) throw error;
+      if (resultCodeOf(error) !== SQLITE_IOERR || overwriteFailedFrames(db)) throw error;
       throw new AppError('unavailable', NOT_KNOWN, { cause: error });
     }
   };
 }
 
 /** Makes a commit that changes nothing: it begins in the log where the one that failed began. */
-function isWrittenOver(db: DatabaseSync): boolean {
+function overwriteFailedFrames(db: DatabaseSync): boolean {
   try {
     const version = readInteger(db.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
     db.exec(`PRAGMA user_version = ${version}`);
@@ -160,13 +160,13 @@ function isWrittenOver(db: DatabaseSync): boolean {
 
 /** Runs a unit, or finds what it did once. */
 function prepareRunUnit(
-  db: DatabaseSync, positions: Positions, auditKey: AuditKey,
+  db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ): (call: UnitCall, at: number) => Outcome {
-  const units = prepareUnits(db, positions, auditKey);
+  const units = prepareMutations(db, positions, auditKey);
   const records = new IdempotencyRecords(db);
   return ({ name, input, once }, at) => {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
-    const unit = units[name] as (input: unknown, at: number) => ReturnType<Units[UnitName]>;
+    const unit = units[name] as (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
     // Calls that change stock know what those before them have left; nobody else does.
     if (name !== 'syncStock') positions.settle();
     if (!once) return { isDone: true, value: unit(input, at) };
@@ -176,7 +176,7 @@ function prepareRunUnit(
 }
 
 /** What is asked for, whichever key of the seller asks for it, and but for what is random. */
-function describeCall(name: UnitName, input: unknown): unknown {
+function describeCall(name: MutationName, input: unknown): unknown {
   // Units that are called with an idempotency key have objects as their input.
   const { author: _, fresh: __, ...rest } = input as { author?: unknown; fresh?: unknown };
   return [name, rest];

@@ -9,7 +9,7 @@ import { idempotencyUnits } from '../catalogue/idempotency.ts';
 import { invitationUnits } from '../accounts/invitations.ts';
 import { usageUnits } from '../accounts/key-usage.ts';
 import { keyUnits } from '../catalogue/keys.ts';
-import type { Positions } from '../catalogue/position-allocator.ts';
+import type { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { productUnits } from '../catalogue/product-mutations.ts';
 import { sellerUnits } from '../catalogue/sellers.ts';
 import { sessionUnits } from '../accounts/sessions.ts';
@@ -22,7 +22,9 @@ import { webhookUnits } from '../webhooks/webhook-mutations.ts';
  * A unit takes its input and the time of its commit, and returns what is answered. It may be run
  * twice (see group-commit.ts): all that it does, it does in the database.
  */
-export function prepareUnits(db: DatabaseSync, positions: Positions, auditKey: AuditKey) {
+export function prepareMutations(
+  db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
+) {
   const audit = new AuditLog(db, auditKey);
   const sellers = { ...sellerUnits(db, audit), ...keyUnits(db, audit) };
   return {
@@ -34,7 +36,7 @@ export function prepareUnits(db: DatabaseSync, positions: Positions, auditKey: A
   };
 }
 
-export type Units = ReturnType<typeof prepareUnits>;
-export type UnitName = keyof Units;
-export type UnitInput<Name extends UnitName> = Parameters<Units[Name]>[0];
-export type UnitOutput<Name extends UnitName> = ReturnType<Units[Name]>;
+export type Mutations = ReturnType<typeof prepareMutations>;
+export type MutationName = keyof Mutations;
+export type MutationInput<Name extends MutationName> = Parameters<Mutations[Name]>[0];
+export type MutationOutput<Name extends MutationName> = ReturnType<Mutations[Name]>;

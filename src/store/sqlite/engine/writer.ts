@@ -11,11 +11,11 @@ import {
   FAILURE_LOG_INTERVAL_MS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
 } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { StoreFigures } from '../../store-metrics.ts';
+import type { StoreMetrics } from '../../store-metrics.ts';
 import { CommitFigures } from './commit-metrics.ts';
 import type { Batch, Outcome } from './group-commit.ts';
-import type { Once } from '../catalogue/idempotency.ts';
-import type { UnitInput, UnitName, UnitOutput } from './mutations.ts';
+import type { IdempotencyScope } from '../catalogue/idempotency.ts';
+import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 const UNKNOWN = {
@@ -41,7 +41,7 @@ export class Writer {
   readonly #thread: Worker;
   readonly #clock: () => number;
   #waiting: Pending[] = [];
-  #underWay: Pending[] = [];
+  #inFlight: Pending[] = [];
   #isScheduled = false;
   /** When what is under way was sent (`performance.now`). */
   #sentAt = 0;
@@ -77,9 +77,9 @@ export class Writer {
    * Runs a unit of work, about so many rows, or finds what it did `once`; resolves once it is
    * durable.
    */
-  run<Name extends UnitName>(
-    name: Name, input: UnitInput<Name>, once?: Once, rows = 1,
-  ): Promise<UnitOutput<Name>> {
+  run<Name extends MutationName>(
+    name: Name, input: MutationInput<Name>, once?: IdempotencyScope, rows = 1,
+  ): Promise<MutationOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
         reject(this.#refusal());
@@ -87,7 +87,7 @@ export class Writer {
       }
       const settle = (outcome: Outcome): void => {
         // The unit called `name` made this value: units.ts says of what type it is.
-        if (outcome.isDone) resolve(outcome.value as UnitOutput<Name>);
+        if (outcome.isDone) resolve(outcome.value as MutationOutput<Name>);
         else reject(this.#explain(outcome));
       };
       this.#waiting.push({ rows, call: { name, input, once }, settle });
@@ -95,11 +95,11 @@ export class Writer {
     });
   }
 
-  readFigures(): Omit<StoreFigures, 'logBytes' | 'freeBytes'> {
+  readMetrics(): Omit<StoreMetrics, 'walBytes' | 'freeBytes'> {
     return {
       ...this.#figures.read(),
       canWrite: !this.#failure,
-      waitingChanges: this.#underWay.length + this.#waiting.length,
+      waitingChanges: this.#inFlight.length + this.#waiting.length,
     };
   }
 
@@ -113,7 +113,7 @@ export class Writer {
   }
 
   async #close(others: Promise<void>): Promise<void> {
-    if (this.#underWay.length + this.#waiting.length > 0) {
+    if (this.#inFlight.length + this.#waiting.length > 0) {
       await new Promise<void>((resolve) => { this.#onIdle = resolve; });
     }
     await others;
@@ -124,7 +124,7 @@ export class Writer {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay.length > 0) return;
+    if (this.#isScheduled || this.#inFlight.length > 0) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -133,9 +133,9 @@ export class Writer {
   }
 
   #send(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, this.#countNext());
-    const batch: Batch = { at: this.#clock(), calls: this.#underWay.map(({ call }) => call) };
+    if (this.#inFlight.length > 0 || this.#waiting.length === 0) return;
+    this.#inFlight = this.#waiting.splice(0, this.#countNext());
+    const batch: Batch = { at: this.#clock(), calls: this.#inFlight.map(({ call }) => call) };
     this.#sentAt = performance.now();
     this.#thread.postMessage(JSON.stringify(batch));
   }
@@ -151,9 +151,9 @@ export class Writer {
   }
 
   #settle(text: string): void {
-    const settled = this.#underWay;
+    const settled = this.#inFlight;
     const sentAt = this.#sentAt;
-    this.#underWay = [];
+    this.#inFlight = [];
     this.#onCommit();
     this.#send(); // the thread works on, while this one reads what it did, and answers
     // The cast: writer-thread.ts answers each batch with its outcomes.
@@ -162,14 +162,14 @@ export class Writer {
     settled.forEach((pending, index) => {
       pending.settle(outcomes[index] ?? UNKNOWN);
     });
-    if (this.#underWay.length === 0 && this.#waiting.length === 0) this.#onIdle();
+    if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }
 
   /** The thread is gone. What it had under way may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
-    const [lost, unsent] = [this.#underWay, this.#waiting];
-    this.#underWay = [];
+    const [lost, unsent] = [this.#inFlight, this.#waiting];
+    this.#inFlight = [];
     this.#waiting = [];
     for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });
     for (const pending of unsent) pending.settle({ ...UNSENT, cause: cause.stack });

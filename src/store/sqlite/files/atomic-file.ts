@@ -14,7 +14,7 @@ import { UNLOCKED_PART_AGE_MS } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createEmpty, syncFile, syncFolder } from './durable-files.ts';
-import { claim } from './file-lock.ts';
+import { tryLock } from './file-lock.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 
 /**
@@ -30,15 +30,15 @@ const SUFFIXES = [LOCK, '', '-journal', '-wal', '-shm'];
 /** What file systems answer that have one name a file, such as those of memory sticks. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-export class NewFile {
+export class AtomicFile {
   readonly path: string;
   /** Where it is made. */
-  readonly part: string;
+  readonly tempPath: string;
   #release: (() => void) | undefined;
 
   constructor(path: string) {
     this.path = path;
-    this.part = `${path}.${randomUUID()}.part`;
+    this.tempPath = `${path}.${randomUUID()}.part`;
   }
 
   /**
@@ -48,9 +48,11 @@ export class NewFile {
   begin(): void {
     const name = basename(this.path);
     removeAbandonedParts(dirname(this.path), (other) => other === name, false);
-    this.#release = claim(this.part + LOCK); // before there is a part that could be found unlocked
+    // Locked before it exists, so that no other process finds it unlocked.
+    this.#release = tryLock(this.tempPath + LOCK);
     if (!this.#release) throw cannotLock(this.path);
-    if (!createEmpty(this.part)) throw isThere(this.part); // it may be his to read, or lead away
+    // An existing file may belong to another user, or be a link to somewhere else.
+    if (!createEmpty(this.tempPath)) throw isThere(this.tempPath);
   }
 
   /** Gives it its name. @throws AppError `unavailable` where there is such a file by now */
@@ -60,8 +62,8 @@ export class NewFile {
 
   /** Gives the part its name unless that file exists by now. Returns whether it did. */
   publish(): boolean {
-    syncFile(this.part);
-    const isPublished = linkUnlessThere(this.part, this.path);
+    syncFile(this.tempPath);
+    const isPublished = linkUnlessThere(this.tempPath, this.path);
     this.discard();
     syncFolder(dirname(this.path)); // the file of another process may not be durable yet, either
     return isPublished;
@@ -78,8 +80,8 @@ export class NewFile {
 
   /** Gives the part its name, and replaces a file that has it. */
   overwrite(): void {
-    syncFile(this.part);
-    renameSync(this.part, this.path); // at every moment there is one, the old or the new
+    syncFile(this.tempPath);
+    renameSync(this.tempPath, this.path); // at every moment there is one, the old or the new
     this.discard();
     syncFolder(dirname(this.path));
   }
@@ -87,7 +89,7 @@ export class NewFile {
   /** Removes what has no name yet. */
   discard(): void {
     if (!this.#release) return; // not started
-    removeWhole(this.part);
+    removeWhole(this.tempPath);
     this.#release();
     this.#release = undefined;
   }
@@ -101,10 +103,10 @@ export function removeAbandonedParts(
   folder: string, isOurs: (name: string) => boolean, hasEarlier = true,
 ): void {
   for (const entry of readdirSync(folder)) {
-    const [, part = '', name, processId, lock] = PART.exec(entry) ?? [];
+    const [, tempPath = '', name, processId, lock] = PART.exec(entry) ?? [];
     if (name === undefined || !isOurs(name)) continue;
     if (processId !== undefined && !hasEarlier) continue;
-    const [path, partPath] = [join(folder, entry), join(folder, part)];
+    const [path, partPath] = [join(folder, entry), join(folder, tempPath)];
     try {
       // An earlier version holds no lock; and a lock without a part is about to get one.
       if (processId !== undefined || (lock !== undefined && !existsSync(partPath))) {
@@ -120,8 +122,8 @@ export function removeAbandonedParts(
 
 /** Whether the process that writes this part, or holds this lock, is alive. */
 export function isBeingWritten(path: string): boolean {
-  const [, part = ''] = PART.exec(basename(path)) ?? [];
-  const partPath = join(dirname(path), part);
+  const [, tempPath = ''] = PART.exec(basename(path)) ?? [];
+  const partPath = join(dirname(path), tempPath);
   if (!existsSync(partPath + LOCK)) return false;
   try {
     const release = claimPart(partPath);
@@ -137,9 +139,9 @@ export function isThere(path: string): AppError {
   return new AppError('unavailable', `${path} is there already. Name a file that is not.`);
 }
 
-function linkUnlessThere(part: string, path: string): boolean {
+function linkUnlessThere(tempPath: string, path: string): boolean {
   try {
-    linkSync(part, path); // unlike a renaming, this never replaces anything
+    linkSync(tempPath, path); // unlike a renaming, this never replaces anything
     return true;
   } catch (error) {
     if (isSystemError(error, 'EEXIST')) return false;
@@ -148,20 +150,20 @@ function linkUnlessThere(part: string, path: string): boolean {
   }
 }
 
-function removeUnlocked(part: string): void {
-  const release = claimPart(part);
+function removeUnlocked(tempPath: string): void {
+  const release = claimPart(tempPath);
   try {
-    if (release) removeWhole(part);
+    if (release) removeWhole(tempPath);
   } finally {
     release?.();
   }
 }
 
 /** Undefined where a process holds the lock; or for a link in its place, as SQLite follows it. */
-function claimPart(part: string): ReturnType<typeof claim> {
-  const lock = part + LOCK;
+function claimPart(tempPath: string): ReturnType<typeof tryLock> {
+  const lock = tempPath + LOCK;
   const isLink = lstatSync(lock, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  return isLink ? undefined : claim(lock);
+  return isLink ? undefined : tryLock(lock);
 }
 
 /** The lock is another user's, or is not a lock, or the disk is not writable. */
@@ -169,8 +171,8 @@ function isNotOurs(error: unknown): boolean {
   return resultCodeOf(error) !== 0 || isSystemError(error, 'EACCES', 'EPERM', 'EROFS');
 }
 
-function removeWhole(part: string): void {
-  for (const suffix of SUFFIXES) rmSync(part + suffix, { force: true });
+function removeWhole(tempPath: string): void {
+  for (const suffix of SUFFIXES) rmSync(tempPath + suffix, { force: true });
 }
 
 function isOld(path: string): boolean {

@@ -2,13 +2,13 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isSystemError } from '../../../runtime/system-error.ts';
-import type { StoreFigures } from '../../store-metrics.ts';
+import type { StoreMetrics } from '../../store-metrics.ts';
 
 export async function readDiskFigures(
   file: string,
-): Promise<Pick<StoreFigures, 'logBytes' | 'freeBytes'>> {
-  const [logBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);
-  return { logBytes, freeBytes: disk.bavail * disk.bsize };
+): Promise<Pick<StoreMetrics, 'walBytes' | 'freeBytes'>> {
+  const [walBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);
+  return { walBytes, freeBytes: disk.bavail * disk.bsize };
 }
 
 async function readSize(file: string): Promise<number> {

@@ -7,7 +7,7 @@ import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
  * Call what it returns to give the work up; undefined where somebody else has it. The system gives
  * the lock up when the process ends, in whatever way.
  */
-export function claim(file: string): (() => void) | undefined {
+export function tryLock(file: string): (() => void) | undefined {
   createEmpty(file);
   try {
     const lock = openLock(file, 0);

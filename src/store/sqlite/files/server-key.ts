@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { syncFile, syncFolder } from './durable-files.ts';
-import { NewFile } from './atomic-file.ts';
+import { AtomicFile } from './atomic-file.ts';
 import { KEY_FILE_NAME } from './data-folder-files.ts';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -31,7 +31,7 @@ export class ServerKey {
   }
 
   /** Nonce, encrypted text and tag. `context` names what the text belongs to. */
-  seal(text: string, context: string): Buffer {
+  encrypt(text: string, context: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#bytes, nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(Buffer.from(context));
@@ -40,7 +40,7 @@ export class ServerKey {
   }
 
   /** Undefined if it was encrypted with another key or for another context. */
-  open(sealed: Uint8Array, context: string): string | undefined {
+  decrypt(sealed: Uint8Array, context: string): string | undefined {
     if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
     const end = sealed.length - TAG_BYTES;
     const decipher = createDecipheriv(ALGORITHM, this.#bytes, sealed.subarray(0, NONCE_BYTES), {
@@ -90,10 +90,10 @@ function read(folder: string): Buffer | undefined {
 
 /** The key of the process that was first. */
 function make(folder: string): Buffer {
-  const target = new NewFile(join(folder, KEY_FILE_NAME));
+  const target = new AtomicFile(join(folder, KEY_FILE_NAME));
   try {
     target.begin();
-    writeFileSync(target.part, randomBytes(KEY_BYTES));
+    writeFileSync(target.tempPath, randomBytes(KEY_BYTES));
     target.publish();
   } finally {
     target.discard();

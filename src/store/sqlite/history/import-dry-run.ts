@@ -6,7 +6,7 @@
 import {
   completeProduct, type NewProduct, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
-import type { ImportEffect, ImportMode, ImportPreview } from '../../store.ts';
+import type { ImportEffect, ImportMode, ImportDryRun } from '../../store.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { isSame } from '../catalogue/product-changes.ts';
 import { readText } from '../engine/row.ts';
@@ -14,7 +14,7 @@ import { readText } from '../engine/row.ts';
 /** `find` looks a product up in the catalogue itself. */
 export function openImportPreview(
   mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
-): ImportPreview {
+): ImportDryRun {
   const db = openTemporary();
   db.exec('CREATE TABLE tried (sku TEXT PRIMARY KEY, product TEXT NOT NULL) STRICT, WITHOUT ROWID');
   const findTried = db.prepare('SELECT product FROM tried WHERE sku = ?');

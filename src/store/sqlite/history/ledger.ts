@@ -6,7 +6,7 @@
 import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../../../config.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { nextTurn } from '../../../runtime/event-loop.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import type {
   MovementFilter, MovementPage, MovementQuery, StockLevelAt, StockLevelPage,
 } from '../../history-store.ts';
@@ -44,7 +44,7 @@ export class Ledger {
     const movements: Change[] = [];
     for await (const positions of this.#walkProducts(sellerId, query, span)) {
       for (const [index, position] of positions.entries()) {
-        if (index % TURN_CHANGES === TURN_CHANGES - 1) await nextTurn();
+        if (index % TURN_CHANGES === TURN_CHANGES - 1) await yieldToEventLoop();
         if (position > span.upTo) continue;
         const change = this.#reader.snapshot().findChange(sellerId, position);
         if (!change || !isMatch(change, query.filter)) continue;
@@ -55,7 +55,7 @@ export class Ledger {
     return endPage(movements, query, span);
   }
 
-  findDescriptionsBefore(
+  findPreviousSnapshots(
     sellerId: SellerId, positions: readonly number[],
   ): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
@@ -88,7 +88,7 @@ export class Ledger {
     assertReached(queries.findReach(sellerId), position, 'at');
     let walked = 0;
     for (let last: number = after ?? 0; levels.length <= limit;) {
-      await nextTurn(); // also at first: many may ask for this in one turn
+      await yieldToEventLoop(); // also at first: many may ask for this in one turn
       const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
       for (const product of known) {
         const { level, steps } = await this.#findLevelAt(sellerId, product, position);
@@ -96,7 +96,7 @@ export class Ledger {
         last = product.id;
         walked += steps === 0 ? 0 : steps + LEVEL_STEPS;
         if (walked < HISTORY_SCAN_LIMIT) continue;
-        await nextTurn(); // short ways add up, too
+        await yieldToEventLoop(); // short ways add up, too
         walked = 0;
       }
       if (known.length <= limit) break;
@@ -127,7 +127,7 @@ export class Ledger {
     const movements: Change[] = [];
     let { after, upTo } = span;
     for (let step = 0; step < LEDGER_STEPS_LIMIT && after < upTo; step += 1) {
-      if (step > 0) await nextTurn();
+      if (step > 0) await yieldToEventLoop();
       const part = isDescending
         ? { after: Math.max(after, upTo - HISTORY_SCAN_LIMIT), upTo }
         : { after, upTo: Math.min(upTo, after + HISTORY_SCAN_LIMIT) };
@@ -181,7 +181,7 @@ export class Ledger {
       yield steps.map(({ position }) => position);
       next = steps.at(-1)?.prior;
       if (steps.length < count) return;
-      if (count === MOST_STEPS) await nextTurn();
+      if (count === MOST_STEPS) await yieldToEventLoop();
       count = Math.min(2 * count, MOST_STEPS);
     }
   }

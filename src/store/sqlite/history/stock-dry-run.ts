@@ -4,21 +4,21 @@
  * the changes before have left it, however many there are.
  */
 import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
-import type { StockTrial } from '../../history-store.ts';
-import type { Author } from '../../write.ts';
+import type { StockDryRun } from '../../history-store.ts';
+import type { Actor } from '../../write.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { readInteger } from '../engine/row.ts';
 import type { StockLevel } from '../catalogue/stock-levels.ts';
-import { StockRun } from '../catalogue/stock-batch.ts';
+import { StockBatch } from '../catalogue/stock-batch.ts';
 
 /** Nothing is written that could tell of it. */
 const NO_ORIGIN = { source: undefined, reason: undefined };
 
 /** `read` finds products in the catalogue itself, which stands at `position`. */
 export function openStockTrial(
-  author: Author, position: number,
+  author: Actor, position: number,
   read: (changes: readonly StockChange[]) => readonly (StockLevel | undefined)[],
-): StockTrial {
+): StockDryRun {
   const db = openTemporary();
   db.exec(`CREATE TABLE tried (
     id INTEGER PRIMARY KEY, stock INTEGER NOT NULL, position INTEGER NOT NULL,
@@ -43,7 +43,7 @@ export function openStockTrial(
       db.exec('BEGIN');
       const levels = read(changes);
       for (const level of new Set(levels)) if (level) recall(level);
-      const run = new StockRun({ author, origin: NO_ORIGIN, position: taken, at: 0 });
+      const run = new StockBatch({ author, origin: NO_ORIGIN, position: taken, at: 0 });
       const results = changes.map((change, index) => run.apply(change, levels[index]));
       for (const { id, stock, position: last, sequence } of run.named) {
         note.run(id, stock, last, sequence);

@@ -11,7 +11,7 @@ export type Value = number | string | bigint;
 export type Condition = readonly [sql: string, ...values: Value[]];
 
 /** One way to the products of a seller. */
-export interface Way {
+export interface AccessPath {
   /** For the FROM clause of what reads products, called `p`. */
   readonly from: string;
   /** For that of what reads no more than which rows match. */
@@ -72,7 +72,7 @@ export function between({ first, last }: RowRange, row: string): Condition {
 }
 
 /** The way on which all products come in the order of the sort. */
-export function wayOf(ordinal: number, sort: ProductSort): Way {
+export function wayOf(ordinal: number, sort: ProductSort): AccessPath {
   const column = SORT_COLUMNS[sort.by];
   if (column !== 'row') return byIndex(ordinal, column, []);
   const from = 'product AS p NOT INDEXED';
@@ -80,7 +80,7 @@ export function wayOf(ordinal: number, sort: ProductSort): Way {
 }
 
 /** The ways on which only matches of one condition come. */
-export function waysOf(ordinal: number, filter: ProductFilter): Way[] {
+export function accessPathsOf(ordinal: number, filter: ProductFilter): AccessPath[] {
   const comparisons = Map.groupBy(compare(filter), ({ column }) => column);
   const ways = [...comparisons].map(([column, those]) => byIndex(ordinal, column, those));
   const text = foldText(filter.q ?? '');
@@ -122,7 +122,7 @@ function compare(filter: ProductFilter): Comparison[] {
 
 function byIndex(
   ordinal: number, column: Comparison['column'], comparisons: readonly Comparison[],
-): Way {
+): AccessPath {
   const from = `product AS p INDEXED BY ${INDEXES[column]}`;
   const isOneValue = comparisons.some(({ operator }) => operator === '=');
   return {
@@ -132,7 +132,7 @@ function byIndex(
   };
 }
 
-function byText(text: string): Way {
+function byText(text: string): AccessPath {
   return {
     from: 'product_text AS t CROSS JOIN product AS p NOT INDEXED ON p.row = t.rowid',
     matches: 'product_text AS t', row: 't.rowid', order: 'row',

@@ -8,13 +8,15 @@ import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, EXPORTS_PER_SELLER_LIMIT,
 } from '../../../config.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { foldText, type Place, type ProductSort } from '../../../domain/catalogue/product-query.ts';
+import {
+  foldText, type KeysetAnchor, type ProductSort,
+} from '../../../domain/catalogue/product-query.ts';
 import type { History } from './history.ts';
 import type { ExportRequest, FoundRows, ProductRow, StartedExport } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
-import { hasReached, prepareFindStanding } from './projection.ts';
+import { isCaughtUp, prepareFindStanding } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
-import { refuseForNow } from './search-errors.ts';
+import { temporarilyUnavailable } from './search-errors.ts';
 
 interface Export {
   readonly sellerId: SellerId;
@@ -44,7 +46,7 @@ export class Exports {
     if (all.length < EXPORTS_AT_ONCE_LIMIT && own < EXPORTS_PER_SELLER_LIMIT) return;
     const count = own < EXPORTS_PER_SELLER_LIMIT ? `${all.length}` : `${own} of your`;
     const detail = `${count} exports are under way, which is the most at once.`;
-    throw refuseForNow(`${detail} Try again when one has ended.`);
+    throw temporarilyUnavailable(`${detail} Try again when one has ended.`);
   }
 
   /** Begins an export of what the projection holds now, which has come to `request.position`. */
@@ -54,8 +56,8 @@ export class Exports {
       const standing = prepareFindStanding(db, this.#history)(request.sellerId);
       const seller = this.#history.findSeller(request.sellerId);
       // Another process may have replaced the file.
-      if (!seller || !hasReached(standing, request.position)) {
-        throw refuseForNow('The search is being built anew. Try again soon.');
+      if (!seller || !isCaughtUp(standing, request.position)) {
+        throw temporarilyUnavailable('The search is being built anew. Try again soon.');
       }
       const id = this.#last += 1;
       const timer = setTimeout(() => this.end(id), EXPORT_TIME_LIMIT_MS);
@@ -71,7 +73,7 @@ export class Exports {
   readPage(id: number): FoundRows {
     const open = this.#open.get(id);
     if (open) return open.readPage();
-    throw refuseForNow('The export took too long and was ended. Start it again.');
+    throw temporarilyUnavailable('The export took too long and was ended. Start it again.');
   }
 
   end(id: number): void {
@@ -91,7 +93,7 @@ function prepareReadPage(
   db: DatabaseSync, ordinal: number, { filter, sort }: ExportRequest,
 ): () => FoundRows {
   const finder = new ProductFinder(db);
-  let after: Place | undefined;
+  let after: KeysetAnchor | undefined;
   return () => {
     const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
     const last = page.rows.at(-1);
@@ -100,7 +102,7 @@ function prepareReadPage(
   };
 }
 
-function placeOf(row: ProductRow, { by }: ProductSort): Place {
+function placeOf(row: ProductRow, { by }: ProductSort): KeysetAnchor {
   const [id, sku, name, , priceMinor, stock, , , updatedAt] = row;
   const keys = { id, name: foldText(name), sku, price: priceMinor, stock, updated_at: updatedAt };
   // The first column of a ProductRow is the id of a product.

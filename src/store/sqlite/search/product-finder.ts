@@ -13,8 +13,8 @@ import type {
 } from '../../../domain/catalogue/product-query.ts';
 import type { FoundRows, ProductRow } from './messages.ts';
 import {
-  between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value, type Way,
-  wayOf, waysOf,
+  between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value,
+  type AccessPath, wayOf, accessPathsOf,
 } from './access-paths.ts';
 
 const COLUMNS = 'p.id, p.sku, p.name, p.category, p.price_minor, p.stock, p.position, '
@@ -67,8 +67,8 @@ export class ProductFinder {
    * sort, along which a condition's own way may lead too. That one is not weighed where it is the
    * only one.
    */
-  #chooseWay(ordinal: number, filter: ProductFilter, sort: ProductSort): Way {
-    const ways = waysOf(ordinal, filter);
+  #chooseWay(ordinal: number, filter: ProductFilter, sort: ProductSort): AccessPath {
+    const ways = accessPathsOf(ordinal, filter);
     const ordered = ways.find(({ order }) => order === SORT_COLUMNS[sort.by]);
     if (ordered && ways.length === 1) return ordered;
     let best = ordered ?? wayOf(ordinal, sort);
@@ -81,7 +81,7 @@ export class ProductFinder {
   }
 
   /** Counts no further than to the limit. */
-  #countMatches(ordinal: number, way: Way, limit: number): number {
+  #countMatches(ordinal: number, way: AccessPath, limit: number): number {
     const where = [between(rowsOf(ordinal), way.row), ...way.seek, ...way.filter];
     const matches = `SELECT 1 FROM ${way.matches} WHERE ${textOf(where)} LIMIT ?`;
     const statement = this.#prepare(`SELECT count(*) FROM (${matches})`);

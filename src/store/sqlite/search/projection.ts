@@ -18,7 +18,7 @@ import { prepareWrite } from './projection-file.ts';
 import { countChange, mapTotals, type Totals, TOTALS_COLUMNS } from './totals.ts';
 
 /** How far a seller's part of the projection has come. */
-export interface Standing {
+export interface ProjectionState {
   readonly ordinal: number;
   /** All changes up to here were taken over. */
   position: number;
@@ -36,7 +36,7 @@ export interface Standing {
 export class ForeignProjectionError extends Error {}
 
 /** Undefined for a seller of whom there is nothing yet. @throws ForeignProjectionError */
-type FindStanding = (sellerId: SellerId) => Standing | undefined;
+type FindStanding = (sellerId: SellerId) => ProjectionState | undefined;
 
 export function prepareFindStanding(db: DatabaseSync, history: History): FindStanding {
   const find = db.prepare(`
@@ -61,7 +61,9 @@ export function prepareFindStanding(db: DatabaseSync, history: History): FindSta
 }
 
 /** Whether the products are those of one position, its own, and no earlier one than `position`. */
-export function hasReached(standing: Standing | undefined, position: number): standing is Standing {
+export function isCaughtUp(
+  standing: ProjectionState | undefined, position: number,
+): standing is ProjectionState {
   return standing !== undefined && standing.builtTo === undefined
     && standing.position === standing.seen && standing.position >= position;
 }
@@ -109,7 +111,7 @@ export class Projection {
     return this.#products.mergeText();
   }
 
-  #start(seller: CatalogueSeller): Standing {
+  #start(seller: CatalogueSeller): ProjectionState {
     const { id, position } = seller;
     const row = this.#insert.get(id, position, position, this.#getMark(seller, position)) ?? {};
     const totals = { products: 0, units: 0n, valueMinor: 0n };
@@ -117,7 +119,7 @@ export class Projection {
     return { ordinal, position, builtTo: 0, seen: position, rows: 0, totals };
   }
 
-  #write(seller: CatalogueSeller, standing: Standing): void {
+  #write(seller: CatalogueSeller, standing: ProjectionState): void {
     const { ordinal, position, builtTo, seen, rows } = standing;
     const { products, units, valueMinor } = standing.totals;
     this.#update.run(
@@ -126,7 +128,7 @@ export class Projection {
     );
   }
 
-  #build(seller: CatalogueSeller, standing: Standing, builtTo: number): void {
+  #build(seller: CatalogueSeller, standing: ProjectionState, builtTo: number): void {
     const products = this.#history.listProducts(seller, builtTo, SEARCH_STEP_LIMIT);
     for (const product of products) this.#insertProduct(standing, product);
     standing.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
@@ -134,7 +136,7 @@ export class Projection {
     standing.seen = this.#history.findSeller(seller.id)?.position ?? 0;
   }
 
-  #follow(seller: CatalogueSeller, standing: Standing): void {
+  #follow(seller: CatalogueSeller, standing: ProjectionState): void {
     const changes = this.#history.listChanges(seller.id, standing.position, SEARCH_STEP_LIMIT);
     const [first, last] = [changes[0], changes.at(-1)];
     if (!first || !last) return;
@@ -147,7 +149,7 @@ export class Projection {
     standing.seen = Math.max(standing.seen, last.position);
   }
 
-  #apply({ currency }: CatalogueSeller, standing: Standing, change: Change): void {
+  #apply({ currency }: CatalogueSeller, standing: ProjectionState, change: Change): void {
     const { productId, json, stock, position, at } = change;
     const { ordinal, totals } = standing;
     const before = this.#products.find(ordinal, productId);
@@ -174,7 +176,7 @@ export class Projection {
     }
   }
 
-  #insertProduct(standing: Standing, product: KeptProduct): void {
+  #insertProduct(standing: ProjectionState, product: KeptProduct): void {
     standing.rows += 1;
     this.#products.insert(standing.ordinal, standing.rows, product);
     countChange(standing.totals, undefined, product);

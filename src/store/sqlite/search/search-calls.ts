@@ -12,7 +12,7 @@ import type {
   PositionRequest, SearchAnswer, SearchFiles, SearchNote, SearchRequest, StartedExport,
   TotalsRequest,
 } from './messages.ts';
-import { refuseForNow, refuseOneMore } from './search-errors.ts';
+import { temporarilyUnavailable, queueFull } from './search-errors.ts';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -54,7 +54,7 @@ export class SearchCalls {
   call(request: PositionRequest | PageRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#end) throw this.#end;
-      if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw refuseOneMore();
+      if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw queueFull();
       this.#lastId += 1;
       this.#pending.set(this.#lastId, { resolve, reject });
       this.#thread.postMessage(JSON.stringify({ id: this.#lastId, ...request }));
@@ -85,7 +85,7 @@ export class SearchCalls {
   }
 
   #stop(what: string, cause?: unknown): void {
-    this.#end ??= refuseForNow(`${what} Try again.`, cause);
+    this.#end ??= temporarilyUnavailable(`${what} Try again.`, cause);
     for (const { reject } of this.#pending.values()) reject(this.#end);
     this.#pending.clear();
   }

@@ -2,11 +2,11 @@
 import { SEARCH_RETRY_AFTER_SECONDS } from '../../../config.ts';
 import { AppError } from '../../../domain/error.ts';
 
-export function refuseForNow(detail: string, cause?: unknown): AppError {
+export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {
   const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
   return new AppError('unavailable', detail, { retryAfterSeconds, cause });
 }
 
-export function refuseOneMore(): AppError {
-  return refuseForNow('Too many searches wait. Try again soon.');
+export function queueFull(): AppError {
+  return temporarilyUnavailable('Too many searches wait. Try again soon.');
 }

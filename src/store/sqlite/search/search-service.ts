@@ -21,11 +21,13 @@ import type {
   SearchFiles, SearchNote, StartedExport,
 } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
-import { ForeignProjectionError, hasReached, Projection, type Standing } from './projection.ts';
+import {
+  ForeignProjectionError, isCaughtUp, Projection, type ProjectionState,
+} from './projection.ts';
 import {
   isDamage, openProjectionFile, readInode, replaceProjectionFile,
 } from './projection-file.ts';
-import { refuseForNow, refuseOneMore } from './search-errors.ts';
+import { temporarilyUnavailable, queueFull } from './search-errors.ts';
 import { prepareCountLowStock } from './totals.ts';
 
 type Answer = FoundPage | StartedExport | CatalogueTotals | CountedProducts;
@@ -118,7 +120,7 @@ export class SearchService {
       this.#turn = undefined;
       const next = this.#takeNext();
       if (next) this.#serve(next);
-      else if (this.#caughtUp !== undefined) this.#workUnasked(this.#caughtUp);
+      else if (this.#caughtUp !== undefined) this.#catchUpWhenIdle(this.#caughtUp);
       if (this.#waiting.length > 0 || this.#caughtUp !== undefined) this.#schedule();
     });
   }
@@ -129,7 +131,7 @@ export class SearchService {
       if (value) this.#send({ id: waiting.id, value });
       else this.#waiting.push({ ...waiting, hasBegun: true });
     } catch (error) {
-      if (isWorthless(error) && !waiting.hasReplaced) {
+      if (needsRebuild(error) && !waiting.hasReplaced) {
         this.#replace();
         this.#waiting.push({ ...waiting, hasReplaced: true });
       } else {
@@ -146,7 +148,7 @@ export class SearchService {
       this.#exports.assertRoom(sellerId, exports.map((request) => request.sellerId));
     }
     const own = waiting.filter((request) => request.sellerId === sellerId);
-    if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw refuseOneMore();
+    if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw queueFull();
   }
 
   /** The first that waits of another seller than the last one: sellers take turns. */
@@ -162,7 +164,7 @@ export class SearchService {
     try {
       return this.#exports.readPage(id);
     } catch (error) {
-      if (isWorthless(error)) {
+      if (needsRebuild(error)) {
         this.#exports.end(id);
         this.#replace();
       }
@@ -172,16 +174,16 @@ export class SearchService {
 
   /** What is answered; undefined after a step towards it. */
   #answer({ request, deadline, hasBegun }: Waiting): Answer | undefined {
-    if (!hasBegun && performance.now() >= deadline) throw refuseOneMore();
+    if (!hasBegun && performance.now() >= deadline) throw queueFull();
     if (readInode(this.#file) !== this.#opened.inode) this.#reopen();
     const seller = this.#history.findSeller(request.sellerId);
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     const { db, projection } = this.#opened;
-    let standing: Standing | undefined;
+    let standing: ProjectionState | undefined;
     db.exec('BEGIN');
     try {
       standing = projection.find(seller.id);
-      if (hasReached(standing, request.position)) return this.#read(request, seller, standing);
+      if (isCaughtUp(standing, request.position)) return this.#read(request, seller, standing);
     } finally {
       if (db.isTransaction) db.exec('COMMIT');
     }
@@ -191,7 +193,7 @@ export class SearchService {
   }
 
   #read(
-    request: PositionRequest, { currency }: CatalogueSeller, standing: Standing,
+    request: PositionRequest, { currency }: CatalogueSeller, standing: ProjectionState,
   ): Answer {
     const { ordinal, position, totals } = standing;
     const { finder, countLowStock } = this.#opened;
@@ -208,13 +210,13 @@ export class SearchService {
   }
 
   /** One step: for the first seller that is behind, past one that is not, or of tidying up. */
-  #workUnasked(caughtUp: number): void {
+  #catchUpWhenIdle(caughtUp: number): void {
     const { projection } = this.#opened;
     try {
       const seller = this.#history.nextSeller(caughtUp);
       if (!seller) {
         if (!projection.merge()) this.#caughtUp = undefined;
-      } else if (hasReached(projection.find(seller.id), seller.position)) {
+      } else if (isCaughtUp(projection.find(seller.id), seller.position)) {
         this.#caughtUp = seller.id;
       } else {
         projection.step(seller);
@@ -222,7 +224,7 @@ export class SearchService {
     } catch (error) {
       // Whoever asks next is told of what does not pass.
       this.#caughtUp = undefined;
-      if (isWorthless(error)) this.#replace();
+      if (needsRebuild(error)) this.#replace();
     }
   }
 
@@ -246,17 +248,17 @@ export class SearchService {
   }
 }
 
-function isWorthless(error: unknown): boolean {
+function needsRebuild(error: unknown): boolean {
   return error instanceof ForeignProjectionError || isDamage(error);
 }
 
-function describeDelay(seller: CatalogueSeller, standing: Standing | undefined): AppError {
+function describeDelay(seller: CatalogueSeller, standing: ProjectionState | undefined): AppError {
   const format = (count: number): string => count.toLocaleString('en');
   const progress = standing?.builtTo === undefined
     ? `has come to ${format(standing?.position ?? 0)} of ${format(seller.position)} changes`
     : `is being built, and has read ${format(standing.rows)} products`;
   const detail = `The search ${progress}. Try again in ${SEARCH_RETRY_AFTER_SECONDS} seconds.`;
-  return refuseForNow(detail);
+  return temporarilyUnavailable(detail);
 }
 
 function describeFailure(error: unknown): SearchFailure {

@@ -33,7 +33,7 @@ export class Search {
   async search(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage> {
     const calls = this.#start();
     const request = { kind: 'search', sellerId, query, position } as const;
-    const found = await this.#goOn(calls.call(request));
+    const found = await this.#scheduleCatchUp(calls.call(request));
     const products = mapRows(sellerId, found.currency, found.rows);
     return { products, hasMore: found.hasMore, position: found.position };
   }
@@ -44,7 +44,7 @@ export class Search {
   ): Promise<ProductExport> {
     const calls = this.#start();
     const request = { kind: 'export', sellerId, filter, sort, position } as const;
-    const started = await this.#goOn(calls.call(request));
+    const started = await this.#scheduleCatchUp(calls.call(request));
     const pages = readPages(calls, started.export, sellerId, started.currency);
     // To its first yield: only from there on does a generator that is returned come to its end.
     await pages.next();
@@ -54,7 +54,7 @@ export class Search {
   /** @throws AppError `unavailable`, as above */
   readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals> {
     const calls = this.#start();
-    return this.#goOn(calls.call({ kind: 'totals', sellerId, position }));
+    return this.#scheduleCatchUp(calls.call({ kind: 'totals', sellerId, position }));
   }
 
   /** @throws AppError `unavailable`, as above */
@@ -63,7 +63,7 @@ export class Search {
   ): Promise<number> {
     const calls = this.#start();
     const request = { kind: 'lowStock', sellerId, stockMax, limit, position } as const;
-    return (await this.#goOn(calls.call(request))).products;
+    return (await this.#scheduleCatchUp(calls.call(request))).products;
   }
 
   /** Call it after each commit. */
@@ -85,7 +85,7 @@ export class Search {
   }
 
   /** What waited in vain is worth going on with, once there is time. */
-  async #goOn<Value>(answer: Promise<Value>): Promise<Value> {
+  async #scheduleCatchUp<Value>(answer: Promise<Value>): Promise<Value> {
     try {
       return await answer;
     } catch (error) {
@@ -101,12 +101,12 @@ export class Search {
     this.#calls?.tell({ kind: 'pause' });
     let seen = this.#commits;
     this.#timer = setInterval(() => {
-      if (seen === this.#commits) this.#workUnasked();
+      if (seen === this.#commits) this.#catchUpWhenIdle();
       seen = this.#commits;
     }, SEARCH_IDLE_MS).unref();
   }
 
-  #workUnasked(): void {
+  #catchUpWhenIdle(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     const isRunning = this.#calls && !this.#calls.isLost;

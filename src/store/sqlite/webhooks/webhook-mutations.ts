@@ -6,21 +6,21 @@ import { formatWebhookId, type WebhookId } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { NewWebhook, Webhook, WebhookPatch } from '../../../domain/webhooks/webhook.ts';
 import type { WrittenWebhook } from '../../webhook-store.ts';
-import type { Author } from '../../write.ts';
+import type { Actor } from '../../write.ts';
 import type { AuditLog } from '../accounts/audit.ts';
 import { historyPruned } from '../history/history-queries.ts';
-import type { Positions } from '../catalogue/position-allocator.ts';
+import type { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger, type Row } from '../engine/row.ts';
 import { mapWebhook, WEBHOOK_COLUMNS } from './webhooks.ts';
 
 /** Who asks for a change of an endpoint, and where; the address is empty for this machine. */
-export interface Asker extends Author {
+export interface Asker extends Actor {
   readonly address: string;
 }
 
 /** An endpoint of the author. */
 interface Target {
-  readonly author: Author;
+  readonly author: Actor;
   readonly id: WebhookId;
 }
 
@@ -32,7 +32,7 @@ interface NotedTarget extends Target {
  * What is made anew for each call, and so says nothing of whether two calls are the same: a secret,
  * sealed, in base64. A repetition under one idempotency key gets that of the first time.
  */
-interface Fresh {
+interface GeneratedSecret {
   readonly secret: string;
 }
 
@@ -40,7 +40,7 @@ interface Creation {
   readonly author: Asker;
   readonly webhook: NewWebhook;
   /** With the id of the endpoint, which its secret is sealed for. */
-  readonly fresh: Fresh & { readonly id: WebhookId };
+  readonly fresh: GeneratedSecret & { readonly id: WebhookId };
 }
 
 /** A secret as it is kept, in base64. */
@@ -50,7 +50,7 @@ export interface WrittenSecret extends WrittenWebhook {
 
 const DISABLED_BY_REQUEST = 'It was disabled by a request.';
 
-export function webhookUnits(db: DatabaseSync, positions: Positions, audit: AuditLog) {
+export function webhookUnits(db: DatabaseSync, positions: PositionAllocator, audit: AuditLog) {
   const note = prepareNote(audit);
   const createWebhook = prepareCreate(db, positions, note);
   const patch = preparePatch(db, note);
@@ -77,7 +77,7 @@ export function webhookUnits(db: DatabaseSync, positions: Positions, audit: Audi
       return { webhook: patch(author, id, members, at), isReplay: false };
     },
     rotateWebhookSecret(
-      { author, id, overlapMs, fresh }: NotedTarget & { overlapMs: number; fresh: Fresh },
+      { author, id, overlapMs, fresh }: NotedTarget & { overlapMs: number; fresh: GeneratedSecret },
       at: number,
     ): WrittenSecret {
       const { secret } = fresh;
@@ -120,7 +120,7 @@ function prepareNote(audit: AuditLog): NoteWebhook {
   };
 }
 
-function prepareCreate(db: DatabaseSync, positions: Positions, note: NoteWebhook) {
+function prepareCreate(db: DatabaseSync, positions: PositionAllocator, note: NoteWebhook) {
   const count = db.prepare('SELECT count(*) AS webhooks FROM webhook WHERE seller_id = ?');
   const insert = db.prepare(`
     INSERT INTO webhook (seller_id, id, url, description, types, position, secret,

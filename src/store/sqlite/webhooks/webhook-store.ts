@@ -5,16 +5,16 @@
 import { join } from 'node:path';
 import { AppError } from '../../../domain/error.ts';
 import {
-  firstIdAt, formatWebhookId, type SellerId, type WebhookId, type WebhookReference,
+  minIdForTime, formatWebhookId, type SellerId, type WebhookId, type WebhookReference,
 } from '../../../domain/id.ts';
 import {
   generateWebhookSecret, type WebhookSecret,
 } from '../../../domain/webhooks/webhook-secret.ts';
 import type { Store } from '../../store.ts';
 import type { WebhookWithSecret } from '../../webhook-store.ts';
-import type { Author, Write } from '../../write.ts';
-import { claim } from '../files/file-lock.ts';
-import type { Once } from '../catalogue/idempotency.ts';
+import type { Actor, Write } from '../../write.ts';
+import { tryLock } from '../files/file-lock.ts';
+import type { IdempotencyScope } from '../catalogue/idempotency.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { ServerKey } from '../files/server-key.ts';
 import type { Asker, WrittenSecret } from './webhook-mutations.ts';
@@ -27,14 +27,14 @@ interface Parts {
   readonly reader: Reader;
   readonly clock: () => number;
   /** What crosses to the writer of whoever writes. */
-  readonly authorOf: (author: Author) => Author;
-  readonly onceOf: (write: Write) => Once | undefined;
+  readonly authorOf: (author: Actor) => Actor;
+  readonly scopeOf: (write: Write) => IdempotencyScope | undefined;
 }
 
 type WebhookStore = Pick<Store,
   | 'createWebhook' | 'findWebhook' | 'listWebhooks' | 'patchWebhook' | 'deleteWebhook'
   | 'rotateWebhookSecret' | 'replayWebhook' | 'listWebhookAttempts' | 'findWebhookSecrets'
-  | 'claimDelivery' | 'hasWebhooks' | 'listDueWebhooks' | 'findNextRetry'
+  | 'acquireDeliveryLock' | 'hasWebhooks' | 'listDueWebhooks' | 'findNextRetry'
   | 'beginWebhookMessage' | 'endWebhookAttempt' | 'noteWebhookTest' | 'disableWebhook'>;
 
 export function webhookStore(parts: Parts): WebhookStore {
@@ -44,16 +44,16 @@ export function webhookStore(parts: Parts): WebhookStore {
     findWebhook: async (webhook) => reader.snapshot().findWebhook(webhook),
     listWebhooks: async (sellerId, query) => reader.snapshot().listWebhooks(sellerId, query),
     patchWebhook: (write, id, patch) => writer.run(
-      'patchWebhook', { author: askerOf(write), id, patch }, parts.onceOf(write),
+      'patchWebhook', { author: askerOf(write), id, patch }, parts.scopeOf(write),
     ),
     deleteWebhook: (write, id) =>
-      writer.run('deleteWebhook', { author: askerOf(write), id }, parts.onceOf(write)),
+      writer.run('deleteWebhook', { author: askerOf(write), id }, parts.scopeOf(write)),
     replayWebhook: (write, id, position) => writer.run(
-      'replayWebhook', { author: authorOf(write), id, position }, parts.onceOf(write),
+      'replayWebhook', { author: authorOf(write), id, position }, parts.scopeOf(write),
     ),
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
-    claimDelivery: async () => claim(join(parts.folder, 'webhooks.lock')),
+    acquireDeliveryLock: async () => tryLock(join(parts.folder, 'webhooks.lock')),
     hasWebhooks: async () => reader.snapshot().hasWebhooks(),
     listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
     findNextRetry: async (after) => reader.snapshot().findNextRetry(after),
@@ -73,26 +73,26 @@ export function webhookStore(parts: Parts): WebhookStore {
 
 /** All that makes a secret, or reads one. */
 function secretMethods(
-  { key, writer, reader, clock, onceOf }: Parts,
+  { key, writer, reader, clock, scopeOf }: Parts,
 ): Pick<WebhookStore, 'createWebhook' | 'rotateWebhookSecret' | 'findWebhookSecrets'> {
   let lastId = 0;
 
   /** Chosen here, for a secret is sealed for it; above all that this process has seen. */
   function takeId(sellerId: SellerId): WebhookId {
     const found = reader.snapshot().findLastWebhookId(sellerId);
-    lastId = Math.max(found + 1, lastId + 1, firstIdAt(clock()));
+    lastId = Math.max(found + 1, lastId + 1, minIdForTime(clock()));
     // Here is where a WebhookId comes from.
     return lastId as WebhookId;
   }
 
   function makeSecret(webhook: WebhookReference): { readonly secret: string } {
-    const sealed = key.seal(generateWebhookSecret(), contextOfWebhook(webhook));
+    const sealed = key.encrypt(generateWebhookSecret(), contextOfWebhook(webhook));
     return { secret: sealed.toString('base64') };
   }
 
   function open(webhook: WebhookReference, sealed: Uint8Array): WebhookSecret | undefined {
     // The cast: only secrets are sealed for an endpoint.
-    return key.open(sealed, contextOfWebhook(webhook)) as WebhookSecret | undefined;
+    return key.decrypt(sealed, contextOfWebhook(webhook)) as WebhookSecret | undefined;
   }
 
   function reveal({ webhook, secret, isReplay }: WrittenSecret): WebhookWithSecret {
@@ -107,12 +107,12 @@ function secretMethods(
       const id = takeId(write.sellerId);
       const fresh = { id, ...makeSecret({ sellerId: write.sellerId, id }) };
       const input = { author: askerOf(write), webhook, fresh };
-      return reveal(await writer.run('createWebhook', input, onceOf(write)));
+      return reveal(await writer.run('createWebhook', input, scopeOf(write)));
     },
     rotateWebhookSecret: async (write, id, overlapMs) => {
       const fresh = makeSecret({ sellerId: write.sellerId, id });
       const input = { author: askerOf(write), id, overlapMs, fresh };
-      return reveal(await writer.run('rotateWebhookSecret', input, onceOf(write)));
+      return reveal(await writer.run('rotateWebhookSecret', input, scopeOf(write)));
     },
     findWebhookSecrets: async (webhook) => {
       const sealed = reader.snapshot().findSealedSecrets(webhook);

@@ -5,7 +5,7 @@ import { SESSION_IDLE_MS } from '../../../../src/config.ts';
 import { SIGN_INS_REFUSED_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
-import { openShop, readText, type Shop, Visitor, waitUntilSeen } from '../page-client.ts';
+import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
 
 const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) '
   + 'Chrome/140.0.0.0 Safari/537.36';
@@ -18,7 +18,7 @@ async function prepare(t: TestContext) {
 
 /** One more browser of the owner. */
 async function signIn(port: number, { email, password }: Shop, userAgent = CHROME) {
-  const visitor = new Visitor(port);
+  const visitor = new PageClient(port);
   await visitor.get('/portal/sign-in');
   await visitor.submit({ email, password }, { headers: { 'user-agent': userAgent } });
   assert.equal(visitor.page?.headers.location, '/portal');
@@ -79,7 +79,7 @@ test('changes the e-mail by the password, and signs in with the new one alone', 
   assert.equal(answer.headers.location, '/portal/account?done=email');
   assert.match(readText((await visitor.follow()).text), /E-mail new@ ?shop\.example/);
   await signIn(server.port, { ...shop, email: 'new@shop.example' });
-  const old = new Visitor(server.port);
+  const old = new PageClient(server.port);
   await old.get('/portal/sign-in');
   assert.equal((await old.submit({ email, password })).status, 422);
 });
@@ -114,7 +114,7 @@ test('changes the password, signs out all others, and renews its own session', a
   assert.equal(answer.headers.location, '/portal/account?done=password');
   assert.ok(isIn(await visitor.follow()));
   assert.ok(!isIn(await other.get('/portal')));
-  const stolen = new Visitor(server.port);
+  const stolen = new PageClient(server.port);
   stolen.cookies.set('__Host-session', before);
   assert.ok(!isIn(await stolen.get('/portal')));
   await other.get('/portal/sign-in');

@@ -7,14 +7,14 @@ import { SESSION_IDLE_MS } from '../../../../src/config.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { type EventStream, readEvents } from '../../changes/event-stream.ts';
 import { makeClock } from '../../../support/clock.ts';
-import { openCatalogue, openOther } from '../products/catalogue.ts';
-import type { Visitor } from '../page-client.ts';
+import { createWriteTarget, openOther } from '../products/catalogue.ts';
+import type { PageClient } from '../page-client.ts';
 
 /** For tests that would otherwise wait for ever where the portal is wrong. */
 const LIMITED = { timeout: 20_000 };
 
 async function ask(
-  t: { after(hook: () => void): void }, visitor: Visitor, after: string,
+  t: { after(hook: () => void): void }, visitor: PageClient, after: string,
   headers: OutgoingHttpHeaders = {},
 ): Promise<IncomingMessage> {
   const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -38,7 +38,7 @@ async function follow(...args: Parameters<typeof ask>): Promise<EventStream> {
 }
 
 test('tells a page what others change, from where the page was made', LIMITED, async (t) => {
-  const { visitor, create, sync, server } = await openCatalogue(t);
+  const { visitor, create, sync, server } = await createWriteTarget(t);
   const mug = await create({ stock: 9 });
   const { text } = await visitor.get('/portal/products');
   const after = /data-live-from="\/portal\/live" data-live-after="(\d+)"/.exec(text)?.[1] ?? '';
@@ -61,7 +61,7 @@ test('tells a page what others change, from where the page was made', LIMITED, a
 });
 
 test('begins with the present where a page missed too much, and says so', LIMITED, async (t) => {
-  const { visitor, create, sync } = await openCatalogue(t);
+  const { visitor, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 0 });
   await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
   const near = await follow(t, visitor, '1');
@@ -77,14 +77,14 @@ test('begins with the present where a page missed too much, and says so', LIMITE
 });
 
 test('leads whoever is not signed in to the sign-in', async (t) => {
-  const { visitor } = await openCatalogue(t);
+  const { visitor } = await createWriteTarget(t);
   visitor.cookies.clear();
   const { statusCode, headers } = await ask(t, visitor, '0');
   assert.deepEqual([statusCode, headers.location], [303, '/portal/sign-in?to=%2Flive%3Fafter%3D0']);
 });
 
 test('ends within 15 s of the end of the session', LIMITED, async (t) => {
-  const { visitor, create, sync } = await openCatalogue(t);
+  const { visitor, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
   const now = performance.now.bind(performance);
@@ -102,7 +102,7 @@ test('ends within 15 s of the end of the session', LIMITED, async (t) => {
 });
 
 test('keeps no session alive that nobody uses', LIMITED, async (t) => {
-  const { visitor, create, sync, clock } = await openCatalogue(t);
+  const { visitor, create, sync, clock } = await createWriteTarget(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
   const now = performance.now.bind(performance);
@@ -123,7 +123,7 @@ test('keeps no session alive that nobody uses', LIMITED, async (t) => {
 
 test('follows for one shop on 50 pages at once, and for another one on more', LIMITED,
   async (t) => {
-    const { visitor, server } = await openCatalogue(t);
+    const { visitor, server } = await createWriteTarget(t);
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, visitor, '0')));
     const refused = await ask(t, visitor, '0');
     assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);

@@ -13,7 +13,7 @@ import { startServer } from '../../../support/server.ts';
 import { showCode } from '../sign-in/authenticator.ts';
 import { assertPage } from '../page-rules.ts';
 import { openOther } from '../products/catalogue.ts';
-import { type Fields, readText, Visitor } from '../page-client.ts';
+import { type Fields, readText, PageClient } from '../page-client.ts';
 
 async function prepare(t: TestContext) {
   const clock = makeClock();
@@ -86,7 +86,7 @@ test('rejects a draft of another browser, a forged one, and an expired one', asy
   await sendLate(mug.path, { name: 'Cup' });
   const draft = visitor.valueOf('draft') ?? '';
   assert.ok(draft.length > 100);
-  const other = new Visitor(server.port);
+  const other = new PageClient(server.port);
   const { email, password } = shop;
   for (const wrong of [draft, `A${draft.slice(1)}`, 'x', '{}']) {
     await other.get('/portal/sign-in');
@@ -105,7 +105,7 @@ test('keeps no password, no code, and nothing that is too long', async (t) => {
   const canary = 'canary of a password';
   await sendLate('/portal/account/email', { email: 'new@shop.example', current_password: canary });
   const [draft, csrf] = ['draft', 'csrf'].map((name) => visitor.valueOf(name) ?? '');
-  const text = await server.store.open(draft ?? '', `draft ${csrf}`) ?? '';
+  const text = await server.store.decrypt(draft ?? '', `draft ${csrf}`) ?? '';
   assert.match(text, /new@shop\.example/);
   assert.ok(!text.includes(canary) && !visitor.page?.text.includes(canary));
   assertPage(await signIn());

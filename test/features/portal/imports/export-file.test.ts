@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AnsweredRequest } from '../../../../src/index.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
-import { openShop, readText, Visitor } from '../page-client.ts';
+import { openShop, readText, PageClient } from '../page-client.ts';
 
 test('a seller keeps all products, or those of a search, as a file', async (t) => {
   const server = await startServer(t, { portal: true, clock: makeClock() });
@@ -38,7 +38,7 @@ test('a seller keeps all products, or those of a search, as a file', async (t) =
   const refused = await visitor.get('/portal/export?price_min=cheap&sort=x');
   assert.equal(refused.status, 400);
   assert.match(readText(refused.text), /could not be understood.*plain number.*Must be one of/);
-  assert.equal((await new Visitor(server.port).get('/portal/export')).status, 303);
+  assert.equal((await new PageClient(server.port).get('/portal/export')).status, 303);
 });
 
 test('the pages of imports and of products lead to it', async (t) => {
@@ -67,7 +67,7 @@ test('ends an export whose session has ended', { timeout: 15_000 },
     const entries: AnsweredRequest[] = [];
     const server = await startServer(t, {
       portal: true, streamLimits: { reauthorizeIntervalMs: 20 },
-      onAnswered: (entry) => entries.push(entry),
+      onRequestComplete: (entry) => entries.push(entry),
     });
     const { visitor } = await openShop(server);
     await visitor.get('/portal');

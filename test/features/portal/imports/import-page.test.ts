@@ -8,7 +8,7 @@ import type { Answer } from '../../../support/http.ts';
 import { startServer, type TestServer } from '../../../support/server.ts';
 import { HEADER, makeRows } from './setup.ts';
 import { assertForeign, assertOwn, assertPage } from '../page-rules.ts';
-import { openShop, readText, type Shop, type Visitor } from '../page-client.ts';
+import { openShop, readText, type Shop, type PageClient } from '../page-client.ts';
 
 async function open(t: TestContext): Promise<Shop & { readonly server: TestServer }> {
   const server = await startServer(t, { portal: true });
@@ -16,7 +16,7 @@ async function open(t: TestContext): Promise<Shop & { readonly server: TestServe
 }
 
 /** Uploads a file, and shows the page that this leads to. */
-async function upload(visitor: Visitor, text: string, name = 'products.csv') {
+async function upload(visitor: PageClient, text: string, name = 'products.csv') {
   await visitor.get('/portal/import');
   const answer = await visitor.submit({ file: new File([text], name) });
   assert.equal(answer.status, 303, answer.text);
@@ -25,7 +25,7 @@ async function upload(visitor: Visitor, text: string, name = 'products.csv') {
 }
 
 /** Sends a form of the page, and shows the page that this leads to. */
-async function act(visitor: Visitor, what: string, fields = {}) {
+async function act(visitor: PageClient, what: string, fields = {}) {
   const action = /action="([^"]*\/import\/[^"]*)"/g;
   const found = [...visitor.page?.text.matchAll(action) ?? []].map(([, path = '']) => path)
     .find((path) => what === '' ? /\/[\w-]{36}$/.test(path) : path.endsWith(`/${what}`));

@@ -242,7 +242,7 @@ test('imports beyond the limit are refused, and can be made when there is room',
   const bench = await openBench(t);
   const one = await upload(bench, HEADER + makeRows(1));
   const ends = countTo(IMPORTS_PER_SELLER_LIMIT).map(() =>
-    bench.slots.begin(bench.importer.sellerId));
+    bench.slots.acquire(bench.importer.sellerId));
   assert.throws(() => one.commit(one.revision), { code: 'unavailable' });
   assert.equal(one.phase, 'ready');
   const other = await upload(bench, HEADER + makeRows(1));
@@ -252,7 +252,7 @@ test('imports beyond the limit are refused, and can be made when there is room',
   await retry(other, {});
   assert.equal(other.problem, undefined);
   assert.deepEqual(other.progress.counts, { ...NOTHING, unchanged: 1 });
-  countTo(IMPORTS_PER_SELLER_LIMIT).forEach(() => bench.slots.begin(bench.importer.sellerId));
+  countTo(IMPORTS_PER_SELLER_LIMIT).forEach(() => bench.slots.acquire(bench.importer.sellerId));
 });
 
 /** An import of so many rows, the first unit of which is not written until a test says so. */

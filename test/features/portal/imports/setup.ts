@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT } from '../../../../src/config.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
-import { AtOnce } from '../../../../src/http/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
 import { Imports } from '../../../../src/features/portal/imports/imports.ts';
 import type {
@@ -23,7 +23,7 @@ const PATIENCE_MS = 60_000;
 export interface Bench {
   readonly imports: Imports;
   readonly store: Store;
-  readonly slots: AtOnce<SellerId>;
+  readonly slots: ConcurrencyLimiter<SellerId>;
   readonly clock: Clock;
   readonly folder: string;
   readonly reports: ErrorReport[];
@@ -40,7 +40,7 @@ export async function openBench(
   const store = change(await openStore(t, { folder: join(home, 'data') }));
   const reports: ErrorReport[] = [];
   const clock = makeClock();
-  const slots = new AtOnce<SellerId>('imports', {
+  const slots = new ConcurrencyLimiter<SellerId>('imports', {
     all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
   });
   const imports = new Imports({

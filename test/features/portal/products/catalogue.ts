@@ -34,7 +34,7 @@ export const HOSTILE_NAMES: readonly string[] = [
   '"'.repeat(200), '😀'.repeat(200), 'é'.repeat(200),
 ];
 
-export async function openCatalogue(t: TestContext, fields: Fields = {}): Promise<Catalogue> {
+export async function createWriteTarget(t: TestContext, fields: Fields = {}): Promise<Catalogue> {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   return { server, clock, ...await openOther(server, fields) };

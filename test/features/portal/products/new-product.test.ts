@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { assertPage } from '../page-rules.ts';
 import { type Fields, readText } from '../page-client.ts';
-import { HOSTILE_NAMES, openCatalogue, readFaults } from './catalogue.ts';
+import { HOSTILE_NAMES, createWriteTarget, readFaults } from './catalogue.ts';
 
 const NEW = '/portal/products/new';
 const GOOD = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: '12,50', stock: '40' };
 
 test('creates what was typed, and shows it', async (t) => {
-  const { visitor, send, server, sellerId } = await openCatalogue(t);
+  const { visitor, send, server, sellerId } = await createWriteTarget(t);
   assertPage(await visitor.get(NEW));
   const made = await visitor.submit({ ...GOOD, name: ' Blue mug ', sku: ' MUG-1' });
   assert.equal(made.status, 303);
@@ -26,7 +26,7 @@ test('creates what was typed, and shows it', async (t) => {
 });
 
 test('understands prices with a point and with a comma, and no other marks', async (t) => {
-  const { visitor, send } = await openCatalogue(t);
+  const { visitor, send } = await createWriteTarget(t);
   for (const [price, read] of [
     ['12.50', 12.5], ['12,5', 12.5], ['0', 0], ['1234', 1234], [' 7 ', 7], ['999999999999.99',
       999_999_999_999.99],
@@ -54,7 +54,7 @@ test('understands prices with a point and with a comma, and no other marks', asy
 });
 
 test('takes three decimals where the currency has them, by the mark of the locale', async (t) => {
-  const { visitor, send } = await openCatalogue(t, { currency: 'KWD' });
+  const { visitor, send } = await createWriteTarget(t, { currency: 'KWD' });
   await visitor.get(NEW);
   const refused = await visitor.submit({ ...GOOD, price: '1,234' });
   assert.match(readFaults(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/);
@@ -77,7 +77,7 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
 ];
 
 test('creates nothing from a form with faults', async (t) => {
-  const { visitor, create, send } = await openCatalogue(t);
+  const { visitor, create, send } = await createWriteTarget(t);
   await create({ sku: 'TAKEN' });
   for (const [what, fields, at, says] of faulty) {
     await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
@@ -109,7 +109,7 @@ test('creates nothing from a form with faults', async (t) => {
 });
 
 test('creates a product once, however often its form is sent', async (t) => {
-  const { visitor, send } = await openCatalogue(t);
+  const { visitor, send } = await createWriteTarget(t);
   await visitor.get(NEW);
   const body = new URLSearchParams({
     csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '', ...GOOD,
@@ -130,7 +130,7 @@ test('creates a product once, however often its form is sent', async (t) => {
 });
 
 test('keeps hostile names as they are typed, and only as text', async (t) => {
-  const { visitor, send } = await openCatalogue(t);
+  const { visitor, send } = await createWriteTarget(t);
   for (const [n, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
     await visitor.get(NEW);

@@ -5,7 +5,7 @@ import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import type { Answer } from '../../../support/http.ts';
 import { assertPage } from '../page-rules.ts';
 import { readText } from '../page-client.ts';
-import { openCatalogue } from './catalogue.ts';
+import { createWriteTarget } from './catalogue.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M', price: 1 };
 
@@ -18,7 +18,7 @@ function readChoices({ text }: Answer): Record<string, string[]> {
 }
 
 test('merges what only one side changed, without asking, and says what it kept', async (t) => {
-  const { visitor, create, patch, read } = await openCatalogue(t);
+  const { visitor, create, patch, read } = await createWriteTarget(t);
   const mug = await create(MUG);
   await visitor.get(mug.path);
   await patch(mug, { price: 3, category: 'Bar' });
@@ -32,7 +32,7 @@ test('merges what only one side changed, without asking, and says what it kept',
 
 test('asks about a field that both sides changed, with both versions, and saves nothing before',
   async (t) => {
-    const { visitor, create, patch, read } = await openCatalogue(t);
+    const { visitor, create, patch, read } = await createWriteTarget(t);
     const mug = await create(MUG);
     await visitor.get(mug.path);
     await patch(mug, { name: 'Beaker', price: 3 });
@@ -50,7 +50,7 @@ test('asks about a field that both sides changed, with both versions, and saves 
   });
 
 test('saves each field as it was chosen', async (t) => {
-  const { visitor, create, patch, read } = await openCatalogue(t);
+  const { visitor, create, patch, read } = await createWriteTarget(t);
   const mug = await create(MUG);
   await visitor.get(mug.path);
   await patch(mug, { name: 'Beaker', price: 3, category: 'Bar' });
@@ -62,7 +62,7 @@ test('saves each field as it was chosen', async (t) => {
 });
 
 test('asks again where a choice is missing, and keeps those that were made', async (t) => {
-  const { visitor, create, patch, read } = await openCatalogue(t);
+  const { visitor, create, patch, read } = await createWriteTarget(t);
   const mug = await create(MUG);
   await visitor.get(mug.path);
   await patch(mug, { name: 'Beaker', price: 3 });
@@ -83,7 +83,7 @@ test('asks again where a choice is missing, and keeps those that were made', asy
 
 test('asks again about a field that a third edit changed after the choice', async (t) => {
   for (const choice of ['mine', 'theirs']) {
-    const { visitor, create, patch, read } = await openCatalogue(t);
+    const { visitor, create, patch, read } = await createWriteTarget(t);
     const mug = await create(MUG);
     await visitor.get(mug.path);
     await patch(mug, { name: 'Beaker' });
@@ -101,7 +101,7 @@ test('asks again about a field that a third edit changed after the choice', asyn
 });
 
 test('sees an edit that comes between the look at the product and the save', async (t) => {
-  const { visitor, create, patch, sync, read, server } = await openCatalogue(t);
+  const { visitor, create, patch, sync, read, server } = await createWriteTarget(t);
   const mug = await create(MUG);
   const save = server.store.patchProduct.bind(server.store);
   let before = async (): Promise<void> => {};
@@ -128,7 +128,7 @@ test('sees an edit that comes between the look at the product and the save', asy
 });
 
 test('asks nothing where both sides made the same change', async (t) => {
-  const { visitor, create, patch } = await openCatalogue(t);
+  const { visitor, create, patch } = await createWriteTarget(t);
   const mug = await create();
   await visitor.get(mug.path);
   await patch(mug, { name: 'Cup' });
@@ -138,7 +138,7 @@ test('asks nothing where both sides made the same change', async (t) => {
 
 test('asks about every field that differs where a form does not say what it was made from',
   async (t) => {
-    const { visitor, create, read } = await openCatalogue(t);
+    const { visitor, create, read } = await createWriteTarget(t);
     const mug = await create(MUG);
     const theirs = await read(mug);
     for (const base of [undefined, '', 'x', '[]', '["Mug","Kitchen","M","1"]', '[1,2,3,4]', '{}']) {
@@ -151,7 +151,7 @@ test('asks about every field that differs where a form does not say what it was 
   });
 
 test('offers to create a product that was deleted, with what was typed', async (t) => {
-  const { visitor, create, send, read } = await openCatalogue(t);
+  const { visitor, create, send, read } = await createWriteTarget(t);
   const mug = await create({ sku: 'M', stock: 7 });
   await visitor.get(mug.path);
   await send({ method: 'DELETE', path: `/api/v1/products/${mug.id}` });

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { assertPage } from '../page-rules.ts';
 import { readText } from '../page-client.ts';
-import { openCatalogue } from './catalogue.ts';
+import { createWriteTarget } from './catalogue.ts';
 
 test('asks, and deletes what it has shown', async (t) => {
-  const { visitor, create, read, server, sellerId } = await openCatalogue(t);
+  const { visitor, create, read, server, sellerId } = await createWriteTarget(t);
   const mug = await create({ name: 'Mug', stock: 9 });
   await visitor.get(mug.path);
   assert.ok(visitor.page?.text.includes(`href="${mug.path}/delete"`));
@@ -26,7 +26,7 @@ test('asks, and deletes what it has shown', async (t) => {
 });
 
 test('deletes nothing that was changed since it asked, and asks again', async (t) => {
-  const { visitor, create, read, sync } = await openCatalogue(t);
+  const { visitor, create, read, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 9 });
   await visitor.get(`${mug.path}/delete`);
   await sync([{ id: mug.id, set: 500 }]);
@@ -45,7 +45,7 @@ test('deletes nothing that was changed since it asked, and asks again', async (t
 });
 
 test('takes a second click for the first one', async (t) => {
-  const { visitor, create } = await openCatalogue(t);
+  const { visitor, create } = await createWriteTarget(t);
   const mug = await create();
   await visitor.get(`${mug.path}/delete`);
   const body = new URLSearchParams(['csrf', 'once', 'position'].map((name) =>

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
-import { readText, Visitor } from '../page-client.ts';
+import { readText, PageClient } from '../page-client.ts';
 import {
-  type Catalogue, HOSTILE_NAMES, openCatalogue, openOther, readFaults, readRows,
+  type Catalogue, HOSTILE_NAMES, createWriteTarget, openOther, readFaults, readRows,
 } from './catalogue.ts';
 
 const LIST = '/portal/products';
@@ -18,7 +18,7 @@ async function list({ visitor }: Pick<Catalogue, 'visitor'>, query = ''): Promis
 }
 
 test('shows each product with its numbers as the seller writes them', async (t) => {
-  const catalogue = await openCatalogue(t, { currency: 'CHF' });
+  const catalogue = await createWriteTarget(t, { currency: 'CHF' });
   const { visitor, create } = catalogue;
   const mug = await create({ name: 'Mug', category: 'Kitchen', sku: 'M', price: 1234.5, stock: 6 });
   await create({ name: 'Lamp', sku: 'L', stock: 5, price: 0 });
@@ -36,11 +36,11 @@ test('shows each product with its numbers as the seller writes them', async (t) 
 
 test('leads whoever is not signed in to the sign-in, and shows nothing of another shop',
   async (t) => {
-    const { server, create, visitor } = await openCatalogue(t);
+    const { server, create, visitor } = await createWriteTarget(t);
     const { path } = await create({ name: 'Secret' });
     const one = path.slice('/portal'.length);
     await assertOwn(server, ['/products', '/products/new', one, `${one}/delete`, '/live?after=0']);
-    const stranger = new Visitor(server.port);
+    const stranger = new PageClient(server.port);
     await stranger.get('/portal/sign-in');
     const form = new URLSearchParams({ csrf: stranger.valueOf('csrf') ?? '', amount: '1' });
     for (const end of ['stock', 'adjust']) {
@@ -62,7 +62,7 @@ test('leads whoever is not signed in to the sign-in, and shows nothing of anothe
 
 describe('an empty list', () => {
   test('says how to begin where there is no product', async (t) => {
-    const { visitor, server } = await openCatalogue(t);
+    const { visitor, server } = await createWriteTarget(t);
     const { text } = await visitor.get(LIST);
     const curl = `curl 'http://127.0.0.1:${server.port}/api/v1/products'`;
     assert.ok(readText(text).includes(curl));
@@ -73,7 +73,7 @@ describe('an empty list', () => {
   });
 
   test('leads back to all products where nothing was found', async (t) => {
-    const { visitor, create } = await openCatalogue(t);
+    const { visitor, create } = await createWriteTarget(t);
     await create();
     const { text } = await visitor.get(`${LIST}?q=nothing`);
     assert.match(readText(text), /Nothing was found/);
@@ -84,7 +84,7 @@ describe('an empty list', () => {
 
 describe('conditions', () => {
   test('find products, together, and stand in the form again', async (t) => {
-    const catalogue = await openCatalogue(t);
+    const catalogue = await createWriteTarget(t);
     const { create, visitor } = catalogue;
     await create({ name: 'Blue mug', category: 'Kitchen', price: 12.5, stock: 9 });
     await create({ name: 'Red mug', category: 'Kitchen', price: 8, stock: 3 });
@@ -108,7 +108,7 @@ describe('conditions', () => {
   });
 
   test('sort by every column, both ways, from the form and from the heads', async (t) => {
-    const catalogue = await openCatalogue(t);
+    const catalogue = await createWriteTarget(t);
     const { create, clock, visitor } = catalogue;
     await create({ name: 'b', sku: 'S1', price: 3, stock: 1 });
     clock.now += 1_000;
@@ -132,7 +132,7 @@ describe('conditions', () => {
   });
 
   test('that are faulty are left out, and say so at their fields', async (t) => {
-    const catalogue = await openCatalogue(t);
+    const catalogue = await createWriteTarget(t);
     const { create, visitor } = catalogue;
     await create({ name: 'Mug' });
     await create({ name: 'Jar' });
@@ -164,7 +164,7 @@ describe('conditions', () => {
 
 describe('pages', () => {
   test('keep their place and the conditions', async (t) => {
-    const catalogue = await openCatalogue(t);
+    const catalogue = await createWriteTarget(t);
     const { visitor, create } = catalogue;
     for (let n = 0; n < 110; n += 1) {
       await create({ name: `${n % 11 === 0 ? 'Jar' : 'Mug'} ${n}`, price: n % 7 });
@@ -192,7 +192,7 @@ describe('pages', () => {
   });
 
   test('begin anew where the place is not one of this list', async (t) => {
-    const { visitor, create } = await openCatalogue(t);
+    const { visitor, create } = await createWriteTarget(t);
     for (let n = 0; n < 51; n += 1) await create();
     const { text } = await visitor.get(LIST);
     const cursor = /cursor=([\w-]+)/.exec(text)?.[1] ?? '';
@@ -205,7 +205,7 @@ describe('pages', () => {
   });
 
   test('stay within 50 KiB whatever the products are called, and escape it', async (t) => {
-    const { visitor, create } = await openCatalogue(t, { name: '"'.repeat(200) });
+    const { visitor, create } = await createWriteTarget(t, { name: '"'.repeat(200) });
     for (const name of HOSTILE_NAMES) {
       const category = [...name].slice(0, 100).join('');
       for (let n = 0; n < 2; n += 1) await create({ name, category, price: 999_999_999_999.99 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertPage } from '../page-rules.ts';
 import { type Fields, readText } from '../page-client.ts';
-import { type Catalogue, openCatalogue, readFaults, readRows } from './catalogue.ts';
+import { type Catalogue, createWriteTarget, readFaults, readRows } from './catalogue.ts';
 
-async function start(t: Parameters<typeof openCatalogue>[0], stock: number) {
-  const catalogue = await openCatalogue(t);
+async function start(t: Parameters<typeof createWriteTarget>[0], stock: number) {
+  const catalogue = await createWriteTarget(t);
   const mug = await catalogue.create({ stock });
   const { visitor, read } = catalogue;
   return {

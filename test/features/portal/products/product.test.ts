@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { formatProductId, type ProductId } from '../../../../src/domain/id.ts';
 import { assertForeign, assertPage } from '../page-rules.ts';
-import { type Fields, readText, Visitor } from '../page-client.ts';
+import { type Fields, readText, PageClient } from '../page-client.ts';
 import {
-  type Catalogue, type Created, HOSTILE_NAMES, openCatalogue, openOther, readFaults, readRows,
+  type Catalogue, type Created, HOSTILE_NAMES, createWriteTarget, openOther, readFaults, readRows,
 } from './catalogue.ts';
 
 /** Opens the page of a product and sends its form for edits. */
@@ -17,7 +17,7 @@ async function edit({ visitor }: Pick<Catalogue, 'visitor'>, { path }: Created, 
 }
 
 test('shows a product, its stock over time, and who moved it', async (t) => {
-  const { visitor, create, sync, clock } = await openCatalogue(t);
+  const { visitor, create, sync, clock } = await createWriteTarget(t);
   const mug = await create({ name: 'Mug', sku: 'M', category: 'Kitchen', price: 12.5, stock: 9 });
   clock.now += 60_000;
   await sync([{ id: mug.id, adjust: -6 }], { source: 'till', reason: 'sold' });
@@ -35,7 +35,7 @@ test('shows a product, its stock over time, and who moved it', async (t) => {
 });
 
 test('shows the movements of a product alone, page by page', async (t) => {
-  const { visitor, create, sync } = await openCatalogue(t);
+  const { visitor, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 0 });
   assert.match(readText((await visitor.get(mug.path)).text), /The stock has not moved yet/);
   const other = await create({ stock: 0 });
@@ -60,7 +60,7 @@ test('shows the movements of a product alone, page by page', async (t) => {
 });
 
 test('names nothing of another shop, and nothing that is not there', async (t) => {
-  const catalogue = await openCatalogue(t);
+  const catalogue = await createWriteTarget(t);
   const { server, create, read } = catalogue;
   const mug = await create({ stock: 5 });
   const other = await openOther(server);
@@ -91,7 +91,7 @@ test('names nothing of another shop, and nothing that is not there', async (t) =
 
 describe('an edit', () => {
   test('saves what was typed, and leaves the stock as it is', async (t) => {
-    const catalogue = await openCatalogue(t);
+    const catalogue = await createWriteTarget(t);
     const { visitor, create, sync, read } = catalogue;
     const mug = await create({ price: 1, stock: 9 });
     await visitor.get(mug.path);
@@ -106,7 +106,7 @@ describe('an edit', () => {
   });
 
   test('of nothing changes nothing', async (t) => {
-    const catalogue = await openCatalogue(t, { currency: 'JPY' });
+    const catalogue = await createWriteTarget(t, { currency: 'JPY' });
     const { create, read } = catalogue;
     const mug = await create({ name: ' Outer space ', price: 1200 });
     const before = await read(mug);
@@ -117,7 +117,7 @@ describe('an edit', () => {
   });
 
   test('begins with the price as the locale writes it, and takes it either way', async (t) => {
-    const catalogue = await openCatalogue(t, { currency: 'KWD' });
+    const catalogue = await createWriteTarget(t, { currency: 'KWD' });
     const { visitor, create, read, server, sellerId } = catalogue;
     const mug = await create({ price: 1_234.5 });
     await server.store.setAccountSettings(
@@ -135,7 +135,7 @@ describe('an edit', () => {
   });
 
   test('that is sent twice is made once, and is no conflict', async (t) => {
-    const { visitor, create, read, sync } = await openCatalogue(t);
+    const { visitor, create, read, sync } = await createWriteTarget(t);
     const mug = await create();
     await visitor.get(mug.path);
     const body = new URLSearchParams({
@@ -150,7 +150,7 @@ describe('an edit', () => {
   });
 
   test('with faults is refused at its fields, and keeps what was typed', async (t) => {
-    const catalogue = await openCatalogue(t);
+    const catalogue = await createWriteTarget(t);
     const { visitor, create, read, patch } = catalogue;
     const mug = await create();
     await create({ sku: 'TAKEN' });
@@ -178,7 +178,7 @@ describe('an edit', () => {
 });
 
 test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
-  const catalogue = await openCatalogue(t);
+  const catalogue = await createWriteTarget(t);
   const { visitor, create, sync, patch } = catalogue;
   for (const [index, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
@@ -204,20 +204,20 @@ test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
 });
 
 test('writes for those who are not signed in any more nothing at all', async (t) => {
-  const { visitor, create, read, server } = await openCatalogue(t);
+  const { visitor, create, read, server } = await createWriteTarget(t);
   const mug = await create();
   const before = await read(mug);
   await visitor.get(mug.path);
   const csrf = visitor.valueOf('csrf') ?? '';
   await visitor.submit({}, { action: '/portal/sign-out' });
-  const late = new Visitor(server.port);
+  const late = new PageClient(server.port);
   const answer = await late.post(mug.path, new URLSearchParams({ csrf, name: 'x' }));
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/sign-in']);
   assert.deepEqual(await read(mug), before);
 });
 
 test('edits a product with a SKU of an earlier version, and leaves the SKU', async (t) => {
-  const { server, ...shop } = await openCatalogue(t);
+  const { server, ...shop } = await createWriteTarget(t);
   const mug = await shop.create({ sku: 'OLD' });
   const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
   db.prepare('UPDATE product SET sku = ?').run('A\u00a01');

@@ -9,7 +9,7 @@ import type { Invitation } from '../../../../src/store/account-store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
-import { openShop, readText, Visitor } from '../page-client.ts';
+import { openShop, readText, PageClient } from '../page-client.ts';
 
 const FIELDS = { name: 'Blue mugs', email: 'anna@shop.example', password: 'seven green boats' };
 
@@ -23,7 +23,7 @@ async function prepare(t: TestContext, options: PortalOptions = {}) {
     });
     return code;
   };
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   return { clock, server, invite, visitor };
 }
 
@@ -62,7 +62,7 @@ test('refuses a code that is wrong, used or too old, and makes nothing', async (
   const old = await invite();
   clock.now += FIRST_CODE_LIFE_MS;
   for (const code of ['', 'x', generateCode(), used, old]) {
-    const other = new Visitor(server.port);
+    const other = new PageClient(server.port);
     await other.get('/portal/join');
     const answer = await other.submit({ ...FIELDS, email: 'bert@shop.example', code });
     assert.equal(answer.status, 422, code);
@@ -104,7 +104,7 @@ test('lets anybody open a shop where that is wanted, and not without end', async
   await visitor.get('/portal/join');
   assert.equal((await visitor.submit({ ...FIELDS, code: 'x' })).status, 422);
   assert.equal((await visitor.submit({ ...FIELDS, code: '' })).status, 200);
-  const stranger = new Visitor(server.port);
+  const stranger = new PageClient(server.port);
   await stranger.get('/portal/join');
   let refused = 0;
   for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) {

@@ -150,11 +150,11 @@ test('checks few passwords of one account at once, however right they are', asyn
   const { limits } = prepare();
   const checks = Array.from({ length: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
     Promise.withResolvers<boolean>());
-  const underWay = checks.map(({ promise }) => limits.tryAgain(SELLER, () => promise));
+  const inFlight = checks.map(({ promise }) => limits.tryAgain(SELLER, () => promise));
   await assert.rejects(limits.tryAgain(SELLER, yes), { code: 'unavailable' });
   assert.equal(await limits.tryAgain(OTHER, yes), true);
   for (const { resolve } of checks) resolve(true);
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   assert.equal(await limits.tryAgain(SELLER, yes), true);
 });
 

@@ -8,11 +8,11 @@ import { loadAssets } from '../../../../src/features/portal/assets.ts';
 import { Form } from '../../../../src/features/portal/forms/form.ts';
 import { SIGN_INS_REFUSED_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { signIn as signInByForm } from '../../../../src/features/portal/sign-in/sign-in.ts';
-import type { OpenVisit, Portal } from '../../../../src/features/portal/route.ts';
+import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
 import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
-import { openShop, readText, type Shop, Visitor, waitUntilSeen } from '../page-client.ts';
+import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
 
 async function prepare(t: TestContext) {
   const clock = makeClock();
@@ -22,7 +22,7 @@ async function prepare(t: TestContext) {
 
 /** A browser that nobody knows, with these fields sent from the page of the sign-in. */
 async function signIn(port: number, fields: Record<string, string>, path = '/portal/sign-in') {
-  const visitor = new Visitor(port);
+  const visitor = new PageClient(port);
   await visitor.get(path);
   return { visitor, answer: await visitor.submit(fields) };
 }
@@ -33,7 +33,7 @@ function ownOf({ email, password }: Shop): Record<string, string> {
 
 test('signs in, goes on to the page that was asked for, and signs out', async (t) => {
   const { server, shop } = await prepare(t);
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const asked = await visitor.get('/portal/activity?type=signed_in');
   assert.equal(asked.status, 303);
   await visitor.follow();
@@ -83,7 +83,7 @@ test('checks a password also where there is no account, so that both take as lon
   // The casts: what a refused sign-in needs of both, and no more.
   const visit = {
     address: '192.0.2.7', headers: {}, csrfToken: '', link: String, site: { origin: '', url: '' },
-  } as unknown as OpenVisit;
+  } as unknown as AnonymousPageRequest;
   const verify = async (_: string, hash: string | undefined): Promise<boolean> => {
     checked.push(hash);
     return false;
@@ -106,7 +106,7 @@ test('slows guessing alike with and without an account, and not the browser of t
     await known.submit({}, { action: '/portal/sign-out' });
     const answers = [];
     for (const name of [email, 'nobody@shop.example']) {
-      const stranger = new Visitor(server.port);
+      const stranger = new PageClient(server.port);
       await stranger.get('/portal/sign-in');
       for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
         assert.equal((await stranger.submit({ email: name, password: `wrong ${n}` })).status, 422);
@@ -131,7 +131,7 @@ test('does not know a browser by the cookie of another account, nor after a new 
     const { server, shop } = await prepare(t);
     const other = await openShop(server);
     const { email, visitor } = shop;
-    const stranger = new Visitor(server.port);
+    const stranger = new PageClient(server.port);
     stranger.cookies.set('__Host-device', other.visitor.cookies.get('__Host-device') ?? '');
     await stranger.get('/portal/sign-in');
     for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
@@ -144,7 +144,7 @@ test('does not know a browser by the cookie of another account, nor after a new 
     await visitor.get('/portal/account/password');
     const fields = { current_password: shop.password, new_password: 'eight purple boats' };
     assert.equal((await visitor.submit(fields)).status, 303);
-    const stolen = new Visitor(server.port);
+    const stolen = new PageClient(server.port);
     stolen.cookies.set('__Host-device', old);
     await stolen.get('/portal/sign-in');
     assert.equal((await stolen.submit({ email, password: 'wrong' })).status, 429);
@@ -191,7 +191,7 @@ test('begins no session by a password that is changed while it is checked', asyn
 
 test('takes no token of a session that a browser brings along', async (t) => {
   const { server, shop } = await prepare(t);
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const fixed = 'A'.repeat(43);
   visitor.cookies.set('__Host-session', fixed);
   await visitor.get('/portal/sign-in');
@@ -220,7 +220,7 @@ test('goes on to pages of its own alone', async (t) => {
 
 test('leads to the opening of a shop where there is none yet', async (t) => {
   const server = await startServer(t, { portal: true });
-  const visitor = new Visitor(server.port);
+  const visitor = new PageClient(server.port);
   const answer = await visitor.get('/portal/sign-in');
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/join']);
 });
@@ -282,7 +282,7 @@ test('lets a known browser see the sign-in while strangers ask for too many page
   const { server, shop: { visitor } } = await prepare(t);
   await visitor.get('/portal');
   await visitor.submit({}, { action: '/portal/sign-out' });
-  const stranger = new Visitor(server.port);
+  const stranger = new PageClient(server.port);
   let status = 0;
   while (status !== 429) status = (await stranger.get('/portal/sign-in')).status;
   assert.ok(Number(stranger.page?.headers['retry-after']) > 0);

@@ -8,7 +8,7 @@ import { makeClock } from '../../../support/clock.ts';
 import { damage } from '../../../store/sqlite/check/sample-folder.ts';
 import { startServer } from '../../../support/server.ts';
 import { showCode } from './authenticator.ts';
-import { openShop, readText, type Shop, Visitor } from '../page-client.ts';
+import { openShop, readText, type Shop, PageClient } from '../page-client.ts';
 
 const PAGE = '/portal/account/second-step';
 const STEP_MS = 30_000;
@@ -19,7 +19,7 @@ async function prepare(t: TestContext) {
   return { clock, server, shop: await openShop(server) };
 }
 
-function readCopy(visitor: Visitor, name: string): string {
+function readCopy(visitor: PageClient, name: string): string {
   const copied = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`).exec(visitor.page?.text ?? '');
   return copied?.[1] ?? assert.fail(`There is no ${name} on the page:\n${visitor.page?.text}`);
 }
@@ -37,7 +37,7 @@ async function enable({ visitor, password }: Shop, now: number) {
 
 /** A browser that has shown the password, and is asked for the code. */
 async function showPassword(port: number, { email, password }: Shop, to = '/portal/sign-in') {
-  const visitor = new Visitor(port);
+  const visitor = new PageClient(port);
   await visitor.get(to);
   const answer = await visitor.submit({ email, password });
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/sign-in/code']);
@@ -229,7 +229,7 @@ test('asks for the password again where the code takes too long', async (t) => {
 test('takes the first step only from its browser, and of an account as it was', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { codes } = await enable(shop, clock.now);
-  const [visitor, thief] = [await showPassword(server.port, shop), new Visitor(server.port)];
+  const [visitor, thief] = [await showPassword(server.port, shop), new PageClient(server.port)];
   await thief.get('/portal/sign-in');
   const pending = visitor.cookies.get('__Host-second-step') ?? '';
   thief.cookies.set('__Host-second-step', pending);
@@ -265,7 +265,7 @@ test('is switched off, and its codes made anew, by the password alone', async (t
   const off = await visitor.submit({ current_password: password }, { action: `${PAGE}/off` });
   assert.equal(off.headers.location, '/portal/account?done=off');
   assert.match(readText((await visitor.follow()).text), /takes your password alone now/);
-  const next = new Visitor(server.port);
+  const next = new PageClient(server.port);
   await next.get('/portal/sign-in');
   assert.equal((await next.submit({ email, password })).headers.location, '/portal');
 });

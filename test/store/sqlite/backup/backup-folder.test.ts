@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { backUpToFolder } from '../../../../src/store/sqlite/backup/backup-folder.ts';
-import { claim } from '../../../../src/store/sqlite/files/file-lock.ts';
-import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { tryLock } from '../../../../src/store/sqlite/files/file-lock.ts';
+import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { formatFileTime } from '../../../../src/domain/time.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { DAY_MS, makeSeller } from '../../contract/fixture.ts';
@@ -76,7 +76,7 @@ test('takes no file for its own whose secret is told by a view, which may never 
 
 test('leaves it to another process that is at it, and takes over when that ends', async (t) => {
   const { folder, dataFolder, backUpAt } = await makeFolders(t);
-  const release = claim(join(dataFolder, 'backups.lock'));
+  const release = tryLock(join(dataFolder, 'backups.lock'));
   assert.deepEqual(await backUpAt(NOW), { made: undefined, removed: [], dueInMs: undefined });
   release?.();
   assert.ok((await backUpAt(NOW)).made);
@@ -96,7 +96,8 @@ test('makes no folder where there is none, and removes nothing where it fails', 
 
 test('removes what a killed one has left', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
-  const [half, mine] = [nameAt(NOW - DAY_MS), 'letter'].map((name) => new NewFile(name).part);
+  const [half, mine] = [nameAt(NOW - DAY_MS), 'letter']
+    .map((name) => new AtomicFile(name).tempPath);
   for (const name of [half, mine]) writeFileSync(join(folder, name ?? ''), 'half');
   await backUpAt(NOW);
   assert.deepEqual(readdirSync(folder), [nameAt(NOW), mine]);

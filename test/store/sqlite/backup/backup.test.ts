@@ -9,9 +9,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { backUp } from '../../../../src/store/sqlite/backup/backup.ts';
 import type { CopyState } from '../../../../src/store/sqlite/backup/copying.ts';
-import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { mountSmallDisk } from '../../../support/small-disk.ts';
 import { countTo, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
@@ -27,7 +27,7 @@ test('copies one moment, though another connection commits between any two steps
   const written: Promise<unknown>[] = [];
   const writer = new DatabaseSync(join(folder, FILE_NAME), { timeout: 10_000 });
   t.after(() => writer.close());
-  const made = await backUp(folder, new NewFile(file), (state) => {
+  const made = await backUp(folder, new AtomicFile(file), (state) => {
     // SQLite by itself begins anew after each commit: that would go on without an end.
     assert.ok(states.push(state) < 200, 'it begins again and again');
     writer.exec("INSERT INTO seller (name, currency, currency_decimals, created_at) "
@@ -56,9 +56,9 @@ test('never overwrites a file, also one that comes while it copies', async (t) =
   const { folder } = await makeCatalogue(t, 10);
   const file = join(makeFolder(t), 'copy.db');
   writeFileSync(file, 'mine');
-  await assert.rejects(backUp(folder, new NewFile(file), ignore), /copy\.db is there already/);
+  await assert.rejects(backUp(folder, new AtomicFile(file), ignore), /copy\.db is there already/);
   const late = join(makeFolder(t), 'copy.db');
-  await assert.rejects(backUp(folder, new NewFile(late), () => writeFileSync(late, 'mine')),
+  await assert.rejects(backUp(folder, new AtomicFile(late), () => writeFileSync(late, 'mine')),
     /copy\.db is there already/);
   for (const path of [file, late]) {
     assert.deepEqual(readFolder(join(path, '..')).map((one) => one.slice(0, 2)),
@@ -74,7 +74,7 @@ test('refuses a copy of a damaged database, and leaves nothing', async (t) => {
   db.close();
   const target = makeFolder(t);
   const backup = (): Promise<unknown> =>
-    backUp(folder, new NewFile(join(target, 'copy.db')), ignore);
+    backUp(folder, new AtomicFile(join(target, 'copy.db')), ignore);
   await assert.rejects(backup,
     /The copy is not whole: The history of seller sel_\w+ has no change at position 17/);
   damageIndex(folder);
@@ -83,7 +83,7 @@ test('refuses a copy of a damaged database, and leaves nothing', async (t) => {
 });
 
 test('refuses a folder without a catalogue, and a file of somebody else, untouched', async (t) => {
-  const target = new NewFile(join(makeFolder(t), 'copy.db'));
+  const target = new AtomicFile(join(makeFolder(t), 'copy.db'));
   const [empty, foreign, newer] = [makeFolder(t), makeFolder(t), makeFolder(t)];
   writeFileSync(join(foreign, FILE_NAME), 'a letter');
   const db = new DatabaseSync(join(newer, FILE_NAME));
@@ -100,13 +100,13 @@ test('refuses a folder without a catalogue, and a file of somebody else, untouch
 test('removes what a backup to the same file has left that was killed, and no more', async (t) => {
   const { folder } = await makeCatalogue(t, 10);
   const target = makeFolder(t);
-  const { part } = new NewFile('copy.db');
+  const { tempPath: part } = new AtomicFile('copy.db');
   const kept = [part.replace('copy', 'other'), `${part}.txt`];
   const stale = ['', '-journal', '-wal', '-shm', '.lock'].map((end) => part + end);
   for (const name of [...stale, ...kept]) {
     writeFileSync(join(target, name), 'x');
   }
-  await backUp(folder, new NewFile(join(target, 'copy.db')), ignore);
+  await backUp(folder, new AtomicFile(join(target, 'copy.db')), ignore);
   assert.deepEqual(readdirSync(target).toSorted(), ['copy.db', ...kept].toSorted());
 });
 
@@ -114,8 +114,8 @@ test('writes to no file that somebody else has put where the copy is made', asyn
   const { folder } = await makeCatalogue(t, 10);
   const [target, elsewhere] = [makeFolder(t), join(makeFolder(t), 'stolen.db')];
   writeFileSync(elsewhere, '');
-  const file = new NewFile(join(target, 'a\nb.db')); // a name that is not cleared away before
-  symlinkSync(elsewhere, file.part);
+  const file = new AtomicFile(join(target, 'a\nb.db')); // a name that is not cleared away before
+  symlinkSync(elsewhere, file.tempPath);
   await assert.rejects(backUp(folder, file, ignore), { code: 'unavailable', message: /is there/ });
   assert.equal(readFileSync(elsewhere, 'utf8'), '');
 });
@@ -124,7 +124,7 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
   const { folder, store, author } = await makeCatalogue(t, 3_000);
   const disk = mountSmallDisk(t, '1m');
   if (disk === undefined) return;
-  const target = new NewFile(join(disk, 'copy.db'));
+  const target = new AtomicFile(join(disk, 'copy.db'));
   await assert.rejects(backUp(folder, target, ignore), {
     code: 'storage_full', message: /^The copy needs \d+ MiB; .* has 1 MiB left\. Nothing was/,
   });
@@ -132,13 +132,14 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
   // On the disk of the server it leaves room for what is written meanwhile.
   const shared = mountSmallDisk(t, '16m') ?? assert.fail('no other disk');
   cpSync(folder, join(shared, 'data'), { recursive: true });
-  await assert.rejects(backUp(join(shared, 'data'), new NewFile(join(shared, 'copy.db')), ignore), {
+  const copy = new AtomicFile(join(shared, 'copy.db'));
+  await assert.rejects(backUp(join(shared, 'data'), copy, ignore), {
     code: 'storage_full', message: /^The copy needs \d+ MiB, and the server 64 MiB beside it; /,
   });
   assert.deepEqual(readdirSync(shared), ['data']);
   // Room for it when it begins, and not any more when it ends.
   const larger = mountSmallDisk(t, '6m') ?? assert.fail('no second disk');
-  const late = new NewFile(join(larger, 'copy.db'));
+  const late = new AtomicFile(join(larger, 'copy.db'));
   const fill = (): void => {
     const { bavail, bsize } = statfsSync(larger);
     writeFileSync(join(larger, 'other'), Buffer.alloc((bavail - 4) * bsize));
@@ -154,18 +155,18 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
 test('says where a folder is not there, or may not be written to', async (t) => {
   const { folder } = await makeCatalogue(t, 1);
   const target = makeFolder(t);
-  const lost = new NewFile(join(target, 'lost', 'copy.db'));
+  const lost = new AtomicFile(join(target, 'lost', 'copy.db'));
   await assert.rejects(backUp(folder, lost, ignore), { code: 'ENOENT' });
   chmodSync(target, 0o500);
   if (process.getuid?.() === 0) return; // root may
-  const closed = new NewFile(join(target, 'copy.db'));
+  const closed = new AtomicFile(join(target, 'copy.db'));
   await assert.rejects(backUp(folder, closed, ignore), { code: 'EACCES' });
 });
 
 /** An open store with one seller who has so many products. */
 async function makeCatalogue(
   t: TestContext, count: number,
-): Promise<{ folder: string; store: Store; author: Author }> {
+): Promise<{ folder: string; store: Store; author: Actor }> {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const author = await makeAuthor(store);

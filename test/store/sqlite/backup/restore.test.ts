@@ -10,11 +10,11 @@ import { test, type TestContext } from 'node:test';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
 import { backUp } from '../../../../src/store/sqlite/backup/backup.ts';
-import { openAlone, openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
-import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { openExclusive, openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
+import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { restore, type Restored } from '../../../../src/store/sqlite/backup/restore.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { startServing } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { mountSmallDisk } from '../../../support/small-disk.ts';
@@ -100,14 +100,14 @@ test('lets nobody write to a file that got another name while he opened it', (t)
   const [file, kept] = [join(folder, 'one.db'), join(folder, 'kept.db')];
   const first = new DatabaseSync(file);
   first.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (n)');
-  assert.throws(() => openAlone(file), { errcode: 5 });
+  assert.throws(() => openExclusive(file), { errcode: 5 });
   first.close();
-  const alone = openAlone(file);
+  const alone = openExclusive(file);
   const late = new DatabaseSync(file); // as a server that starts amid a restore
   assert.throws(() => late.exec('PRAGMA journal_mode = WAL'), { errcode: 5 });
-  const target = new NewFile(file);
+  const target = new AtomicFile(file);
   target.begin();
-  openWriter(target.part).close();
+  openWriter(target.tempPath).close();
   target.replace(kept);
   alone.close();
   assert.throws(() => late.exec('PRAGMA journal_mode = WAL'), /readonly/);
@@ -243,18 +243,18 @@ async function makeBackup(t: TestContext) {
   const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
   await store.enableTotp(sellerId, totp, '');
   const file = join(makeFolder(t), 'copy.db');
-  await backUp(folder, new NewFile(file), ignore);
+  await backUp(folder, new AtomicFile(file), ignore);
   return { folder, store, file, sellerId };
 }
 
-async function makeKey(store: Store, sellerId: SellerId): Promise<Author> {
+async function makeKey(store: Store, sellerId: SellerId): Promise<Actor> {
   return { sellerId, keyId: (await store.createKey(sellerId, makeHash(), makeNewKey())).id };
 }
 
 function restoreTo(
   folder: string, file: string, { isReplacing } = { isReplacing: false },
 ): Promise<Restored> {
-  const target = new NewFile(join(folder, FILE_NAME));
+  const target = new AtomicFile(join(folder, FILE_NAME));
   return restore({ file, folder, target, isReplacing, at: AT }, ignore);
 }
 

@@ -18,7 +18,7 @@ test('shows what another process wrote before the watch began, or is told of it'
   void store.findSeller(id); // the snapshot of this turn begins
   rename.run('Second', id);
   const { promise: told, resolve } = Promise.withResolvers<string | undefined>();
-  const end = store.watchCommits(() => {
+  const end = store.subscribeToCommits(() => {
     void store.findSeller(id).then((seller) => resolve(seller?.name));
   });
   const seller = store.findSeller(id);

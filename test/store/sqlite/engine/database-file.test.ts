@@ -6,7 +6,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
@@ -77,7 +77,7 @@ test('leaves its file and its key when it is closed: no WAL and nothing unfinish
 
 test('makes its file anew where an earlier attempt was cut off', async (t) => {
   const folder = makeFolder(t);
-  const { part } = new NewFile(join(folder, FILE_NAME));
+  const { tempPath: part } = new AtomicFile(join(folder, FILE_NAME));
   for (const suffix of ['', '-wal', '-shm', '.lock']) writeFileSync(part + suffix, '');
   const store = await openStore(t, { folder });
   await makeAuthor(store);

@@ -11,12 +11,12 @@ import { IdempotencyRecords } from '../../../../src/store/sqlite/catalogue/idemp
 import { usageQueries } from '../../../../src/store/sqlite/accounts/key-usage.ts';
 import { invitationQueries } from '../../../../src/store/sqlite/accounts/invitations.ts';
 import { keyQueries } from '../../../../src/store/sqlite/catalogue/keys.ts';
-import { Positions } from '../../../../src/store/sqlite/catalogue/position-allocator.ts';
+import { PositionAllocator } from '../../../../src/store/sqlite/catalogue/position-allocator.ts';
 import { productQueries } from '../../../../src/store/sqlite/catalogue/products.ts';
 import { sellerQueries } from '../../../../src/store/sqlite/catalogue/sellers.ts';
 import { sessionQueries } from '../../../../src/store/sqlite/accounts/sessions.ts';
 import { totpQueries } from '../../../../src/store/sqlite/accounts/totp.ts';
-import { prepareUnits } from '../../../../src/store/sqlite/engine/mutations.ts';
+import { prepareMutations } from '../../../../src/store/sqlite/engine/mutations.ts';
 import { stockDayQueries } from '../../../../src/store/sqlite/catalogue/stock-days.ts';
 import {
   dueWebhookQueries, webhookQueries,
@@ -83,7 +83,7 @@ function explainAll(t: TestContext): Map<string, string> {
 }
 
 function prepareAll(db: DatabaseSync): void {
-  prepareUnits(db, new Positions(db), AUDIT_KEY);
+  prepareMutations(db, new PositionAllocator(db), AUDIT_KEY);
   new IdempotencyRecords(db);
   sellerQueries(db);
   keyQueries(db);

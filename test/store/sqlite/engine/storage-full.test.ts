@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
 import type { WrittenProduct, Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {
   countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, readAll,
@@ -30,7 +30,7 @@ test('refuses a write for which there is no room, and reads go on', async (t) =>
   const listed = await readAll(store, author.sellerId);
   assert.deepEqual(listed.map(({ id }) => id), made.map(({ id }) => id));
   await store.close();
-  assertWhole(folder, made.length);
+  rejectPagingParameters(folder, made.length);
 });
 
 test('keeps every write that it answered, where a commit does not fit', async (t) => {
@@ -47,7 +47,7 @@ test('keeps every write that it answered, where a commit does not fit', async (t
   assert.ok(made.length > 0);
   assert.deepEqual((await readAll(store, author.sellerId)).map((one) => one.position), made);
   await store.close();
-  assertWhole(folder, made.length);
+  rejectPagingParameters(folder, made.length);
 });
 
 test('goes on where it stopped once there is room again', async (t) => {
@@ -60,11 +60,11 @@ test('goes on where it stopped once there is room again', async (t) => {
   const { position } = await store.createProduct(author, makeLargeProduct());
   await store.close();
   assert.equal(position, length + 1);
-  assertWhole(folder, length + 1);
+  rejectPagingParameters(folder, length + 1);
 });
 
 /** Creates products until there is no room, and returns those that were made. */
-async function fill(store: Store, author: Author): Promise<WrittenProduct[]> {
+async function fill(store: Store, author: Actor): Promise<WrittenProduct[]> {
   const made: WrittenProduct[] = [];
   try {
     while (made.length < 10_000) made.push(await store.createProduct(author, makeLargeProduct()));
@@ -79,7 +79,7 @@ function makeLargeProduct() {
   return makeNewProduct({ name: 'x'.repeat(200), category: 'y'.repeat(100) });
 }
 
-function assertWhole(folder: string, count: number): void {
+function rejectPagingParameters(folder: string, count: number): void {
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
   assert.deepEqual(readRows(folder, `SELECT (SELECT position FROM seller) AS position,
     (SELECT count(*) FROM product) AS products, (SELECT count(*) FROM change) AS changes,

@@ -63,8 +63,8 @@ test('says that an outcome is unknown where its thread is lost, and then refuses
   const author = await makeAuthor(store);
   const { id } = await store.createProduct(author, makeNewProduct());
   thread.postMessage('{ not JSON'); // the thread cannot read it and ends
-  const underWay = store.createProduct(author, makeNewProduct());
-  await assert.rejects(underWay, { name: 'AppError', code: 'unavailable', message: /look before/ });
+  const inFlight = store.createProduct(author, makeNewProduct());
+  await assert.rejects(inFlight, { name: 'AppError', code: 'unavailable', message: /look before/ });
   await assert.rejects(store.createProduct(author, makeNewProduct()), {
     name: 'AppError', code: 'unavailable', message: /cannot write until it is started again/,
   });

@@ -8,7 +8,9 @@ import {
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { UNLOCKED_PART_AGE_MS } from '../../../../src/config.ts';
-import { NewFile, removeAbandonedParts } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import {
+  AtomicFile, removeAbandonedParts,
+} from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { listFindings } from '../../../support/health.ts';
 import { openStore } from '../open.ts';
@@ -20,10 +22,10 @@ const NO_CONTAINERS = spawnSync('unshare', [...OWN_PIDS, 'true']).status === 0 ?
 
 test('lets two writers make one file concurrently, and the first one wins', (t) => {
   const file = join(makeFolder(t), 'file');
-  const [first, second] = [new NewFile(file), new NewFile(file)];
+  const [first, second] = [new AtomicFile(file), new AtomicFile(file)];
   for (const [target, text] of [[first, 'first'], [second, 'second']] as const) {
     target.begin();
-    writeFileSync(target.part, text);
+    writeFileSync(target.tempPath, text);
   }
   first.show();
   assert.throws(() => second.show(), { code: 'unavailable', message: /is there already/ });
@@ -34,8 +36,8 @@ test('lets two writers make one file concurrently, and the first one wins', (t) 
 
 test('removes no part whose process is alive, and everything of one after kill -9', async (t) => {
   const folder = makeFolder(t);
-  const { child, part } = await startWriting(t, join(folder, 'file'), []);
-  writeFileSync(`${part}-wal`, '');
+  const { child, tempPath } = await startWriting(t, join(folder, 'file'), []);
+  writeFileSync(`${tempPath}-wal`, '');
   const before = readdirSync(folder);
   clean(folder);
   assert.deepEqual(readdirSync(folder), before);
@@ -54,11 +56,11 @@ test('distinguishes containers whose processes have the same id', { skip: NO_CON
     ];
     assert.deepEqual([one.id, other.id], ['1', '1']);
     clean(folder);
-    assert.ok(existsSync(one.part) && existsSync(other.part));
+    assert.ok(existsSync(one.tempPath) && existsSync(other.tempPath));
     one.child.kill('SIGKILL'); // and with it what it has started
     await once(one.child, 'close');
     clean(folder);
-    assert.ok(!existsSync(one.part) && existsSync(other.part));
+    assert.ok(!existsSync(one.tempPath) && existsSync(other.tempPath));
   });
 
 test('removes parts of earlier versions once nobody has written to them for a day', (t) => {
@@ -86,7 +88,7 @@ test('leaves files of a user alone that are named like the parts of earlier vers
     writeFileSync(join(folder, name), '');
     makeOld(join(folder, name));
   }
-  const target = new NewFile(join(folder, 'file'));
+  const target = new AtomicFile(join(folder, 'file'));
   target.begin();
   target.discard();
   assert.deepEqual(readdirSync(folder).toSorted(), names.toSorted());
@@ -94,7 +96,7 @@ test('leaves files of a user alone that are named like the parts of earlier vers
 
 test('keeps a lock whose part is about to be made, but not for ever', (t) => {
   const folder = makeFolder(t);
-  const lock = `${new NewFile(join(folder, 'file')).part}.lock`;
+  const lock = `${new AtomicFile(join(folder, 'file')).tempPath}.lock`;
   writeFileSync(lock, '');
   clean(folder);
   assert.ok(existsSync(lock));
@@ -105,18 +107,18 @@ test('keeps a lock whose part is about to be made, but not for ever', (t) => {
 
 test('follows no link that another user has put in the place of a lock', (t) => {
   const folder = makeFolder(t);
-  const { part } = new NewFile(join(folder, 'file'));
-  writeFileSync(part, '');
-  symlinkSync(join(folder, 'elsewhere'), `${part}.lock`);
+  const { tempPath } = new AtomicFile(join(folder, 'file'));
+  writeFileSync(tempPath, '');
+  symlinkSync(join(folder, 'elsewhere'), `${tempPath}.lock`);
   clean(folder);
-  assert.deepEqual([existsSync(part), existsSync(join(folder, 'elsewhere'))], [true, false]);
+  assert.deepEqual([existsSync(tempPath), existsSync(join(folder, 'elsewhere'))], [true, false]);
 });
 
 test('opening a data folder removes the unfinished files of killed processes', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await (await openStore(t, { folder })).close();
   for (const name of ['catalogue.db', 'server.key']) {
-    writeFileSync(new NewFile(join(folder, name)).part, '');
+    writeFileSync(new AtomicFile(join(folder, name)).tempPath, '');
   }
   await (await openStore(t, { folder })).close();
   assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
@@ -125,12 +127,12 @@ test('opening a data folder removes the unfinished files of killed processes', a
 test('doctor names a part that is left over, and none that is being written', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await (await openStore(t, { folder })).close();
-  const target = new NewFile(join(folder, 'catalogue.db'));
+  const target = new AtomicFile(join(folder, 'catalogue.db'));
   target.begin();
   t.after(() => target.discard());
   const later = Date.now() + 60 * 60 * 1000;
   assert.deepEqual(listFindings(folder, later), []);
-  writeFileSync(new NewFile(join(folder, 'server.key')).part, '');
+  writeFileSync(new AtomicFile(join(folder, 'server.key')).tempPath, '');
   const [found, ...more] = listFindings(folder, later);
   assert.match(found ?? '', /server\.key\.\S+\.part was left over when a process ended/);
   assert.deepEqual(more, []);
@@ -149,7 +151,7 @@ interface Writing {
   readonly child: ChildProcess;
   /** Its process id, as it sees itself. */
   readonly id: string;
-  readonly part: string;
+  readonly tempPath: string;
 }
 
 /** A process that writes a file for ever; `unshare` as far as there are flags. */
@@ -166,6 +168,6 @@ async function startWriting(
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const [line] = await once(child.stdout, 'data');
-  const [id = '', part = ''] = String(line).trim().split(' ');
-  return { child, id, part };
+  const [id = '', tempPath = ''] = String(line).trim().split(' ');
+  return { child, id, tempPath };
 }

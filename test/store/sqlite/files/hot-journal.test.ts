@@ -13,8 +13,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { AppError } from '../../../../src/domain/error.ts';
 import { backUp } from '../../../../src/store/sqlite/backup/backup.ts';
-import { openAlone } from '../../../../src/store/sqlite/engine/connection.ts';
-import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { openExclusive } from '../../../../src/store/sqlite/engine/connection.ts';
+import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { listFileFindings, listFindings } from '../../../support/health.ts';
@@ -70,7 +70,7 @@ test('doctor and backup say the same to a user who may not write', {
   process.seteuid?.(65_534);
   try {
     assert.ok(listFindings(folder).some((text) => says.test(text)));
-    const copying = backUp(folder, new NewFile(join(target, 'copy.db')), () => {});
+    const copying = backUp(folder, new AtomicFile(join(target, 'copy.db')), () => {});
     await assert.rejects(copying, (error: AppError) => {
       assert.equal(error.code, 'unavailable');
       assert.match(error.message, says);
@@ -90,7 +90,7 @@ test('rolls back nothing in a foreign file', async (t) => {
   writeFileSync(file, bytes.fill(0, 68, 72)); // the application id
   const before = readFolder(folder);
   assert.match(listFindings(folder).join(), /integrity fault/);
-  await assert.rejects(backUp(folder, new NewFile(join(makeFolder(t), 'copy.db')), () => {}),
+  await assert.rejects(backUp(folder, new AtomicFile(join(makeFolder(t), 'copy.db')), () => {}),
     /is not a database of this server/);
   const { notes } = await run(['backup', '--folder', makeFolder(t), '--data', folder]);
   assert.match(notes, /is not a database of this server/);
@@ -114,7 +114,7 @@ test('doctor does not touch a journal that a living process uses', async (t) => 
 test('doctor says that another process holds the lock, and reports no damage', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
-  const alone = openAlone(join(folder, FILE_NAME)); // as a restore does
+  const alone = openExclusive(join(folder, FILE_NAME)); // as a restore does
   t.after(() => alone.close());
   assert.deepEqual(listFindings(folder), ['integrity fault: Another process has the database to '
     + 'itself, such as a restore.']);

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { NewFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
+import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import {
   findServerKey, openServerKey, ServerKey,
 } from '../../../../src/store/sqlite/files/server-key.ts';
@@ -23,34 +23,34 @@ test('makes the key file when it is first opened, for its owner alone', (t) => {
   const folder = makeFolder(t);
   const before = process.umask(0);
   t.after(() => process.umask(before));
-  writeFileSync(new NewFile(join(folder, 'server.key')).part, 'cut off');
+  writeFileSync(new AtomicFile(join(folder, 'server.key')).tempPath, 'cut off');
   assert.equal(findServerKey(folder), undefined);
-  const sealed = openServerKey(folder).seal('secret', 'a');
+  const sealed = openServerKey(folder).encrypt('secret', 'a');
   assert.deepEqual(readdirSync(folder), ['server.key']);
   assert.equal(readMode(join(folder, 'server.key')), '600');
   assert.equal(readFileSync(join(folder, 'server.key')).length, 32);
-  assert.equal(openServerKey(folder).open(sealed, 'a'), 'secret');
-  assert.equal(findServerKey(folder)?.open(sealed, 'a'), 'secret');
+  assert.equal(openServerKey(folder).decrypt(sealed, 'a'), 'secret');
+  assert.equal(findServerKey(folder)?.decrypt(sealed, 'a'), 'secret');
 });
 
 test('seals the same text differently each time', () => {
-  assert.notDeepEqual(KEY.seal('secret', 'a'), KEY.seal('secret', 'a'));
+  assert.notDeepEqual(KEY.encrypt('secret', 'a'), KEY.encrypt('secret', 'a'));
 });
 
 test('opens nothing that was altered, cut or sealed for something else', () => {
-  const sealed = KEY.seal('secret', 'one');
-  assert.equal(KEY.open(sealed, 'other'), undefined);
+  const sealed = KEY.encrypt('secret', 'one');
+  assert.equal(KEY.decrypt(sealed, 'other'), undefined);
   for (let at = 0; at < sealed.length; at += 1) {
     const altered = Buffer.from(sealed);
     altered[at] = (altered[at] ?? 0) ^ 1;
-    assert.equal(KEY.open(altered, 'one'), undefined, String(at));
-    assert.equal(KEY.open(sealed.subarray(0, at), 'one'), undefined, String(at));
+    assert.equal(KEY.decrypt(altered, 'one'), undefined, String(at));
+    assert.equal(KEY.decrypt(sealed.subarray(0, at), 'one'), undefined, String(at));
   }
 });
 
 test('opens nothing with another key, and derives other keys from it', () => {
   const other = new ServerKey(Buffer.alloc(32, 2));
-  assert.equal(other.open(KEY.seal('secret', 'a'), 'a'), undefined);
+  assert.equal(other.decrypt(KEY.encrypt('secret', 'a'), 'a'), undefined);
   assert.notDeepEqual(other.derive('a', 32), KEY.derive('a', 32));
   assert.notDeepEqual(KEY.derive('b', 32), KEY.derive('a', 32));
   assert.deepEqual(KEY.derive('a', 32), new Uint8Array(hkdfSync('sha256', BYTES, '', 'a', 32)));
@@ -69,11 +69,11 @@ test('rejects a key file that is no key, and starts no store with it', async (t)
 test('reads the key once, when the store is opened', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const sealed = await store.seal('secret', 'a');
+  const sealed = await store.encrypt('secret', 'a');
   rmSync(join(folder, 'server.key'));
   mkdirSync(join(folder, 'server.key')); // to read it now would throw
-  assert.equal(await store.open(sealed, 'a'), 'secret');
-  assert.equal(await store.open(await store.seal('more', 'a'), 'a'), 'more');
+  assert.equal(await store.decrypt(sealed, 'a'), 'secret');
+  assert.equal(await store.decrypt(await store.encrypt('more', 'a'), 'a'), 'more');
   await store.noteAuditEvent({
     sellerId: undefined, type: 'signed_out', address: '', subject: '',
   });
@@ -91,7 +91,7 @@ test('makes one key where several processes need the first one at once', async (
     return Buffer.from(stdout, 'base64');
   }));
   const key = openServerKey(folder);
-  assert.deepEqual(seals.map((sealed) => key.open(sealed, 'a')), Array(6).fill('secret'));
+  assert.deepEqual(seals.map((sealed) => key.decrypt(sealed, 'a')), Array(6).fill('secret'));
   assert.deepEqual(readdirSync(folder), ['server.key']);
 });
 

@@ -10,7 +10,7 @@ import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/databa
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
 import { History } from '../../../../src/store/sqlite/search/history.ts';
 import type { ProductExport, Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeAuthor, readAll } from '../../contract/fixture.ts';
@@ -100,7 +100,7 @@ test('ends an export that takes too long', async (t) => {
   history.close();
 });
 
-async function prepareCatalogue(t: TestContext): Promise<{ store: Store; author: Author }> {
+async function prepareCatalogue(t: TestContext): Promise<{ store: Store; author: Actor }> {
   const store = await openStore(t, { folder: makeFolder(t) });
   const author = await makeAuthor(store);
   const random = makeRandom(1);

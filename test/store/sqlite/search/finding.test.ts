@@ -10,7 +10,7 @@ import type {
 import type { Product } from '../../../../src/domain/catalogue/product.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -25,7 +25,7 @@ const PRODUCTS = 300;
 interface Prepared {
   readonly folder: string;
   readonly store: Store;
-  readonly author: Author;
+  readonly author: Actor;
   readonly products: readonly Product[];
   readonly random: Random;
 }
@@ -140,7 +140,7 @@ async function prepareCatalogue(t: TestContext): Promise<Prepared> {
   return { folder, store, author, products: await readAll(store, author.sellerId), random };
 }
 
-async function changeOne(store: Store, author: Author, random: Random): Promise<void> {
+async function changeOne(store: Store, author: Actor, random: Random): Promise<void> {
   const { id, sku } = random.pick(await readAll(store, author.sellerId));
   const changed = makeRandomProduct(random, sku);
   const choice = random.below(4);
@@ -152,7 +152,7 @@ async function changeOne(store: Store, author: Author, random: Random): Promise<
 
 /** Returns how many products were found. */
 async function assertFound(
-  store: Store, { sellerId }: Author, products: readonly Product[], query: ProductQuery,
+  store: Store, { sellerId }: Actor, products: readonly Product[], query: ProductQuery,
 ): Promise<number> {
   const expected = findInModel(products, { ...query, limit: query.limit + 1 });
   const position = (await store.findSeller(sellerId))?.position ?? NaN;

@@ -7,15 +7,17 @@ import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { TestContext } from 'node:test';
 import type { SellerId } from '../../../../src/domain/id.ts';
-import type { Place, ProductFilter } from '../../../../src/domain/catalogue/product-query.ts';
+import type {
+  KeysetAnchor, ProductFilter,
+} from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { addUp, countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { BY_ID } from './model.ts';
 
 /** Imports that many products, each of a name of its own. */
-export async function importProducts(store: Store, author: Author, count: number): Promise<void> {
+export async function importProducts(store: Store, author: Actor, count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1_000) {
     const products = countTo(Math.min(left, 1_000)).map(() => makeNewProduct());
     await store.importProducts(author, products, 'upsert');
@@ -28,7 +30,7 @@ export async function findAll(
 ): Promise<Product[]> {
   const position = (await store.findSeller(sellerId))?.position ?? NaN;
   const found: Product[] = [];
-  let after: Place | undefined;
+  let after: KeysetAnchor | undefined;
   for (let hasMore = true; hasMore;) {
     const query = { filter, sort: BY_ID, after, limit: 1_000 };
     const page = await store.searchProducts(sellerId, query, position);
@@ -41,7 +43,7 @@ export async function findAll(
 }
 
 /** Asserts that searches find, and totals count, just what the catalogue holds. */
-export async function assertAllFound(store: Store, { sellerId }: Author): Promise<void> {
+export async function assertAllFound(store: Store, { sellerId }: Actor): Promise<void> {
   const products = await readAll(store, sellerId);
   assert.deepEqual(await findAll(store, sellerId), products);
   // By the text that all have.

@@ -1,6 +1,6 @@
 /** What a search must find, said the simple way: an array that is filtered, sorted and cut. */
 import {
-  foldText, type Place, type ProductFilter, type ProductQuery, type ProductSort, SORT_KEYS,
+  foldText, type KeysetAnchor, type ProductFilter, type ProductQuery, type ProductSort, SORT_KEYS,
 } from '../../../../src/domain/catalogue/product-query.ts';
 import type { NewProduct, Product } from '../../../../src/domain/catalogue/product.ts';
 import type { Random } from '../../../domain/random.ts';
@@ -59,7 +59,7 @@ export function findInModel(products: readonly Product[], query: ProductQuery): 
     .slice(0, limit);
 }
 
-export function placeOf(product: Product, { by }: ProductSort): Place {
+export function placeOf(product: Product, { by }: ProductSort): KeysetAnchor {
   const { id, name, sku, priceMinor: price, stock, updatedAt } = product;
   const keys = { id, name: foldText(name), sku, price, stock, updated_at: updatedAt };
   return { key: keys[by], id };
@@ -82,7 +82,9 @@ function isMatch(product: Product, filter: ProductFilter): boolean {
     && product.updatedAt >= (updatedSince ?? 0) && product.position > (changedSince ?? 0);
 }
 
-function comparePlaces(one: Place, other: Place, { isDescending }: ProductSort): number {
+function comparePlaces(
+  one: KeysetAnchor, other: KeysetAnchor, { isDescending }: ProductSort,
+): number {
   const ascending = compareKeys(one.key, other.key) || one.id - other.id;
   return isDescending ? -ascending : ascending;
 }

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import type { ProductId } from '../../../../src/domain/id.ts';
-import type { Place, ProductSort } from '../../../../src/domain/catalogue/product-query.ts';
+import type { KeysetAnchor, ProductSort } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeAuthor, readAll } from '../../contract/fixture.ts';
@@ -29,13 +29,13 @@ for (const sort of ALL_SORTS) {
 }
 
 async function pageWhileChanging(
-  store: Store, author: Author, sort: ProductSort, random: Random,
+  store: Store, author: Actor, sort: ProductSort, random: Random,
 ): Promise<void> {
   const before = await readAll(store, author.sellerId);
   const changed = new Set<ProductId>();
   const seen: Product[] = [];
   let created = 0;
-  let after: Place | undefined;
+  let after: KeysetAnchor | undefined;
   for (let hasMore = true; hasMore;) {
     const position = (await store.findSeller(author.sellerId))?.position ?? NaN;
     const query = { filter: {}, sort, after, limit: 1 + random.below(12) };
@@ -61,7 +61,7 @@ async function pageWhileChanging(
 }
 
 async function changeOne(
-  store: Store, author: Author, { id, sku }: Product, changed: Set<ProductId>, random: Random,
+  store: Store, author: Actor, { id, sku }: Product, changed: Set<ProductId>, random: Random,
 ): Promise<void> {
   if (changed.has(id)) return;
   changed.add(id);

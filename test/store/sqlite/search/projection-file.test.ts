@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Author } from '../../../../src/store/write.ts';
+import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
@@ -126,7 +126,7 @@ test('builds anew over another catalogue', async (t) => {
 /** A catalogue of some products, all of which were searched. */
 async function prepareSearched(
   t: TestContext, count: number,
-): Promise<{ folder: string; store: Store; author: Author }> {
+): Promise<{ folder: string; store: Store; author: Actor }> {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const author = await makeAuthor(store);
@@ -176,7 +176,7 @@ test('is made anew where an export comes upon damage', async (t) => {
   assert.equal((await exportAll(next, author)).length, 3_000);
 });
 
-async function exportAll(store: Store, { sellerId }: Author): Promise<unknown[]> {
+async function exportAll(store: Store, { sellerId }: Actor): Promise<unknown[]> {
   const position = (await store.findSeller(sellerId))?.position ?? NaN;
   const { pages } = await store.exportProducts(sellerId, {}, BY_ID, position);
   const products: unknown[] = [];
