@@ -15,7 +15,7 @@ import {
   LARGE_STOCK_CALLS_AT_ONCE_LIMIT, LARGE_STOCK_CALLS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES,
   REAUTHORIZE_INTERVAL_MS, SELLER_RATE_LIMIT_KEYS, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
   STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
-} from './config.ts';
+} from './api/limits.ts';
 import type { SellerId } from './domain/id.ts';
 import type { AccessLogEntry } from './http/request-record.ts';
 import { ConcurrencyLimiter } from './http/concurrency-limiter.ts';

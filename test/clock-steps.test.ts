@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startRetentionJob } from '../src/cli/serve/retention.ts';
-import { CLOCK_STEP_LIMIT_MS, SESSION_LIFE_MS } from '../src/config.ts';
+import { CLOCK_STEP_LIMIT_MS, SESSION_LIFE_MS } from '../src/store/limits.ts';
 import { findTotpStep, type TotpSecret } from '../src/domain/access/totp.ts';
 import { isAlive } from '../src/features/portal/sign-in/session.ts';
 import { makeAccount } from './features/portal/page-client.ts';

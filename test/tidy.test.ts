@@ -10,18 +10,17 @@ const LINE_LENGTH_LIMIT = 100;
 
 /** The rooms of `src`, each with the rooms that it may import besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'config.ts': [],
-  runtime: ['config.ts'],
+  runtime: [],
   domain: ['runtime'],
-  http: ['config.ts', 'runtime', 'domain'],
-  transfer: ['config.ts', 'runtime', 'domain', 'http'],
-  store: ['config.ts', 'runtime', 'domain'],
-  api: ['config.ts', 'runtime', 'domain', 'http', 'transfer', 'store'],
-  features: ['config.ts', 'runtime', 'domain', 'http', 'transfer', 'store', 'api'],
-  'app-context.ts': ['config.ts', 'domain', 'http', 'store', 'api', 'features'],
+  http: ['runtime', 'domain'],
+  transfer: ['runtime', 'domain', 'http'],
+  store: ['runtime', 'domain'],
+  api: ['runtime', 'domain', 'http', 'transfer', 'store'],
+  features: ['runtime', 'domain', 'http', 'transfer', 'store', 'api'],
+  'app-context.ts': ['domain', 'http', 'store', 'api', 'features'],
   'app.ts': ['app-context.ts', 'domain', 'http', 'api'],
   cli: [
-    'config.ts', 'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'features',
+    'runtime', 'domain', 'http', 'transfer', 'store', 'api', 'features',
     'app-context.ts', 'app.ts',
   ],
   'index.ts': ['app-context.ts', 'app.ts', 'domain', 'http', 'store', 'features'],

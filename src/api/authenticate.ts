@@ -5,9 +5,7 @@
  * who is disabled answer alike.
  */
 import type { IncomingMessage } from 'node:http';
-import {
-  FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
-} from '../config.ts';
+import { FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from './limits.ts';
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
 import type { Caller } from '../domain/access/caller.ts';

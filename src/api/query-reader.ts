@@ -1,5 +1,5 @@
 /** Reads the parameters of a query, each by a parser, and names all that are faulty at once. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../config.ts';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
 import type { Issue } from '../domain/error.ts';
 import type { ParseResult } from '../domain/validation.ts';
 import { findSku, type Sku } from '../domain/catalogue/product.ts';

@@ -5,7 +5,7 @@
  */
 import {
   READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_FREE_BYTES, READY_RETRY_MS,
-} from '../config.ts';
+} from './limits.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreMetrics } from '../store/store-metrics.ts';
 

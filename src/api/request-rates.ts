@@ -2,7 +2,7 @@
  * Rate limits of the API: a token bucket per key, and a larger one per seller that its keys share.
  * A request takes a token from both or from neither.
  */
-import { RATE_LIMIT_ENTRIES_LIMIT } from '../config.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from './limits.ts';
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import { type RateDecision, RateLimiter } from '../http/rate-limit.ts';
 

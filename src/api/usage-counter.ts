@@ -3,7 +3,7 @@
  * written now and then, so a request costs no more than a look into a table; what was counted since
  * is lost where the process is killed.
  */
-import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from '../config.ts';
+import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from './limits.ts';
 import type { KeyReference } from '../domain/id.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { CountedUsage, UsageStore } from '../store/usage-store.ts';

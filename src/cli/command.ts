@@ -1,6 +1,6 @@
 /** What a command of the command line is, and what it is given. */
 import { parseArgs } from 'node:util';
-import { DEFAULT_DATA_FOLDER } from '../config.ts';
+import { DEFAULT_DATA_FOLDER } from './limits.ts';
 import { findNearest } from './nearest.ts';
 
 /** One flag: `value` names its value in the help; a flag without one is a switch. */

@@ -1,5 +1,5 @@
 /** Reads a list of the store to its end, page by page. */
-import { PAGE_SIZE_LIMIT } from '../config.ts';
+import { PAGE_SIZE_LIMIT } from '../api/limits.ts';
 import type { PageQuery } from '../store/write.ts';
 
 export async function readAllPages<Id, Item extends { readonly id: Id }>(

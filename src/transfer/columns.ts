@@ -8,7 +8,7 @@
  * Magento 2: likewise `configurable` and `grouped` ones; a row with a store view only translates
  * the row above.
  */
-import { IMPORT_IGNORED_COLUMNS_LIMIT } from '../config.ts';
+import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import type { ProductField } from '../domain/catalogue/product-fields.ts';
 import { invalidQuery } from '../http/request/query.ts';

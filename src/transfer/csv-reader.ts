@@ -8,7 +8,7 @@
  */
 import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
-} from '../config.ts';
+} from './limits.ts';
 import { AppError } from '../domain/error.ts';
 import { tooManyBlankLines } from './import-row.ts';
 import { Utf8Decoder } from './utf8-decoder.ts';

@@ -1,5 +1,5 @@
 /** What is read from a row of a file that is imported, whatever the file's format. */
-import { IMPORT_BLANK_LINES_LIMIT, IMPORT_TURN_ROWS } from '../config.ts';
+import { IMPORT_BLANK_LINES_LIMIT, IMPORT_TURN_ROWS } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import {

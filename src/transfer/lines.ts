@@ -1,5 +1,5 @@
 /** Splits bytes into lines. */
-import { LINE_LIMIT_BYTES } from '../config.ts';
+import { LINE_LIMIT_BYTES } from './limits.ts';
 import { AppError } from '../domain/error.ts';
 
 /** The lines, without the line feeds that end them. @throws AppError `body_too_large` */

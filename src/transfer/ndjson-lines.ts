@@ -3,7 +3,7 @@
  * LF or CRLF; blank lines do not count. A faulty line fails alone, for the next one begins after it
  * in any case.
  */
-import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from '../config.ts';
+import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
 import { gatherTurns, tooManyBlankLines } from './import-row.ts';

@@ -2,7 +2,7 @@
  * The categories of the products of a file that have variants, for those variants to inherit. Only
  * so many are remembered, and no more of each than shows that it is too long.
  */
-import { IMPORT_PARENTS_LIMIT } from '../config.ts';
+import { IMPORT_PARENTS_LIMIT } from './limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
 import { copyText } from '../domain/text.ts';
 

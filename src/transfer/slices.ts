@@ -3,7 +3,7 @@
  * What a unit holds depends on the file alone, so the repetition of a file under its
  * Idempotency-Key has the same units, and those that were written are not written again.
  */
-import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from '../config.ts';
+import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from './limits.ts';
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { GuardedStream } from '../http/response/guarded-stream.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { HEARTBEAT_INTERVAL_MS } from '../../src/config.ts';
+import { HEARTBEAT_INTERVAL_MS } from '../../src/features/changes/limits.ts';
 import { countTo, makeNewProduct } from '../store/contract/fixture.ts';
 import { openEvents } from '../features/changes/event-stream.ts';
 import { assertProblem } from './problem.ts';

@@ -1,7 +1,7 @@
 /** Where a proxy is trusted, the address that it tells is that of the client everywhere. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAILED_KEYS_PER_MINUTE } from '../../src/config.ts';
+import { FAILED_KEYS_PER_MINUTE } from '../../src/api/limits.ts';
 import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/features/portal/limits.ts';
 import { openShop, PageClient } from '../features/portal/page-client.ts';
 import { makeClock } from '../support/clock.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
-} from '../../src/config.ts';
+} from '../../src/transfer/limits.ts';
 import { CsvReader } from '../../src/transfer/csv-reader.ts';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { chunksOf, readRecords } from './read.ts';

@@ -1,7 +1,7 @@
 /** What the lines of NDJSON mean. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/config.ts';
+import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson-rows.ts';

@@ -1,7 +1,7 @@
 /** How many parents an import remembers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IMPORT_PARENTS_LIMIT } from '../../src/config.ts';
+import { IMPORT_PARENTS_LIMIT } from '../../src/transfer/limits.ts';
 import { CATEGORY_LIMIT_CODE_POINTS } from '../../src/domain/limits.ts';
 import { ParentCategories } from '../../src/transfer/parent-categories.ts';
 

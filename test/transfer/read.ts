@@ -1,6 +1,6 @@
 /** Chunks for readers of files, and what they read of them. */
 import assert from 'node:assert/strict';
-import { IMPORT_TURN_ROWS } from '../../src/config.ts';
+import { IMPORT_TURN_ROWS } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import { CsvReader, type CsvRecord } from '../../src/transfer/csv-reader.ts';
 import type { ImportRow, RowReader } from '../../src/transfer/import-row.ts';

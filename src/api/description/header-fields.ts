@@ -1,5 +1,6 @@
 /** The header fields of requests and of answers, as the OpenAPI document tells them. */
-import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS, IDEMPOTENCY_LIFE_MS } from '../../config.ts';
+import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../../http/limits.ts';
+import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
 import type { Schema } from './schema.ts';
 
 interface HeaderField {

@@ -2,10 +2,10 @@
  * The parameters of paths and queries, as the OpenAPI document tells them. A query has those that
  * its route lists and no others.
  */
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../limits.ts';
 import {
-  CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS, PAGE_SIZE_DEFAULT,
-  PAGE_SIZE_LIMIT,
-} from '../../config.ts';
+  CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
+} from '../../features/changes/limits.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, REASON_LIMIT_CODE_POINTS,
   SKU_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS, STOCK_LIMIT,

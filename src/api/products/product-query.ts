@@ -1,5 +1,5 @@
 /** From the parameters of a list to what is asked for: every fault of them is named at once. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../../config.ts';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../limits.ts';
 import { type Currency, toMinorUnits } from '../../domain/catalogue/currency.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, STOCK_LIMIT,

@@ -1,5 +1,5 @@
 /** The stock of all products, as it is or as it once stood. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../../config.ts';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../limits.ts';
 import { formatProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import type { ParseResult } from '../../domain/validation.ts';
 import type { Reply } from '../../http/response/reply.ts';

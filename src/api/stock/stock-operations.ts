@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of stock. */
-import { IMPORT_UNIT_ROWS } from '../../config.ts';
+import { IMPORT_UNIT_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Answer, Operation } from '../description/operation.ts';

@@ -3,7 +3,7 @@
  * change has a result of its own, so one that fails does not stop the others, unless all or nothing
  * was asked for.
  */
-import { STOCK_BODY_LIMIT_BYTES } from '../../config.ts';
+import { STOCK_BODY_LIMIT_BYTES } from '../limits.ts';
 import { STOCK_TURN_CHANGES } from '../../domain/limits.ts';
 import {
   parseStockSync, type SentSync, selectValidChanges, syncRefused,

@@ -1,5 +1,5 @@
 /** `seller invite`: a code by which somebody makes an account in the portal, once. */
-import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_LIFE_MS } from '../../config.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_LIFE_MS } from '../limits.ts';
 import { generateCode, hashCode } from '../../domain/access/human-code.ts';
 import { parseSellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';

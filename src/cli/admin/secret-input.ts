@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
-import { SECRET_INPUT_LIMIT_CHARACTERS } from '../../config.ts';
+import { SECRET_INPUT_LIMIT_CHARACTERS } from '../limits.ts';
 import { CommandFailure } from '../command.ts';
 
 const CANCELLED = 'Cancelled. Nothing was changed.';

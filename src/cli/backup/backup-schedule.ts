@@ -3,7 +3,7 @@
  * knows whether it is time. So neither a slow disk nor the checks of a copy hold up a request, and
  * a backup that fails takes nothing with it: it is told of and tried again.
  */
-import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../../config.ts';
+import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
 import type { BackupFigures } from '../../features/telemetry/server-metrics.ts';
 
 /** What a process that was started has done. */

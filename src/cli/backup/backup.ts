@@ -2,7 +2,7 @@
  * `backup`: copies the database of the data folder to a file, or to a folder of backups, with or
  * without a running server. The file appears once it is checked; until then it is FILE.ID.part.
  */
-import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../../config.ts';
+import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../limits.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { type Backup, backUp } from '../../store/sqlite/backup/backup.ts';
 import { backUpToFolder } from '../../store/sqlite/backup/backup-folder.ts';

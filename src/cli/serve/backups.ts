@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import {
   BACKUP_INTERVAL_LEAST_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY, DEFAULT_BACKUPS_KEPT,
-} from '../../config.ts';
+} from '../limits.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { runBackup } from '../backup/backup-process.ts';
 import { type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';

@@ -6,7 +6,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { CERTIFICATE_EXPIRY_WARNING_DAYS } from '../../config.ts';
+import { CERTIFICATE_EXPIRY_WARNING_DAYS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Certificate } from '../../http/server/tls.ts';
 import { CommandFailure } from '../command.ts';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_PORT, INVITATION_LIFE_MS } from '../../config.ts';
+import { DEFAULT_PORT, INVITATION_LIFE_MS } from '../limits.ts';
 import {
   type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
 } from '../../domain/access/api-key.ts';

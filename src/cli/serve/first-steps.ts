@@ -1,6 +1,6 @@
 /** What `serve` says on an empty database: how to open a shop in the portal, or without it. */
 import { relative } from 'node:path';
-import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../../config.ts';
+import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
 import type { Store } from '../../store/store.ts';
 import { makeInvitation } from '../admin/invite.ts';
 

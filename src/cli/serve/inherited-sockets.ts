@@ -2,7 +2,7 @@
  * Sockets that whoever started this process opened for it, as systemd does: sd_listen_fds(3). Those
  * of another process (the variables are inherited) are none.
  */
-import { INHERITED_SOCKETS_LIMIT } from '../../config.ts';
+import { INHERITED_SOCKETS_LIMIT } from '../limits.ts';
 import { UsageError } from '../command.ts';
 
 interface InheritedSocket {

@@ -1,5 +1,5 @@
 /** Where `serve` is to listen: on ports, on a Unix socket, or on the sockets of systemd. */
-import { DEFAULT_HOST, DEFAULT_PORT } from '../../config.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import type { BindAddress } from '../../http/server/bind.ts';
 import { type Input, UsageError } from '../command.ts';
 import { listInheritedSockets } from './inherited-sockets.ts';

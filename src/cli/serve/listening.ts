@@ -1,7 +1,7 @@
 /** Where `serve` listens, with or without TLS, and the address that it tells. */
 import { isIP } from 'node:net';
 import type { App } from '../../app.ts';
-import { DEFAULT_HOST, DEFAULT_PORT } from '../../config.ts';
+import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { isLoopback } from '../../domain/network-address.ts';
 import type { ConnectionFigures } from '../../http/server/connection-count.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { App } from '../../app.ts';
-import { METRICS_TOKEN_MIN_CHARACTERS } from '../../config.ts';
+import { METRICS_TOKEN_MIN_CHARACTERS } from '../limits.ts';
 import { AppError } from '../../domain/error.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';

@@ -3,7 +3,7 @@
  * may be wrong by years, such as where the battery of the machine is empty: for the history, one
  * that is far ahead of all that is known to have happened does not count.
  */
-import { HISTORY_CLOCK_TRUST_DAYS, HISTORY_PRUNE_INTERVAL_MS } from '../../config.ts';
+import { HISTORY_CLOCK_TRUST_DAYS, HISTORY_PRUNE_INTERVAL_MS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { createApp } from '../../app.ts';
 import {
-  DEFAULT_HISTORY_DAYS, DEFAULT_RATE_LIMIT_PER_MINUTE, HISTORY_DAYS_LIMIT,
-  RATE_LIMIT_PER_MINUTE_LIMIT, SELLER_RATE_LIMIT_KEYS, STOP_DEADLINE_MS,
-} from '../../config.ts';
+  DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT, SELLER_RATE_LIMIT_KEYS,
+} from '../../api/limits.ts';
+import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command, Input } from '../command.ts';
 import { describeFirstSteps } from './first-steps.ts';

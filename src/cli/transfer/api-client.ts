@@ -11,7 +11,7 @@ import {
 import { request as askSecurely } from 'node:https';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ANSWER_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../../config.ts';
+import { ANSWER_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { readRefusal } from './api-error.ts';

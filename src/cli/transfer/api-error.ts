@@ -3,7 +3,7 @@
  * be any server: nothing is taken for what it should be, and nothing is shown as it came.
  */
 import type { IncomingMessage } from 'node:http';
-import { REFUSAL_LIMIT_BYTES } from '../../config.ts';
+import { REFUSAL_LIMIT_BYTES } from '../limits.ts';
 import { formatProblemType, PROBLEM_TYPE } from '../../http/response/problem.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import { TemporaryFailure } from './retry.ts';

@@ -4,7 +4,7 @@
  */
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { RETRY_WAITS_MS } from '../../config.ts';
+import { RETRY_WAITS_MS } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import {
   type ApiServer, ask, PRODUCTS_PATH, readAnswer, readServer, SERVER_FLAGS,

@@ -4,7 +4,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { FAILURES_FILES_LIMIT } from '../../config.ts';
+import { FAILURES_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRowsReader } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';

@@ -3,7 +3,7 @@
  * Idempotency-Key: so the report is of the whole file, and nothing of it is done twice.
  */
 import { randomUUID } from 'node:crypto';
-import { FAILURES_SHOWN, RETRY_WAITS_MS } from '../../config.ts';
+import { FAILURES_SHOWN, RETRY_WAITS_MS } from '../limits.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';

@@ -2,7 +2,7 @@
  * How far a long transfer is, on standard error: on a terminal one line that is written over and
  * over, elsewhere a line now and then and one at the end.
  */
-import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from '../../config.ts';
+import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from '../limits.ts';
 import { formatBar, formatParts, type TransferState } from './progress-line.ts';
 
 /** What of a stream is needed here. */

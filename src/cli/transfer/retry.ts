@@ -1,6 +1,6 @@
 /** Tries again what failed for a while: a connection that broke, a server that is busy. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { RETRY_WAIT_LIMIT_MS } from '../../config.ts';
+import { RETRY_WAIT_LIMIT_MS } from '../limits.ts';
 import { CommandFailure } from '../command.ts';
 
 /** A failure that may pass. */

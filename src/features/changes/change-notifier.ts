@@ -3,7 +3,7 @@
  * piece of the history once for all who ask for the same in one turn: many streams of one seller
  * cost little more than one.
  */
-import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_TURN_WAITERS } from '../../config.ts';
+import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_TURN_WAITERS } from './limits.ts';
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';

@@ -4,7 +4,7 @@
  * and whichever way it ends, it goes on from the id of the last event.
  */
 import { setImmediate } from 'node:timers/promises';
-import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from '../../config.ts';
+import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from './limits.ts';
 import { type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';

@@ -4,7 +4,7 @@
  */
 import {
   CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
-} from '../../config.ts';
+} from './limits.ts';
 import { CHANGE_TYPES, type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/response/reply.ts';

@@ -1,5 +1,5 @@
 /** The ledger of stock: pages of movements, or all of them as one stream. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../../config.ts';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../../api/limits.ts';
 import { type Change, formatMovement } from '../../domain/catalogue/change.ts';
 import {
   formatKeyId, formatProductId, parseProductId, type ProductId, type SellerId,

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of the import. */
-import { IMPORT_UNIT_ROWS } from '../../config.ts';
+import { IMPORT_UNIT_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import type { Operation } from '../../api/description/operation.ts';

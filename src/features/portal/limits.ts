@@ -100,3 +100,6 @@ export const COLUMN_EXAMPLES_BYTES = 100;
 export const FILE_NAME_LIMIT_CHARACTERS = 100;
 /** How long a page waits for what it began to end: most files take less, and are shown at once. */
 export const IMPORT_SETTLE_MS = 1_000;
+
+/** How often it is written that a session was used. */
+export const SESSION_SEEN_INTERVAL_MS = 60_000;

@@ -4,7 +4,7 @@
  * be in a line is decided by whoever writes one; see `AccessLogEntry`.
  */
 import type { Writable } from 'node:stream';
-import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from '../../config.ts';
+import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
 
 /** From what says nothing to what says all. */
 export const LOG_LEVELS = ['off', 'error', 'warn', 'info', 'debug'] as const;

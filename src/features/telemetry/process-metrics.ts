@@ -4,7 +4,7 @@
  * it is reset.
  */
 import { readdir } from 'node:fs/promises';
-import { EVENT_LOOP_BOUNDS_SECONDS, EVENT_LOOP_LOOK_INTERVAL_MS } from '../../config.ts';
+import { EVENT_LOOP_BOUNDS_SECONDS, EVENT_LOOP_LOOK_INTERVAL_MS } from './limits.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import { type Family, listSamples, single } from './prometheus.ts';
 

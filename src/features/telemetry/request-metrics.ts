@@ -2,7 +2,7 @@
  * Counts requests by route. There are as many figures as there are routes, methods and statuses,
  * whatever clients send: none is counted by seller, key or address.
  */
-import { REQUEST_BOUNDS_SECONDS } from '../../config.ts';
+import { REQUEST_BOUNDS_SECONDS } from './limits.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { type Family, listSamples } from './prometheus.ts';

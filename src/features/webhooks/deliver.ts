@@ -6,7 +6,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { WEBHOOK_ANSWER_LIMIT_BYTES } from '../../config.ts';
+import { WEBHOOK_ANSWER_LIMIT_BYTES } from './limits.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';

@@ -5,7 +5,7 @@
  * and so do all endpoints that fail together.
  */
 import { lookup } from 'node:dns/promises';
-import { WEBHOOK_LOOKUPS_AT_ONCE } from '../../config.ts';
+import { WEBHOOK_LOOKUPS_AT_ONCE } from './limits.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Address } from './target.ts';
 

@@ -3,7 +3,7 @@
  * kept before it is sent, so that after a failure, or the end of this process, the same changes go
  * out under the same id.
  */
-import { WEBHOOK_MESSAGES_IN_A_ROW } from '../../config.ts';
+import { WEBHOOK_MESSAGES_IN_A_ROW } from './limits.ts';
 import type { WebhookReference } from '../../domain/id.ts';
 import type { Webhook, WebhookMessage, WebhookStep } from '../../domain/webhooks/webhook.ts';
 import type { Store } from '../../store/store.ts';

@@ -2,9 +2,8 @@
  * Where an endpoint goes on: which changes its next message holds, and when a failed one is tried
  * again.
  */
-import {
-  WEBHOOK_CHANGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_LIMIT_MS, WEBHOOK_RETRY_MS,
-} from '../../config.ts';
+import { WEBHOOK_CHANGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_MS } from './limits.ts';
+import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
 import type { Change } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import { DAY_MS } from '../../domain/time.ts';

@@ -1,5 +1,6 @@
 /** What the OpenAPI document says of webhooks. */
-import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_CHANGES_LIMIT } from '../../config.ts';
+import { WEBHOOK_CHANGES_LIMIT } from './limits.ts';
+import { WEBHOOK_ATTEMPTS_KEPT } from '../../store/limits.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../api/media-types.ts';
 import type { Operation } from '../../api/description/operation.ts';

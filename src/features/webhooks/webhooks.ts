@@ -5,7 +5,7 @@
 import {
   WEBHOOK_LOOKUP_TIMEOUT_MS, WEBHOOK_TESTS_AT_ONCE_LIMIT, WEBHOOK_TESTS_PER_SELLER_LIMIT,
   WEBHOOK_TIMEOUT_MS,
-} from '../../config.ts';
+} from './limits.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId, WebhookReference } from '../../domain/id.ts';
 import type { ValidationError } from '../../domain/text.ts';

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   WEBHOOK_CLAIM_INTERVAL_MS, WEBHOOK_LOOK_INTERVAL_MS, WEBHOOK_PAUSE_MS, WEBHOOK_SLOTS_LIMIT,
   WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS,
-} from '../../config.ts';
+} from './limits.ts';
 import type { Webhook } from '../../domain/webhooks/webhook.ts';
 import type { ErrorReport } from '../../http/response/problem.ts';
 import { type EndpointOptions, sendToEndpoint } from './endpoint.ts';

@@ -3,7 +3,7 @@
  * fields (RFC 8941 section 3.3.3). Many clients send the key bare, and that is taken for the same.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../../config.ts';
+import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { AppError } from '../../domain/error.ts';
 
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])+)"$/;

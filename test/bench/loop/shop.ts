@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { STREAMS_PER_SELLER_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/config.ts';
+import { STREAMS_PER_SELLER_LIMIT, STREAMS_PER_KEY_LIMIT } from '../../../src/api/limits.ts';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../src/domain/access/api-key.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { SECRET_INPUT_LIMIT_CHARACTERS } from '../../../src/config.ts';
+import { SECRET_INPUT_LIMIT_CHARACTERS } from '../../../src/cli/limits.ts';
 import { readSecret } from '../../../src/cli/admin/secret-input.ts';
 
 /** Keys as a terminal sends them, each line once it is asked for. */

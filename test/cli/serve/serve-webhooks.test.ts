@@ -17,7 +17,8 @@ const PROBE = `
 import { registerHooks } from 'node:module';
 registerHooks({
   load(url, context, next) {
-    if (url.includes('/src/webhooks/')) process.stderr.write('LOADED ' + url + '\\n');
+    const isWorker = url.includes('/src/features/webhooks/webhooks.ts');
+    if (isWorker) process.stderr.write('LOADED ' + url + '\\n');
     return next(url, context);
   },
 });`;

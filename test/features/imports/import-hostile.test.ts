@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { IMPORTS_PER_SELLER_LIMIT } from '../../../src/config.ts';
+import { IMPORTS_PER_SELLER_LIMIT } from '../../../src/api/limits.ts';
 import { startServer } from '../../support/server.ts';
 import { countTo } from '../../store/contract/fixture.ts';
 import { CSV_HEADER, IMPORT, sendFile } from './import.ts';

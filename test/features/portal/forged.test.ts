@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { test, type TestContext } from 'node:test';
-import { SESSION_SEEN_INTERVAL_MS } from '../../../src/config.ts';
+import { SESSION_SEEN_INTERVAL_MS } from '../../../src/features/portal/limits.ts';
 import { routes } from '../../../src/features/portal/routes.ts';
 import { makeClock } from '../../support/clock.ts';
 import { send } from '../../support/http.ts';

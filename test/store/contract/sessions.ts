@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT,
-} from '../../../src/config.ts';
+} from '../../../src/store/limits.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../src/domain/id.ts';
 import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,7 +1,7 @@
 /** The contract of a store: what whoever sends to the endpoints of webhooks needs of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_RETRY_LIMIT_MS } from '../../../src/config.ts';
+import { WEBHOOK_ATTEMPTS_KEPT, WEBHOOK_RETRY_LIMIT_MS } from '../../../src/store/limits.ts';
 import type { KeyId } from '../../../src/domain/id.ts';
 import type {
   Webhook, WebhookMessage, WebhookResult,

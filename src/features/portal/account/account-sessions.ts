@@ -1,5 +1,5 @@
 /** Where somebody is signed in, and the end of it: of one browser, or of all the others. */
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';

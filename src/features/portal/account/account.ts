@@ -1,5 +1,5 @@
 /** The account: how the portal is read, and the ways to what guards the sign-in. */
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';

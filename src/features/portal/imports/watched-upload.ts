@@ -2,7 +2,7 @@
  * An upload while it comes: one that comes too slowly keeps others from theirs, and one whose
  * session has ended is nobody's any more. That nothing comes at all, the listener ends.
  */
-import { REAUTHORIZE_INTERVAL_MS } from '../../../config.ts';
+import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { UPLOAD_GRACE_MS, UPLOAD_PACE_BYTES_PER_SECOND } from '../limits.ts';
 

@@ -2,7 +2,7 @@
  * The password of somebody who is signed in, asked for again before what matters: whoever sits down
  * at a browser that was left open gets no further than to its pages.
  */
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { textField } from '../forms/fields.ts';
 import type { Faults, Form } from '../forms/form.ts';

@@ -4,7 +4,7 @@
  * one server before this one) keeps it from its sign-in.
  */
 import type { PortalRequest } from '../../../api/route.ts';
-import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../config.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../api/limits.ts';
 import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { RateLimiter, rateLimited } from '../../../http/rate-limit.ts';
 import type { SignedInSession } from '../../../store/account-store.ts';

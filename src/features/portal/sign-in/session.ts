@@ -3,14 +3,12 @@
  * at each sign-in and never taken from what a browser sends.
  */
 import { hash, randomBytes } from 'node:crypto';
-import {
-  CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS,
-} from '../../../config.ts';
+import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
+import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
-import { USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
 
 const COOKIE = 'session';
 const TOKEN_BYTES = 32;

@@ -6,7 +6,7 @@
  * not, so that none of this tells which accounts there are.
  */
 import { hash } from 'node:crypto';
-import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../config.ts';
+import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../api/limits.ts';
 import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';

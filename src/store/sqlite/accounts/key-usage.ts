@@ -1,6 +1,6 @@
 /** How often keys were used, in SQLite: what many processes count is added up. */
 import type { DatabaseSync } from 'node:sqlite';
-import { KEY_USAGE_KEPT_HOURS } from '../../../config.ts';
+import { KEY_USAGE_KEPT_HOURS } from '../limits.ts';
 import type { KeyId, SellerId } from '../../../domain/id.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import type { CountedUsage, KeyUsage, UsageQuery } from '../../usage-store.ts';

@@ -1,6 +1,6 @@
 /** Sessions of the portal in SQLite. Only hashes of their tokens come here. */
 import type { DatabaseSync } from 'node:sqlite';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../../config.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../limits.ts';
 import type { NewAuditEvent } from '../../../domain/access/audit.ts';
 import { minIdForTime, type SellerId } from '../../../domain/id.ts';
 import type {

@@ -7,7 +7,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
-import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../../../config.ts';
+import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';

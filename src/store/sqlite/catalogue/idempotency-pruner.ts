@@ -3,7 +3,8 @@
  * come back, too: in small steps, between which other writes have turns.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { IDEMPOTENCY_LIFE_MS, PRUNE_PAUSE_MS } from '../../../config.ts';
+import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
+import { PRUNE_PAUSE_MS } from '../limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Writer } from '../engine/writer.ts';

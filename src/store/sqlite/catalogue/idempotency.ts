@@ -7,9 +7,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  IDEMPOTENCY_LIFE_MS, IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP,
-} from '../../../config.ts';
+import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
+import { IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Idempotency } from '../../write.ts';

@@ -4,7 +4,7 @@
  * transaction holds; BEGIN IMMEDIATE keeps every other writer out meanwhile.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { CLOCK_STEP_LIMIT_MS } from '../../../config.ts';
+import { CLOCK_STEP_LIMIT_MS } from '../../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';

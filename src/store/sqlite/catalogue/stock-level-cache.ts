@@ -4,7 +4,7 @@
  * which every transaction reads; so whatever else has changed, in this process or in another, is
  * noticed.
  */
-import { STOCK_LEVELS_KEPT } from '../../../config.ts';
+import { STOCK_LEVELS_KEPT } from '../limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { LevelTable } from './stock-levels.ts';

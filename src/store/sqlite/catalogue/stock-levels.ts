@@ -3,7 +3,7 @@
  * are read together, in a few statements for all, which takes half as long as one by one.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { STOCK_STEP_PRODUCTS } from '../../../config.ts';
+import { STOCK_STEP_PRODUCTS } from '../limits.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product.ts';
 import type { NamedProduct, StockChange } from '../../../domain/catalogue/stock-change.ts';

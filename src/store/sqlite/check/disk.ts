@@ -1,7 +1,7 @@
 /** Whether the disk has room to go on for a while. */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DOCTOR_FREE_LIMIT_BYTES } from '../../../config.ts';
+import { DOCTOR_FREE_LIMIT_BYTES } from '../limits.ts';
 import { type Finding, warning } from './finding.ts';
 
 export function* checkDisk(file: string): Generator<Finding, void, void> {

@@ -1,7 +1,7 @@
 /** The files of a data folder: who may read them, and what lies there that should not. */
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../../../config.ts';
+import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../limits.ts';
 import { isBeingWritten } from '../files/atomic-file.ts';
 import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../files/data-folder-files.ts';
 import { fault, type Finding, warning } from './finding.ts';

@@ -1,5 +1,5 @@
 /** The findings of a check of the data: what is wrong, and what to do about it. */
-import { DOCTOR_FINDINGS_LIMIT } from '../../../config.ts';
+import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
 
 export interface Finding {
   /** A fault is damage or a danger; a warning is worth a look; a note is only information. */

@@ -3,7 +3,7 @@
  * look at CHECK constraints on a connection that cannot write; the other checks see what they hold.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { DOCTOR_FINDINGS_LIMIT } from '../../../config.ts';
+import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
 import { readInteger, readText } from '../engine/row.ts';
 import { fault, type Finding, RESTORE } from './finding.ts';
 

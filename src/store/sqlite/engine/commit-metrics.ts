@@ -1,5 +1,5 @@
 /** Counts commits, how long they take, and whether the last one failed. */
-import { COMMIT_BOUNDS_SECONDS } from '../../../config.ts';
+import { COMMIT_BOUNDS_SECONDS } from '../limits.ts';
 import { Histogram } from '../../../runtime/histogram.ts';
 import type { StoreMetrics } from '../../store-metrics.ts';
 import type { Outcome } from './group-commit.ts';

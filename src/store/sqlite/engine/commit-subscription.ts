@@ -4,7 +4,7 @@
  * look into shared memory, and only while somebody listens.
  */
 import type { StatementSync } from 'node:sqlite';
-import { COMMIT_POLL_INTERVAL_MS } from '../../../config.ts';
+import { COMMIT_POLL_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { openReader } from './connection.ts';
 import { resultCodeOf } from './disk-failure.ts';

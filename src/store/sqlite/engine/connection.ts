@@ -5,10 +5,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import {
-  EXPORT_CACHE_KIB, READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS,
-  SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
+  READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
   TRIAL_CACHE_KIB, WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
-} from '../../../config.ts';
+} from '../limits.ts';
+import {
+  EXPORT_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS, SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES,
+} from '../search/limits.ts';
 
 // What the statements of this project need, with some room; the defaults are far larger.
 const LIMITS = {

@@ -9,7 +9,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import {
   FAILURE_LOG_INTERVAL_MS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
-} from '../../../config.ts';
+} from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { StoreMetrics } from '../../store-metrics.ts';
 import { CommitFigures } from './commit-metrics.ts';

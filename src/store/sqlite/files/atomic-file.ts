@@ -10,7 +10,7 @@ import {
   existsSync, linkSync, lstatSync, readdirSync, renameSync, rmSync, statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { UNLOCKED_PART_AGE_MS } from '../../../config.ts';
+import { UNLOCKED_PART_AGE_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createEmpty, syncFile, syncFolder } from './durable-files.ts';

@@ -1,6 +1,6 @@
 /** Removes the history that is too old, in small steps, between which other writes have turns. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../../../config.ts';
+import { PRUNE_PAUSE_MS, PRUNE_STEP_CHANGES } from '../limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { Writer } from '../engine/writer.ts';

@@ -3,7 +3,7 @@
  * time too, so every look reads no more than a limit, and says how far it came.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { HISTORY_SCAN_LIMIT } from '../../../config.ts';
+import { HISTORY_SCAN_LIMIT } from '../limits.ts';
 import type { Change, ChangeType } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { KeyId, ProductId, SellerId } from '../../../domain/id.ts';

@@ -3,7 +3,7 @@
  * pass over much of it, so it goes in short steps, between which others have their turns; what was
  * written is never changed, so the steps need no common snapshot.
  */
-import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../../../config.ts';
+import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';

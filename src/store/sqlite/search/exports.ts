@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, EXPORTS_PER_SELLER_LIMIT,
-} from '../../../config.ts';
+} from './limits.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import {
   foldText, type KeysetAnchor, type ProductSort,

@@ -6,7 +6,7 @@
  * enters the text of a query.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from '../../../config.ts';
+import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,

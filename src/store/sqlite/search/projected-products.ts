@@ -4,7 +4,7 @@
  * in it.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { SEARCH_MERGE_STEP_PAGES } from '../../../config.ts';
+import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
 import { foldText } from '../../../domain/catalogue/product-query.ts';
 import { readInteger, readText } from '../engine/row.ts';

@@ -6,7 +6,7 @@
  */
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SEARCH_BUSY_TIMEOUT_MS } from '../../../config.ts';
+import { SEARCH_BUSY_TIMEOUT_MS } from './limits.ts';
 import { createEmpty } from '../files/durable-files.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';

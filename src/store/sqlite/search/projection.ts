@@ -7,7 +7,7 @@
  * far it came: a process that is killed, or another one, goes on from there.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { SEARCH_STEP_LIMIT } from '../../../config.ts';
+import { SEARCH_STEP_LIMIT } from './limits.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { readInteger, readOptional, readText } from '../engine/row.ts';
 import {

@@ -1,5 +1,5 @@
 /** What the search cannot do now, but soon. */
-import { SEARCH_RETRY_AFTER_SECONDS } from '../../../config.ts';
+import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 
 export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
   SEARCH_RETRY_AFTER_SECONDS, SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT,
-} from '../../../config.ts';
+} from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { CatalogueTotals } from '../../store.ts';

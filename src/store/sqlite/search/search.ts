@@ -4,7 +4,7 @@
  * only in times without any, and a commit costs no more here than to be counted.
  */
 import { setImmediate } from 'node:timers/promises';
-import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../config.ts';
+import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from './limits.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';

@@ -4,7 +4,7 @@
  * stands where the sender has seen it.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { WEBHOOK_ATTEMPTS_KEPT } from '../../../config.ts';
+import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
 import type { WebhookReference } from '../../../domain/id.ts';
 import type {
   Webhook, WebhookMessage, WebhookResult, WebhookStep,

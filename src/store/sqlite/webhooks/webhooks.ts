@@ -1,6 +1,6 @@
 /** Endpoints of webhooks in SQLite: how they are found, and the mapping of their rows. */
 import type { DatabaseSync } from 'node:sqlite';
-import { WEBHOOK_RETRY_LIMIT_MS } from '../../../config.ts';
+import { WEBHOOK_RETRY_LIMIT_MS } from '../../limits.ts';
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
 import type {

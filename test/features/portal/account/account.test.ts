@@ -1,7 +1,7 @@
 /** The account: settings, e-mail, password, and where somebody is signed in. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { SESSION_IDLE_MS } from '../../../../src/config.ts';
+import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
 import { SIGN_INS_REFUSED_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';

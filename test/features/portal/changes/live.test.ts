@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { test } from 'node:test';
-import { SESSION_IDLE_MS } from '../../../../src/config.ts';
+import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { type EventStream, readEvents } from '../../changes/event-stream.ts';
 import { makeClock } from '../../../support/clock.ts';

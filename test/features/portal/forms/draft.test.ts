@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { SESSION_IDLE_MS } from '../../../../src/config.ts';
+import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../../../../src/features/portal/limits.ts';
 import { routes } from '../../../../src/features/portal/routes.ts';
 import { LOCAL } from '../../webhooks/routes.ts';

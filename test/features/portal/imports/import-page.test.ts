@@ -1,7 +1,7 @@
 /** Import in the portal, as a browser without scripts does it: upload, preview, the import. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { IMPORTS_PER_SELLER_LIMIT } from '../../../../src/config.ts';
+import { IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
 import type { Answer } from '../../../support/http.ts';

@@ -1,7 +1,7 @@
 /** Imports of the portal on a real store, and files that are uploaded to them. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT } from '../../../../src/config.ts';
+import { IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
 import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';

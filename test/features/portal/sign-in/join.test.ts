@@ -1,7 +1,7 @@
 /** Joining: a code makes a shop, an account, a key and a session, and shows the key once. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { FIRST_CODE_LIFE_MS } from '../../../../src/config.ts';
+import { FIRST_CODE_LIFE_MS } from '../../../../src/cli/limits.ts';
 import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
 import { JOINS_PER_ADDRESS_PER_HOUR } from '../../../../src/features/portal/limits.ts';
 import type { PortalOptions } from '../../../../src/features/portal/portal.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/config.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
   beginSession, FORGET_SESSION, isAlive, makeSessionToken, readSessionToken,
 } from '../../../../src/features/portal/sign-in/session.ts';

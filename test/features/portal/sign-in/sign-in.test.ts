@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
-  SESSION_IDLE_MS, SESSION_LIFE_MS, SESSION_SEEN_INTERVAL_MS,
-} from '../../../../src/config.ts';
+  SESSION_SEEN_INTERVAL_MS, SIGN_INS_REFUSED_LIMIT,
+} from '../../../../src/features/portal/limits.ts';
+import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import { loadAssets } from '../../../../src/features/portal/assets.ts';
 import { Form } from '../../../../src/features/portal/forms/form.ts';
-import { SIGN_INS_REFUSED_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { signIn as signInByForm } from '../../../../src/features/portal/sign-in/sign-in.ts';
 import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
 import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';

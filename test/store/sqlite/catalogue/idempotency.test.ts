@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP } from '../../../../src/config.ts';
+import {
+  IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP,
+} from '../../../../src/store/sqlite/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';

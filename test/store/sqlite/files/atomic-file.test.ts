@@ -7,7 +7,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { UNLOCKED_PART_AGE_MS } from '../../../../src/config.ts';
+import { UNLOCKED_PART_AGE_MS } from '../../../../src/store/sqlite/limits.ts';
 import {
   AtomicFile, removeAbandonedParts,
 } from '../../../../src/store/sqlite/files/atomic-file.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/config.ts';
+import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/store/sqlite/search/limits.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Search } from '../../../../src/store/sqlite/search/search.ts';
 import { makeFolder } from '../../../support/folder.ts';

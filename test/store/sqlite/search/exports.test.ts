@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_PER_SELLER_LIMIT,
-} from '../../../../src/config.ts';
+} from '../../../../src/store/sqlite/search/limits.ts';
 import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { SEARCHES_PER_SELLER_LIMIT } from '../../../../src/config.ts';
+import { SEARCHES_PER_SELLER_LIMIT } from '../../../../src/store/sqlite/search/limits.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeAuthor } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
