@@ -25,9 +25,8 @@ export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
 /** The command line as a client: how long a server may keep silent before it counts as gone. */
 export const ANSWER_TIMEOUT_MS = 60_000;
-/** Waits before an import or export is tried again; where the server asks for more, up to this. */
-export const RETRY_WAITS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
-export const RETRY_WAIT_LIMIT_MS = 60_000;
+/** How often an import or export is retried, and after which delays. */
+export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
 /** A refusal of a server; a line of its report on an import, or of a file of failures. */
 export const REFUSAL_LIMIT_BYTES = 64 * 1024;
 /** Failed rows of an import that are shown; all are in its file of failures. */

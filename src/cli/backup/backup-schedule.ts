@@ -3,6 +3,7 @@
  * knows whether it is time. So neither a slow disk nor the checks of a copy hold up a request, and
  * a backup that fails takes nothing with it: it is told of and tried again.
  */
+import { retryDelayMs } from '../../runtime/backoff.ts';
 import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
 import type { BackupFigures } from '../../features/telemetry/server-metrics.ts';
 
@@ -53,8 +54,9 @@ async function goOn(
   options: ScheduleOptions, stop: AbortSignal, counted: Counted,
 ): Promise<void> {
   const { intervalMs } = options;
+  const retryMs = retryDelayMs({ firstMs: BACKUP_RETRY_MS, limitMs: intervalMs }, 0);
   while (!stop.aborted) {
-    const dueInMs = await runOnce(options, stop, counted) ?? Math.min(intervalMs, BACKUP_RETRY_MS);
+    const dueInMs = await runOnce(options, stop, counted) ?? retryMs;
     if (!stop.aborted) await options.wait(Math.min(dueInMs, BACKUP_WAIT_LIMIT_MS), stop);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { RETRY_WAITS_MS } from '../limits.ts';
+import { RETRY_POLICY } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import {
   type ApiServer, ask, PRODUCTS_PATH, readAnswer, readServer, SERVER_FLAGS,
@@ -67,7 +67,7 @@ export const exportProducts: Command = {
     const format = findFormat(path ?? '.csv', flags['format']);
     const task = { server, target, ...format, query: readQuery(flags, format) };
     const attempt = () => (target ? writeFile(task, target) : writeOut(task));
-    const exporting = () => withRetries(attempt, RETRY_WAITS_MS, note);
+    const exporting = () => withRetries(attempt, RETRY_POLICY, note);
     const { rows, position } = await withInterrupt(exporting, () => {
       target?.discard();
       return target ? `Interrupted: ${path} was not written.` : `Interrupted. ${NOT_WHOLE}`;

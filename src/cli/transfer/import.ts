@@ -3,7 +3,7 @@
  * Idempotency-Key: so the report is of the whole file, and nothing of it is done twice.
  */
 import { randomUUID } from 'node:crypto';
-import { FAILURES_SHOWN, RETRY_WAITS_MS } from '../limits.ts';
+import { FAILURES_SHOWN, RETRY_POLICY } from '../limits.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
@@ -63,8 +63,9 @@ export const importProducts: Command = {
     const query = readQuery(flags);
     const task = { server, source, query, idempotencyKey: randomUUID() };
     // What came through a pipe cannot be sent again.
-    const waitsMs = source.sizeBytes === undefined ? [] : RETRY_WAITS_MS;
-    const importing = () => withRetries(() => attempt(task, failures), waitsMs, note);
+    const isRepeatable = source.sizeBytes !== undefined;
+    const policy = isRepeatable ? RETRY_POLICY : { ...RETRY_POLICY, retries: 0 };
+    const importing = () => withRetries(() => attempt(task, failures), policy, note);
     const interrupt = (): string => {
       failures.remove();
       return `Interrupted. ${query.has('dry_run') ? 'Nothing is changed.' : WHAT_STAYS}`;

@@ -1,7 +1,12 @@
 /** Tries again what failed for a while: a connection that broke, a server that is busy. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { RETRY_WAIT_LIMIT_MS } from '../limits.ts';
+import { type Backoff, retryDelayMs } from '../../runtime/backoff.ts';
 import { CommandFailure } from '../command.ts';
+
+/** How many retries, and the delays before them. */
+interface RetryPolicy extends Backoff {
+  readonly retries: number;
+}
 
 /** A failure that may pass. */
 export class TemporaryFailure extends CommandFailure {
@@ -21,12 +26,12 @@ export class TemporaryFailure extends CommandFailure {
 }
 
 /**
- * What one of the attempts resolves with; there is one more of them than waits between them. Nobody
- * waits for a server that is not there at all; one that was there and went may be starting again.
- * @throws CommandFailure; TemporaryFailure once there is no attempt left
+ * Runs an attempt and repeats it after a temporary failure, as often as the policy allows. A
+ * server that was never reached is not waited for; one that went away may be restarting.
+ * @throws CommandFailure; TemporaryFailure when no retry is left
  */
 export async function withRetries<Result>(
-  attempt: () => Promise<Result>, waitsMs: readonly number[], note: (text: string) => void,
+  attempt: () => Promise<Result>, policy: RetryPolicy, note: (text: string) => void,
 ): Promise<Result> {
   let wasReached = false;
   for (let failures = 0; ; failures += 1) {
@@ -36,10 +41,9 @@ export async function withRetries<Result>(
       if (!(error instanceof TemporaryFailure)) throw error;
       wasReached ||= error.wasReached;
       if (!wasReached) throw new CommandFailure(error.message);
-      const shortestMs = waitsMs[failures];
-      if (shortestMs === undefined) throw error;
-      const waitMs = Math.min(Math.max(shortestMs, error.retryAfterMs), RETRY_WAIT_LIMIT_MS);
-      const count = `${failures + 1} of ${waitsMs.length}`;
+      if (failures === policy.retries) throw error;
+      const waitMs = retryDelayMs(policy, failures, { retryAfterMs: error.retryAfterMs });
+      const count = `${failures + 1} of ${policy.retries}`;
       note(`${error.message} Trying again in ${Math.ceil(waitMs / 1000)} s (${count}).`);
       await wait(waitMs);
     }

@@ -1,4 +1,6 @@
 /** Limits of webhook deliveries. */
+import type { Backoff } from '../../runtime/backoff.ts';
+import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
 
 /** Messages of webhooks under way at once; those to endpoints that fail take at most half. */
 export const WEBHOOK_SLOTS_LIMIT = 256;
@@ -16,8 +18,8 @@ export const WEBHOOK_LOOKUP_TIMEOUT_MS = 5_000;
  * Node that compress answers, too.
  */
 export const WEBHOOK_LOOKUPS_AT_ONCE = 3;
-/** The first wait after a failure, which doubles up to the longest; then the end of all trying. */
-export const WEBHOOK_RETRY_MS = 5_000;
+/** Delays before a failed message is retried, and after how long the endpoint is disabled. */
+export const WEBHOOK_RETRY_BACKOFF: Backoff = { firstMs: 5_000, limitMs: WEBHOOK_RETRY_LIMIT_MS };
 export const WEBHOOK_GIVE_UP_MS = 5 * 24 * 60 * 60 * 1000;
 /** How often endpoints that are due are looked for at most. */
 export const WEBHOOK_LOOK_INTERVAL_MS = 100;

@@ -2,8 +2,8 @@
  * Where an endpoint goes on: which changes its next message holds, and when a failed one is tried
  * again.
  */
-import { WEBHOOK_CHANGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_MS } from './limits.ts';
-import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
+import { WEBHOOK_CHANGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_BACKOFF } from './limits.ts';
+import { retryDelayMs } from '../../runtime/backoff.ts';
 import type { Change } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -51,9 +51,7 @@ export async function readMessage(
 export function findRetry(
   webhook: Webhook, { status, outcome }: WebhookResult, at: number, random: number,
 ): WebhookStep & { readonly isDelivered: false } {
-  // Twice as long each time; and not all endpoints of a receiver that was down at once.
-  const wholeMs = Math.min(WEBHOOK_RETRY_MS * 2 ** webhook.failures, WEBHOOK_RETRY_LIMIT_MS);
-  const retryAt = at + Math.round(wholeMs * (0.5 + random / 2));
+  const retryAt = at + retryDelayMs(WEBHOOK_RETRY_BACKOFF, webhook.failures, { random });
   const failingMs = at - (webhook.failingSince ?? at);
   const days = WEBHOOK_GIVE_UP_MS / DAY_MS;
   const disabledReason = status === GONE

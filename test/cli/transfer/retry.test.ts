@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { CommandFailure } from '../../../src/cli/command.ts';
 import { TemporaryFailure, withRetries } from '../../../src/cli/transfer/retry.ts';
 
-const WAITS_MS = [0, 0, 0];
+const POLICY = { retries: 3, firstMs: 0, limitMs: 0 };
 
 test('tries again what may pass, until it has passed', async () => {
   const { attempt, notes, note } = fail(new TemporaryFailure('Busy.'), 2);
-  assert.equal(await withRetries(attempt, WAITS_MS, note), 'done');
+  assert.equal(await withRetries(attempt, POLICY, note), 'done');
   assert.deepEqual(notes, [
     'Busy. Trying again in 0 s (1 of 3).', 'Busy. Trying again in 0 s (2 of 3).',
   ]);
@@ -17,21 +17,21 @@ test('tries again what may pass, until it has passed', async () => {
 test('gives up after the last wait, and throws what it was', async () => {
   const failure = new TemporaryFailure('Busy.');
   const { attempt, notes, note } = fail(failure, 4);
-  await assert.rejects(withRetries(attempt, WAITS_MS, note), failure);
+  await assert.rejects(withRetries(attempt, POLICY, note), failure);
   assert.equal(notes.length, 3);
 });
 
 test('does not try again what will not pass', async () => {
   const failure = new CommandFailure('No.');
   const { attempt, notes, note } = fail(failure, 1);
-  await assert.rejects(withRetries(attempt, WAITS_MS, note), failure);
+  await assert.rejects(withRetries(attempt, POLICY, note), failure);
   assert.deepEqual(notes, []);
 });
 
 test('waits for a server that was there, but for none that never was', async () => {
   const absent = new TemporaryFailure('Nobody.', { wasReached: false });
   const never = fail(absent, 1);
-  await assert.rejects(withRetries(never.attempt, WAITS_MS, never.note), (error: unknown) =>
+  await assert.rejects(withRetries(never.attempt, POLICY, never.note), (error: unknown) =>
     error instanceof CommandFailure && !(error instanceof TemporaryFailure));
   const failures = [new TemporaryFailure('Broke.'), absent];
   const gone = async (): Promise<string> => {
@@ -39,7 +39,7 @@ test('waits for a server that was there, but for none that never was', async () 
     if (failure) throw failure;
     return 'done';
   };
-  assert.equal(await withRetries(gone, WAITS_MS, () => {}), 'done');
+  assert.equal(await withRetries(gone, POLICY, () => {}), 'done');
 });
 
 /** An attempt that fails so often, and the notes about it. */

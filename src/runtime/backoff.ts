@@ -1,0 +1,34 @@
+/**
+ * How long to wait before an operation that failed is retried: exponential backoff with a cap.
+ * Pure: the caller counts the failures, waits, and decides when to give up.
+ */
+
+/** The delays of one kind of retry. */
+export interface Backoff {
+  /** The delay after the first failure, in milliseconds. It doubles with each further failure. */
+  readonly firstMs: number;
+  /** The longest delay, in milliseconds. It also caps what a server asks for. */
+  readonly limitMs: number;
+}
+
+interface RetryHints {
+  /** `Retry-After` of the response, in milliseconds: the delay is at least this. Default 0. */
+  readonly retryAfterMs?: number;
+  /**
+   * From 0, below 1: shortens the delay by up to a half, so that clients which failed together do
+   * not return together. Default: no jitter.
+   */
+  readonly random?: number;
+}
+
+/**
+ * The delay before the next attempt, in whole milliseconds.
+ * @param failures Earlier attempts in a row that failed, without the one that failed now.
+ */
+export function retryDelayMs(
+  { firstMs, limitMs }: Backoff, failures: number, hints: RetryHints = {},
+): number {
+  const { retryAfterMs = 0, random = 1 } = hints;
+  const wholeMs = Math.min(Math.max(firstMs * 2 ** failures, retryAfterMs), limitMs);
+  return Math.round(wholeMs * (0.5 + random / 2));
+}
