@@ -35,10 +35,10 @@ const CAUSE_LIMIT_CHARACTERS = 200;
  * Why a row was rejected: what advice needs of an issue, which a client can also take from a
  * report.
  */
-export type RowFault = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
+export type RowError = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
 
 interface Cause {
-  readonly faults: readonly RowFault[];
+  readonly faults: readonly RowError[];
   rows: number;
 }
 
@@ -48,7 +48,7 @@ export class RejectionCauses {
   #rows = 0;
 
   /** Counts a row that was rejected for these faults. */
-  add(faults: readonly RowFault[]): void {
+  add(faults: readonly RowError[]): void {
     this.#rows += 1;
     const key = faults.map(({ pointer, code }) => `${pointer} ${code}`).join();
     const cause = this.#causes.get(key);
@@ -80,7 +80,7 @@ export class RejectionCauses {
 
 /** What to do about new products that lack these members. */
 function adviseLack(
-  lacking: readonly Defaultable[], faults: readonly RowFault[], words: AdviceWords,
+  lacking: readonly Defaultable[], faults: readonly RowError[], words: AdviceWords,
   { format, ignoredColumns }: AdvisedFile,
 ): string {
   const isCsv = format === 'csv';

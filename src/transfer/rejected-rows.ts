@@ -1,25 +1,41 @@
 /**
- * The rows of a file that could not be imported, in a form that can be mended and imported: as they
- * were written, in CSV with the header and one more column, `error`, which an import ignores.
- * Before those that inherit from the first row of a group stands that row, which changes nothing.
- * They are found by reading the file a second time, as far as the report on it has come, so little
- * has to be remembered.
+ * Collects the rows that an import rejects into a file that a person can correct and import again.
+ * A row is copied as it was written; CSV gets the header and one more column, `error`, which an
+ * import ignores. A row that inherits values from the first row of its group is preceded by that
+ * row, which changes nothing. Rows are found by reading the source a second time, in step with the
+ * report on it, so memory use is independent of its size.
  */
+import { AppError } from '../domain/error.ts';
 import { findGroupColumn } from './columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
+import type { RowError } from './import-advice.ts';
 import { readLines } from './lines.ts';
 
-/** A file that can be read more than once. */
-export interface RowSource {
+/** A file of products that can be read more than once. */
+interface RowSource {
   readonly format: 'csv' | 'ndjson';
-  /** Its text, from the beginning. */
+  /** Reads its text from the beginning, decompressed. */
   open(): AsyncIterable<Buffer>;
 }
 
-/** A row of the first file, and how it stands in the second. */
+/** The file that the rejected rows are written to. */
+interface RejectedRowsFile {
+  append(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Options<File> {
+  readonly source: RowSource;
+  /** Creates the file for the first row; undefined if it cannot, in which case rows are dropped. */
+  readonly create: () => Promise<File | undefined>;
+  /** Rows are dropped once the file has this size; no limit by default. */
+  readonly limitBytes?: number;
+}
+
+/** A row of the source and its copy in the file of rejected rows. */
 interface SourceRow {
   readonly line: number;
-  /** The first row of the group that it is in, where it is not itself the first. */
+  /** The first row of its group, if it is not the first itself. */
   readonly first?: SourceRow | undefined;
   copy(reason: string): string | Uint8Array;
 }
@@ -28,22 +44,57 @@ const ERROR_COLUMN = 'error';
 /** If a file has a column `error` of its own, ours is `import error`: column names are unique. */
 const ERROR_COLUMNS = /^(?:import )*error$/;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+/** Rows are written in chunks of at least this size. */
+const CHUNK_BYTES = 64 * 1024;
 
-export class RejectedRowsReader {
-  readonly #source: RowSource;
-  readonly #append: (piece: string | Uint8Array) => Promise<void>;
+/** Collects the rejected rows of one import. */
+export class RejectedRows<File extends RejectedRowsFile> {
+  readonly #options: Options<File>;
+  #file: File | undefined;
   #rows: AsyncGenerator<SourceRow, void, void> | undefined;
-  /** The first row of the group whose rows were added last. */
+  /** Line of the first row of the group that was copied last. */
   #firstLine = 0;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #writtenBytes = 0;
+  #isComplete = true;
 
-  constructor(source: RowSource, append: (piece: string | Uint8Array) => Promise<void>) {
-    this.#source = source;
-    this.#append = append;
+  constructor(options: Options<File>) {
+    this.#options = options;
   }
 
-  /** Adds the row that begins on a line, from 1; rows come in the order of the file. */
+  /** Undefined if nothing was written, because no row was rejected or the file has no room. */
+  get file(): File | undefined {
+    return this.#writtenBytes > 0 ? this.#file : undefined;
+  }
+
+  /** Whether the file has all rejected rows: false after the limit or a full disk ended it. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** Adds the row that begins on a line, from 1. Rows come in the order of the source. */
   async add(line: number, reason: string): Promise<void> {
+    const { limitBytes = Infinity } = this.#options;
+    if (this.#writtenBytes + this.#pendingBytes >= limitBytes) this.#isComplete = false;
+    if (this.#isComplete) await this.#untilDiskFull(() => this.#copy(line, reason));
+  }
+
+  /** Writes what is pending; no row is added after it. */
+  async end(): Promise<void> {
+    await this.#rows?.return();
+    await this.#untilDiskFull(() => this.#flush());
+  }
+
+  /** Closes the file, without writing what is pending. */
+  async close(): Promise<void> {
+    await this.#rows?.return();
+    await this.#file?.close();
+  }
+
+  async #copy(line: number, reason: string): Promise<void> {
     const rows = this.#rows ??= await this.#begin();
+    if (!rows) return;
     for (let next = await rows.next(); !next.done; next = await rows.next()) {
       if (next.value.line < line) continue;
       const { first } = next.value;
@@ -54,22 +105,54 @@ export class RejectedRowsReader {
     }
   }
 
-  /** Reads no further. */
-  async end(): Promise<void> {
-    await this.#rows?.return();
-  }
-
-  async #begin(): Promise<AsyncGenerator<SourceRow, void, void>> {
-    if (this.#source.format === 'ndjson') return readNdjsonRows(this.#source);
-    const rows = readCsvRows(this.#source);
-    if (await isMarked(this.#source)) await this.#append(BYTE_ORDER_MARK);
+  /** Creates the file and begins to read the source. */
+  async #begin(): Promise<AsyncGenerator<SourceRow, void, void> | undefined> {
+    const { source, create } = this.#options;
+    this.#file = await create();
+    this.#isComplete = this.#file !== undefined;
+    if (!this.#file) return undefined;
+    if (source.format === 'ndjson') return readNdjsonRows(source);
+    const rows = readCsvRows(source);
+    if (await hasByteOrderMark(source)) await this.#append(BYTE_ORDER_MARK);
     const header = await rows.next();
     if (header.value) await this.#append(header.value.copy(''));
     return rows;
   }
+
+  async #append(text: string | Uint8Array): Promise<void> {
+    const bytes = Buffer.from(text);
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    if (this.#pendingBytes >= CHUNK_BYTES) await this.#flush();
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#pending.length === 0) return;
+    const bytes = Buffer.concat(this.#pending);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    await this.#file?.append(bytes);
+    this.#writtenBytes += bytes.length;
+  }
+
+  /** A full disk must not stop the import itself. */
+  async #untilDiskFull(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'storage_full')) throw error;
+      this.#isComplete = false;
+    }
+  }
 }
 
-/** The rows of a CSV file, its header among them. */
+/** Why a row was rejected, in one line: each error with the name of its member. */
+export function formatRowErrors(errors: readonly RowError[]): string {
+  return errors.map(({ pointer = '', code, detail }) =>
+    pointer === '' || code === 'taken' ? detail : `${pointer.slice(1)}: ${detail}`).join(' ');
+}
+
+/** The rows of a CSV file, including its header. */
 async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, void> {
   const reader = new CsvReader();
   let header: CsvRecord | undefined;
@@ -103,7 +186,7 @@ function nameErrorColumn(header: readonly string[]): string {
   return name;
 }
 
-/** The text of a record with one cell more, or with another in the place of an earlier reason. */
+/** The text of a record with the reason in one more cell, or in place of an earlier reason. */
 function appendCell(
   { cells, text }: CsvRecord, header: readonly string[], delimiter: string, reason: string,
 ): string {
@@ -131,7 +214,7 @@ async function* readNdjsonRows(source: RowSource): AsyncGenerator<SourceRow, voi
   }
 }
 
-async function isMarked(source: RowSource): Promise<boolean> {
+async function hasByteOrderMark(source: RowSource): Promise<boolean> {
   for await (const chunk of source.open()) return chunk.subarray(0, 3).equals(BYTE_ORDER_MARK);
   return false;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  type AdvisedFile, RejectionCauses, type RowFault,
+  type AdvisedFile, RejectionCauses, type RowError,
 } from '../../src/transfer/import-advice.ts';
 
 const WORDS = {
@@ -16,7 +16,7 @@ function advise(
 ): string | undefined {
   const causes = new RejectionCauses();
   for (const faults of rows) {
-    causes.add(faults.map((fault): RowFault => {
+    causes.add(faults.map((fault): RowError => {
       const [pointer = '', code = ''] = fault.split(' ');
       return { pointer, code, detail: `Is ${code}.` };
     }));

@@ -3,10 +3,10 @@
  * overwritten.
  */
 import { existsSync, rmSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { FAILURES_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
-import { RejectedRowsReader } from '../../transfer/rejected-rows.ts';
+import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
 import type { FailedRow } from './import-run.ts';
 import { type ImportSource, openText } from './import-source.ts';
@@ -14,19 +14,18 @@ import { withoutEnding } from './text-format.ts';
 
 interface OpenFile {
   readonly path: string;
-  readonly file: FileHandle;
-  readonly rows: RejectedRowsReader;
+  append(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
 }
 
 export class RejectedRowsFile {
   readonly #source: ImportSource;
   readonly #chosenPath: string | undefined;
-  /** Null where it could not be made: that is no reason to break the import off. */
-  #open: OpenFile | null | undefined;
-  /** Of the file that was made, open or not. */
+  #rows: RejectedRows<OpenFile> | undefined;
+  /** Path of the file that was created, if any. */
   #path: string | undefined;
 
-  /** @throws UsageError where rows cannot be written to `chosenPath`, or not be found again */
+  /** @throws UsageError if rows cannot be written to `chosenPath`, or the source not read twice */
   constructor(source: ImportSource, chosenPath: string | undefined) {
     if (chosenPath !== undefined && source.sizeBytes === undefined) {
       throw new UsageError('--failures needs a FILE: a pipe cannot be read a second time.');
@@ -38,51 +37,43 @@ export class RejectedRowsFile {
     this.#chosenPath = chosenPath;
   }
 
-  /** Adds the row of a failure; failures come in the order of the rows. */
+  /** Adds a rejected row; rows come in the order of the file. */
   async add({ line, reason }: FailedRow): Promise<void> {
     if (this.#source.sizeBytes === undefined) return;
-    if (this.#open === undefined) this.#open = await this.#begin();
-    await this.#open?.rows.add(line, reason);
+    this.#rows ??= new RejectedRows({
+      source: { format: this.#source.format, open: () => openText(this.#source) },
+      create: () => this.#create(),
+    });
+    await this.#rows.add(line, reason);
   }
 
-  /** The path of the file that has all rows that were added; undefined where there is none. */
+  /** Returns the path of the file with all rows that were added; undefined if there is none. */
   async end(): Promise<string | undefined> {
-    await this.#close();
-    return this.#open?.path;
+    await this.#rows?.end();
+    await this.#rows?.close();
+    return this.#rows?.file?.path;
   }
 
-  /** Forgets the rows that were added. */
+  /** Removes the rows that were added. */
   async discard(): Promise<void> {
-    await this.#close();
+    await this.#rows?.close();
     this.remove();
-    this.#open = undefined;
+    this.#rows = undefined;
   }
 
-  /** Removes the file at once, for a process that ends and cannot wait. */
+  /** Removes the file synchronously, for a process that is about to exit. */
   remove(): void {
     if (this.#path !== undefined) rmSync(this.#path, { force: true });
     this.#path = undefined;
   }
 
-  async #close(): Promise<void> {
-    await this.#open?.rows.end();
-    await this.#open?.file.close();
-  }
-
-  async #begin(): Promise<OpenFile | null> {
-    const created = await this.#create();
-    if (!created) return null;
-    const { path, file } = created;
-    const source = { format: this.#source.format, open: () => openText(this.#source) };
-    return { path, file, rows: new RejectedRowsReader(source, (piece) => file.appendFile(piece)) };
-  }
-
-  async #create(): Promise<{ readonly path: string; readonly file: FileHandle } | undefined> {
+  /** Undefined if no file can be created, which is no reason to stop the import. */
+  async #create(): Promise<OpenFile | undefined> {
     for (const path of this.#listPaths()) {
       try {
         const file = await open(path, 'wx', 0o600);
         this.#path = path;
-        return { path, file };
+        return { path, append: (bytes) => file.appendFile(bytes), close: () => file.close() };
       } catch (error) {
         if (this.#chosenPath !== undefined) throw error;
         if (!isSystemError(error, 'EEXIST')) break;

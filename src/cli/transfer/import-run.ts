@@ -2,7 +2,7 @@
  * Sends a source to the import of a server, once, and reads the report while it is sent: NDJSON, a
  * line for each failed row, and at the end a summary, or the problem that ended it before.
  */
-import type { RowFault } from '../../transfer/import-advice.ts';
+import type { RowError } from '../../transfer/import-advice.ts';
 import { readLines } from '../../transfer/lines.ts';
 import { type ApiServer, ask, PRODUCTS_PATH, readAnswer } from './api-client.ts';
 import { CommandFailure } from '../command.ts';
@@ -30,7 +30,7 @@ export interface FailedRow {
   /** Why it failed, in one printable line. */
   readonly reason: string;
   /** The validation errors, safe to print. */
-  readonly faults: readonly RowFault[];
+  readonly faults: readonly RowError[];
 }
 
 export interface ImportSummary {

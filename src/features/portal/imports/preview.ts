@@ -5,8 +5,8 @@ import { SKU_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import { completeProduct, type NewProduct } from '../../../domain/catalogue/product.ts';
 import { copyText } from '../../../domain/text.ts';
 import type { Store } from '../../../store/store.ts';
+import { formatRowErrors } from '../../../transfer/rejected-rows.ts';
 import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../limits.ts';
-import { explainIssues } from './rejected-rows.ts';
 import type { RowFile, RowProgress } from './row-reading.ts';
 
 /** A product that would be changed. */
@@ -46,7 +46,7 @@ export async function previewRows(
   for await (const outcomes of progress.take(rows, target)) {
     for (const { line, sku, status, errors, content } of outcomes) {
       if (errors && refused.length < PREVIEW_ROWS_SHOWN) {
-        refused.push({ line, sku: cut(sku), reason: explainIssues(errors) });
+        refused.push({ line, sku: cut(sku), reason: formatRowErrors(errors) });
       }
       const row = status === 'updated' ? content?.product : undefined;
       // A product that comes again is changed from what an earlier row made of it.

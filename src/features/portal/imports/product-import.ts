@@ -12,11 +12,12 @@ import { describeProblem, type ErrorReport } from '../../../http/response/proble
 import type { Store } from '../../../store/store.ts';
 import type { Actor } from '../../../store/write.ts';
 import { type ColumnMatch, matchColumns } from '../../../transfer/columns.ts';
+import { formatRowErrors, RejectedRows } from '../../../transfer/rejected-rows.ts';
+import { REFUSED_ROWS_LIMIT_BYTES } from '../limits.ts';
 import type { FileHead } from './file-head.ts';
 import { type Preview, previewRows } from './preview.ts';
-import { RejectedRows } from './rejected-rows.ts';
 import { type ImportSettings, RowProgress, toCsvSettings } from './row-reading.ts';
-import type { TemporaryFile } from './temporary-file.ts';
+import { TemporaryFile } from './temporary-file.ts';
 
 /** Who imports, and in what their prices are. */
 export interface Importer extends Actor {
@@ -54,7 +55,7 @@ export class ProductImport {
   readonly importer: Importer;
   readonly upload: UploadedFile;
   readonly #means: ImportMeans;
-  readonly #refused: RejectedRows;
+  readonly #refused: RejectedRows<TemporaryFile>;
   #phase: ImportPhase = 'ready';
   #settings = BEGINNING;
   #revision = 0;
@@ -71,7 +72,11 @@ export class ProductImport {
     this.importer = importer;
     this.upload = upload;
     this.#means = means;
-    this.#refused = new RejectedRows(means.folder, { format, open: () => file.read() });
+    this.#refused = new RejectedRows({
+      source: { format, open: () => file.read() },
+      create: () => TemporaryFile.create(means.folder),
+      limitBytes: REFUSED_ROWS_LIMIT_BYTES,
+    });
     this.#progress = new RowProgress(file.sizeBytes);
     this.#touchedAt = means.clock();
   }
@@ -121,7 +126,7 @@ export class ProductImport {
     return this.#problem;
   }
 
-  get refused(): Pick<RejectedRows, 'file' | 'isWhole'> {
+  get refused(): Pick<RejectedRows<TemporaryFile>, 'file' | 'isComplete'> {
     return this.#refused;
   }
 
@@ -230,7 +235,9 @@ export class ProductImport {
     const target = createWriteTarget(this.#means.store, this.importer, mode, undefined);
     try {
       for await (const outcomes of this.#progress.take(this.#rowFile(), target)) {
-        for (const { line, errors } of outcomes) if (errors) await this.#refused.add(line, errors);
+        for (const { line, errors } of outcomes) {
+          if (errors) await this.#refused.add(line, formatRowErrors(errors));
+        }
         if (signal.aborted) return false;
       }
       return true;

@@ -73,11 +73,11 @@ export function countRows(format: Format, rows: number): string {
 
 function renderRefused(href: string, format: Format, one: ProductImport): Content {
   if (one.progress.counts.failed === 0) return undefined;
-  const { file, isWhole } = one.refused;
+  const { file, isComplete } = one.refused;
   const what = 'They could not be kept: the disk of the server is full.';
   if (!file) return html`<p>Rows were refused. ${what}</p>`;
   return html`<section class="card"><h2>Refused rows</h2>
-    <p>${isWhole ? 'They are' : 'The first of them are'} in a file that is like yours${
+    <p>${isComplete ? 'They are' : 'The first of them are'} in a file that is like yours${
   one.upload.head.format === 'csv' && ', with a column that says why each was refused'}. Mend them
       there, and upload that file. It is kept for a day.</p>
     <p><a class="button main" href="${href}" download>Download the refused rows

@@ -156,7 +156,7 @@ describe('an import', () => {
     });
     assert.equal(changes[0]?.keyId, PORTAL_KEY_ID);
     assert.equal(one.refused.file, undefined);
-    assert.ok(one.refused.isWhole);
+    assert.ok(one.refused.isComplete);
   });
 
   test('is made once, and not after its settings have changed', async (t) => {
@@ -196,7 +196,7 @@ describe('an import', () => {
       await commit(one);
       assert.equal(one.phase, 'done');
       assert.deepEqual(one.progress.counts, { ...NOTHING, created: 5, failed: 5 });
-      assert.deepEqual([one.refused.isWhole, one.refused.file], [false, undefined]);
+      assert.deepEqual([one.refused.isComplete, one.refused.file], [false, undefined]);
     });
 
   test('that is cancelled leaves what was written, and says how much', async (t) => {
