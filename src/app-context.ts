@@ -11,10 +11,10 @@ import { routes } from './api/routes.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
-  DEFAULT_RATE_LIMIT_PER_MINUTE, IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT,
-  LARGE_STOCK_CALLS_AT_ONCE_LIMIT, LARGE_STOCK_CALLS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES,
-  REAUTHORIZE_INTERVAL_MS, SELLER_RATE_LIMIT_KEYS, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
-  STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
+  DEFAULT_RATE_LIMIT_PER_MINUTE, CONCURRENT_IMPORTS_LIMIT, CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
+  CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
+  PAGE_CACHE_LIMIT_BYTES, REAUTHORIZE_INTERVAL_MS, SELLER_RATE_LIMIT_FACTOR,
+  STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT, STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './api/limits.ts';
 import type { SellerId } from './domain/id.ts';
 import type { AccessLogEntry } from './http/request-record.ts';
@@ -98,10 +98,10 @@ export function createAppContext(options: AppOptions): AppContext {
   const { store, clock = Date.now } = options;
   const report = safeErrorReporter(options.report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
-  const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_KEYS;
+  const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_FACTOR;
   const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
   const imports = new ConcurrencyLimiter<SellerId>('imports', {
-    all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
+    all: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
   return {
     store,
@@ -115,7 +115,8 @@ export function createAppContext(options: AppOptions): AppContext {
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
     largeStockCalls: new ConcurrencyLimiter('large calls that change stock', {
-      all: LARGE_STOCK_CALLS_AT_ONCE_LIMIT, perOwner: LARGE_STOCK_CALLS_PER_SELLER_LIMIT,
+      all: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
+      perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
     }),
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,

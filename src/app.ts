@@ -53,23 +53,23 @@ export function createApp(options: AppOptions): App {
   ): Promise<void> {
     if (strict.isPipelinedAfterRejection(request)) return; // its connection ends with that answer
     inFlight.begin();
-    const passage = startRequestRecord(readPeerAddress(request));
+    const record = startRequestRecord(readPeerAddress(request));
     const { onRequestComplete } = options;
     const describe = onRequestComplete && followRequest(request, response, spans);
     // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     let reply: Reply<Chunks> = UNANSWERED;
     try {
-      reply = await dispatch(context, request, response, { ...target, passage });
+      reply = await dispatch(context, request, response, { ...target, record });
       lingering.lingerAfter(response, reply);
-      const streamed = sendReply(response, reply, passage);
+      const streamed = sendReply(response, reply, record);
       if (streamed) await streamed;
     } catch (error) {
       report({ id: 'reply', error });
       response.destroy();
     } finally {
       inFlight.end();
-      if (describe) notify(() => onRequestComplete(describe(passage, reply)));
+      if (describe) notify(() => onRequestComplete(describe(record, reply)));
     }
   }
 
@@ -106,7 +106,7 @@ async function dispatch(
   context: AppContext, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
 ): Promise<Reply<Chunks>> {
   const { router, authenticator, rates, compressor, usage, inFlight, portal, streams } = context;
-  const { passage } = target;
+  const { record } = target;
   let fields: Reply['headers'] | undefined;
   let caller: Caller | undefined;
   let reply: Reply<Chunks>;
@@ -119,17 +119,17 @@ async function dispatch(
       );
     }
     if (context.metrics && target.path === METRICS) {
-      return await context.metrics.answer(request, passage);
+      return await context.metrics.answer(request, record);
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
-    passage.route = route.path;
+    record.route = route.path;
     if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     if (route.scope === undefined) {
       reply = await route.handle(parseQueryAndNegotiate(request, target, route), context);
     } else {
       caller = await authenticator.authenticate(request, address);
-      passage.sellerId = caller.sellerId;
-      passage.keyId = caller.keyId;
+      record.sellerId = caller.sellerId;
+      record.keyId = caller.keyId;
       if (rates) {
         const rate = rates.take(caller);
         fields = fields ? { ...fields, ...rate.fields } : rate.fields;
@@ -151,12 +151,12 @@ async function dispatch(
         openBody: () => openBody(request, route.consumes),
         disconnectSignal: () => inFlight.disconnectSignal(response),
         reauthorize,
-        openStream: streams.openerFor({ key: caller, response, passage, reauthorize }),
+        openStream: streams.openerFor({ key: caller, response, record, reauthorize }),
       }, context);
     }
     reply = await compressor.compress(withFields(reply, fields), request);
   } catch (error) {
-    passage.code = findCode(error);
+    record.code = findCode(error);
     reply = withFields(createProblem(error, context.report), fields);
   }
   if (caller) usage.note(caller, reply.status);
@@ -164,19 +164,19 @@ async function dispatch(
 }
 
 interface FollowedTarget extends Target {
-  readonly passage: RequestRecord;
+  readonly record: RequestRecord;
 }
 
 /** What is refused of anybody; returns the address of who asks. Call it before anything waits. */
 function admit(
   { strict, proxies, inFlight }: AppContext, request: IncomingMessage,
-  { path, passage }: FollowedTarget,
+  { path, record }: FollowedTarget,
 ): string {
   strict.assert(request); // Node may hand on the next request of the connection at once
-  passage.address = proxies.readClientAddress(request);
+  record.address = proxies.readClientAddress(request);
   const isStopping = inFlight.closing.aborted && path !== HEALTH;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
-  return passage.address;
+  return record.address;
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

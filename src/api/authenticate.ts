@@ -5,7 +5,9 @@
  * who is disabled answer alike.
  */
 import type { IncomingMessage } from 'node:http';
-import { FAILED_KEYS_PER_MINUTE, KEY_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT } from './limits.ts';
+import {
+  FAILED_KEYS_PER_ADDRESS_PER_MINUTE, KEY_LAST_USE_INTERVAL_MS, RATE_LIMIT_ENTRIES_LIMIT,
+} from './limits.ts';
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
 import type { Caller } from '../domain/access/caller.ts';
@@ -40,7 +42,7 @@ export class Authenticator {
   constructor(options: AuthenticationOptions) {
     this.#options = options;
     this.#failures = new RateLimiter(
-      FAILED_KEYS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, options.clock,
+      FAILED_KEYS_PER_ADDRESS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, options.clock,
     );
   }
 
@@ -82,7 +84,7 @@ export class Authenticator {
   #noteUse(hash: string, { sellerId, keyId }: Grant, address: string): void {
     const at = this.#options.clock();
     // A clock may step backwards.
-    if (Math.abs(at - (this.#notedAt.get(hash) ?? -Infinity)) < KEY_USE_INTERVAL_MS) return;
+    if (Math.abs(at - (this.#notedAt.get(hash) ?? -Infinity)) < KEY_LAST_USE_INTERVAL_MS) return;
     if (this.#notedAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#notedAt.clear();
     this.#notedAt.set(hash, at);
     this.#options.store.noteKeyUse({ sellerId, keyId }, address).catch(this.#options.onUnnoted);

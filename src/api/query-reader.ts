@@ -3,7 +3,7 @@ import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
 import type { Issue } from '../domain/error.ts';
 import type { ParseResult } from '../domain/validation.ts';
 import { findSku, type Sku } from '../domain/catalogue/product.ts';
-import { findTextFault } from '../domain/text.ts';
+import { validateText } from '../domain/text.ts';
 import { parseTime } from '../domain/time.ts';
 import { invalidQuery, type Query } from '../http/request/query.ts';
 
@@ -21,7 +21,7 @@ export class QueryReader {
     if (text === undefined) return undefined;
     const parsed = parse(text);
     if ('value' in parsed) return parsed.value;
-    this.#issues.push({ parameter, ...parsed.fault });
+    this.#issues.push({ parameter, ...parsed.error });
     return undefined;
   }
 
@@ -45,7 +45,7 @@ export class QueryReader {
 function parseInteger(text: string, least: number, most: number): ParseResult<number> {
   const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return { value };
-  return { fault: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
+  return { error: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
 }
 
 /** How many entries a page is to have, for lists without conditions. @throws `invalid_query` */
@@ -66,7 +66,7 @@ export function parseChoice<Choice extends string>(
 ): ParseResult<Choice> {
   const value = choices.find((choice) => choice === text);
   if (value !== undefined) return { value };
-  return { fault: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
+  return { error: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
 }
 
 /** Some of these, with commas between; in their own order, each once. */
@@ -78,18 +78,18 @@ export function parseChoices<Choice extends string>(
     return { value: choices.filter((choice) => names.includes(choice)) };
   }
   const detail = `Must be some of these, with commas between: ${choices.join(', ')}.`;
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }
 
 export function parseText(text: string, limitCodePoints: number): ParseResult<string> {
-  const fault = findTextFault(text, limitCodePoints);
-  return fault ? { fault } : { value: text };
+  const error = validateText(text, limitCodePoints);
+  return error ? { error } : { value: text };
 }
 
 export function parseSku(text: string): ParseResult<Sku> {
   const value = findSku(text);
   if (value !== undefined) return { value };
-  return { fault: { code: 'format', detail: 'Cannot be a SKU.' } };
+  return { error: { code: 'format', detail: 'Cannot be a SKU.' } };
 }
 
 /** Milliseconds since 1970. */
@@ -97,5 +97,5 @@ export function parseInstant(text: string): ParseResult<number> {
   const value = parseTime(text);
   if (value !== undefined) return { value };
   const detail = 'Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z.';
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }

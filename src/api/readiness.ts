@@ -4,7 +4,7 @@
  * answer, nobody waits for that.
  */
 import {
-  READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_FREE_BYTES, READY_RETRY_MS,
+  READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_MIN_FREE_BYTES, READY_RETRY_MS,
 } from './limits.ts';
 import type { Store } from '../store/store.ts';
 import type { StoreMetrics } from '../store/store-metrics.ts';
@@ -53,7 +53,7 @@ export class Readiness {
 
 function describeFault({ canWrite, freeBytes, lastFailure }: StoreMetrics): string | undefined {
   if (!canWrite) return 'Nothing can be written until this server is started again.';
-  if (freeBytes < READY_FREE_BYTES) return 'The disk is full.';
+  if (freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
   // Later it is worth a try: without requests nothing would show that it is over.
   if (!lastFailure || lastFailure.agoMs >= READY_RETRY_MS) return undefined;
   const isFull = lastFailure.code === 'storage_full';

@@ -91,7 +91,7 @@ export interface PortalRequest {
   /** What follows the `?`. */
   readonly query: string;
   /** Takes down what becomes known of the request. */
-  readonly passage: RequestRecord;
+  readonly record: RequestRecord;
   /** As `disconnectSignal` of a call. */
   disconnectSignal(): AbortSignal;
 }
@@ -111,7 +111,7 @@ export interface PortalService {
 /** The figures of the server, for whoever may know them. */
 export interface MetricsService {
   /** @throws AppError `method_not_allowed` */
-  answer(request: IncomingMessage, passage: RequestRecord): Promise<Reply>;
+  answer(request: IncomingMessage, record: RequestRecord): Promise<Reply>;
 }
 
 interface CommonRoute extends RoutePattern {

@@ -38,7 +38,7 @@ interface StreamClient {
   readonly response: ServerResponse;
   reauthorize(): Promise<void>;
   /** Its `code` records why a stream was cut. */
-  readonly passage: RequestRecord;
+  readonly record: RequestRecord;
 }
 
 /** The answer, before it is guarded. */
@@ -110,7 +110,7 @@ export class Streams {
     };
   }
 
-  #guard(kind: StreamKind, { key, response, reauthorize, passage }: StreamClient): GuardedStream {
+  #guard(kind: StreamKind, { key, response, reauthorize, record }: StreamClient): GuardedStream {
     const { limits: { reauthorizeIntervalMs, durationLimitMs }, imports } = this.#options;
     const isIngest = kind === 'ingest';
     return new GuardedStream({
@@ -120,7 +120,7 @@ export class Streams {
       durationLimitMs: isIngest ? undefined : durationLimitMs,
       whenCut: WHEN_CUT[kind],
       response,
-      onCut: ({ code }) => { passage.code = code; },
+      onCut: ({ code }) => { record.code = code; },
     });
   }
 

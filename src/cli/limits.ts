@@ -24,22 +24,22 @@ export const HISTORY_PRUNE_INTERVAL_MS = 60 * 60 * 1000;
 export const HISTORY_CLOCK_TRUST_DAYS = 31;
 
 /** The command line as a client: how long a server may keep silent before it counts as gone. */
-export const ANSWER_TIMEOUT_MS = 60_000;
+export const RESPONSE_TIMEOUT_MS = 60_000;
 /** How often an import or export is retried, and after which delays. */
 export const RETRY_POLICY = { retries: 5, firstMs: 1_000, limitMs: 60_000 };
 /** A refusal of a server; a line of its report on an import, or of a file of failures. */
-export const REFUSAL_LIMIT_BYTES = 64 * 1024;
+export const ERROR_BODY_LIMIT_BYTES = 64 * 1024;
 /** Failed rows of an import that are shown; all are in its file of failures. */
-export const FAILURES_SHOWN = 5;
+export const REJECTED_ROWS_SHOWN = 5;
 /** Such files beside one catalogue: none is overwritten, the next has the next number. */
-export const FAILURES_FILES_LIMIT = 100;
+export const REJECTED_ROWS_FILES_LIMIT = 100;
 /** How often progress is written: on a terminal, and elsewhere. */
 export const TERMINAL_PROGRESS_INTERVAL_MS = 100;
 export const PROGRESS_INTERVAL_MS = 5_000;
 
 /** Backups by a server: how often, the shortest time between two, and how many are kept. */
 export const DEFAULT_BACKUP_EVERY = '24h';
-export const BACKUP_INTERVAL_LEAST_MS = 1_000;
+export const BACKUP_INTERVAL_MIN_MS = 1_000;
 export const DEFAULT_BACKUPS_KEPT = 14;
 export const BACKUPS_KEPT_LIMIT = 10_000;
 /** After one that failed, or that another process makes; and the longest wait: clocks may step. */
@@ -48,10 +48,10 @@ export const BACKUP_WAIT_LIMIT_MS = 60 * 60 * 1000;
 /** How long a server that stops waits for a backup to remove what it has made. */
 export const BACKUP_STOP_TIMEOUT_MS = 2_000;
 /** Of standard error of the process that makes a backup. */
-export const BACKUP_NOTES_LIMIT_CHARACTERS = 4_000;
+export const BACKUP_STDERR_LIMIT_CHARACTERS = 4_000;
 
 /** How long a code to join holds: of an invitation, and the one that an empty server prints. */
-export const INVITATION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 
 /** Of a secret that a command reads from standard input. */

@@ -13,7 +13,7 @@ export const SOURCE_LIMIT_CODE_POINTS = 64;
 /** Changes of one call in JSON. */
 export const STOCK_CHANGES_LIMIT = 10_000;
 /** Changes of a call that are looked at in one turn of the event loop. */
-export const STOCK_TURN_CHANGES = 1_000;
+export const STOCK_SLICE_CHANGES = 1_000;
 /** Faults that the result of one change names: there are thousands of results in an answer. */
 export const ISSUES_PER_CHANGE_LIMIT = 10;
 
@@ -24,7 +24,7 @@ export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
 /** The longest life of a key, and the longest overlap of a rotation: ten years. */
 export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
 /** Faults that one answer names; the rest are counted. */
-export const ISSUES_PER_ANSWER_LIMIT = 50;
+export const ISSUES_PER_RESPONSE_LIMIT = 50;
 
 /** Endpoints of webhooks of one seller. */
 export const WEBHOOKS_PER_SELLER_LIMIT = 20;

@@ -12,7 +12,7 @@ const MAPPED_PREFIX = '::ffff:';
 export function parseAddressRanges(ranges: readonly string[]): ParseResult<readonly string[]> {
   if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
     const detail = `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`;
-    return { fault: { code: 'length', detail } };
+    return { error: { code: 'length', detail } };
   }
   const value: string[] = [];
   for (const range of ranges) {
@@ -20,7 +20,7 @@ export function parseAddressRanges(ranges: readonly string[]): ParseResult<reado
     const bits = isIP(address) === 6 ? 128 : 32;
     if (isIP(address) === 0 || address.includes('%') || !(prefix <= bits)) {
       const hint = 'Give an address or a CIDR range, such as 192.0.2.0/24 or 2001:db8::/32.';
-      return { fault: { code: 'format', detail: `"${range}" is not an address range. ${hint}` } };
+      return { error: { code: 'format', detail: `"${range}" is not an address range. ${hint}` } };
     }
     value.push(`${address}/${prefix}`);
   }

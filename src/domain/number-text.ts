@@ -18,7 +18,7 @@ const [PLUS, MINUS, POINT] = [0x2b, 0x2d, 0x2e];
 const [LOWER_CASE, EXPONENT] = [0x20, 0x65];
 
 /** The fault of a decimal number; also undefined for a text that is not a number. */
-export function findNumberFault(text: string): ValidationError | undefined {
+export function validateNumberText(text: string): ValidationError | undefined {
   if (skipShortNumber(text, 0) === text.length) return undefined;
   const value = Number(text);
   const held = String(value);

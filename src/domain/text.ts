@@ -32,18 +32,18 @@ const LEADING_MARK = /^\p{M}/u;
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /** The first fault of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
-export function findTextFault(text: string, limitCodePoints: number): ValidationError | undefined {
+export function validateText(text: string, limitCodePoints: number): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
   return findLineFault(text, limitCodePoints, VISIBLE);
 }
 
 /** The first fault of a new identifier; give it in NFC. */
-export function findIdentifierFault(
+export function validateIdentifier(
   text: string, limitCodePoints: number,
 ): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  const fault = findTextFault(text, limitCodePoints) ?? findReferenceFault(text, limitCodePoints);
-  if (fault) return fault;
+  const error = validateText(text, limitCodePoints) ?? validateReference(text, limitCodePoints);
+  if (error) return error;
   const [character] = NOT_IN_IDENTIFIER.exec(text) ?? [];
   if (character !== undefined) {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
@@ -58,12 +58,12 @@ export function findIdentifierFault(
  * The first fault of a text that names something by its identifier; give it in NFC. Looser than
  * for a new identifier: what earlier versions accepted must still be found.
  */
-export function findReferenceFault(
+export function validateReference(
   text: string, limitCodePoints: number,
 ): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  const fault = findLineFault(text, limitCodePoints, NOT_SPACE);
-  if (fault) return fault;
+  const error = findLineFault(text, limitCodePoints, NOT_SPACE);
+  if (error) return error;
   if (text.trim() !== text) {
     return { code: 'characters', detail: 'Must not begin or end with white space.' };
   }

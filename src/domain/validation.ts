@@ -1,9 +1,9 @@
 /** How parsers of members report: a value or a fault, so that all faults of a body come at once. */
 import { AppError, type Issue } from './error.ts';
-import { ISSUES_PER_ANSWER_LIMIT } from './limits.ts';
-import { type ValidationError, findTextFault } from './text.ts';
+import { ISSUES_PER_RESPONSE_LIMIT } from './limits.ts';
+import { type ValidationError, validateText } from './text.ts';
 
-export type ParseResult<Value> = { readonly value: Value } | { readonly fault: ValidationError };
+export type ParseResult<Value> = { readonly value: Value } | { readonly error: ValidationError };
 
 /** Reads the members of one JSON object and gathers what is wrong with them. */
 export class ObjectReader {
@@ -43,7 +43,7 @@ export class ObjectReader {
     }
     const parsed = parse(isSent ? this.#record[member] : this.#defaults[member]);
     if ('value' in parsed) return parsed.value;
-    this.note(member, parsed.fault);
+    this.note(member, parsed.error);
     return undefined;
   }
 
@@ -54,10 +54,10 @@ export class ObjectReader {
   }
 
   /** Notes what is wrong with a member. */
-  note(member: string, fault: ValidationError): void {
+  note(member: string, error: ValidationError): void {
     this.#count += 1;
-    if (this.#issues.length >= ISSUES_PER_ANSWER_LIMIT) return;
-    this.#issues.push({ pointer: `/${escapePointer(member)}`, ...fault });
+    if (this.#issues.length >= ISSUES_PER_RESPONSE_LIMIT) return;
+    this.#issues.push({ pointer: `/${escapePointer(member)}`, ...error });
   }
 
   /**
@@ -81,27 +81,27 @@ export class ObjectReader {
 
 /** A text of one line, kept exactly as sent. */
 export function parseLine(value: unknown, limitCodePoints: number): ParseResult<string> {
-  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
-  const fault = findTextFault(value, limitCodePoints);
-  return fault ? { fault } : { value };
+  if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
+  const error = validateText(value, limitCodePoints);
+  return error ? { error } : { value };
 }
 
 /** Made once: `toLocaleString` makes one for each number, and a body may have 40,000 faults. */
 const NUMBERS = new Intl.NumberFormat('en');
 
 export function parseInteger(value: unknown, least: number, most: number): ParseResult<number> {
-  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
   if (!Number.isInteger(value)) {
-    return { fault: { code: 'precision', detail: 'Must be a whole number.' } };
+    return { error: { code: 'precision', detail: 'Must be a whole number.' } };
   }
   if (value >= least && value <= most) return { value: value + 0 }; // -0 + 0 is 0
   const range = [least, most].map((bound) => NUMBERS.format(bound));
-  return { fault: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
+  return { error: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
 }
 
 export function parseBoolean(value: unknown): ParseResult<boolean> {
   if (typeof value === 'boolean') return { value };
-  return { fault: { code: 'type', detail: 'Must be true or false.' } };
+  return { error: { code: 'type', detail: 'Must be true or false.' } };
 }
 
 /** One reference token of a JSON Pointer (RFC 6901 section 3). */

@@ -26,20 +26,20 @@ export const FORM_PARTS_LIMIT = 100;
 export const FORM_PART_HEAD_LIMIT_BYTES = 4 * 1024;
 
 /** What is held of an answer for a proxy that is still sending; then it begins all the same. */
-export const HELD_ANSWER_LIMIT_BYTES = 4 * 1024 * 1024;
+export const RESPONSE_BUFFER_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** Shorter answers are not worth compressing, and neither are those that shrink by less. */
 export const COMPRESSION_MIN_BYTES = 1_024;
-export const COMPRESSION_WORTH_RATIO = 0.9;
+export const COMPRESSION_MAX_RATIO = 0.9;
 /** From 0 to 11, which makes pages a seventh smaller than 4 in a hundred times the time. */
 export const BROTLI_QUALITY = 4;
 
 /** How large gzip may make a body, by its size as it comes: beyond some bytes that it may be. */
 export const GZIP_RATIO_LIMIT = 200;
-export const GZIP_FREE_BYTES = 1024 * 1024;
+export const GZIP_RATIO_EXEMPT_BYTES = 1024 * 1024;
 /** How fast a body of any length has to come: on average over each interval of waiting for it. */
-export const BODY_PACE_BYTES_PER_SECOND = 1_024;
-export const BODY_PACE_INTERVAL_MS = 30_000;
+export const BODY_MIN_RATE_BYTES_PER_SECOND = 1_024;
+export const BODY_MIN_RATE_INTERVAL_MS = 30_000;
 
 /** Headers of a request, in bytes and in number. */
 export const HEADER_LIMIT_BYTES = 16 * 1024;
@@ -66,11 +66,11 @@ export const PIPELINED_REQUESTS_LIMIT = 100;
 export const CONNECTIONS_LIMIT = 10_000;
 export const CONNECTIONS_PER_ADDRESS_LIMIT = 256;
 /** Those beyond that are being told so; more are ended without a word. */
-export const CONNECTIONS_REFUSED_AT_ONCE_LIMIT = 1_000;
+export const REJECTED_CONNECTIONS_LIMIT = 1_000;
 /** How fast a client has to take what waits for it, after a time; and how often that is judged. */
-export const READING_PACE_BYTES_PER_SECOND = 1_024;
-export const READING_GRACE_MS = 30_000;
-export const READING_CHECK_INTERVAL_MS = 5_000;
+export const SLOW_READER_MIN_RATE_BYTES_PER_SECOND = 1_024;
+export const SLOW_READER_GRACE_MS = 30_000;
+export const SLOW_READER_CHECK_INTERVAL_MS = 5_000;
 
 /** After this a stopping server ends the connections that are still under way. */
 export const STOP_TIMEOUT_MS = 8_000;

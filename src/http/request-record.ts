@@ -57,7 +57,7 @@ export function startRequestRecord(address: string): RequestRecord {
 /** Call it when the request comes; what it returns, when it is answered. */
 export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
-): (passage: RequestRecord, reply: Pick<Reply, 'status'>) => AccessLogEntry {
+): (record: RequestRecord, reply: Pick<Reply, 'status'>) => AccessLogEntry {
   const startedAt = performance.now();
   return ({ route, sellerId, keyId, code, address, sentBytes }, { status }) => {
     const { method = '' } = request;

@@ -153,7 +153,7 @@ export class CsvRows implements RowReader {
     if (member === 'price') parsed = parseDecimal(text, this.#marks);
     if (member === 'stock') parsed = parseDecimal(text, this.#marks, 'whole');
     if ('value' in parsed) members[member] = parsed.value;
-    else issues.push({ pointer: `/${member}`, ...parsed.fault });
+    else issues.push({ pointer: `/${member}`, ...parsed.error });
   }
 
   /** What new products get for the members that a row leaves out. */

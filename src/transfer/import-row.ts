@@ -1,5 +1,5 @@
 /** What is read from a row of a file that is imported, whatever the file's format. */
-import { IMPORT_BLANK_LINES_LIMIT, IMPORT_TURN_ROWS } from './limits.ts';
+import { IMPORT_BLANK_LINES_LIMIT, IMPORT_SLICE_ROWS } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import {
@@ -47,7 +47,7 @@ export function* gatherTurns<Row>(
   try {
     for (const row of rows) {
       turn.push(row);
-      if (turn.length < IMPORT_TURN_ROWS) continue;
+      if (turn.length < IMPORT_SLICE_ROWS) continue;
       yield turn;
       turn = [];
     }

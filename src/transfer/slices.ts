@@ -3,7 +3,7 @@
  * What a unit holds depends on the file alone, so the repetition of a file under its
  * Idempotency-Key has the same units, and those that were written are not written again.
  */
-import { IMPORT_UNIT_LIMIT_CHARACTERS, IMPORT_UNIT_ROWS } from './limits.ts';
+import { IMPORT_BATCH_LIMIT_CHARACTERS, IMPORT_BATCH_ROWS } from './limits.ts';
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { GuardedStream } from '../http/response/guarded-stream.ts';
 
@@ -68,7 +68,7 @@ async function* gatherUnits<Row extends { readonly characters: number }>(
     for (const row of rows) {
       unit.push(row);
       characters += row.characters;
-      if (unit.length < IMPORT_UNIT_ROWS && characters < IMPORT_UNIT_LIMIT_CHARACTERS) continue;
+      if (unit.length < IMPORT_BATCH_ROWS && characters < IMPORT_BATCH_LIMIT_CHARACTERS) continue;
       yield unit;
       unit = [];
       characters = 0;

@@ -1,8 +1,8 @@
 /** Where a proxy is trusted, the address that it tells is that of the client everywhere. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FAILED_KEYS_PER_MINUTE } from '../../src/api/limits.ts';
-import { PORTAL_OPEN_REQUESTS_PER_MINUTE } from '../../src/features/portal/limits.ts';
+import { FAILED_KEYS_PER_ADDRESS_PER_MINUTE } from '../../src/api/limits.ts';
+import { PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE } from '../../src/features/portal/limits.ts';
 import { openShop, PageClient } from '../features/portal/page-client.ts';
 import { makeClock } from '../support/clock.ts';
 import { startServer } from '../support/server.ts';
@@ -31,7 +31,7 @@ test('restricts keys by the address of the client', async (t) => {
 test('limits refused keys by the address of the client', async (t) => {
   const server = await startServer(t, { trustedProxies, clock: makeClock() });
   const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
-  for (let count = 0; count < FAILED_KEYS_PER_MINUTE; count += 1) await refuse('192.0.2.1');
+  for (let n = 0; n < FAILED_KEYS_PER_ADDRESS_PER_MINUTE; n += 1) await refuse('192.0.2.1');
   assert.equal((await refuse('192.0.2.1')).status, 429);
   assert.equal((await refuse('192.0.2.2')).status, 401);
 });
@@ -39,7 +39,7 @@ test('limits refused keys by the address of the client', async (t) => {
 test('limits refused keys of IPv6 by the network of their client', async (t) => {
   const server = await startServer(t, { trustedProxies, clock: makeClock() });
   const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
-  for (let count = 0; count < FAILED_KEYS_PER_MINUTE; count += 1) {
+  for (let count = 0; count < FAILED_KEYS_PER_ADDRESS_PER_MINUTE; count += 1) {
     await refuse(`2001:db8::${count}`);
   }
   assert.equal((await refuse('2001:db8::ffff')).status, 429);
@@ -50,7 +50,7 @@ test('limits requests for pages by the address of the client', async (t) => {
   const server = await startServer(t, { ...behindProxy, clock: makeClock() });
   const ask = (address: string) =>
     server.send({ path: '/portal/sign-in', headers: fromPage(address) });
-  for (let count = 0; count < PORTAL_OPEN_REQUESTS_PER_MINUTE; count += 1) await ask('192.0.2.1');
+  for (let n = 0; n < PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE; n += 1) await ask('192.0.2.1');
   assert.equal((await ask('192.0.2.1')).status, 429);
   assert.equal((await ask('192.0.2.2')).status, 303);
 });

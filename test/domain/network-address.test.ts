@@ -28,8 +28,8 @@ describe('ranges', () => {
   for (const range of refused) {
     test(`do not take ${JSON.stringify(range)}`, () => {
       const parsed = parseAddressRanges(['192.0.2.0/24', range]);
-      assert.ok('fault' in parsed);
-      assert.ok(parsed.fault.detail.includes(`"${range}"`), parsed.fault.detail);
+      assert.ok('error' in parsed);
+      assert.ok(parsed.error.detail.includes(`"${range}"`), parsed.error.detail);
     });
   }
 
@@ -37,8 +37,8 @@ describe('ranges', () => {
     const ranges = Array.from({ length: 33 }, (_, n) => `192.0.2.${n}/32`);
     assert.equal(read(ranges.slice(1)).length, 32);
     const parsed = parseAddressRanges(ranges);
-    assert.ok('fault' in parsed);
-    assert.match(parsed.fault.detail, /32/);
+    assert.ok('error' in parsed);
+    assert.match(parsed.error.detail, /32/);
   });
 });
 

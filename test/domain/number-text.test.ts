@@ -1,7 +1,7 @@
 /** Which texts of numbers a double holds as they are written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findNumberFault } from '../../src/domain/number-text.ts';
+import { validateNumberText } from '../../src/domain/number-text.ts';
 import { forRandom } from './random.ts';
 
 describe('accepts', () => {
@@ -14,7 +14,7 @@ describe('accepts', () => {
     '2.2250738585072014E-308', '0.000000000000000000000000125', `1${'0'.repeat(300)}`,
     `1${'0'.repeat(300)}e-300`, `0.${'0'.repeat(300)}1e+301`,
   ]) {
-    test(text.slice(0, 40), () => assert.equal(findNumberFault(text), undefined));
+    test(text.slice(0, 40), () => assert.equal(validateNumberText(text), undefined));
   }
 });
 
@@ -30,7 +30,7 @@ describe('rejects', () => {
   for (const [code, texts] of Object.entries(cases)) {
     for (const text of texts) {
       test(`${text.slice(0, 40)}: ${code}`, () => {
-        assert.equal(findNumberFault(text)?.code, code);
+        assert.equal(validateNumberText(text)?.code, code);
       });
     }
   }
@@ -43,7 +43,7 @@ test('accepts every number as JavaScript writes it', () => {
     const number = view.getFloat64(0);
     if (!Number.isFinite(number)) return;
     for (const text of [String(number), number.toExponential(), `${number}`.replace('e', 'E')]) {
-      assert.equal(findNumberFault(text), undefined, text);
+      assert.equal(validateNumberText(text), undefined, text);
     }
   });
 });
@@ -51,13 +51,13 @@ test('accepts every number as JavaScript writes it', () => {
 test('rejects every number with one digit more than a double can hold', () => {
   forRandom(5_000, (random) => {
     const text = `${random.below(10) + 1}.${String(random.below(2 ** 32)).padStart(10, '0')}1`;
-    assert.equal(findNumberFault(`${text}0000000000`), undefined, text);
-    assert.equal(findNumberFault(`${text}00000000001`)?.code, 'precision', text);
+    assert.equal(validateNumberText(`${text}0000000000`), undefined, text);
+    assert.equal(validateNumberText(`${text}00000000001`)?.code, 'precision', text);
   });
 });
 
 test('rejects a number of two million digits', () => {
   const text = `1${'0'.repeat(2_000_000)}1`;
-  assert.equal(findNumberFault(text)?.code, 'range');
-  assert.equal(findNumberFault(`0.${text}`)?.code, 'precision');
+  assert.equal(validateNumberText(text)?.code, 'range');
+  assert.equal(validateNumberText(`0.${text}`)?.code, 'precision');
 });

@@ -6,7 +6,7 @@ import { AppError } from '../../src/domain/error.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
 import { parseReason } from '../../src/domain/catalogue/stock-change.ts';
 import { parseSource } from '../../src/domain/catalogue/stock-sync.ts';
-import { findIdentifierFault, findReferenceFault, findTextFault } from '../../src/domain/text.ts';
+import { validateIdentifier, validateReference, validateText } from '../../src/domain/text.ts';
 import { parseNewWebhook } from '../../src/domain/webhooks/webhook-input.ts';
 import { catchRefusal } from './validation-errors.ts';
 
@@ -22,7 +22,7 @@ describe('a title', () => {
     '\u0378', // unassigned: an older Unicode than the seller's must not reject a letter
   ];
   for (const text of accepted) {
-    test(`accepts ${show(text)}`, () => assert.equal(findTextFault(text, LIMIT), undefined));
+    test(`accepts ${show(text)}`, () => assert.equal(validateText(text, LIMIT), undefined));
   }
 
   const refused: [code: string, texts: string[]][] = [
@@ -42,7 +42,7 @@ describe('a title', () => {
   for (const [code, texts] of refused) {
     for (const text of texts) {
       test(`refuses ${show(text.slice(0, 10))} (${text.length}): ${code}`, () => {
-        assert.equal(findTextFault(text, LIMIT)?.code, code);
+        assert.equal(validateText(text, LIMIT)?.code, code);
       });
     }
   }
@@ -53,13 +53,13 @@ describe('an identifier', () => {
     'A-1', 'a b', 'ä', '部品', '😀', 'aaaaa', '😀😀😀😀😀', '½#²', '«€»', 'x\u0325', 'ชื่อ', 'मकई',
     '⠁⠂',
   ]) {
-    test(`accepts ${show(text)}`, () => assert.equal(findIdentifierFault(text, LIMIT), undefined));
+    test(`accepts ${show(text)}`, () => assert.equal(validateIdentifier(text, LIMIT), undefined));
   }
 
   test('is refused for what a title is refused for', () => {
-    assert.equal(findIdentifierFault('', LIMIT)?.code, 'blank');
-    assert.equal(findIdentifierFault('aaaaaa', LIMIT)?.code, 'length');
-    assert.equal(findIdentifierFault('a\0', LIMIT)?.code, 'characters');
+    assert.equal(validateIdentifier('', LIMIT)?.code, 'blank');
+    assert.equal(validateIdentifier('aaaaaa', LIMIT)?.code, 'length');
+    assert.equal(validateIdentifier('a\0', LIMIT)?.code, 'characters');
   });
 
   const refused = [
@@ -75,21 +75,21 @@ describe('an identifier', () => {
   ];
   for (const text of refused) {
     test(`refuses ${show(text)}`, () => {
-      assert.equal(findIdentifierFault(text, LIMIT)?.code, 'characters');
+      assert.equal(validateIdentifier(text, LIMIT)?.code, 'characters');
     });
   }
 });
 
 test('an identifier that is rejected names the character', () => {
-  assert.match(findIdentifierFault('a\u00a0b', LIMIT)?.detail ?? '', /without U\+00A0\.$/);
-  assert.match(findIdentifierFault('a\u{1d159}', LIMIT)?.detail ?? '', /without U\+1D159\.$/);
+  assert.match(validateIdentifier('a\u00a0b', LIMIT)?.detail ?? '', /without U\+00A0\.$/);
+  assert.match(validateIdentifier('a\u{1d159}', LIMIT)?.detail ?? '', /without U\+1D159\.$/);
 });
 
 describe('a reference', () => {
   const known = ['a\u00a0b', '\u2800', 'a\u2800b', 'a\ue000', 'a\u0378', '\u0301a', 'a\ufffe'];
   for (const text of known) {
     test(`accepts ${show(text)}, as earlier versions did in identifiers`, () => {
-      assert.equal(findReferenceFault(text, LIMIT), undefined);
+      assert.equal(validateReference(text, LIMIT), undefined);
     });
   }
 
@@ -101,7 +101,7 @@ describe('a reference', () => {
   ] as const) {
     for (const text of texts) {
       test(`rejects ${show(text)}: ${code}`, () => {
-        assert.equal(findReferenceFault(text, LIMIT)?.code, code);
+        assert.equal(validateReference(text, LIMIT)?.code, code);
       });
     }
   }
@@ -111,7 +111,7 @@ test('every text that renders as nothing is blank', async () => {
   const key = { scopes: [], addressRanges: [], expiresAt: undefined };
   for (const text of ['\u2800', '\u3164', '\u115f', '\u200b', '\u00a0', '\ufeff', '\u{1d159}']) {
     for (const parsed of [parseReason(text), parseSource(text)]) {
-      assert.equal('fault' in parsed && parsed.fault.code, 'blank', show(text));
+      assert.equal('error' in parsed && parsed.error.code, 'blank', show(text));
     }
     assert.match(catchRefusal(() => parseNewSeller(text, 'EUR')).publicDetail, /blank/);
     const { issues: [issue] } = catchRefusal(() => parseNewApiKey({ name: text, ...key }));

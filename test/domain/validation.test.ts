@@ -6,7 +6,7 @@ import { catchRefusal } from './validation-errors.ts';
 
 function parseEven(value: unknown): ParseResult<number> {
   if (typeof value === 'number' && value % 2 === 0) return { value };
-  return { fault: { code: 'range', detail: 'Must be even.' } };
+  return { error: { code: 'range', detail: 'Must be even.' } };
 }
 
 describe('ObjectReader', () => {

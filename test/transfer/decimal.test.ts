@@ -6,8 +6,8 @@ import { type DecimalMarks, parseDecimal } from '../../src/transfer/decimal.ts';
 const read = (cell: string, marks: DecimalMarks): number | string => {
   const parsed = parseDecimal(cell, marks);
   if ('value' in parsed) return parsed.value;
-  assert.ok(parsed.fault.detail.length > 5);
-  return parsed.fault.code;
+  assert.ok(parsed.error.detail.length > 5);
+  return parsed.error.code;
 };
 
 test('reads plain decimals, with white space around them and zeros behind', () => {

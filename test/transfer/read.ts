@@ -1,6 +1,6 @@
 /** Chunks for readers of files, and what they read of them. */
 import assert from 'node:assert/strict';
-import { IMPORT_TURN_ROWS } from '../../src/transfer/limits.ts';
+import { IMPORT_SLICE_ROWS } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import { CsvReader, type CsvRecord } from '../../src/transfer/csv-reader.ts';
 import type { ImportRow, RowReader } from '../../src/transfer/import-row.ts';
@@ -43,7 +43,7 @@ export async function assertTurns(
   const sizes: number[] = [];
   await assert.rejects(async () => {
     for await (const rows of makeReader(counting).read(chunks)) {
-      if (sizes.length === 0) assert.equal(parsed, IMPORT_TURN_ROWS);
+      if (sizes.length === 0) assert.equal(parsed, IMPORT_SLICE_ROWS);
       sizes.push(rows.length);
     }
   }, fault);

@@ -4,7 +4,7 @@ import { type Currency, toMinorUnits } from '../../domain/catalogue/currency.ts'
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, STOCK_LIMIT,
 } from '../../domain/limits.ts';
-import { findNumberFault } from '../../domain/number-text.ts';
+import { validateNumberText } from '../../domain/number-text.ts';
 import type { ParseResult } from '../../domain/validation.ts';
 import { PRODUCT_FIELDS, type ProductField } from '../../domain/catalogue/product-fields.ts';
 import {
@@ -68,21 +68,21 @@ export function parseListQuery(query: Query, currency: Currency): ListQuery {
 
 function parseSearch(text: string): ParseResult<string> {
   if (foldText(text) !== '') return parseText(text, NAME_LIMIT_CODE_POINTS);
-  return { fault: { code: 'blank', detail: 'Must have something to look for.' } };
+  return { error: { code: 'blank', detail: 'Must have something to look for.' } };
 }
 
 function parsePrice(text: string, currency: Currency): ParseResult<number> {
   const amount = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,10})?$/.test(text) ? Number(text) : NaN;
   if (!(amount < PRICE_LIMIT)) {
     const detail = 'Must be a price such as 12.50, at least 0 and below 1,000,000,000,000.';
-    return { fault: { code: 'range', detail } };
+    return { error: { code: 'range', detail } };
   }
-  const fault = findNumberFault(text);
-  if (fault) return { fault };
+  const error = validateNumberText(text);
+  if (error) return { error };
   const value = toMinorUnits(amount, currency);
   if (value !== undefined) return { value };
   const detail = `Must have at most ${currency.decimals} decimals in ${currency.code}.`;
-  return { fault: { code: 'precision', detail } };
+  return { error: { code: 'precision', detail } };
 }
 
 function parseSort(text: string): ParseResult<ProductSort> {
@@ -91,5 +91,5 @@ function parseSort(text: string): ParseResult<ProductSort> {
   const by = SORT_KEYS.find((key): key is SortKey => key === name);
   if (by) return { value: { by, isDescending } };
   const detail = `Must be one of ${SORT_KEYS.join(', ')}, or one of them after a minus.`;
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }

@@ -38,7 +38,7 @@ function parseMoment(text: string): ParseResult<Moment> {
   const parsed = parseInstant(text);
   if ('value' in parsed) return { value: { at: parsed.value } };
   const detail = 'Must be a position, or a time of RFC 3339 such as 2026-01-31T12:00:00Z.';
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }
 
 /** Without a moment, it is now. */

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of stock. */
-import { IMPORT_UNIT_ROWS } from '../../transfer/limits.ts';
+import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Answer, Operation } from '../description/operation.ts';
@@ -16,8 +16,8 @@ export const syncStockOperation: Operation = {
   summary: 'Change the stock of many products',
   description: `Up to ${STOCK_CHANGES_LIMIT} changes in JSON, made as one: those that fail do not `
     + 'stop the others, unless `atomic` is asked for. Or lines of JSON, as many as there are, made '
-    + `in units of up to ${IMPORT_UNIT_ROWS} while they come. Changes of the same product are made `
-    + 'in the order sent, and stock never goes below 0.',
+    + `in batches of up to ${IMPORT_BATCH_ROWS} while they come. Changes of the same product are `
+    + 'made in the order sent, and stock never goes below 0.',
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [JSON_TYPE]: {

@@ -4,7 +4,7 @@
  * was asked for.
  */
 import { STOCK_BODY_LIMIT_BYTES } from '../limits.ts';
-import { STOCK_TURN_CHANGES } from '../../domain/limits.ts';
+import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
 import {
   parseStockSync, type SentSync, selectValidChanges, syncRefused,
 } from '../../domain/catalogue/stock-sync.ts';
@@ -81,9 +81,9 @@ async function formatResults(
   { caller }: ApiRequest, judged: readonly EvaluatedChange[],
 ): Promise<string> {
   const parts: string[] = [];
-  for (let from = 0; from < judged.length; from += STOCK_TURN_CHANGES) {
+  for (let from = 0; from < judged.length; from += STOCK_SLICE_CHANGES) {
     await yieldToEventLoop();
-    const part = judged.slice(from, from + STOCK_TURN_CHANGES);
+    const part = judged.slice(from, from + STOCK_SLICE_CHANGES);
     parts.push(part.map((one) => `{${formatResult(caller.sellerId, one)}}`).join(','));
   }
   return parts.join(',');

@@ -22,7 +22,7 @@ export const resetPassword: Command = {
       const words = [account.sellerName, account.email, account.email.split('@')[0] ?? ''];
       const password = await readSecret(process.stdin, 'The new password', note);
       const parsed = parseNewPassword(password, words);
-      if ('fault' in parsed) throw new CommandFailure(`The new password: ${parsed.fault.detail}`);
+      if ('error' in parsed) throw new CommandFailure(`The new password: ${parsed.error.detail}`);
       await store.resetPassword(sellerId, await new Passwords().hash(parsed.value));
       return account.email;
     });

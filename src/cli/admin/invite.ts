@@ -1,5 +1,5 @@
 /** `seller invite`: a code by which somebody makes an account in the portal, once. */
-import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_LIFE_MS } from '../limits.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
 import { generateCode, hashCode } from '../../domain/access/human-code.ts';
 import { parseSellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
@@ -27,7 +27,7 @@ export const inviteSeller: Command = {
     }
     const isAnew = flags['anew'] !== undefined;
     if (isAnew && sellerId === undefined) throw new UsageError('--anew needs --seller.');
-    const expiresAt = Date.now() + INVITATION_LIFE_MS;
+    const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
     const open = sellerId === undefined ? withNewStore : withStore;
     const code = await open(dataFolder, async (store) => {
       if (sellerId !== undefined) {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { BACKUP_NOTES_LIMIT_CHARACTERS, BACKUP_STOP_TIMEOUT_MS } from '../limits.ts';
+import { BACKUP_STDERR_LIMIT_CHARACTERS, BACKUP_STOP_TIMEOUT_MS } from '../limits.ts';
 import type { BackupRun } from './backup-schedule.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -42,7 +42,7 @@ function lowerPriority(id: number): void {
 function collect(stream: NonNullable<ChildProcess['stdout']>): () => string {
   let text = '';
   stream.setEncoding('utf8').on('data', (more: string) => {
-    text = (text + more).slice(-BACKUP_NOTES_LIMIT_CHARACTERS);
+    text = (text + more).slice(-BACKUP_STDERR_LIMIT_CHARACTERS);
   });
   return () => text;
 }

@@ -1,7 +1,7 @@
 /** Backups that a server makes of its own accord: where, how often, and how many are kept. */
 import { setTimeout } from 'node:timers/promises';
 import {
-  BACKUP_INTERVAL_LEAST_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY, DEFAULT_BACKUPS_KEPT,
+  BACKUP_INTERVAL_MIN_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY, DEFAULT_BACKUPS_KEPT,
 } from '../limits.ts';
 import { parseDuration } from '../../domain/duration.ts';
 import { runBackup } from '../backup/backup-process.ts';
@@ -31,7 +31,7 @@ export function readBackups(
   const keep = readNumber(
     'backup-keep', flags['backup-keep'], DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT,
   );
-  if (every < BACKUP_INTERVAL_LEAST_MS) throw new UsageError('--backup-every takes 1s or more.');
+  if (every < BACKUP_INTERVAL_MIN_MS) throw new UsageError('--backup-every takes 1s or more.');
   if (keep === 0) throw new UsageError('--backup-keep takes 1 or more.');
   if (folder === undefined) return () => undefined;
   const seconds = `${every / 1000}s`;

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_PORT, INVITATION_LIFE_MS } from '../limits.ts';
+import { DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
 import {
   type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
 } from '../../domain/access/api-key.ts';
@@ -60,7 +60,7 @@ function createSeller(folder: string): Promise<Access> {
     const { id } = await store.createSeller(parseNewSeller('Demo shop', 'EUR'));
     const everything = { name: 'demo', scopes: [], addressRanges: [], expiresAt: undefined };
     await store.createKey(id, hashApiKey(key), parseNewApiKey(everything));
-    const expiresAt = Date.now() + INVITATION_LIFE_MS;
+    const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
     return { key, code: await makeInvitation(store, { sellerId: id, isFirst: false, expiresAt }) };
   });
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { App } from '../../app.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { isLoopback } from '../../domain/network-address.ts';
-import type { ConnectionFigures } from '../../http/server/connection-count.ts';
+import type { ConnectionMetrics } from '../../http/server/connection-count.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
@@ -51,7 +51,7 @@ interface OpenListening {
   readonly warnings: readonly string[];
   stop(): Promise<void>;
   /** Of all that it listens on. */
-  readMetrics(): ConnectionFigures;
+  readMetrics(): ConnectionMetrics;
 }
 
 /** @throws UsageError, and CommandFailure where the certificate cannot be used */
@@ -172,7 +172,7 @@ function renewOnSignal(
   return () => { process.off('SIGHUP', renew); };
 }
 
-function sumFigures(listeners: readonly Listener[]): ConnectionFigures {
+function sumFigures(listeners: readonly Listener[]): ConnectionMetrics {
   const sum = { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 };
   for (const listener of listeners) {
     const figures = listener.readMetrics();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createApp } from '../../app.ts';
 import {
-  DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT, SELLER_RATE_LIMIT_KEYS,
+  DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
 import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,7 +30,7 @@ export const serve: Command = {
     'seller-rate-limit': {
       value: 'N', isSetting: true,
       help: 'requests a minute with all keys of a seller, 0 is off (default: '
-        + `${SELLER_RATE_LIMIT_KEYS} times --rate-limit)`,
+        + `${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`,
     },
     'history-days': {
       value: 'N', isSetting: true,
@@ -49,11 +49,11 @@ export const serve: Command = {
     const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
     const rateLimitPerMinute = readNumber(
-      'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_LIMIT,
+      'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX,
     );
     const sellerRateLimitPerMinute = readNumber(
       'seller-rate-limit', flags['seller-rate-limit'],
-      rateLimitPerMinute * SELLER_RATE_LIMIT_KEYS, RATE_LIMIT_PER_MINUTE_LIMIT,
+      rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR, RATE_LIMIT_PER_MINUTE_MAX,
     );
     const historyDays = readNumber(
       'history-days', flags['history-days'], DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT,

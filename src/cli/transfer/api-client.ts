@@ -11,7 +11,7 @@ import {
 import { request as askSecurely } from 'node:https';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ANSWER_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+import { RESPONSE_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
 import { readRefusal } from './api-error.ts';
@@ -103,7 +103,7 @@ function open(
 ): ClientRequest {
   const target = new URL(url + path);
   const options = {
-    method, headers: { ...headers, 'x-api-key': key }, agent: false, timeout: ANSWER_TIMEOUT_MS,
+    method, headers: { ...headers, 'x-api-key': key }, agent: false, timeout: RESPONSE_TIMEOUT_MS,
   };
   const outgoing = target.protocol === 'https:'
     ? askSecurely(target, { ...options, rejectUnauthorized: true, minVersion: 'TLSv1.2' })

@@ -3,7 +3,7 @@
  * be any server: nothing is taken for what it should be, and nothing is shown as it came.
  */
 import type { IncomingMessage } from 'node:http';
-import { REFUSAL_LIMIT_BYTES } from '../limits.ts';
+import { ERROR_BODY_LIMIT_BYTES } from '../limits.ts';
 import { formatProblemType, PROBLEM_TYPE } from '../../http/response/problem.ts';
 import { CommandFailure, UsageError } from '../command.ts';
 import { TemporaryFailure } from './retry.ts';
@@ -81,7 +81,7 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   for await (const chunk of body) {
     chunks.push(chunk);
     sizeBytes += chunk.length;
-    if (sizeBytes > REFUSAL_LIMIT_BYTES) break;
+    if (sizeBytes > ERROR_BODY_LIMIT_BYTES) break;
   }
   return Buffer.concat(chunks).toString();
 }

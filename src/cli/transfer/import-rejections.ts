@@ -4,7 +4,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { FAILURES_FILES_LIMIT } from '../limits.ts';
+import { REJECTED_ROWS_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
@@ -85,7 +85,7 @@ export class RejectedRowsFile {
   #listPaths(): string[] {
     if (this.#chosenPath !== undefined) return [this.#chosenPath];
     const { path, format } = this.#source;
-    return Array.from({ length: FAILURES_FILES_LIMIT }, (_, index) =>
+    return Array.from({ length: REJECTED_ROWS_FILES_LIMIT }, (_, index) =>
       `${withoutEnding(path)}.failed${index === 0 ? '' : `-${index + 1}`}.${format}`);
   }
 }

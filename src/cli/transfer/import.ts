@@ -3,7 +3,7 @@
  * Idempotency-Key: so the report is of the whole file, and nothing of it is done twice.
  */
 import { randomUUID } from 'node:crypto';
-import { FAILURES_SHOWN, RETRY_POLICY } from '../limits.ts';
+import { REJECTED_ROWS_SHOWN, RETRY_POLICY } from '../limits.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
@@ -111,7 +111,7 @@ async function attempt(
       },
       async onFailure(row) {
         state = { ...state, failures: state.failures + 1 };
-        if (shown.length < FAILURES_SHOWN) shown.push(row);
+        if (shown.length < REJECTED_ROWS_SHOWN) shown.push(row);
         causes.add(row.faults);
         await failures.add(row);
       },

@@ -52,7 +52,7 @@ export function parseEmail(text: string): ParseResult<string> {
   const email = text.trim().toLowerCase();
   if (email.length <= EMAIL_LIMIT_CHARACTERS && EMAIL.test(email)) return { value: email };
   const detail = 'Write an e-mail address, such as anna@shop.example.';
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }
 
 /** `names` are what it may not consist of, such as the name of the shop. */
@@ -62,7 +62,7 @@ export function parseNewPassword(text: string, names: readonly string[]): ParseR
   if (length < PASSWORD_MIN_CODE_POINTS || length > PASSWORD_LIMIT_CODE_POINTS) {
     const range = `${PASSWORD_MIN_CODE_POINTS} to ${PASSWORD_LIMIT_CODE_POINTS}`;
     const detail = `Must have ${range} characters: a sentence of a few words is good.`;
-    return { fault: { code: 'length', detail } };
+    return { error: { code: 'length', detail } };
   }
   const isNamed = names.some((name) => name !== ''
     && password.toLowerCase().replaceAll(name.toLowerCase(), '').length < PASSWORD_MIN_CODE_POINTS
@@ -70,7 +70,7 @@ export function parseNewPassword(text: string, names: readonly string[]): ParseR
   const isPoor = new Set(password).size < DISTINCT_CHARACTERS_MIN || isSequence(password);
   if (!isNamed && !isPoor && !COMMON.test(password)) return { value: password };
   const detail = 'Is easy to guess. Take one that has nothing to do with you or the shop.';
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }
 
 /** One form for what looks the same, whatever keyboard it was typed on. */
@@ -86,7 +86,7 @@ export function parseLocale(text: string): ParseResult<string> {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error; // a text that is no locale at all
   }
-  return { fault: { code: 'format', detail: hint } };
+  return { error: { code: 'format', detail: hint } };
 }
 
 export function parseTimeZone(text: string): ParseResult<string> {
@@ -97,7 +97,7 @@ export function parseTimeZone(text: string): ParseResult<string> {
     if (!(error instanceof RangeError)) throw error; // a time zone that nobody knows
   }
   const detail = 'Write a time zone, such as Europe/Zurich or UTC.';
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }
 
 export function parseLowStock(text: string): ParseResult<number> {

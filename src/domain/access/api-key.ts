@@ -11,7 +11,7 @@ import { AppError, type Issue } from '../error.ts';
 import type { KeyId, SellerId } from '../id.ts';
 import { KEY_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
 import { isScope, type Scope, SCOPES } from './scope.ts';
-import { findTextFault } from '../text.ts';
+import { validateText } from '../text.ts';
 
 declare const brand: unique symbol;
 /** The secret itself. It is shown once and never stored, logged or put into an error. */
@@ -78,21 +78,21 @@ export function parseNewApiKey(input: {
   readonly expiresAt: number | undefined;
 }): NewApiKey {
   const { name, scopes, expiresAt } = input;
-  const fault = findTextFault(name, KEY_NAME_LIMIT_CODE_POINTS);
+  const error = validateText(name, KEY_NAME_LIMIT_CODE_POINTS);
   const unknown = scopes.find((scope) => !isScope(scope));
   const ranges = parseAddressRanges(input.addressRanges);
-  if (!fault && unknown === undefined && 'value' in ranges) {
+  if (!error && unknown === undefined && 'value' in ranges) {
     const granted = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
     return { name, scopes: granted, addressRanges: ranges.value, expiresAt };
   }
   const issues: Issue[] = [];
-  if (fault) issues.push({ pointer: '/name', ...fault });
+  if (error) issues.push({ pointer: '/name', ...error });
   if (unknown !== undefined) {
     const detail = `"${unknown}" is not a scope. Scopes: ${SCOPES.join(', ')}.`;
     issues.push({ pointer: '/scopes', code: 'format', detail });
   }
-  if ('fault' in ranges) issues.push({ pointer: '/allow', ...ranges.fault });
-  const first = fault ? `The key's name: ${fault.detail}` : issues[0]?.detail ?? '';
+  if ('error' in ranges) issues.push({ pointer: '/allow', ...ranges.error });
+  const first = error ? `The key's name: ${error.detail}` : issues[0]?.detail ?? '';
   throw new AppError('invalid_data', first, { issues });
 }
 

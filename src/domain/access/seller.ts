@@ -3,7 +3,7 @@ import { type Currency, findCurrency } from '../catalogue/currency.ts';
 import { AppError } from '../error.ts';
 import type { SellerId } from '../id.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../limits.ts';
-import { findTextFault } from '../text.ts';
+import { validateText } from '../text.ts';
 
 export interface NewSeller {
   /** 1..200 code points. */
@@ -23,8 +23,8 @@ export interface Seller extends NewSeller {
 
 /** @throws AppError `invalid_data` */
 export function parseNewSeller(name: string, currencyCode: string): NewSeller {
-  const fault = findTextFault(name, NAME_LIMIT_CODE_POINTS);
-  if (fault) throw new AppError('invalid_data', `The seller's name: ${fault.detail}`);
+  const error = validateText(name, NAME_LIMIT_CODE_POINTS);
+  if (error) throw new AppError('invalid_data', `The seller's name: ${error.detail}`);
   const currency = findCurrency(currencyCode);
   if (!currency) {
     const hint = 'Give an ISO 4217 code in capitals, such as EUR.';

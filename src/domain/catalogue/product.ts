@@ -10,7 +10,7 @@ import {
   STOCK_LIMIT,
 } from '../limits.ts';
 import { ObjectReader, type ParseResult, parseInteger, parseLine } from '../validation.ts';
-import { type ValidationError, findIdentifierFault, findReferenceFault } from '../text.ts';
+import { type ValidationError, validateIdentifier, validateReference } from '../text.ts';
 import { formatTime } from '../time.ts';
 
 declare const brand: unique symbol;
@@ -184,33 +184,33 @@ function pickRead({ name, category, sku, priceMinor, stock }: ReadMembers): Prod
 
 /** A reference to a product by its SKU, in normal form C. */
 export function parseSku(value: unknown): ParseResult<Sku> {
-  return readSku(value, findReferenceFault);
+  return readSku(value, validateReference);
 }
 
 /** A SKU to assign to a product. */
 function parseNewSku(value: unknown): ParseResult<Sku> {
-  return readSku(value, findIdentifierFault);
+  return readSku(value, validateIdentifier);
 }
 
 function readSku(
   value: unknown, findFault: (text: string, limitCodePoints: number) => ValidationError | undefined,
 ): ParseResult<Sku> {
-  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
+  if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
   const normalised = value.normalize('NFC');
-  const fault = findFault(normalised, SKU_LIMIT_CODE_POINTS);
+  const error = findFault(normalised, SKU_LIMIT_CODE_POINTS);
   // The cast is what this function proves.
-  return fault ? { fault } : { value: normalised as Sku };
+  return error ? { error } : { value: normalised as Sku };
 }
 
 function parsePrice(value: unknown, currency: Currency): ParseResult<number> {
-  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
   if (!(value >= 0 && value < PRICE_LIMIT)) {
-    return { fault: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
+    return { error: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
   }
   const minor = toMinorUnits(value, currency);
   if (minor === undefined) {
     const most = currency.decimals === 0 ? 'no decimals' : `at most ${currency.decimals} decimals`;
-    return { fault: { code: 'precision', detail: `Must have ${most} in ${currency.code}.` } };
+    return { error: { code: 'precision', detail: `Must have ${most} in ${currency.code}.` } };
   }
   return { value: minor + 0 }; // -0 + 0 is 0
 }

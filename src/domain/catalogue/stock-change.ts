@@ -90,7 +90,7 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
     const parsed = PARSERS.get(member)?.(record[member]) ?? UNKNOWN;
     if ('value' in parsed) members[member] = parsed.value;
     else if (issues.length < ISSUES_PER_CHANGE_LIMIT) {
-      issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.fault });
+      issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.error });
     }
   }
   // The parsers made its members.
@@ -101,7 +101,7 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
 }
 
 const UNKNOWN: ParseResult<never> = {
-  fault: {
+  error: {
     code: 'unknown',
     detail: `Is not a member of a change. It has: ${[...PARSERS.keys()].join(', ')}.`,
   },
@@ -121,7 +121,7 @@ function findContradiction(change: StockChange, hasSource: boolean): Issue | und
 
 function parseText(value: unknown): ParseResult<string> {
   if (typeof value === 'string') return { value };
-  return { fault: { code: 'type', detail: 'Must be a string.' } };
+  return { error: { code: 'type', detail: 'Must be a string.' } };
 }
 
 /** Why stock moves: 1..200 code points. */

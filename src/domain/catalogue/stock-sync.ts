@@ -1,7 +1,7 @@
 /** A call that changes the stock of many products. */
 import { AppError, type Issue } from '../error.ts';
 import {
-  ISSUES_PER_ANSWER_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_TURN_CHANGES,
+  ISSUES_PER_RESPONSE_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_SLICE_CHANGES,
 } from '../limits.ts';
 import { ObjectReader, type ParseResult, parseBoolean, parseLine } from '../validation.ts';
 import {
@@ -54,7 +54,7 @@ export async function parseStockSync(body: unknown): Promise<SentSync> {
   const sent: SentChange[] = [];
   for (const change of changes ?? []) {
     sent.push(parseStockChange(change, source !== undefined));
-    if (sent.length % STOCK_TURN_CHANGES === 0) await yieldToEventLoop();
+    if (sent.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
   }
   if (isComplete) assertNamed(sent);
   return {
@@ -75,12 +75,12 @@ function assertNamed(sent: readonly SentChange[]): void {
     for (const issue of one.issues) {
       issues.push({ ...issue, pointer: `${place}${issue.pointer ?? ''}` });
     }
-    if (issues.length >= ISSUES_PER_ANSWER_LIMIT) break;
+    if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
   if (issues.length === 0) return;
   const what = 'A full count has to name each product so that it can be read: what it does not '
     + 'name is set to 0. Nothing was changed.';
-  throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_ANSWER_LIMIT) });
+  throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
 }
 
 /** The call as far as it can be made. */
@@ -113,15 +113,15 @@ export const TOO_MUCH: Issue = {
 };
 
 function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
-  if (!Array.isArray(value)) return { fault: { code: 'type', detail: 'Must be an array.' } };
+  if (!Array.isArray(value)) return { error: { code: 'type', detail: 'Must be an array.' } };
   if (value.length <= STOCK_CHANGES_LIMIT) return { value };
   const most = STOCK_CHANGES_LIMIT.toLocaleString('en');
   const detail = `Must have at most ${most} changes. More can be sent as application/x-ndjson.`;
-  return { fault: { code: 'length', detail } };
+  return { error: { code: 'length', detail } };
 }
 
 function parsePercent(value: unknown): ParseResult<number> {
-  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
   if (value >= 0 && value <= 100) return { value };
-  return { fault: { code: 'range', detail: 'Must be from 0 to 100, in percent.' } };
+  return { error: { code: 'range', detail: 'Must be from 0 to 100, in percent.' } };
 }

@@ -9,7 +9,7 @@ import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,
 } from '../limits.ts';
 import { ObjectReader, type ParseResult } from '../validation.ts';
-import { type ValidationError, findTextFault } from '../text.ts';
+import { type ValidationError, validateText } from '../text.ts';
 import {
   type NewWebhook, type WebhookPatch, type WebhookStatus, WEBHOOK_STATUSES,
 } from './webhook.ts';
@@ -85,58 +85,58 @@ function readMembers(reader: ObjectReader): ReadMembers {
 async function noteUrl(
   reader: ObjectReader, url: string | undefined, checkUrl: CheckUrl,
 ): Promise<void> {
-  const fault = url === undefined ? undefined : await checkUrl(url);
-  if (fault) reader.note('url', fault);
+  const error = url === undefined ? undefined : await checkUrl(url);
+  if (error) reader.note('url', error);
 }
 
 function parseUrl(value: unknown): ParseResult<string> {
-  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
+  if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
   const url = value.length > WEBHOOK_URL_LIMIT_CHARACTERS ? value : URL.parse(value)?.href;
   if (url === undefined) {
     const detail = 'Must be an address such as https://shop.example/changes.';
-    return { fault: { code: 'format', detail } };
+    return { error: { code: 'format', detail } };
   }
   if (url.length <= WEBHOOK_URL_LIMIT_CHARACTERS) return { value: url };
   const detail = `Must have at most ${WEBHOOK_URL_LIMIT_CHARACTERS} characters.`;
-  return { fault: { code: 'length', detail } };
+  return { error: { code: 'length', detail } };
 }
 
 function parseDescription(value: unknown): ParseResult<string> {
   if (value === '') return { value };
-  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
-  const fault = findTextFault(value, WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS);
-  return fault ? { fault } : { value };
+  if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
+  const error = validateText(value, WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS);
+  return error ? { error } : { value };
 }
 
 /** Each type once, in the order of the list of all. */
 function parseTypes(value: unknown): ParseResult<readonly ChangeType[] | null> {
   if (value === null) return { value };
   if (!Array.isArray(value)) {
-    return { fault: { code: 'type', detail: 'Must be an array, or null for all types.' } };
+    return { error: { code: 'type', detail: 'Must be an array, or null for all types.' } };
   }
   const types = CHANGE_TYPES.filter((type) => value.includes(type));
   const isKnown = value.every((type) => CHANGE_TYPES.some((known) => known === type));
   if (types.length > 0 && isKnown) return { value: types };
   const detail = `Must name some of ${CHANGE_TYPES.join(', ')}; or be null for all types.`;
-  return { fault: { code: 'format', detail } };
+  return { error: { code: 'format', detail } };
 }
 
 function parseStatus(value: unknown): ParseResult<WebhookStatus> {
   const status = WEBHOOK_STATUSES.find((known) => known === value);
   if (status) return { value: status };
-  return { fault: { code: 'format', detail: `Must be ${WEBHOOK_STATUSES.join(' or ')}.` } };
+  return { error: { code: 'format', detail: `Must be ${WEBHOOK_STATUSES.join(' or ')}.` } };
 }
 
 function parsePosition(value: unknown, catalogue: number): ParseResult<number> {
-  if (typeof value !== 'number') return { fault: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
   if (Number.isInteger(value) && value >= 0 && value <= catalogue) return { value: value + 0 };
   const detail = `Must be a whole number from 0 to ${catalogue}, where the catalogue stands.`;
-  return { fault: { code: 'range', detail } };
+  return { error: { code: 'range', detail } };
 }
 
 function parseOverlap(value: unknown): ParseResult<number> {
-  if (typeof value !== 'string') return { fault: { code: 'type', detail: 'Must be a string.' } };
+  if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
   const durationMs = findDuration(value);
   if (durationMs !== undefined) return { value: durationMs };
-  return { fault: { code: 'format', detail: DURATION_HINT } };
+  return { error: { code: 'format', detail: DURATION_HINT } };
 }

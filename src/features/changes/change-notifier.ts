@@ -3,7 +3,7 @@
  * piece of the history once for all who ask for the same in one turn: many streams of one seller
  * cost little more than one.
  */
-import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_TURN_WAITERS } from './limits.ts';
+import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS } from './limits.ts';
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
@@ -114,12 +114,12 @@ export class ChangeNotifier {
     const seller = await this.#store.findSeller(first.sellerId).catch(() => undefined);
     const position = seller?.position ?? Infinity;
     const woken = waiters.filter((waiter) => position > waiter.position);
-    for (let from = 0; from < woken.length; from += WAKE_TURN_WAITERS) {
+    for (let from = 0; from < woken.length; from += WAKE_SLICE_WAITERS) {
       if (from > 0) await yieldToEventLoop();
       // A piece of this turn may be older. Whoever was woken and found it again would wait again,
       // be woken again, and so on in the same turn for ever.
       this.#pieces.clear();
-      for (const waiter of woken.slice(from, from + WAKE_TURN_WAITERS)) waiter.wake(true);
+      for (const waiter of woken.slice(from, from + WAKE_SLICE_WAITERS)) waiter.wake(true);
     }
   }
 }

@@ -13,4 +13,4 @@ export const STREAM_RETRY_MS = 1_000;
 /** Those who wait for changes are woken no more often than this, however many there are. */
 export const WAKE_INTERVAL_MS = 15;
 /** Those who are woken in one turn of the event loop. */
-export const WAKE_TURN_WAITERS = 100;
+export const WAKE_SLICE_WAITERS = 100;

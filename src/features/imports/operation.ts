@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of the import. */
-import { IMPORT_UNIT_ROWS } from '../../transfer/limits.ts';
+import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import type { Operation } from '../../api/description/operation.ts';
@@ -19,13 +19,13 @@ const summary = {
 export const importProductsOperation: Operation = {
   id: 'importProducts',
   summary: 'Import a file of products',
-  description: 'Takes a file of any length and answers while it reads. Rows are written in units '
-    + `of up to ${IMPORT_UNIT_ROWS}, and a row that fails leaves the others as they are. Where the `
-    + 'import breaks off, what was written stays, and the same file can be sent again. A member '
-    + 'that a row leaves out or has blank keeps its value in an existing product. Columns of '
-    + 'exports of Shopify, WooCommerce and Magento are recognised. A fault of the whole file is a '
-    + 'problem with its status when it shows at once, and the last line of the answer when it '
-    + 'shows later.',
+  description: 'Takes a file of any length and answers while it reads. Rows are written in '
+    + `batches of up to ${IMPORT_BATCH_ROWS}, and a row that fails leaves the others as they are. `
+    + 'Where the import breaks off, what was written stays, and the same file can be sent again. '
+    + 'A member that a row leaves out or has blank keeps its value in an existing product. '
+    + 'Columns of exports of Shopify, WooCommerce and Magento are recognised. A fault of the '
+    + 'whole file is a problem with its status when it shows at once, and the last line of the '
+    + 'answer when it shows later.',
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [NDJSON_TYPE]: {

@@ -5,7 +5,7 @@
  */
 import type { Issue } from '../../domain/error.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, ISSUES_PER_ANSWER_LIMIT, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT,
+  CATEGORY_LIMIT_CODE_POINTS, ISSUES_PER_RESPONSE_LIMIT, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT,
   SKU_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import type { ProductField } from '../../domain/catalogue/product-fields.ts';
@@ -68,7 +68,7 @@ const problem = {
     type: 'string', pattern: '^urn:uuid:[0-9a-f-]{36}$',
     description: 'Finds a failure of the server in its log.',
   },
-  errors: { type: 'array', maxItems: ISSUES_PER_ANSWER_LIMIT, items: refer('Issue') },
+  errors: { type: 'array', maxItems: ISSUES_PER_RESPONSE_LIMIT, items: refer('Issue') },
 };
 
 const issueCodes: Readonly<Record<Issue['code'], string>> = {

@@ -1,40 +1,40 @@
 /** The limits of the portal alone: of its sign-in, its pages and its imports. */
 
 /** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
-export const PASSWORD_HASHES_AT_ONCE_LIMIT = 2;
-export const PASSWORD_HASHES_QUEUE_LIMIT = 32;
+export const CONCURRENT_PASSWORD_HASHES_LIMIT = 2;
+export const PASSWORD_HASH_QUEUE_LIMIT = 32;
 /** Those of one account whose owner is signed in, and is asked again. */
-export const PASSWORD_CHECKS_PER_ACCOUNT_LIMIT = 2;
+export const CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT = 2;
 /** Refused sign-ins a minute from one address, and of one account from wherever, ... */
-export const SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
+export const FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE = 30;
 /** ... or from a browser that the account has used before, which has a count of its own. */
-export const SIGN_INS_REFUSED_LIMIT = 10;
+export const FAILED_SIGN_INS_LIMIT = 10;
 export const SIGN_IN_WINDOW_MS = 15 * 60 * 1000;
 /** Wrong one-time passwords: with three good ones in a million, a hundredth to guess in a year. */
-export const TOTP_REFUSED_LIMIT = 10;
+export const FAILED_TOTP_LIMIT = 10;
 export const TOTP_WINDOW_MS = 24 * 60 * 60 * 1000;
 /** From the password of a sign-in to its code; from a new secret to the code that confirms it. */
-export const SECOND_STEP_LIFE_MS = 5 * 60 * 1000;
+export const TWO_FACTOR_LIFE_MS = 5 * 60 * 1000;
 export const NEW_TOTP_LIFE_MS = 30 * 60 * 1000;
 export const RECOVERY_CODES = 10;
 /** Drafts of forms whose session has ended: how long they are valid, and their maximum size. */
 export const DRAFT_LIFE_MS = 60 * 60 * 1000;
 export const DRAFT_LIMIT_BYTES = 24 * 1024;
 /** How often the log takes down that a sign-in to an account was refused. */
-export const REFUSALS_NOTED_PER_MINUTE = 1;
+export const LOGGED_FAILED_SIGN_INS_PER_MINUTE = 1;
 /** How long a browser is known to an account after it signed in. */
 export const DEVICE_LIFE_MS = 365 * 24 * 60 * 60 * 1000;
 /** Shops opened from one address without an invitation, where anybody may open one. */
-export const JOINS_PER_ADDRESS_PER_HOUR = 10;
+export const REGISTRATIONS_PER_ADDRESS_PER_HOUR = 10;
 /** Requests a minute: of one session, and of one address that is not signed in. */
 export const PORTAL_REQUESTS_PER_MINUTE = 600;
-export const PORTAL_OPEN_REQUESTS_PER_MINUTE = 120;
+export const PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE = 120;
 /** What is kept of the name of a browser, and heeded of the languages that it asks for. */
 export const USER_AGENT_LIMIT_CHARACTERS = 200;
 export const ACCEPT_LANGUAGE_LIMIT_CHARACTERS = 200;
 /** Longer ones are not opened. */
 export const DEVICE_COOKIE_LIMIT_CHARACTERS = 400;
-export const SECOND_STEP_COOKIE_LIMIT_CHARACTERS = 4_000;
+export const TWO_FACTOR_COOKIE_LIMIT_CHARACTERS = 4_000;
 
 /** Rows of a list on one page of the portal, which stays below 50 KiB whatever is in them. */
 export const PORTAL_PAGE_ROWS = 25;
@@ -57,17 +57,17 @@ export const OVERVIEW_DAYS = 30;
 export const LOW_STOCK_SHOWN = 10;
 export const LOW_STOCK_COUNT_LIMIT = 10_000;
 /** Tries to save a product whose stock moves at the same time. */
-export const EDIT_TRIES_LIMIT = 10;
+export const EDIT_ATTEMPTS_LIMIT = 10;
 /** Changes that a page catches up with; with more it is told that it missed some. */
 export const LIVE_CATCH_UP_LIMIT = 1_000;
 
 /** A file that is uploaded to the portal, and how fast it has to come, after a time of grace. */
 export const UPLOAD_LIMIT_BYTES = 256 * 1024 * 1024;
-export const UPLOAD_PACE_BYTES_PER_SECOND = 16 * 1024;
+export const UPLOAD_MIN_RATE_BYTES_PER_SECOND = 16 * 1024;
 export const UPLOAD_GRACE_MS = 30_000;
 /** Uploads under way, in all and of one seller. */
-export const UPLOADS_AT_ONCE_LIMIT = 8;
-export const UPLOADS_PER_SELLER_LIMIT = 2;
+export const CONCURRENT_UPLOADS_LIMIT = 8;
+export const CONCURRENT_UPLOADS_PER_SELLER_LIMIT = 2;
 /**
  * Imports of the portal that are remembered, and whose files are kept, in all and of one seller:
  * more than may be under way, so that there is always one to forget for the next.
@@ -80,7 +80,7 @@ export const UPLOADS_KEPT_LIMIT_BYTES = 4 * 1024 * 1024 * 1024;
 export const IMPORT_LIFE_MS = 24 * 60 * 60 * 1000;
 export const IMPORT_SWEEP_INTERVAL_MS = 60 * 60 * 1000;
 /** Of its refused rows, in the file for the seller. */
-export const REFUSED_ROWS_LIMIT_BYTES = 64 * 1024 * 1024;
+export const REJECTED_ROWS_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Rows that a preview looks at. */
 export const PREVIEW_ROWS_LIMIT = 500_000;
 /** Of a preview: products that would be changed, their members, and rows that would be refused. */

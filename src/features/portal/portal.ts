@@ -78,14 +78,14 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     async answer(page, services) {
       portal ??= makePortal(services);
       if (page.path === '/') {
-        page.passage.route = '/';
+        page.record.route = '/';
         return redirect(linkTo(services.prefix, '/'));
       }
       try {
         const site = resolveOrigin(describeClient(page.request), baseUrl);
         return await answerVisit(page, portal, site, { router, rates });
       } catch (error) {
-        page.passage.code = findCode(error);
+        page.record.code = findCode(error);
         const link = (path: string): string => linkTo(services.prefix, path);
         return renderRefusal(error, portal, { link, site: NO_SITE });
       }
@@ -118,12 +118,12 @@ interface Serving {
 async function answerVisit(
   page: PortalRequest, portal: Portal, site: PortalOrigin, { router, rates }: Serving,
 ): Promise<Reply> {
-  const { request, path, passage } = page;
+  const { request, path, record } = page;
   const token = readSessionToken(request.headers.cookie);
   const visitor = token === undefined
     ? undefined : await findVisitor(portal.store, token, portal.clock(), (error) =>
       portal.report({ id: 'session-seen', error }));
-  passage.sellerId = visitor?.account.sellerId;
+  record.sellerId = visitor?.account.sellerId;
   // The token of an ended session is ignored.
   const known = visitor ? token : readVisitSecret(request.headers.cookie);
   const fresh = known === undefined ? makeVisitSecret() : undefined;
@@ -134,14 +134,14 @@ async function answerVisit(
   try {
     if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, page, visitor);
     const { route, parameters } = router.find(request.method ?? '', below);
-    passage.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
+    record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
     if (route.method === 'POST') assertSameOrigin(request.headers, site.origin);
     const asked = { ...open, parameters };
     const reply = await answerPage(route, asked, portal, { secret: known, router });
     return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
       : reply;
   } catch (error) {
-    passage.code = findCode(error);
+    record.code = findCode(error);
     return renderRefusal(error, portal, visitor ? describeOwn(open, visitor, portal) : open);
   }
 }
@@ -151,13 +151,13 @@ interface Found extends Pick<AnonymousPageRequest, 'site' | 'path' | 'visitor'> 
 }
 
 function describeVisit(
-  { request, response, passage, query, address, disconnectSignal }: PortalRequest,
+  { request, response, record, query, address, disconnectSignal }: PortalRequest,
   { prefix }: Services,
   found: Found,
 ): AnonymousPageRequest {
   const { site, path, visitor, secret } = found;
   return {
-    request, response, passage, site, path, visitor, address, disconnectSignal,
+    request, response, record, site, path, visitor, address, disconnectSignal,
     parameters: {},
     headers: request.headers,
     query: new URLSearchParams(query),
@@ -242,7 +242,7 @@ function describeOwn(
   const openStream = streams.openerFor({
     key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
     response: visit.response,
-    passage: visit.passage,
+    record: visit.record,
     reauthorize: () => assertSignedIn(own),
   });
   return { ...own, openStream };

@@ -35,7 +35,7 @@ export interface AnonymousPageRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Collects what becomes known about the request. */
-  readonly passage: RequestRecord;
+  readonly record: RequestRecord;
   readonly headers: IncomingHttpHeaders;
   /** Path of the page, below `/portal`. */
   readonly path: string;

@@ -6,9 +6,9 @@ export const LOG_BUFFER_LIMIT_CHARACTERS = 1024 * 1024;
 export const LOG_CLOSE_TIMEOUT_MS = 1_000;
 
 /** By which the times of requests are counted. */
-export const REQUEST_BOUNDS_SECONDS: readonly number[] =
+export const REQUEST_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** How often it is looked how late the event loop is, and by which that is counted. */
-export const EVENT_LOOP_LOOK_INTERVAL_MS = 20;
-export const EVENT_LOOP_BOUNDS_SECONDS: readonly number[] =
+export const EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS = 20;
+export const EVENT_LOOP_DELAY_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];

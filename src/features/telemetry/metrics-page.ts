@@ -20,10 +20,10 @@ const METHODS = ['GET', 'HEAD'];
 /** The page for whoever has the token. */
 export function guardMetrics(
   list: ListFamilies, token: string,
-): (request: IncomingMessage, passage: RequestRecord) => Promise<Reply> {
+): (request: IncomingMessage, record: RequestRecord) => Promise<Reply> {
   const digest = hash(token);
-  return async (request, passage) => {
-    passage.route = '/metrics';
+  return async (request, record) => {
+    record.route = '/metrics';
     if (isFromWebPage(request.headers)) return rejectWebPage();
     const { authorization } = request.headers;
     const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];

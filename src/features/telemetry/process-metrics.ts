@@ -4,22 +4,22 @@
  * it is reset.
  */
 import { readdir } from 'node:fs/promises';
-import { EVENT_LOOP_BOUNDS_SECONDS, EVENT_LOOP_LOOK_INTERVAL_MS } from './limits.ts';
+import { EVENT_LOOP_DELAY_BUCKETS_SECONDS, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS } from './limits.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import { type Family, listSamples, single } from './prometheus.ts';
 
 export class ProcessMetrics {
-  readonly #delays = new Histogram(EVENT_LOOP_BOUNDS_SECONDS);
+  readonly #delays = new Histogram(EVENT_LOOP_DELAY_BUCKETS_SECONDS);
   readonly #timer: NodeJS.Timeout;
   #lookedAt = performance.now();
 
   constructor() {
     this.#timer = setInterval(() => {
       const now = performance.now();
-      const delayMs = now - this.#lookedAt - EVENT_LOOP_LOOK_INTERVAL_MS;
+      const delayMs = now - this.#lookedAt - EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS;
       this.#delays.add(Math.max(delayMs, 0) / 1_000);
       this.#lookedAt = now;
-    }, EVENT_LOOP_LOOK_INTERVAL_MS).unref();
+    }, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS).unref();
   }
 
   close(): void {
@@ -41,7 +41,8 @@ export class ProcessMetrics {
       },
       {
         name: 'event_loop_delay_seconds', type: 'histogram',
-        help: `How late a timer of ${EVENT_LOOP_LOOK_INTERVAL_MS} ms was: what others wait.`,
+        help: `How late a timer of ${EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS} ms was: what others `
+          + 'wait.',
         samples: listSamples(this.#delays.read()),
       },
     ];

@@ -2,7 +2,7 @@
  * Counts requests by route. There are as many figures as there are routes, methods and statuses,
  * whatever clients send: none is counted by seller, key or address.
  */
-import { REQUEST_BOUNDS_SECONDS } from './limits.ts';
+import { REQUEST_DURATION_BUCKETS_SECONDS } from './limits.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { type Family, listSamples } from './prometheus.ts';
@@ -66,7 +66,7 @@ export class RequestMetrics {
   #find(route: string): RouteFigures {
     const known = this.#routes.get(route);
     if (known) return known;
-    const durations = new Histogram(REQUEST_BOUNDS_SECONDS);
+    const durations = new Histogram(REQUEST_DURATION_BUCKETS_SECONDS);
     const made = { durations, requests: new Map(), sentBytes: 0, incomplete: 0 };
     this.#routes.set(route, made);
     return made;

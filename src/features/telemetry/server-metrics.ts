@@ -1,5 +1,5 @@
 /** All figures of a server, gathered from its parts when somebody asks. */
-import type { ConnectionFigures } from '../../http/server/connection-count.ts';
+import type { ConnectionMetrics } from '../../http/server/connection-count.ts';
 import type { StoreMetrics } from '../../store/store-metrics.ts';
 import type { Log } from './log.ts';
 import type { ProcessMetrics } from './process-metrics.ts';
@@ -16,7 +16,7 @@ interface MetricsSources {
   readonly server: {
     /** Requests that are not answered yet. */
     inFlightCount(): number;
-    readConnections(): ConnectionFigures;
+    readConnections(): ConnectionMetrics;
     readStore(): Promise<StoreMetrics>;
     /** Undefined where none are sent. */
     readonly readWebhooks: (() => WebhookFigures) | undefined;
@@ -61,7 +61,7 @@ export async function listFamilies(sources: MetricsSources): Promise<Family[]> {
 }
 
 function listConnections(
-  { open, receivedBytes, sentBytes, unreadable }: ConnectionFigures,
+  { open, receivedBytes, sentBytes, unreadable }: ConnectionMetrics,
 ): Family[] {
   return [
     single('http_connections', 'gauge', 'Connections that are open.', open),

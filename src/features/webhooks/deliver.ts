@@ -6,7 +6,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { WEBHOOK_ANSWER_LIMIT_BYTES } from './limits.ts';
+import { WEBHOOK_RESPONSE_LIMIT_BYTES } from './limits.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
@@ -53,7 +53,7 @@ export async function deliver(
     const url = new URL(delivery.url);
     const target = await findTarget(url, sending.policy, (name) =>
       sending.lookups.resolve(name, delivery, signal));
-    if ('fault' in target) return finish(undefined, `not sent: ${target.fault}`);
+    if ('error' in target) return finish(undefined, `not sent: ${target.error}`);
     const status = await post(url, target.addresses, delivery, signal);
     if (status < 100) return finish(undefined, 'the answer is not HTTP'); // RFC 9110 section 15
     return finish(status, isSuccess(status) ? 'delivered' : `answered ${status}`);
@@ -108,7 +108,7 @@ function post(
       let sizeBytes = 0;
       response.on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
-        if (sizeBytes > WEBHOOK_ANSWER_LIMIT_BYTES) request.destroy();
+        if (sizeBytes > WEBHOOK_RESPONSE_LIMIT_BYTES) request.destroy();
       });
       response.on('error', finish); // of what is thrown away
     });

@@ -5,7 +5,7 @@
  * and so do all endpoints that fail together.
  */
 import { lookup } from 'node:dns/promises';
-import { WEBHOOK_LOOKUPS_AT_ONCE } from './limits.ts';
+import { CONCURRENT_DNS_LOOKUPS_LIMIT } from './limits.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Address } from './target.ts';
 
@@ -55,7 +55,7 @@ export class DnsResolver {
 
   #next(): void {
     this.#waiting = this.#waiting.filter(({ signal }) => !signal.aborted);
-    while (this.#inFlight.size < WEBHOOK_LOOKUPS_AT_ONCE) {
+    while (this.#inFlight.size < CONCURRENT_DNS_LOOKUPS_LIMIT) {
       const index = this.#waiting.findIndex((job) => this.#mayStart(job));
       const [job] = index < 0 ? [] : this.#waiting.splice(index, 1);
       if (!job) return;

@@ -3,7 +3,7 @@
  * kept before it is sent, so that after a failure, or the end of this process, the same changes go
  * out under the same id.
  */
-import { WEBHOOK_MESSAGES_IN_A_ROW } from './limits.ts';
+import { WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT } from './limits.ts';
 import type { WebhookReference } from '../../domain/id.ts';
 import type { Webhook, WebhookMessage, WebhookStep } from '../../domain/webhooks/webhook.ts';
 import type { Store } from '../../store/store.ts';
@@ -38,7 +38,7 @@ export async function sendToEndpoint(
   reference: WebhookReference, options: EndpointOptions,
 ): Promise<void> {
   const { store, stop } = options;
-  for (let n = 0; n < WEBHOOK_MESSAGES_IN_A_ROW && !stop.aborted; n += 1) {
+  for (let n = 0; n < WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT && !stop.aborted; n += 1) {
     // Each time, for it may have been changed: its address, its types, its status.
     const webhook = await store.findWebhook(reference);
     const seller = await store.findSeller(reference.sellerId);

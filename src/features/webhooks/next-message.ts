@@ -2,7 +2,9 @@
  * Where an endpoint goes on: which changes its next message holds, and when a failed one is tried
  * again.
  */
-import { WEBHOOK_CHANGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_BACKOFF } from './limits.ts';
+import {
+  WEBHOOK_MESSAGE_CHANGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_BACKOFF,
+} from './limits.ts';
 import { retryDelayMs } from '../../runtime/backoff.ts';
 import type { Change } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
@@ -65,7 +67,7 @@ async function listChanges(
   store: Store, { sellerId, types }: Webhook, after: number,
 ): Promise<ChangePage | undefined> {
   try {
-    const query = { after, limit: WEBHOOK_CHANGES_LIMIT, types: types ?? undefined };
+    const query = { after, limit: WEBHOOK_MESSAGE_CHANGES_LIMIT, types: types ?? undefined };
     return await store.listChanges(sellerId, query);
   } catch (error) {
     if (error instanceof AppError && error.code === 'history_pruned') return undefined;

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of webhooks. */
-import { WEBHOOK_CHANGES_LIMIT } from './limits.ts';
+import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../store/limits.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../api/media-types.ts';
@@ -53,8 +53,8 @@ export const createWebhookOperation: Operation = {
   id: 'createWebhook',
   summary: 'Create a webhook',
   description: `Up to ${WEBHOOKS_PER_SELLER_LIMIT}. Every change from now on is sent to the `
-    + `address by POST, in order and at least once, up to ${WEBHOOK_CHANGES_LIMIT} in one message. `
-    + 'The answer has the secret that signs the messages: keep it, it is told this once.',
+    + `address by POST, in order and at least once, up to ${WEBHOOK_MESSAGE_CHANGES_LIMIT} in one `
+    + 'message. The answer has the secret that signs the messages: keep it, it is told this once.',
   requestHeaders: ['IdempotencyKey'],
   request: {
     [JSON_TYPE]: { schema: refer('NewWebhook'), example: { url, description, types } },

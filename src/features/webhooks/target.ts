@@ -24,7 +24,7 @@ export interface Address {
 type Resolve = (name: string) => Promise<readonly Address[]>;
 
 /** Where to connect to, or why not. */
-type Target = { readonly addresses: readonly Address[] } | { readonly fault: string };
+type Target = { readonly addresses: readonly Address[] } | { readonly error: string };
 
 const PORTS: Readonly<Record<string, readonly string[]>> = {
   'https:': ['', '443', '8443'],
@@ -49,17 +49,17 @@ const REFUSED_IPV6 = listOf('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', 
 export async function findTarget(
   url: URL, policy: TargetPolicy, resolve: Resolve,
 ): Promise<Target> {
-  const fault = findUrlFault(url, policy);
-  if (fault !== undefined) return { fault };
+  const error = findUrlFault(url, policy);
+  if (error !== undefined) return { error };
   const host = hostOf(url);
   const family = isIP(host);
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }];
-  if (addresses.length === 0) return { fault: 'its name has no address' };
+  if (addresses.length === 0) return { error: 'its name has no address' };
   const isAllowed = policy.allowPrivate
     || addresses.every(({ address }) => isPublicAddress(address));
   if (isAllowed) return { addresses };
   // Which address it is would tell of the network that the server stands in.
-  return { fault: 'it leads to an address that is not of the public Internet' };
+  return { error: 'it leads to an address that is not of the public Internet' };
 }
 
 /** The host of an address as a socket takes it: IPv6 without brackets. */

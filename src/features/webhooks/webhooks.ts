@@ -3,7 +3,7 @@
  * once, which is to check an address and to send a test. Nothing else leads into this folder.
  */
 import {
-  WEBHOOK_LOOKUP_TIMEOUT_MS, WEBHOOK_TESTS_AT_ONCE_LIMIT, WEBHOOK_TESTS_PER_SELLER_LIMIT,
+  WEBHOOK_DNS_TIMEOUT_MS, CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
   WEBHOOK_TIMEOUT_MS,
 } from './limits.ts';
 import { AppError } from '../../domain/error.ts';
@@ -61,7 +61,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   const { store } = options;
   const stop = new AbortController();
   const tests = new ConcurrencyLimiter<SellerId>('test messages', {
-    all: WEBHOOK_TESTS_AT_ONCE_LIMIT, perOwner: WEBHOOK_TESTS_PER_SELLER_LIMIT,
+    all: CONCURRENT_WEBHOOK_TESTS_LIMIT, perOwner: CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
   });
   const endpoint: EndpointOptions = {
     store,
@@ -102,13 +102,13 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 async function checkUrl(
   sellerId: SellerId, text: string, { policy, lookups, stop }: EndpointOptions,
 ): Promise<ValidationError | undefined> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(WEBHOOK_LOOKUP_TIMEOUT_MS)]);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(WEBHOOK_DNS_TIMEOUT_MS)]);
   const fail = (why: string): ValidationError =>
     ({ code: 'target', detail: `Nothing can be sent there: ${why}.` });
   try {
     const target = await findTarget(new URL(text), policy, (name) =>
       lookups.resolve(name, { sellerId, isFailing: false }, signal));
-    return 'fault' in target ? fail(target.fault) : undefined;
+    return 'error' in target ? fail(target.error) : undefined;
   } catch (error) {
     return fail(signal.aborted ? 'its name cannot be looked up now' : describeFailure(error));
   }

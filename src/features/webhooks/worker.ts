@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import {
-  WEBHOOK_CLAIM_INTERVAL_MS, WEBHOOK_LOOK_INTERVAL_MS, WEBHOOK_PAUSE_MS, WEBHOOK_SLOTS_LIMIT,
-  WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS,
+  WEBHOOK_LOCK_INTERVAL_MS, WEBHOOK_POLL_INTERVAL_MS, WEBHOOK_STORE_ERROR_PAUSE_MS,
+  CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT, WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS,
 } from './limits.ts';
 import type { Webhook } from '../../domain/webhooks/webhook.ts';
 import type { ErrorReport } from '../../http/response/problem.ts';
@@ -75,13 +75,13 @@ export class WebhookWorker {
   /** Looks for endpoints in so long, or later where the last look was only just. */
   #schedulePoll(waitMs: number): void {
     const now = performance.now();
-    const at = Math.max(now + waitMs, this.#lookedAt + WEBHOOK_LOOK_INTERVAL_MS);
+    const at = Math.max(now + waitMs, this.#lookedAt + WEBHOOK_POLL_INTERVAL_MS);
     if (at >= this.#timerAt || this.#options.stop.aborted) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
     const wake = (): void => {
       this.#timerAt = Infinity;
-      if (this.#look) this.#schedulePoll(WEBHOOK_LOOK_INTERVAL_MS);
+      if (this.#look) this.#schedulePoll(WEBHOOK_POLL_INTERVAL_MS);
       else this.#look = this.#dispatchDue().finally(() => { this.#look = undefined; });
     };
     this.#timer = setTimeout(wake, Math.min(at - now, LONGEST_WAIT_MS)).unref();
@@ -98,7 +98,7 @@ export class WebhookWorker {
       if (retryAt !== undefined) this.#schedulePoll(retryAt - now);
     } catch (error) {
       this.#note(error);
-      this.#schedulePoll(WEBHOOK_PAUSE_MS);
+      this.#schedulePoll(WEBHOOK_STORE_ERROR_PAUSE_MS);
     }
   }
 
@@ -136,8 +136,10 @@ export class WebhookWorker {
       const found = await store.listDueWebhooks({ at, isFailing, limit: places + taken });
       return found.filter((webhook) => !this.#inFlight.has(nameOf(webhook))).slice(0, places);
     };
-    const free = WEBHOOK_SLOTS_LIMIT - taken;
-    const again = await find(true, Math.min(free, Math.floor(WEBHOOK_SLOTS_LIMIT / 2) - failing));
+    const free = CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT - taken;
+    const again = await find(
+      true, Math.min(free, Math.floor(CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT / 2) - failing),
+    );
     return [...again, ...await find(false, free - again.length)];
   }
 
@@ -148,9 +150,9 @@ export class WebhookWorker {
     if (waitMs <= 0) {
       this.#release = await this.#options.store.acquireDeliveryLock();
       if (this.#release) return true;
-      this.#claimAt = performance.now() + WEBHOOK_CLAIM_INTERVAL_MS;
+      this.#claimAt = performance.now() + WEBHOOK_LOCK_INTERVAL_MS;
     }
-    this.#schedulePoll(Math.max(waitMs, 0) || WEBHOOK_CLAIM_INTERVAL_MS);
+    this.#schedulePoll(Math.max(waitMs, 0) || WEBHOOK_LOCK_INTERVAL_MS);
     return false;
   }
 
@@ -170,7 +172,7 @@ export class WebhookWorker {
     } catch (error) {
       // The store is at fault, and will be again if it is asked at once.
       this.#note(error);
-      setTimeout(finish, WEBHOOK_PAUSE_MS).unref();
+      setTimeout(finish, WEBHOOK_STORE_ERROR_PAUSE_MS).unref();
     }
   }
 

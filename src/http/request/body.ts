@@ -6,12 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
-import { recode } from './content-coding.ts';
+import { pipeThroughZlib } from './content-coding.ts';
 import { parseJson, parseLargeJson } from './json.ts';
 import {
-  BODY_LIMIT_BYTES, GZIP_FREE_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
+  BODY_LIMIT_BYTES, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
 } from '../limits.ts';
-import { readPaced } from './minimum-rate.ts';
+import { readWithMinimumRate } from './minimum-rate.ts';
 
 /** A body of any length: read once, and no faster than its reader takes it. */
 export interface BodyStream {
@@ -56,7 +56,7 @@ export function openBody(request: IncomingMessage, consumes: readonly string[]):
   const mediaType = readMediaType(request, consumes);
   assertUnread(request);
   const coding = readCoding(request);
-  if (coding === 'identity') return { mediaType, chunks: readPaced(request) };
+  if (coding === 'identity') return { mediaType, chunks: readWithMinimumRate(request) };
   if (coding === 'gzip') return { mediaType, chunks: decompress(request) };
   const detail = 'Send the body as it is, or compressed with "content-encoding: gzip".';
   throw new AppError('unsupported_media_type', detail);
@@ -141,17 +141,17 @@ function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void
 async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
   let [seenBytes, madeBytes] = [0, 0];
   async function* count(): AsyncGenerator<Uint8Array, void, void> {
-    for await (const chunk of readPaced(request)) {
+    for await (const chunk of readWithMinimumRate(request)) {
       seenBytes += chunk.length;
       yield chunk;
     }
   }
   try {
-    for await (const chunk of recode(count(), createGunzip())) {
+    for await (const chunk of pipeThroughZlib(count(), createGunzip())) {
       // A little that has come may become very much: nobody works on for a client that is gone.
       if (request.socket.destroyed) throw new AppError('invalid_data', 'The body broke off.');
       madeBytes += chunk.length;
-      if (madeBytes > GZIP_FREE_BYTES && madeBytes > seenBytes * GZIP_RATIO_LIMIT) {
+      if (madeBytes > GZIP_RATIO_EXEMPT_BYTES && madeBytes > seenBytes * GZIP_RATIO_LIMIT) {
         const detail = `The body is more than ${GZIP_RATIO_LIMIT} times as large as it came.`;
         throw new AppError('body_too_large', `${detail} Send it without content-encoding.`);
       }

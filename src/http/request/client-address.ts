@@ -38,7 +38,7 @@ export class TrustedProxies {
   /** Addresses, CIDR ranges and `unix`. @throws AppError `invalid_data` */
   constructor(proxies: readonly string[]) {
     const ranges = parseAddressRanges(proxies.filter((proxy) => proxy !== UNIX));
-    if ('fault' in ranges) throw new AppError('invalid_data', ranges.fault.detail);
+    if ('error' in ranges) throw new AppError('invalid_data', ranges.error.detail);
     this.#addresses = new AddressSet(ranges.value);
     this.#hasUnix = proxies.includes(UNIX);
     this.#isNone = proxies.length === 0;

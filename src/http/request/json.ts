@@ -6,7 +6,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../domain/error.ts';
-import { findNumberFault, skipShortNumber } from '../../domain/number-text.ts';
+import { validateNumberText, skipShortNumber } from '../../domain/number-text.ts';
 import { escapePointer } from '../../domain/validation.ts';
 import type { ValidationError } from '../../domain/text.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
@@ -59,7 +59,7 @@ function* parseInSteps(bytes: Buffer): Generator<undefined, unknown, void> {
     yield;
     const pointer = yield* findPointer(sent, faultyNumber.place);
     throw new AppError('invalid_json', 'A number cannot be kept exactly as it is written.', {
-      issues: [{ pointer, ...faultyNumber.fault }],
+      issues: [{ pointer, ...faultyNumber.error }],
     });
   }
   return value;
@@ -177,7 +177,7 @@ class Escapes {
 
 /** Finds the first number of a text that a double cannot hold exactly. */
 class Numbers {
-  faulty: { readonly place: number; readonly fault: ValidationError } | undefined;
+  faulty: { readonly place: number; readonly error: ValidationError } | undefined;
   readonly #sent: string;
 
   constructor(sent: string) {
@@ -190,8 +190,8 @@ class Numbers {
     if (end > start) return end - 1;
     NUMBER.lastIndex = start;
     const [text = ''] = NUMBER.exec(this.#sent) ?? [];
-    const fault = this.faulty ? undefined : findNumberFault(text);
-    if (fault) this.faulty = { place: start, fault };
+    const error = this.faulty ? undefined : validateNumberText(text);
+    if (error) this.faulty = { place: start, error };
     return start + text.length - 1;
   }
 }

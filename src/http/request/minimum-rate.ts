@@ -5,16 +5,16 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../domain/error.ts';
-import { BODY_PACE_BYTES_PER_SECOND, BODY_PACE_INTERVAL_MS } from '../limits.ts';
+import { BODY_MIN_RATE_BYTES_PER_SECOND, BODY_MIN_RATE_INTERVAL_MS } from '../limits.ts';
 
 /**
  * Leaves the connection open where its reader stops early: it has yet to be answered.
  * @throws AppError `request_timeout`; `invalid_data` where the body breaks off
  */
-export async function* readPaced(
-  request: IncomingMessage, intervalMs = BODY_PACE_INTERVAL_MS,
+export async function* readWithMinimumRate(
+  request: IncomingMessage, intervalMs = BODY_MIN_RATE_INTERVAL_MS,
 ): AsyncGenerator<Buffer, void, void> {
-  const dueBytes = intervalMs / 1000 * BODY_PACE_BYTES_PER_SECOND;
+  const dueBytes = intervalMs / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;
   let waitedMs = 0;
   let seenBytes = 0;
   while (!request.readableEnded) {

@@ -46,7 +46,7 @@ export async function* readForm(
     await body.take(delimiter); // what stands before the first part means nothing
     for (let count = 0; !await body.skip(END); count += 1) {
       if (count === FORM_PARTS_LIMIT) {
-        throw fault(`The form has more than ${FORM_PARTS_LIMIT} fields.`);
+        throw invalidForm(`The form has more than ${FORM_PARTS_LIMIT} fields.`);
       }
       const head = await readHead(body);
       let isRead = false;
@@ -81,7 +81,7 @@ export async function readField(
   }
   const bytes = Buffer.concat(pieces);
   if (isUtf8(bytes)) return bytes.toString();
-  throw fault(`The field ${JSON.stringify(name)} of the form is not UTF-8.`);
+  throw invalidForm(`The field ${JSON.stringify(name)} of the form is not UTF-8.`);
 }
 
 /** The field was parsed before: its type is that of a form. */
@@ -99,7 +99,7 @@ async function readHead(body: MarkedBytes): Promise<Omit<FormPart, 'content'>> {
   let head: Omit<FormPart, 'content'> | undefined;
   const padding = await body.take(LINE_BREAK);
   if (/[^ \t]/.test(padding.toString('latin1'))) {
-    throw fault('Something follows a boundary of the form on its line.');
+    throw invalidForm('Something follows a boundary of the form on its line.');
   }
   let sizeBytes = 0;
   for (let line = await body.take(LINE_BREAK); line.length > 0;) {
@@ -109,7 +109,7 @@ async function readHead(body: MarkedBytes): Promise<Omit<FormPart, 'content'>> {
     line = await body.take(LINE_BREAK);
   }
   if (head) return head;
-  throw fault('A part of the form has no field "Content-Disposition: form-data; name=...".');
+  throw invalidForm('A part of the form has no field "Content-Disposition: form-data; name=...".');
 }
 
 const DISPOSITION = /^content-disposition:[ \t]*form-data[ \t]*(?=;|$)/i;
@@ -133,7 +133,7 @@ function parseDisposition(line: string): Omit<FormPart, 'content'> | undefined {
   }
   const name = parameters.get('name');
   if (name === undefined || length < rest.length) {
-    throw fault('The name of a part of the form cannot be read.');
+    throw invalidForm('The name of a part of the form cannot be read.');
   }
   return { name, fileName: parameters.get('filename') };
 }
@@ -192,7 +192,7 @@ class MarkedBytes {
 
   async #add(): Promise<void> {
     const { done, value } = await this.#chunks.next();
-    if (done) throw fault('The form broke off: its last boundary is missing.');
+    if (done) throw invalidForm('The form broke off: its last boundary is missing.');
     const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     this.#held = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
   }
@@ -200,9 +200,9 @@ class MarkedBytes {
 
 function headTooLong(): AppError {
   const most = `${FORM_PART_HEAD_LIMIT_BYTES / 1024} KiB`;
-  return fault(`What stands before a part of the form, or describes it, has more than ${most}.`);
+  return invalidForm(`The header of a form part, or what precedes it, has more than ${most}.`);
 }
 
-function fault(detail: string): AppError {
+function invalidForm(detail: string): AppError {
   return new AppError('invalid_data', detail);
 }

@@ -1,6 +1,6 @@
 /** The query of a request: only known parameters, each at most once; the rest is refused. */
 import { AppError, type Issue } from '../../domain/error.ts';
-import { ISSUES_PER_ANSWER_LIMIT } from '../../domain/limits.ts';
+import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 
 export type Query = ReadonlyMap<string, string>;
 
@@ -25,7 +25,7 @@ export function parseQuery(text: string, known: readonly { readonly name: string
     }
     query.set(parameter, value);
   }
-  if (issues.length > 0) throw invalidQuery(issues.slice(0, ISSUES_PER_ANSWER_LIMIT));
+  if (issues.length > 0) throw invalidQuery(issues.slice(0, ISSUES_PER_RESPONSE_LIMIT));
   return query;
 }
 

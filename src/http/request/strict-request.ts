@@ -40,12 +40,12 @@ export class StrictRequests {
 
   /** @throws AppError `bad_request`, `expectation_failed` */
   assert(request: IncomingMessage): void {
-    const fault = findFault(request);
+    const error = findFault(request);
     const { expect } = request.headers;
     const isExpected = expect === undefined || expect.toLowerCase() === '100-continue';
-    if (fault === undefined && isExpected) return;
+    if (error === undefined && isExpected) return;
     this.#refused.add(request.socket);
-    if (fault !== undefined) throw new AppError('bad_request', fault);
+    if (error !== undefined) throw new AppError('bad_request', error);
     throw new AppError('expectation_failed', 'Send the request without the header "expect".');
   }
 }

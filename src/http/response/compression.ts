@@ -7,9 +7,9 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createGzip, gzip } from 'node:zlib';
-import { recode } from '../request/content-coding.ts';
+import { pipeThroughZlib } from '../request/content-coding.ts';
 import { findNoneMatch, formatCodedTag } from './conditional.ts';
-import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_WORTH_RATIO } from '../limits.ts';
+import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_MAX_RATIO } from '../limits.ts';
 import { type ContentCoding, negotiateCoding } from '../request/negotiate.ts';
 import { type Chunks, isStream, type Reply, withFields } from './reply.ts';
 
@@ -44,7 +44,7 @@ export class Compressor {
       // What a change streams is its progress, which must not wait for a block to be full.
       if (method !== 'GET' && method !== 'HEAD') return reply;
       const coding = negotiateCoding(accepted, STREAM_CODINGS);
-      return coding ? encode(reply, coding, recode(body, createGzip())) : vary(reply);
+      return coding ? encode(reply, coding, pipeThroughZlib(body, createGzip())) : vary(reply);
     }
     if (Buffer.byteLength(body) < COMPRESSION_MIN_BYTES) return reply;
     const coding = negotiateCoding(accepted, CODINGS);
@@ -96,5 +96,5 @@ function vary(reply: Reply<Chunks>): Reply<Chunks> {
 async function shrink(body: Uint8Array, coding: ContentCoding): Compressed {
   const form = coding === 'br'
     ? await compressBrotli(body, BROTLI_OPTIONS) : await compressGzip(body);
-  return form.length < body.length * COMPRESSION_WORTH_RATIO ? form : undefined;
+  return form.length < body.length * COMPRESSION_MAX_RATIO ? form : undefined;
 }

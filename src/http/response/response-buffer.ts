@@ -5,7 +5,7 @@
  * proxy, or by HTTP/1.0, an answer is held until the end of the request.
  */
 import type { IncomingMessage } from 'node:http';
-import { HELD_ANSWER_LIMIT_BYTES } from '../limits.ts';
+import { RESPONSE_BUFFER_LIMIT_BYTES } from '../limits.ts';
 
 type Chunk = string | Uint8Array;
 
@@ -34,7 +34,7 @@ async function* hold(
     }
     held.push(chunk);
     heldBytes += Buffer.byteLength(chunk);
-    if (!request.complete && heldBytes <= HELD_ANSWER_LIMIT_BYTES) continue;
+    if (!request.complete && heldBytes <= RESPONSE_BUFFER_LIMIT_BYTES) continue;
     yield* held;
     held = undefined;
   }

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export interface ConnectionFigures {
+export interface ConnectionMetrics {
   readonly open: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
@@ -12,7 +12,7 @@ export interface ConnectionFigures {
 }
 
 /** Begins to count; call what it returns to read. */
-export function countConnections(server: Server): () => ConnectionFigures {
+export function countConnections(server: Server): () => ConnectionMetrics {
   const open = new Set<Socket>();
   let [receivedBytes, sentBytes, unreadable] = [0, 0, 0];
   server.on('connection', (socket: Socket) => {

@@ -9,8 +9,8 @@ import { Server as TlsServer } from 'node:tls';
 import { rateLimitPrefix, isLoopback, normaliseAddress } from '../../domain/network-address.ts';
 import {
   CONNECTION_REQUESTS_LIMIT, CONNECTIONS_LIMIT, CONNECTIONS_PER_ADDRESS_LIMIT,
-  CONNECTIONS_REFUSED_AT_ONCE_LIMIT, READING_CHECK_INTERVAL_MS, READING_GRACE_MS,
-  READING_PACE_BYTES_PER_SECOND,
+  REJECTED_CONNECTIONS_LIMIT, SLOW_READER_CHECK_INTERVAL_MS, SLOW_READER_GRACE_MS,
+  SLOW_READER_MIN_RATE_BYTES_PER_SECOND,
 } from '../limits.ts';
 import type { LingeringConnections } from './lingering-close.ts';
 import { trackSockets } from './open-sockets.ts';
@@ -36,7 +36,7 @@ export function limitConnections(
   const {
     all = CONNECTIONS_LIMIT, perAddress = CONNECTIONS_PER_ADDRESS_LIMIT, isProxy = isLoopback,
   } = limits;
-  server.maxConnections = all + CONNECTIONS_REFUSED_AT_ONCE_LIMIT;
+  server.maxConnections = all + REJECTED_CONNECTIONS_LIMIT;
   server.maxRequestsPerSocket = CONNECTION_REQUESTS_LIMIT;
   const isTls = server instanceof TlsServer;
   const accept = server.listeners('connection');
@@ -90,13 +90,14 @@ function endSlowReaders(server: Server, event: 'connection' | 'secureConnection'
       if (waitingBytes === 0 || (backlog && bytesWritten - waitingBytes >= backlog.dueBytes)) {
         backlogs.delete(socket);
       } else if (!backlog) {
-        const waitMs = READING_GRACE_MS + waitingBytes / READING_PACE_BYTES_PER_SECOND * 1000;
+        const waitMs = SLOW_READER_GRACE_MS
+          + waitingBytes / SLOW_READER_MIN_RATE_BYTES_PER_SECOND * 1000;
         backlogs.set(socket, { dueBytes: bytesWritten, dueAt: now + waitMs });
       } else if (now >= backlog.dueAt) {
         socket.destroy();
       }
     }
-  }, READING_CHECK_INTERVAL_MS);
+  }, SLOW_READER_CHECK_INTERVAL_MS);
   check.unref();
   server.once('close', () => clearInterval(check));
 }

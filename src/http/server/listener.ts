@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { isLoopback } from '../../domain/network-address.ts';
 import { type BindAddress, bind } from './bind.ts';
 import { TrustedProxies } from '../request/client-address.ts';
-import { type ConnectionFigures, countConnections } from './connection-count.ts';
+import { type ConnectionMetrics, countConnections } from './connection-count.ts';
 import { limitConnections } from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
@@ -38,7 +38,7 @@ export interface Listener {
   stop(): Promise<void>;
   /** Gives new connections another certificate; those that are there go on. */
   renew(certificate: Certificate): void;
-  readMetrics(): ConnectionFigures;
+  readMetrics(): ConnectionMetrics;
 }
 
 /** How often a stopping server looks for connections that have become idle. */

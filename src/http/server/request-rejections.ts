@@ -35,7 +35,7 @@ export function handleRequests(
   const latest = new WeakMap<Duplex, ServerResponse>();
   const failed = new WeakSet<Duplex>();
   const exceedsPipelineLimit = countUnanswered();
-  const lead: RequestListener = (request, response) => {
+  const dispatch: RequestListener = (request, response) => {
     const { socket } = request;
     // A packet may hold a thousand requests, and Node hands all of them on in one turn.
     if (exceedsPipelineLimit(socket, response)) socket.destroy();
@@ -43,11 +43,11 @@ export function handleRequests(
     latest.set(socket, response);
     handle(request, response);
   };
-  server.on('request', lead);
-  server.on('checkExpectation', lead);
+  server.on('request', dispatch);
+  server.on('checkExpectation', dispatch);
   server.on('checkContinue', (request, response) => {
     sendContinueOnFirstRead(request, response);
-    lead(request, response);
+    dispatch(request, response);
   });
   server.on('connect', ({ socket }) => {
     socket.on('error', () => socket.destroy()); // Node has left it to this listener

@@ -1,7 +1,7 @@
 /** Limits of the SQLite store. */
 
 /** By which the times of commits are counted. */
-export const COMMIT_BOUNDS_SECONDS: readonly number[] =
+export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** How long they are kept: 8 days. */
@@ -21,7 +21,7 @@ export const READER_BUSY_TIMEOUT_MS = 1_000;
 export const WRITER_CACHE_KIB = 16_384;
 export const READER_CACHE_KIB = 16_384;
 /** Of an import that is only tried: what it would write grows beyond this into a file. */
-export const TRIAL_CACHE_KIB = 8_192;
+export const DRY_RUN_CACHE_KIB = 8_192;
 /**
  * Pages of 4 KiB in the write-ahead log after which the writer moves them into the database. Its
  * thread does that, so no reader waits. For single changes 1,000 is as good, but an import, which
@@ -34,7 +34,7 @@ export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Stock levels that the writer remembers, for calls that name the same products again. */
 export const STOCK_LEVELS_KEPT = 20_000;
 /** Products that a full count does not name, read at once. */
-export const STOCK_STEP_PRODUCTS = 1_000;
+export const STOCKTAKE_STEP_PRODUCTS = 1_000;
 
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
@@ -59,12 +59,12 @@ export const BACKUP_STEP_PAGES = 250;
  * An unfinished file without a lock, as earlier versions left it, counts as abandoned after this
  * long without a write: a copy writes all the time, and its checks take minutes.
  */
-export const UNLOCKED_PART_AGE_MS = 24 * 60 * 60 * 1000;
+export const UNLOCKED_TEMP_FILE_AGE_MS = 24 * 60 * 60 * 1000;
 
 /** What `doctor` says of one check, at most. */
 export const DOCTOR_FINDINGS_LIMIT = 20;
 /** A write-ahead log that is larger is worth a look; and a disk with less room than this. */
-export const DOCTOR_LOG_LIMIT_BYTES = 256 * 1024 * 1024;
+export const DOCTOR_WAL_LIMIT_BYTES = 256 * 1024 * 1024;
 export const DOCTOR_FREE_LIMIT_BYTES = 256 * 1024 * 1024;
 /** Unfinished files that are older are left over. */
 export const DOCTOR_LEFTOVER_AGE_MS = 10 * 60 * 1000;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { INVITATION_LIFE_MS } from '../../../src/cli/limits.ts';
+import { INVITATION_CODE_LIFE_MS } from '../../../src/cli/limits.ts';
 import { hashCode } from '../../../src/domain/access/human-code.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../../src/domain/id.ts';
 import { makeFolder } from '../../support/folder.ts';
@@ -34,7 +34,7 @@ test('prints address, code and end as one JSON document', async (t) => {
   const { url, code, expires_at: end, ...others } = JSON.parse(out);
   assert.deepEqual([url, others], ['https://shop.example/mugs/portal/join', {}]);
   const life = Date.parse(end) - before;
-  assert.ok(life >= INVITATION_LIFE_MS && life < INVITATION_LIFE_MS + 60_000);
+  assert.ok(life >= INVITATION_CODE_LIFE_MS && life < INVITATION_CODE_LIFE_MS + 60_000);
   const found = await look(folder, (store) => store.findInvitation(hashCode(code) ?? ''));
   assert.deepEqual(found, { sellerId: undefined, isFirst: false, expiresAt: Date.parse(end) });
 });

@@ -8,7 +8,7 @@ import type { ParseResult } from '../../../src/domain/validation.ts';
 
 /** The value, or the code of the fault. */
 function outcome<Value>(parsed: ParseResult<Value>): unknown {
-  return 'value' in parsed ? parsed.value : parsed.fault.code;
+  return 'value' in parsed ? parsed.value : parsed.error.code;
 }
 
 test('takes e-mails in lower case, without white space around them', () => {

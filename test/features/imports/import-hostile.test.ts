@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { IMPORTS_PER_SELLER_LIMIT } from '../../../src/api/limits.ts';
+import { CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../../src/api/limits.ts';
 import { startServer } from '../../support/server.ts';
 import { countTo } from '../../store/contract/fixture.ts';
 import { CSV_HEADER, IMPORT, sendFile } from './import.ts';
@@ -39,7 +39,7 @@ test('gives other requests their turn between the rows of one body', async (t) =
 test('refuses one import too many of a seller, and none of another one', async (t) => {
   const server = await startServer(t);
   const [one, other] = [await server.makeSeller(), await server.makeSeller()];
-  const open = countTo(IMPORTS_PER_SELLER_LIMIT).map(() => {
+  const open = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() => {
     const outgoing = request({
       host: '127.0.0.1', port: server.port, method: 'POST', path: IMPORT, agent: false,
       headers: { 'x-api-key': one.key, 'content-type': 'text/csv' },

@@ -31,7 +31,7 @@ const refusedHosts = [
 for (const host of refusedHosts) {
   test(`sends nothing to ${host}`, async () => {
     const target = await find(`https://${host}/hook`);
-    assert.match('fault' in target ? target.fault : '', /not of the public Internet/);
+    assert.match('error' in target ? target.error : '', /not of the public Internet/);
     assert.ok('addresses' in await find(`https://${host}/`, { ...STRICT, allowPrivate: true }));
   });
 }
@@ -52,7 +52,7 @@ test('sends nothing to a name with an address that is not', async () => {
     ['2606:4700::1', 'fd00::1'], ['not an address'], [],
   ]) {
     for (const name of ['localhost', 'a.localhost', 'metadata.internal', 'shop.example']) {
-      assert.ok('fault' in await find(`https://${name}/`, STRICT, addresses), addresses.join());
+      assert.ok('error' in await find(`https://${name}/`, STRICT, addresses), addresses.join());
     }
   }
 });
@@ -74,7 +74,7 @@ const refusedUrls: readonly [url: string, why: RegExp][] = [
 for (const [url, why] of refusedUrls) {
   test(`sends nothing to ${url}`, async () => {
     const target = await find(url);
-    assert.match('fault' in target ? target.fault : '', why);
+    assert.match('error' in target ? target.error : '', why);
   });
 }
 

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGunzip, createGzip, gunzipSync, gzipSync } from 'node:zlib';
-import { recode } from '../../../src/http/request/content-coding.ts';
+import { pipeThroughZlib } from '../../../src/http/request/content-coding.ts';
 
 /** For tests that would otherwise wait for ever where the code is wrong. */
 const LIMITED = { timeout: 10_000 };
 const MEBIBYTE = 1024 * 1024;
 
 test('codes texts and bytes', LIMITED, async () => {
-  const coded = recode((async function* () {
+  const coded = pipeThroughZlib((async function* () {
     yield 'é';
     yield Buffer.from('😀');
   })(), createGzip());
@@ -28,7 +28,7 @@ test('takes no more chunks than are read, and returns them', LIMITED, async () =
     }
   }
   let readBytes = 0;
-  for await (const chunk of recode(members(), createGunzip())) {
+  for await (const chunk of pipeThroughZlib(members(), createGunzip())) {
     readBytes += chunk.length;
     if (readBytes > 50 * MEBIBYTE) break;
   }
@@ -38,7 +38,7 @@ test('takes no more chunks than are read, and returns them', LIMITED, async () =
 
 test('fails as its chunks fail', LIMITED, async () => {
   const error = new Error('no more');
-  const coded = recode((async function* () {
+  const coded = pipeThroughZlib((async function* () {
     yield 'a';
     throw error;
   })(), createGzip());
@@ -46,6 +46,6 @@ test('fails as its chunks fail', LIMITED, async () => {
 });
 
 test('fails where the chunks are not in the coding', LIMITED, async () => {
-  const coded = recode((async function* () { yield 'plain text'; })(), createGunzip());
+  const coded = pipeThroughZlib((async function* () { yield 'plain text'; })(), createGunzip());
   await assert.rejects(Array.fromAsync(coded), { code: 'Z_DATA_ERROR' });
 });

@@ -5,16 +5,16 @@ import { gzipSync } from 'node:zlib';
 import { AppError } from '../../../src/domain/error.ts';
 import { openBody } from '../../../src/http/request/body.ts';
 import {
-  BODY_PACE_BYTES_PER_SECOND, GZIP_FREE_BYTES, GZIP_RATIO_LIMIT,
+  BODY_MIN_RATE_BYTES_PER_SECOND, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT,
 } from '../../../src/http/limits.ts';
-import { readPaced } from '../../../src/http/request/minimum-rate.ts';
+import { readWithMinimumRate } from '../../../src/http/request/minimum-rate.ts';
 import { send } from '../../support/http.ts';
 import { open, serve } from '../raw.ts';
 
 /** For tests that would otherwise wait for ever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 const INTERVAL_MS = 30_000;
-const DUE_BYTES = INTERVAL_MS / 1000 * BODY_PACE_BYTES_PER_SECOND;
+const DUE_BYTES = INTERVAL_MS / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;
 
 /** Reads a body under a clock of the test's own. */
 async function startReading(t: TestContext) {
@@ -26,7 +26,7 @@ async function startReading(t: TestContext) {
   const chunkSeen: (() => void)[] = [];
   const port = await serve(t, async (request) => {
     try {
-      for await (const chunk of readPaced(request, INTERVAL_MS)) {
+      for await (const chunk of readWithMinimumRate(request, INTERVAL_MS)) {
         seenBytes += chunk.length;
         for (const resolve of chunkSeen.splice(0)) resolve();
       }
@@ -98,7 +98,7 @@ describe('a body of any length', LIMITED, () => {
 test('does not count the time in which its reader is busy', LIMITED, async (t) => {
   const port = await serve(t, async (request, response) => {
     let seenBytes = 0;
-    for await (const chunk of readPaced(request, 20)) {
+    for await (const chunk of readWithMinimumRate(request, 20)) {
       seenBytes += chunk.length;
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
@@ -131,13 +131,14 @@ describe('gzip', LIMITED, () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
     const [madeBytes, code] = await inflate(t, bomb);
     assert.equal(code, 'body_too_large');
-    assert.ok(madeBytes <= Math.max(GZIP_FREE_BYTES, GZIP_RATIO_LIMIT * bomb.length) + 65_536);
+    const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT * bomb.length);
+    assert.ok(madeBytes <= limitBytes + 65_536);
     assert.ok(madeBytes < 64 * 1024 * 1024, `${madeBytes}`);
   });
 
   test('of a file that is only small is taken, however it shrinks', async (t) => {
-    assert.deepEqual(await inflate(t, gzipSync(Buffer.alloc(GZIP_FREE_BYTES))), [
-      GZIP_FREE_BYTES, '',
+    assert.deepEqual(await inflate(t, gzipSync(Buffer.alloc(GZIP_RATIO_EXEMPT_BYTES))), [
+      GZIP_RATIO_EXEMPT_BYTES, '',
     ]);
   });
 
@@ -145,7 +146,7 @@ describe('gzip', LIMITED, () => {
     const rows = Array.from({ length: 200_000 }, (_, row) =>
       `SKU-${row},A mug of the same name in all of these rows,Kitchen,12.50,7,"<p>Text</p>"\n`);
     const text = rows.join('');
-    assert.ok(text.length > 2 * GZIP_FREE_BYTES);
+    assert.ok(text.length > 2 * GZIP_RATIO_EXEMPT_BYTES);
     assert.deepEqual(await inflate(t, gzipSync(text)), [text.length, '']);
   });
 });

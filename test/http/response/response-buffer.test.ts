@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { HELD_ANSWER_LIMIT_BYTES } from '../../../src/http/limits.ts';
+import { RESPONSE_BUFFER_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { sendReply } from '../../../src/http/response/reply.ts';
 import { open, readToEnd, readUntil, serve } from '../raw.ts';
 
@@ -72,6 +72,6 @@ test('are held for a proxy only up to their limit', LIMITED, async (t) => {
   const { socket } = await upload(t, `${PROXIED}Transfer-Encoding: chunked\r\n`);
   const begun = readUntil(socket, 'HTTP/1.1 200 ');
   const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
-  for (let n = 0; n <= HELD_ANSWER_LIMIT_BYTES / (64 * 1024); n += 1) socket.write(chunk);
+  for (let n = 0; n <= RESPONSE_BUFFER_LIMIT_BYTES / (64 * 1024); n += 1) socket.write(chunk);
   await begun;
 });

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { limitConnections } from '../../../src/http/server/connections.ts';
-import { READING_CHECK_INTERVAL_MS, READING_GRACE_MS } from '../../../src/http/limits.ts';
+import { SLOW_READER_CHECK_INTERVAL_MS, SLOW_READER_GRACE_MS } from '../../../src/http/limits.ts';
 import { LingeringConnections } from '../../../src/http/server/lingering-close.ts';
 import { listen } from '../../../src/http/server/listener.ts';
 import { makeCertificate } from '../../support/certificate.ts';
@@ -139,12 +139,12 @@ describe('a client that reads', LIMITED, () => {
     client.write(GET);
     const pass = (ms: number): void => {
       now += ms;
-      t.mock.timers.tick(READING_CHECK_INTERVAL_MS);
+      t.mock.timers.tick(SLOW_READER_CHECK_INTERVAL_MS);
     };
     return { client, socket: await answered.promise, pass };
   }
 
-  const waitMs = READING_GRACE_MS + BODY.length / 1024 * 1000;
+  const waitMs = SLOW_READER_GRACE_MS + BODY.length / 1024 * 1000;
 
   test('next to nothing is ended in the end', async (t) => {
     const { socket, pass } = await serveLarge(t);

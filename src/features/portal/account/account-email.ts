@@ -18,7 +18,7 @@ export async function showEmail(visit: PageRequest, portal: Portal): Promise<Rep
 export async function changeEmail(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const faults = new Map<string, string>();
   const parsed = parseEmail(form.get('email'));
-  if ('fault' in parsed) faults.set('email', parsed.fault.detail);
+  if ('error' in parsed) faults.set('email', parsed.error.detail);
   await checkOwnPassword(visit, portal, form, faults);
   if (faults.size === 0 && 'value' in parsed) {
     const { account: { sellerId }, address } = visit;

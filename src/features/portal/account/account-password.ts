@@ -23,9 +23,9 @@ export async function changePassword(
   const { sellerId, sellerName, email } = account;
   const faults = new Map<string, string>();
   const parsed = readNewPassword(form, 'new_password', { shop: sellerName, email });
-  if ('fault' in parsed) faults.set('new_password', parsed.fault.detail);
+  if ('error' in parsed) faults.set('new_password', parsed.error.detail);
   await checkOwnPassword(visit, portal, form, faults);
-  if (faults.size > 0 || 'fault' in parsed) return renderPassword(visit, portal, faults);
+  if (faults.size > 0 || 'error' in parsed) return renderPassword(visit, portal, faults);
   const passwordHash = await portal.passwords.hash(parsed.value);
   const { hash, cookie } = makeSessionToken();
   await portal.store.setPassword(

@@ -65,7 +65,7 @@ function readSettings(form: Form): ReadSettings {
   const faults = new Map<string, string>();
   const read = <Value>(name: string, parsed: ParseResult<Value>, empty: Value): Value => {
     if ('value' in parsed) return parsed.value;
-    faults.set(name, parsed.fault.detail);
+    faults.set(name, parsed.error.detail);
     return empty;
   };
   const settings = {

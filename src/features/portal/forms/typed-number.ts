@@ -19,7 +19,7 @@ export function parseTypedPrice(
   const either = `${whole}${last} or ${whole}${decimalMark}${last}`;
   const most = decimals === 3 ? 'Write it like one of these.'
     : `Write no mark of thousands; ${code} has ${decimals === 0 ? 'no' : decimals} decimals.`;
-  return { fault: { code: 'format', detail: `Could mean ${either}. ${most}` } };
+  return { error: { code: 'format', detail: `Could mean ${either}. ${most}` } };
 }
 
 /** A number that is to be whole; one that is not is read as well, and refused by its reader. */

@@ -8,7 +8,7 @@ import type { SellerId } from '../../../domain/id.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
-  UPLOAD_LIMIT_BYTES, UPLOADS_AT_ONCE_LIMIT, UPLOADS_PER_SELLER_LIMIT,
+  UPLOAD_LIMIT_BYTES, CONCURRENT_UPLOADS_LIMIT, CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
 } from '../limits.ts';
 import { readFileHead } from './file-head.ts';
 import { type Importer, type ImportMeans, ProductImport } from './product-import.ts';
@@ -19,7 +19,7 @@ export class Imports {
   /** The one that was uploaded last comes last. */
   readonly #imports = new Map<string, ProductImport>();
   readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
-    all: UPLOADS_AT_ONCE_LIMIT, perOwner: UPLOADS_PER_SELLER_LIMIT,
+    all: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
   });
   readonly #sweeping: NodeJS.Timeout;
   #isClosed = false;

@@ -13,7 +13,7 @@ import type { Store } from '../../../store/store.ts';
 import type { Actor } from '../../../store/write.ts';
 import { type ColumnMatch, matchColumns } from '../../../transfer/columns.ts';
 import { formatRowErrors, RejectedRows } from '../../../transfer/rejected-rows.ts';
-import { REFUSED_ROWS_LIMIT_BYTES } from '../limits.ts';
+import { REJECTED_ROWS_LIMIT_BYTES } from '../limits.ts';
 import type { FileHead } from './file-head.ts';
 import { type Preview, previewRows } from './preview.ts';
 import { type ImportSettings, RowProgress, toCsvSettings } from './row-reading.ts';
@@ -75,7 +75,7 @@ export class ProductImport {
     this.#refused = new RejectedRows({
       source: { format, open: () => file.read() },
       create: () => TemporaryFile.create(means.folder),
-      limitBytes: REFUSED_ROWS_LIMIT_BYTES,
+      limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });
     this.#progress = new RowProgress(file.sizeBytes);
     this.#touchedAt = means.clock();

@@ -4,7 +4,7 @@
  */
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
-import { UPLOAD_GRACE_MS, UPLOAD_PACE_BYTES_PER_SECOND } from '../limits.ts';
+import { UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND } from '../limits.ts';
 
 /** @throws AppError `request_timeout`, and what `reauthorize` rejects with */
 export async function* watchUpload(
@@ -17,7 +17,7 @@ export async function* watchUpload(
   for await (const chunk of content) {
     seenBytes += chunk.length;
     const passedMs = now() - start;
-    const expectedBytes = (passedMs - UPLOAD_GRACE_MS) / 1000 * UPLOAD_PACE_BYTES_PER_SECOND;
+    const expectedBytes = (passedMs - UPLOAD_GRACE_MS) / 1000 * UPLOAD_MIN_RATE_BYTES_PER_SECOND;
     if (seenBytes < expectedBytes) {
       throw new AppError('request_timeout', 'The file came too slowly. Nothing was kept of it.');
     }

@@ -115,7 +115,7 @@ function readKey(
     for (const [name, fault] of readFaults(error.issues)) faults.set(name, fault);
   }
   if (scopes.length === 0) faults.set('scopes', 'Tick at least one thing that the key may do.');
-  if ('fault' in expiry) faults.set('day', expiry.fault.detail);
+  if ('error' in expiry) faults.set('day', expiry.error.detail);
   return { faults };
 }
 
@@ -124,7 +124,7 @@ function parseExpiry(
   form: Form, { timeZone }: Account, now: number,
 ): ParseResult<number | undefined> {
   const [expires, day] = [form.get('expires'), form.getTrimmed('day')];
-  const fail = (detail: string) => ({ fault: { code: 'range', detail } as const });
+  const fail = (detail: string) => ({ error: { code: 'range', detail } as const });
   if (expires !== ON_DAY) {
     if (day !== '') return fail('Is not heeded: choose that the key expires on it, or clear it.');
     const lifeMs = findDuration(expires);

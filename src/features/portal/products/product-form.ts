@@ -61,7 +61,7 @@ export function parseTexts<Value>(
   const unread = new Map<string, string>();
   const take = (member: 'price' | 'stock', parsed: ParseResult<number>): void => {
     if ('value' in parsed) members[member] = parsed.value;
-    else unread.set(member, parsed.fault.detail);
+    else unread.set(member, parsed.error.detail);
   };
   take('price', parseTypedPrice(texts.price, currency, format.decimalMark));
   if (texts.stock !== undefined) take('stock', parseTypedWhole(texts.stock));

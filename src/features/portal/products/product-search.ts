@@ -64,7 +64,7 @@ function translate(
     if (field === 'price_min' || field === 'price_max') {
       const parsed = parseTypedPrice(text, account.currency, format.decimalMark);
       if ('value' in parsed) asked.set(field, String(parsed.value));
-      else faults.set(field, parsed.fault.detail);
+      else faults.set(field, parsed.error.detail);
     } else if (field !== 'stock') {
       asked.set(field, text);
     } else if (text === STOCK_OUT || text === STOCK_LOW) {

@@ -82,7 +82,7 @@ function readChange(
   id: string, texts: StockTexts, field: StockField, describe: (typed: number) => object,
 ): { readonly change: StockChange } | { readonly faults: Faults } {
   const typed = parseTypedWhole(texts[field] ?? '');
-  if ('fault' in typed) return { faults: new Map([[field, typed.fault.detail]]) };
+  if ('error' in typed) return { faults: new Map([[field, typed.error.detail]]) };
   if (typed.value < 0) return { faults: new Map([[field, 'Write a number without a sign.']]) };
   const reason = texts[`${field}_reason`];
   const sent = parseStockChange({ id, ...describe(typed.value), ...(reason && { reason }) }, false);

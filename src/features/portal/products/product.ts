@@ -4,7 +4,7 @@ import { parseProductId, PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { parseProductPatch, type Product } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Form } from '../forms/form.ts';
-import { EDIT_TRIES_LIMIT } from '../limits.ts';
+import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
 import { redirect } from '../html/page.ts';
 import { renderGoneProduct } from './new-product-form.ts';
 import { CHOICE_FIELDS, readChoices, renderConflict } from './product-conflict.ts';
@@ -26,7 +26,7 @@ export async function showProduct(visit: PageRequest, portal: Portal): Promise<R
 /** POST /portal/products/{id}: 303, 404, 409, 422, 503 */
 export async function editProduct(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const submitted = readSubmitted(form);
-  for (let tries = 0; tries < EDIT_TRIES_LIMIT; tries += 1) {
+  for (let tries = 0; tries < EDIT_ATTEMPTS_LIMIT; tries += 1) {
     const product = await findProduct(visit, portal);
     if (!product) return renderGoneProduct(visit, portal, submitted.texts);
     const reply = await tryEdit(visit, portal, product, submitted);

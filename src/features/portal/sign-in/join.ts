@@ -98,7 +98,7 @@ function readFields(form: Form, isThere: boolean): ReadFields {
   const faults = new Map<string, string>();
   const read = (name: string, parsed: ParseResult<string>): string => {
     if ('value' in parsed) return parsed.value;
-    faults.set(name, parsed.fault.detail);
+    faults.set(name, parsed.error.detail);
     return '';
   };
   const currency = findCurrency(form.get('currency')) ?? { code: 'EUR', decimals: 2 };

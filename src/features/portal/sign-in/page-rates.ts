@@ -10,7 +10,7 @@ import { RateLimiter, rateLimited } from '../../../http/rate-limit.ts';
 import type { SignedInSession } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { readDevice } from './device.ts';
-import { PORTAL_OPEN_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE } from '../limits.ts';
+import { PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE } from '../limits.ts';
 
 export class VisitRates {
   readonly #own: RateLimiter<string>;
@@ -18,7 +18,9 @@ export class VisitRates {
 
   constructor(clock: () => number) {
     this.#own = new RateLimiter(PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock);
-    this.#open = new RateLimiter(PORTAL_OPEN_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    this.#open = new RateLimiter(
+      PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock,
+    );
   }
 
   /** @throws AppError `rate_limited` */

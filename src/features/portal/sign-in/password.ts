@@ -8,7 +8,7 @@ import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { normalisePassword } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
-import { PASSWORD_HASHES_AT_ONCE_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT } from '../limits.ts';
+import { CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT } from '../limits.ts';
 
 const MEMORY_KIB = 64 * 1024;
 const PASSES = 3;
@@ -81,11 +81,11 @@ export class Passwords {
 
   /** Resolves once it is this one's turn, which the one before hands over. */
   async #begin(): Promise<void> {
-    if (this.#inFlight < PASSWORD_HASHES_AT_ONCE_LIMIT) {
+    if (this.#inFlight < CONCURRENT_PASSWORD_HASHES_LIMIT) {
       this.#inFlight += 1;
       return;
     }
-    if (this.#waiting.length >= PASSWORD_HASHES_QUEUE_LIMIT) {
+    if (this.#waiting.length >= PASSWORD_HASH_QUEUE_LIMIT) {
       const detail = 'Too many people sign in at this moment. Try again in a few seconds.';
       throw new AppError('unavailable', detail, { retryAfterSeconds: 5 });
     }

@@ -14,9 +14,9 @@ import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import { RateLimiter } from '../../../http/rate-limit.ts';
 import {
-  JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
-  REFUSALS_NOTED_PER_MINUTE, SIGN_IN_WINDOW_MS, SIGN_INS_PER_ADDRESS_PER_MINUTE,
-  SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+  REGISTRATIONS_PER_ADDRESS_PER_HOUR, CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+  PASSWORD_HASH_QUEUE_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE, SIGN_IN_WINDOW_MS,
+  FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_SIGN_INS_LIMIT, FAILED_TOTP_LIMIT, TOTP_WINDOW_MS,
 } from '../limits.ts';
 
 interface Origin {
@@ -32,17 +32,17 @@ export class SignInLimits {
   readonly #joins: RateLimiter<string>;
   readonly #notes: RateLimiter<SellerId>;
   readonly #checks = new ConcurrencyLimiter<SellerId>('checks of the password', {
-    all: PASSWORD_HASHES_QUEUE_LIMIT, perOwner: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+    all: PASSWORD_HASH_QUEUE_LIMIT, perOwner: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
   });
 
   constructor(clock: () => number) {
     const make = <Name = string>(limit: number, windowMs: number): RateLimiter<Name> =>
       new RateLimiter<Name>(limit, RATE_LIMIT_ENTRIES_LIMIT, clock, windowMs);
-    this.#addresses = make(SIGN_INS_PER_ADDRESS_PER_MINUTE, MINUTE_MS);
-    this.#passwords = make(SIGN_INS_REFUSED_LIMIT, SIGN_IN_WINDOW_MS);
-    this.#totp = make(TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS);
-    this.#joins = make(JOINS_PER_ADDRESS_PER_HOUR, HOUR_MS);
-    this.#notes = make(REFUSALS_NOTED_PER_MINUTE, MINUTE_MS);
+    this.#addresses = make(FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, MINUTE_MS);
+    this.#passwords = make(FAILED_SIGN_INS_LIMIT, SIGN_IN_WINDOW_MS);
+    this.#totp = make(FAILED_TOTP_LIMIT, TOTP_WINDOW_MS);
+    this.#joins = make(REGISTRATIONS_PER_ADDRESS_PER_HOUR, HOUR_MS);
+    this.#notes = make(LOGGED_FAILED_SIGN_INS_PER_MINUTE, MINUTE_MS);
   }
 
   /**

@@ -4,7 +4,7 @@
  */
 import type { Credentials } from '../../../store/account-store.ts';
 import { formatCookie, readCookie } from './cookie.ts';
-import { SECOND_STEP_COOKIE_LIMIT_CHARACTERS, SECOND_STEP_LIFE_MS } from '../limits.ts';
+import { TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS } from '../limits.ts';
 import { passwordFingerprint } from './password.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 
@@ -33,10 +33,10 @@ export async function beginSecondStep(
 ): Promise<string> {
   const pending: Pending = {
     email, to, stamp: passwordFingerprint(credentials.passwordHash),
-    endsAt: clock() + SECOND_STEP_LIFE_MS,
+    endsAt: clock() + TWO_FACTOR_LIFE_MS,
   };
   const sealed = await store.encrypt(JSON.stringify(pending), contextOf(visit));
-  return formatCookie(COOKIE, sealed, SECOND_STEP_LIFE_MS);
+  return formatCookie(COOKIE, sealed, TWO_FACTOR_LIFE_MS);
 }
 
 /** For a browser that has made the second step, too. */
@@ -47,7 +47,7 @@ export async function findSecondStep(
   visit: AnonymousPageRequest, { store, clock }: Portal,
 ): Promise<SecondStep | undefined> {
   const sealed = readCookie(visit.headers.cookie, COOKIE);
-  if (sealed === undefined || sealed.length > SECOND_STEP_COOKIE_LIMIT_CHARACTERS) return undefined;
+  if (sealed === undefined || sealed.length > TWO_FACTOR_COOKIE_LIMIT_CHARACTERS) return undefined;
   const text = await store.decrypt(sealed, contextOf(visit));
   if (text === undefined) return undefined;
   // The cast: nothing else is sealed for this.

@@ -3,7 +3,7 @@
  * are read together, in a few statements for all, which takes half as long as one by one.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { STOCK_STEP_PRODUCTS } from '../limits.ts';
+import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product.ts';
 import type { NamedProduct, StockChange } from '../../../domain/catalogue/stock-change.ts';
@@ -138,9 +138,9 @@ export class ProductsMissingFromStocktake {
   ): Generator<readonly StockLevel[], void, void> {
     const ids = new Set([...named].map(({ id }) => id));
     for (let after = 0; ;) {
-      const levels = listLevels(this.#list, sellerId, after, STOCK_STEP_PRODUCTS);
+      const levels = listLevels(this.#list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
       yield levels.filter(({ id }) => !ids.has(id));
-      if (levels.length < STOCK_STEP_PRODUCTS) return;
+      if (levels.length < STOCKTAKE_STEP_PRODUCTS) return;
       after = levels.at(-1)?.id ?? after;
     }
   }

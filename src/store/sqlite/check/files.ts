@@ -1,7 +1,7 @@
 /** The files of a data folder: who may read them, and what lies there that should not. */
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_LOG_LIMIT_BYTES } from '../limits.ts';
+import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES } from '../limits.ts';
 import { isBeingWritten } from '../files/atomic-file.ts';
 import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../files/data-folder-files.ts';
 import { fault, type Finding, warning } from './finding.ts';
@@ -46,7 +46,7 @@ function* checkOwn(
     yield fault(`${path} is no key: it has ${found.size} bytes, not ${KEY_BYTES}.`,
       'Put back the one that belongs to the database.');
   }
-  if (name.endsWith('-wal') && found.size > DOCTOR_LOG_LIMIT_BYTES) {
+  if (name.endsWith('-wal') && found.size > DOCTOR_WAL_LIMIT_BYTES) {
     const size = Math.round(found.size / 2 ** 20);
     yield warning(`${path} has grown to ${size} MiB.`, 'Something has read for very long, such as '
       + 'an export or a copy: let it end. If the file stays as large, restart the server.');

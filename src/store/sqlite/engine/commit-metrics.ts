@@ -1,11 +1,11 @@
 /** Counts commits, how long they take, and whether the last one failed. */
-import { COMMIT_BOUNDS_SECONDS } from '../limits.ts';
+import { COMMIT_DURATION_BUCKETS_SECONDS } from '../limits.ts';
 import { Histogram } from '../../../runtime/histogram.ts';
 import type { StoreMetrics } from '../../store-metrics.ts';
 import type { Outcome } from './group-commit.ts';
 
 export class CommitFigures {
-  readonly #commits = new Histogram(COMMIT_BOUNDS_SECONDS);
+  readonly #commits = new Histogram(COMMIT_DURATION_BUCKETS_SECONDS);
   #failed = 0;
   #lastFailure: { readonly code: 'storage_full' | 'unavailable'; readonly at: number } | undefined;
 

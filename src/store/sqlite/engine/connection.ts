@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import {
   READER_BUSY_TIMEOUT_MS, READER_CACHE_KIB, WAL_CHECKPOINT_PAGES, WAL_SIZE_LIMIT_BYTES,
-  TRIAL_CACHE_KIB, WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
+  DRY_RUN_CACHE_KIB, WRITER_BUSY_TIMEOUT_MS, WRITER_CACHE_KIB,
 } from '../limits.ts';
 import {
   EXPORT_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS, SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES,
@@ -105,7 +105,7 @@ export function openExclusive(file: string): DatabaseSync {
 
 /** A database of one connection: in memory while it is small, in a temporary file when it grows. */
 export function openTemporary(): DatabaseSync {
-  return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${TRIAL_CACHE_KIB}`);
+  return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${DRY_RUN_CACHE_KIB}`);
 }
 
 /**

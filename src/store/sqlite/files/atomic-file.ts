@@ -10,7 +10,7 @@ import {
   existsSync, linkSync, lstatSync, readdirSync, renameSync, rmSync, statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { UNLOCKED_PART_AGE_MS } from '../limits.ts';
+import { UNLOCKED_TEMP_FILE_AGE_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createEmpty, syncFile, syncFolder } from './durable-files.ts';
@@ -177,7 +177,7 @@ function removeWhole(tempPath: string): void {
 
 function isOld(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Date.now() - found.mtimeMs > UNLOCKED_PART_AGE_MS;
+  return found !== undefined && Date.now() - found.mtimeMs > UNLOCKED_TEMP_FILE_AGE_MS;
 }
 
 function cannotLock(path: string): AppError {

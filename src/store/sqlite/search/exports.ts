@@ -5,7 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
-  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_AT_ONCE_LIMIT, EXPORTS_PER_SELLER_LIMIT,
+  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, CONCURRENT_EXPORTS_LIMIT,
+  CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
 } from './limits.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import {
@@ -43,8 +44,8 @@ export class Exports {
   assertRoom(sellerId: SellerId, waiting: readonly SellerId[]): void {
     const all = [...[...this.#open.values()].map((open) => open.sellerId), ...waiting];
     const own = all.filter((id) => id === sellerId).length;
-    if (all.length < EXPORTS_AT_ONCE_LIMIT && own < EXPORTS_PER_SELLER_LIMIT) return;
-    const count = own < EXPORTS_PER_SELLER_LIMIT ? `${all.length}` : `${own} of your`;
+    if (all.length < CONCURRENT_EXPORTS_LIMIT && own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT) return;
+    const count = own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT ? `${all.length}` : `${own} of your`;
     const detail = `${count} exports are under way, which is the most at once.`;
     throw temporarilyUnavailable(`${detail} Try again when one has ended.`);
   }

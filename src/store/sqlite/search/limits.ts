@@ -27,8 +27,8 @@ export const SEARCH_YOUNG_HEAP_MIB = 12;
 /** Pages of 4 KiB in the log of the projection after which they are moved into its file. */
 export const SEARCH_CHECKPOINT_PAGES = 8_000;
 
-export const EXPORTS_AT_ONCE_LIMIT = 8;
-export const EXPORTS_PER_SELLER_LIMIT = 4;
+export const CONCURRENT_EXPORTS_LIMIT = 8;
+export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
 export const EXPORT_PAGE_SIZE = 250;
 /** An export holds a snapshot open, which keeps the log of the projection from being cut back. */
 export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
-import { SIGN_INS_REFUSED_LIMIT } from '../../../../src/features/portal/limits.ts';
+import { FAILED_SIGN_INS_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
@@ -150,7 +150,7 @@ test('slows guessing at the password by whoever finds the portal open', async (t
   const { visitor, password } = shop;
   await visitor.get('/portal/account/email');
   const fields = { email: 'new@shop.example', current_password: 'wrong' };
-  for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
+  for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) {
     assert.equal((await visitor.submit(fields)).status, 422);
   }
   const slowed = await visitor.submit({ ...fields, current_password: password });

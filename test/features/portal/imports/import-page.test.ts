@@ -1,7 +1,7 @@
 /** Import in the portal, as a browser without scripts does it: upload, preview, the import. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
+import { CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
 import type { Answer } from '../../../support/http.ts';
@@ -310,7 +310,7 @@ test('an import that cannot begin now can be tried again', async (t) => {
     return importProducts.apply(server.store, args);
   };
   const shown = visitor.page;
-  for (const _ of countTo(IMPORTS_PER_SELLER_LIMIT)) {
+  for (const _ of countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT)) {
     await upload(visitor, HEADER + makeRows(1));
     await act(visitor, 'commit');
   }

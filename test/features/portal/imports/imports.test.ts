@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
 import {
   IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
-  UPLOAD_LIMIT_BYTES, UPLOADS_PER_SELLER_LIMIT,
+  UPLOAD_LIMIT_BYTES, CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
 } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
@@ -50,7 +50,7 @@ describe('an upload', () => {
       yield Buffer.from(FILE);
       throw new AppError('invalid_data', 'The body broke off.');
     }
-    for (const _ of countTo(UPLOADS_PER_SELLER_LIMIT + 1)) {
+    for (const _ of countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT + 1)) {
       await assert.rejects(imports.receive(importer, 'a.csv', breakOff()), /broke off/);
     }
     assert.deepEqual(imports.list(importer.sellerId), []);
@@ -81,7 +81,7 @@ describe('an upload', () => {
       await go.promise;
       yield Buffer.from(FILE);
     }
-    const slow = countTo(UPLOADS_PER_SELLER_LIMIT).map(() =>
+    const slow = countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT).map(() =>
       imports.receive(importer, 'a.csv', dawdle()));
     await assert.rejects(upload({ imports, importer }, FILE), {
       code: 'unavailable', message: /2 of your uploads are under way/,

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { describe, test, type TestContext } from 'node:test';
-import { IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
-import { IMPORT_UNIT_ROWS } from '../../../../src/transfer/limits.ts';
+import { CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
+import { IMPORT_BATCH_ROWS } from '../../../../src/transfer/limits.ts';
 import { AppError } from '../../../../src/domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../../src/domain/limits.ts';
@@ -90,7 +90,7 @@ describe('the preview of a file', () => {
 
   test('of a very long file ends before it, and says so', async (t) => {
     const bench = await openBench(t);
-    const blank = ',,,,\n'.repeat(PREVIEW_ROWS_LIMIT + 2 * IMPORT_UNIT_ROWS);
+    const blank = ',,,,\n'.repeat(PREVIEW_ROWS_LIMIT + 2 * IMPORT_BATCH_ROWS);
     const one = await upload(bench, `${HEADER}${blank}${makeRows(100_000)}`);
     assert.equal(one.preview?.isWhole, false);
     assert.equal(one.progress.rows, PREVIEW_ROWS_LIMIT);
@@ -200,14 +200,14 @@ describe('an import', () => {
     });
 
   test('that is cancelled leaves what was written, and says how much', async (t) => {
-    const { bench, one, written } = await beginHeld(t, 3 * IMPORT_UNIT_ROWS);
+    const { bench, one, written } = await beginHeld(t, 3 * IMPORT_BATCH_ROWS);
     assert.equal(one.phase, 'importing');
     one.cancel();
     written.resolve();
     await one.settle(60_000);
     assert.equal(one.phase, 'cancelled');
-    assert.deepEqual(one.progress.counts, { ...NOTHING, created: IMPORT_UNIT_ROWS });
-    assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, IMPORT_UNIT_ROWS);
+    assert.deepEqual(one.progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
+    assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, IMPORT_BATCH_ROWS);
   });
 
   test('waits for no longer than it is told to', async (t) => {
@@ -230,11 +230,11 @@ describe('an import', () => {
       };
       return store;
     });
-    const one = await upload(bench, HEADER + makeRows(IMPORT_UNIT_ROWS + 1));
+    const one = await upload(bench, HEADER + makeRows(IMPORT_BATCH_ROWS + 1));
     await commit(one);
     assert.equal(one.phase, 'broken');
     assert.match(one.problem ?? '', /^The disk is full\. \(urn:uuid:.*\)$/);
-    assert.deepEqual(one.progress.counts, { ...NOTHING, created: IMPORT_UNIT_ROWS });
+    assert.deepEqual(one.progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
     assert.equal(bench.reports.length, 1);
   });
 });
@@ -242,7 +242,7 @@ describe('an import', () => {
 test('imports beyond the limit are refused, and can be made when there is room', async (t) => {
   const bench = await openBench(t);
   const one = await upload(bench, HEADER + makeRows(1));
-  const ends = countTo(IMPORTS_PER_SELLER_LIMIT).map(() =>
+  const ends = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() =>
     bench.slots.acquire(bench.importer.sellerId));
   assert.throws(() => one.commit(one.revision), { code: 'unavailable' });
   assert.equal(one.phase, 'ready');
@@ -253,7 +253,8 @@ test('imports beyond the limit are refused, and can be made when there is room',
   await retry(other, {});
   assert.equal(other.problem, undefined);
   assert.deepEqual(other.progress.counts, { ...NOTHING, unchanged: 1 });
-  countTo(IMPORTS_PER_SELLER_LIMIT).forEach(() => bench.slots.acquire(bench.importer.sellerId));
+  const acquire = () => bench.slots.acquire(bench.importer.sellerId);
+  countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).forEach(acquire);
 });
 
 /** An import of so many rows, the first unit of which is not written until a test says so. */

@@ -1,7 +1,9 @@
 /** Imports of the portal on a real store, and files that are uploaded to them. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { IMPORTS_AT_ONCE_LIMIT, IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
+import {
+  CONCURRENT_IMPORTS_LIMIT, CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
+} from '../../../../src/api/limits.ts';
 import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
 import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
@@ -41,7 +43,7 @@ export async function openBench(
   const reports: ErrorReport[] = [];
   const clock = makeClock();
   const slots = new ConcurrencyLimiter<SellerId>('imports', {
-    all: IMPORTS_AT_ONCE_LIMIT, perOwner: IMPORTS_PER_SELLER_LIMIT,
+    all: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
   const imports = new Imports({
     store, slots, folder, keptLimitBytes, clock, report: (entry) => reports.push(entry),

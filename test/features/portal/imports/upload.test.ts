@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { UPLOADS_PER_SELLER_LIMIT } from '../../../../src/features/portal/limits.ts';
+import { CONCURRENT_UPLOADS_PER_SELLER_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { countTo } from '../../../store/contract/fixture.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { startServer } from '../../../support/server.ts';
@@ -64,7 +64,7 @@ test('a long file costs little memory, and its folder shows nothing of it', asyn
 
 test('a file that breaks off leaves nothing, and keeps no place', async (t) => {
   const { begin, head, visitor, server } = await open(t);
-  for (const _ of countTo(UPLOADS_PER_SELLER_LIMIT + 1)) {
+  for (const _ of countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT + 1)) {
     const outgoing = begin({ 'content-length': 1_000_000 });
     outgoing.write(head + HEADER);
     await new Promise((resolve) => outgoing.write(makeRows(100), resolve));

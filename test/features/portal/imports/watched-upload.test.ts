@@ -4,15 +4,15 @@ import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
 import { watchUpload } from '../../../../src/features/portal/imports/watched-upload.ts';
 import {
-  UPLOAD_GRACE_MS, UPLOAD_PACE_BYTES_PER_SECOND,
+  UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,
 } from '../../../../src/features/portal/limits.ts';
 
 const HOUR_S = 3_600;
 
 test('lets a file come as slowly as the pace allows', async () => {
-  const { content, now } = trickle(UPLOAD_PACE_BYTES_PER_SECOND, HOUR_S);
+  const { content, now } = trickle(UPLOAD_MIN_RATE_BYTES_PER_SECOND, HOUR_S);
   const chunks = await Array.fromAsync(watchUpload(content, async () => {}, now));
-  assert.equal(Buffer.concat(chunks).length, UPLOAD_PACE_BYTES_PER_SECOND * HOUR_S);
+  assert.equal(Buffer.concat(chunks).length, UPLOAD_MIN_RATE_BYTES_PER_SECOND * HOUR_S);
 });
 
 test('ends one that comes more slowly, after a time of grace', async () => {
@@ -23,7 +23,7 @@ test('ends one that comes more slowly, after a time of grace', async () => {
 });
 
 test('ends one whose session has ended, within 15 s', async () => {
-  const { content, now } = trickle(UPLOAD_PACE_BYTES_PER_SECOND, HOUR_S);
+  const { content, now } = trickle(UPLOAD_MIN_RATE_BYTES_PER_SECOND, HOUR_S);
   const watched = watchUpload(content, async () => {
     if (now() >= 60_000) throw new AppError('browser_refused', 'Signed out.');
   }, now);

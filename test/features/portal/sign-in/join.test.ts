@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { FIRST_CODE_LIFE_MS } from '../../../../src/cli/limits.ts';
 import { generateCode, hashCode } from '../../../../src/domain/access/human-code.ts';
-import { JOINS_PER_ADDRESS_PER_HOUR } from '../../../../src/features/portal/limits.ts';
+import { REGISTRATIONS_PER_ADDRESS_PER_HOUR } from '../../../../src/features/portal/limits.ts';
 import type { PortalOptions } from '../../../../src/features/portal/portal.ts';
 import type { Invitation } from '../../../../src/store/account-store.ts';
 import { makeClock } from '../../../support/clock.ts';
@@ -107,7 +107,7 @@ test('lets anybody open a shop where that is wanted, and not without end', async
   const stranger = new PageClient(server.port);
   await stranger.get('/portal/join');
   let refused = 0;
-  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) {
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
     const { status } = await stranger.submit(FIELDS); // the e-mail is taken, which takes as long
     if (status === 429) refused += 1;
     else assert.equal(status, 422);

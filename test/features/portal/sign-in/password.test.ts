@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  PASSWORD_HASHES_AT_ONCE_LIMIT, PASSWORD_HASHES_QUEUE_LIMIT,
+  CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT,
 } from '../../../../src/features/portal/limits.ts';
 import { Passwords } from '../../../../src/features/portal/sign-in/password.ts';
 
@@ -58,7 +58,7 @@ test('says no where there is nothing to compare with, and hashes all the same', 
 test('lets few wait, refuses the rest, and goes on with those that waited', async () => {
   const passwords = new Passwords();
   const phc = makePhc(PASSWORD, 8, 1, 32);
-  const room = PASSWORD_HASHES_AT_ONCE_LIMIT + PASSWORD_HASHES_QUEUE_LIMIT;
+  const room = CONCURRENT_PASSWORD_HASHES_LIMIT + PASSWORD_HASH_QUEUE_LIMIT;
   const all = Array.from({ length: room }, () => passwords.verify(PASSWORD, phc));
   await assert.rejects(passwords.verify(PASSWORD, phc), {
     code: 'unavailable', retryAfterSeconds: 5,

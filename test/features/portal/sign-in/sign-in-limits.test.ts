@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import type { AppError } from '../../../../src/domain/error.ts';
 import type { SellerId } from '../../../../src/domain/id.ts';
 import {
-  JOINS_PER_ADDRESS_PER_HOUR, PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, SIGN_IN_WINDOW_MS,
-  SIGN_INS_PER_ADDRESS_PER_MINUTE, SIGN_INS_REFUSED_LIMIT, TOTP_REFUSED_LIMIT, TOTP_WINDOW_MS,
+  REGISTRATIONS_PER_ADDRESS_PER_HOUR, CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+  SIGN_IN_WINDOW_MS, FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_SIGN_INS_LIMIT,
+  FAILED_TOTP_LIMIT, TOTP_WINDOW_MS,
 } from '../../../../src/features/portal/limits.ts';
 import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';
 import { makeClock } from '../../../support/clock.ts';
@@ -36,13 +37,13 @@ async function guess(limits: SignInLimits, email: string, device?: string): Prom
 
 test('slows guessing at an e-mail from wherever, and no other e-mail', async () => {
   const { clock, limits } = prepare();
-  assert.equal(await guess(limits, 'anna@shop.example'), SIGN_INS_REFUSED_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
   const refused = limits.tryPassword(
     'anna@shop.example', { address: '198.51.100.1', device: undefined }, yes,
   );
   await assert.rejects(refused, { ...SLOWED, retryAfterSeconds: 90 });
-  assert.equal(await guess(limits, 'bert@shop.example'), SIGN_INS_REFUSED_LIMIT);
-  clock.now += SIGN_IN_WINDOW_MS / SIGN_INS_REFUSED_LIMIT;
+  assert.equal(await guess(limits, 'bert@shop.example'), FAILED_SIGN_INS_LIMIT);
+  clock.now += SIGN_IN_WINDOW_MS / FAILED_SIGN_INS_LIMIT;
   assert.equal(await guess(limits, 'anna@shop.example'), 1);
 });
 
@@ -61,26 +62,28 @@ test('does not compute anything for what is slowed', async () => {
 test('slows guessing from an address at whatever e-mails', async () => {
   const { clock, limits } = prepare();
   const origin = { address: '192.0.2.7', device: undefined };
-  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+  for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
     assert.equal(await limits.tryPassword(`${n}@shop.example`, origin, no), false);
   }
   await assert.rejects(limits.tryPassword('x@shop.example', origin, yes), SLOWED);
   const elsewhere = { address: '192.0.2.8', device: undefined };
   assert.equal(await limits.tryPassword('x@shop.example', elsewhere, yes), true);
-  clock.now += 60_000 / SIGN_INS_PER_ADDRESS_PER_MINUTE;
+  clock.now += 60_000 / FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE;
   assert.equal(await limits.tryPassword('x@shop.example', origin, yes), true);
 });
 
 test('knows a client of IPv6 by its network, whichever address of it it takes', async () => {
   const { limits } = prepare();
   const from = (address: string) => ({ address, device: undefined });
-  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+  for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
     await limits.tryPassword(`${n}@shop.example`, from(`2001:db8:0:1::${n}`), no);
   }
   const next = limits.tryPassword('x@shop.example', from('2001:db8:0:1:a:b:c:d'), yes);
   await assert.rejects(next, SLOWED);
   assert.equal(await limits.tryPassword('x@shop.example', from('2001:db8:0:2::1'), yes), true);
-  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin(`2001:db8:0:1::${n}`);
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
+    limits.takeJoin(`2001:db8:0:1::${n}`);
+  }
   assert.throws(() => limits.takeJoin('2001:db8:0:1::ffff'), SLOWED);
 });
 
@@ -88,7 +91,7 @@ test('lets a known browser in while strangers use up account and address', async
   const { limits } = prepare();
   await guess(limits, 'anna@shop.example');
   const shared = { address: '192.0.2.7', device: undefined };
-  for (let n = 0; n < SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
+  for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
     await limits.tryPassword(`${n}@shop.example`, shared, no);
   }
   const own = { address: '192.0.2.7', device: 'own' };
@@ -97,9 +100,9 @@ test('lets a known browser in while strangers use up account and address', async
 
 test('counts what a known browser gets wrong by itself', async () => {
   const { limits } = prepare();
-  assert.equal(await guess(limits, 'anna@shop.example', 'one'), SIGN_INS_REFUSED_LIMIT);
-  assert.equal(await guess(limits, 'anna@shop.example', 'two'), SIGN_INS_REFUSED_LIMIT);
-  assert.equal(await guess(limits, 'anna@shop.example'), SIGN_INS_REFUSED_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example', 'one'), FAILED_SIGN_INS_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example', 'two'), FAILED_SIGN_INS_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
 });
 
 test('counts only what is refused: not what is right, nor what could not be checked', async () => {
@@ -112,7 +115,7 @@ test('counts only what is refused: not what is right, nor what could not be chec
     });
     await assert.rejects(busy, /busy/);
   }
-  assert.equal(await guess(limits, 'anna@shop.example'), SIGN_INS_REFUSED_LIMIT);
+  assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
 });
 
 test('counts attempts that are under way at once', async () => {
@@ -122,12 +125,12 @@ test('counts attempts that are under way at once', async () => {
   ));
   const settled = await Promise.allSettled(attempts);
   const allowed = settled.filter(({ status }) => status === 'fulfilled');
-  assert.equal(allowed.length, SIGN_INS_REFUSED_LIMIT);
+  assert.equal(allowed.length, FAILED_SIGN_INS_LIMIT);
 });
 
 test('lets no more than ten one-time passwords a day be wrong', async () => {
   const { clock, limits } = prepare();
-  for (let n = 0; n < TOTP_REFUSED_LIMIT; n += 1) {
+  for (let n = 0; n < FAILED_TOTP_LIMIT; n += 1) {
     assert.equal(await limits.tryTotp(SELLER, undefined, no), false);
   }
   await assert.rejects(limits.tryTotp(SELLER, undefined, yes), {
@@ -135,20 +138,20 @@ test('lets no more than ten one-time passwords a day be wrong', async () => {
   });
   assert.equal(await limits.tryTotp(OTHER, undefined, yes), true);
   assert.equal(await limits.tryTotp(SELLER, 'known', yes), true);
-  clock.now += TOTP_WINDOW_MS / TOTP_REFUSED_LIMIT;
+  clock.now += TOTP_WINDOW_MS / FAILED_TOTP_LIMIT;
   assert.equal(await limits.tryTotp(SELLER, undefined, yes), true);
 });
 
 test('slows guessing by somebody who is signed in, apart from the sign-in', async () => {
   const { limits } = prepare();
-  for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) await limits.tryAgain(SELLER, no);
+  for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryAgain(SELLER, no);
   await assert.rejects(limits.tryAgain(SELLER, yes), SLOWED);
   assert.equal(await limits.tryAgain(OTHER, yes), true);
 });
 
 test('checks few passwords of one account at once, however right they are', async () => {
   const { limits } = prepare();
-  const checks = Array.from({ length: PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
+  const checks = Array.from({ length: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
     Promise.withResolvers<boolean>());
   const inFlight = checks.map(({ promise }) => limits.tryAgain(SELLER, () => promise));
   await assert.rejects(limits.tryAgain(SELLER, yes), { code: 'unavailable' });
@@ -160,7 +163,7 @@ test('checks few passwords of one account at once, however right they are', asyn
 
 test('lets an address open a few shops an hour', () => {
   const { clock, limits } = prepare();
-  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('192.0.2.7');
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('192.0.2.7');
   assert.throws(() => limits.takeJoin('192.0.2.7'), SLOWED);
   limits.takeJoin('192.0.2.8');
   clock.now += 360_000;
@@ -176,7 +179,7 @@ test('notes a refusal of an account once a minute', () => {
 
 test('says how long to wait in words that fit the time', () => {
   const { limits } = prepare();
-  for (let n = 0; n < JOINS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('a');
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('a');
   const isRight = (error: unknown): boolean =>
     (error as AppError).publicDetail === 'Too many attempts. Try again in 6 minutes.';
   assert.throws(() => limits.takeJoin('a'), isRight);

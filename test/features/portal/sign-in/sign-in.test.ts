@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
-  SESSION_SEEN_INTERVAL_MS, SIGN_INS_REFUSED_LIMIT,
+  SESSION_SEEN_INTERVAL_MS, FAILED_SIGN_INS_LIMIT,
 } from '../../../../src/features/portal/limits.ts';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import { loadAssets } from '../../../../src/features/portal/assets.ts';
@@ -108,7 +108,7 @@ test('slows guessing alike with and without an account, and not the browser of t
     for (const name of [email, 'nobody@shop.example']) {
       const stranger = new PageClient(server.port);
       await stranger.get('/portal/sign-in');
-      for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
+      for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) {
         assert.equal((await stranger.submit({ email: name, password: `wrong ${n}` })).status, 422);
       }
       await stranger.get('/portal/sign-in');
@@ -134,7 +134,7 @@ test('does not know a browser by the cookie of another account, nor after a new 
     const stranger = new PageClient(server.port);
     stranger.cookies.set('__Host-device', other.visitor.cookies.get('__Host-device') ?? '');
     await stranger.get('/portal/sign-in');
-    for (let n = 0; n < SIGN_INS_REFUSED_LIMIT; n += 1) {
+    for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) {
       await stranger.submit({ email, password: 'wrong' });
     }
     const last = await signIn(server.port, { email, password: 'wrong' });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
-  NEW_TOTP_LIFE_MS, RECOVERY_CODES, SECOND_STEP_LIFE_MS, TOTP_REFUSED_LIMIT,
+  NEW_TOTP_LIFE_MS, RECOVERY_CODES, TWO_FACTOR_LIFE_MS, FAILED_TOTP_LIMIT,
 } from '../../../../src/features/portal/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { damage } from '../../../store/sqlite/check/sample-folder.ts';
@@ -179,7 +179,7 @@ test('lets nobody guess: codes are slowed, and the first step alone opens nothin
   const code = showCode(secret, clock.now);
   const wrong = code === '000000' ? '111111' : '000000';
   const visitor = await showPassword(server.port, shop);
-  for (let n = 0; n < TOTP_REFUSED_LIMIT; n += 1) {
+  for (let n = 0; n < FAILED_TOTP_LIMIT; n += 1) {
     const answer = await visitor.submit({ code: wrong });
     assert.equal(answer.status, 422);
     assert.match(readText(answer.text), /not right, or not any more/);
@@ -203,7 +203,7 @@ test('takes each recovery code once, also where too many codes were wrong', asyn
   const { clock, server, shop } = await prepare(t);
   const { codes: [one = '', other = ''] } = await enable(shop, clock.now);
   const visitor = await showPassword(server.port, shop);
-  for (let n = 0; n < TOTP_REFUSED_LIMIT; n += 1) await visitor.submit({ code: 'wrong' });
+  for (let n = 0; n < FAILED_TOTP_LIMIT; n += 1) await visitor.submit({ code: 'wrong' });
   assert.equal((await visitor.submit({ code: '000000' })).status, 429);
   await visitor.get('/portal/sign-in/code');
   assert.equal((await visitor.submit({ code: 'AAAA-AAAA-AAAA-AAAA' })).status, 422);
@@ -219,7 +219,7 @@ test('asks for the password again where the code takes too long', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   const visitor = await showPassword(server.port, shop);
-  clock.now += SECOND_STEP_LIFE_MS;
+  clock.now += TWO_FACTOR_LIFE_MS;
   await visitor.submit({ code: showCode(secret, clock.now) });
   assert.equal(visitor.page?.headers.location, '/portal/sign-in?late');
   assert.match(readText((await visitor.follow()).text), /took too long\. Sign in again/);

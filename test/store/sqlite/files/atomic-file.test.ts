@@ -7,7 +7,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { UNLOCKED_PART_AGE_MS } from '../../../../src/store/sqlite/limits.ts';
+import { UNLOCKED_TEMP_FILE_AGE_MS } from '../../../../src/store/sqlite/limits.ts';
 import {
   AtomicFile, removeAbandonedParts,
 } from '../../../../src/store/sqlite/files/atomic-file.ts';
@@ -143,7 +143,7 @@ function clean(folder: string): void {
 }
 
 function makeOld(path: string): void {
-  const seconds = (Date.now() - UNLOCKED_PART_AGE_MS) / 1000 - 60;
+  const seconds = (Date.now() - UNLOCKED_TEMP_FILE_AGE_MS) / 1000 - 60;
   utimesSync(path, seconds, seconds);
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
-  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, EXPORTS_PER_SELLER_LIMIT,
+  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
 } from '../../../../src/store/sqlite/search/limits.ts';
 import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product.ts';
@@ -59,7 +59,7 @@ test('refuses one export too many, until one has been read or left', async (t) =
   const { store, author } = await prepareCatalogue(t);
   const start = (): Promise<ProductExport> =>
     store.exportProducts(author.sellerId, {}, BY_ID, COUNT);
-  const open = await Promise.all(countTo(EXPORTS_PER_SELLER_LIMIT).map(start));
+  const open = await Promise.all(countTo(CONCURRENT_EXPORTS_PER_SELLER_LIMIT).map(start));
   const tooMany = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 5 };
   await assert.rejects(start(), tooMany);
   const [read, left, unread] = open;
