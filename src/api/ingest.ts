@@ -4,7 +4,7 @@
  */
 import { describeProblem } from '../http/response/problem.ts';
 import type { Reply } from '../http/response/reply.ts';
-import { type FileOfRows, type WrittenUnit, writeUnits } from '../transfer/slices.ts';
+import { type RowStream, type WrittenBatch, writeBatches } from '../transfer/batches.ts';
 import { NDJSON_TYPE } from './media-types.ts';
 import type { Services } from './route.ts';
 import type { OpenStream } from './streams.ts';
@@ -13,11 +13,11 @@ import { replayHeader } from './write.ts';
 /** What became of the rows so far. */
 export interface BatchReport<Row, Written> {
   /** Counts a unit, and returns the lines that tell of its rows. */
-  add(unit: WrittenUnit<Row, Written>): string;
+  add(unit: WrittenBatch<Row, Written>): string;
   summarise(): object;
 }
 
-interface TalliedFile<Row, Written> extends Omit<FileOfRows<Row, Written>, 'guard'> {
+interface TalliedFile<Row, Written> extends Omit<RowStream<Row, Written>, 'guard'> {
   readonly tally: BatchReport<Row, Written>;
 }
 
@@ -33,7 +33,7 @@ export function ingestStream<
 ): Promise<Reply> {
   return openStream('ingest', async (guard) => {
     const { tally, ...file } = open();
-    const units = writeUnits({ ...file, guard });
+    const units = writeBatches({ ...file, guard });
     const first = await units.next();
     const isReplay = !first.done && first.value.written?.isReplay === true;
     return {
@@ -55,8 +55,8 @@ export function formatLine(value: object): string {
 
 /** The body of the answer. */
 async function* tell<Row, Written>(
-  first: IteratorResult<WrittenUnit<Row, Written>, void>,
-  units: AsyncGenerator<WrittenUnit<Row, Written>, void, void>,
+  first: IteratorResult<WrittenBatch<Row, Written>, void>,
+  units: AsyncGenerator<WrittenBatch<Row, Written>, void, void>,
   tally: BatchReport<Row, Written>, { report }: Services,
 ): AsyncGenerator<string, void, void> {
   try {

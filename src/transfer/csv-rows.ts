@@ -16,10 +16,10 @@ import {
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import { type DecimalMarks, parseDecimal } from './decimal.ts';
 import {
-  findCurrencyIssue, gatherTurns, type ImportRow, type LeftOut, missingMember, parseContent,
+  findCurrencyIssue, sliceRows, type ImportRow, type LeftOut, missingMember, parseContent,
   type RowContent, type RowReader,
 } from './import-row.ts';
-import { restoreText } from './inert-text.ts';
+import { unescapeFormula } from './inert-text.ts';
 import { ParentCategories } from './parent-categories.ts';
 
 const NO_CATEGORY = 'Uncategorized';
@@ -66,7 +66,7 @@ export class CsvRows implements RowReader {
       const isFirst = this.#columns === undefined;
       const columns = this.#columns ??= this.#open(header);
       const rows = isFirst ? records.slice(1) : records;
-      yield* gatherTurns(this.#parseAll(rows, columns));
+      yield* sliceRows(this.#parseAll(rows, columns));
     }
     if (!this.#columns) {
       throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
@@ -90,7 +90,7 @@ export class CsvRows implements RowReader {
   #parseDefault(member: Defaultable, text: string): StandIn {
     const members: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    this.#take(members, issues, member, restoreText(text));
+    this.#take(members, issues, member, unescapeFormula(text));
     try {
       return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
     } catch (error) {
@@ -186,7 +186,7 @@ export class CsvRows implements RowReader {
     if (columns.parent !== undefined) {
       const id = columns.id === undefined ? '' : (cells[columns.id] ?? '').trim();
       if (kindOf(cells, columns) === PARENT) this.#parents.add(own.sku, id, category);
-      else category ||= this.#parents.find(restoreText(cells[columns.parent] ?? '').trim());
+      else category ||= this.#parents.find(unescapeFormula(cells[columns.parent] ?? '').trim());
     }
     return { name, category };
   }
@@ -202,7 +202,7 @@ function pick(cells: readonly string[], { places }: Columns, member: Member): st
 }
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
-  const text = restoreText(pick(cells, columns, member));
+  const text = unescapeFormula(pick(cells, columns, member));
   return columns.isShop ? text.trim() : text;
 }
 

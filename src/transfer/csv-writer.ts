@@ -1,7 +1,7 @@
 /** Writes CSV (RFC 4180): commas, CRLF, quotes where they are needed, no formulas. */
 import { type ProductField, readField } from '../domain/catalogue/product-fields.ts';
 import type { Product } from '../domain/catalogue/product.ts';
-import { makeInert } from './inert-text.ts';
+import { escapeFormula } from './inert-text.ts';
 
 /** What quotes keep together; outer white space too, which some readers would trim. */
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
@@ -24,6 +24,6 @@ export function formatCsvRow(values: readonly (string | number | undefined)[]): 
 function formatCell(value: string | number): string {
   // No number of a product is so large or so small that it would be written with an exponent.
   if (typeof value === 'number') return String(value);
-  const cell = makeInert(value);
+  const cell = escapeFormula(value);
   return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

@@ -40,7 +40,7 @@ export interface RowReader {
 }
 
 /** Rows in groups of a turn; those before a fault come before it. */
-export function* gatherTurns<Row>(
+export function* sliceRows<Row>(
   rows: Iterable<Row>,
 ): Generator<readonly Row[], void, void> {
   let turn: Row[] = [];

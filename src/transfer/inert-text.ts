@@ -8,11 +8,11 @@ const NEEDS_APOSTROPHE = /^[=+\-@\t\r'＝＋－＠]/;
 const HAS_APOSTROPHE = /^'[=+\-@\t\r'＝＋－＠]/;
 
 /** The text as it is written into a cell. */
-export function makeInert(text: string): string {
+export function escapeFormula(text: string): string {
   return NEEDS_APOSTROPHE.test(text) ? `'${text}` : text;
 }
 
 /** The text that a cell was made of. */
-export function restoreText(cell: string): string {
+export function unescapeFormula(cell: string): string {
   return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
 }

@@ -6,7 +6,7 @@
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
-import { gatherTurns, tooManyBlankLines } from './import-row.ts';
+import { sliceRows, tooManyBlankLines } from './import-row.ts';
 
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
@@ -41,9 +41,9 @@ export class NdjsonLines {
   ): AsyncGenerator<readonly Row[], void, void> {
     for await (const chunk of chunks) {
       const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      yield* gatherTurns(this.#take(bytes, map));
+      yield* sliceRows(this.#take(bytes, map));
     }
-    yield* gatherTurns(this.#take(Buffer.from('\n'), map));
+    yield* sliceRows(this.#take(Buffer.from('\n'), map));
     if (this.#isEmpty) throw new AppError('invalid_data', 'The file is empty. Send lines of JSON.');
   }
 

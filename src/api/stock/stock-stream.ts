@@ -11,7 +11,7 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { Store } from '../../store/store.ts';
 import type { SyncedStock } from '../../store/history-store.ts';
 import { type JsonLine, NdjsonLines } from '../../transfer/ndjson-lines.ts';
-import type { UnitTarget, WrittenUnit } from '../../transfer/slices.ts';
+import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 import { QueryReader } from '../query-reader.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import {
@@ -26,7 +26,7 @@ interface StockLine {
 }
 
 type Judged = Pick<SyncedStock, 'results' | 'position' | 'isReplay'>;
-type StockTarget = UnitTarget<StockLine, Judged>;
+type StockTarget = BatchTarget<StockLine, Judged>;
 
 interface Options extends StockOrigin {
   readonly isDryRun: boolean;
@@ -114,7 +114,7 @@ class StockReport implements BatchReport<StockLine, Judged> {
     this.#position = call.caller.position;
   }
 
-  add({ rows, written }: WrittenUnit<StockLine, Judged>): string {
+  add({ rows, written }: WrittenBatch<StockLine, Judged>): string {
     this.#position = written?.position ?? this.#position;
     const results: readonly StockResult[] = written?.results ?? [];
     const judged = joinResults(rows.map(({ sent }) => sent), results);

@@ -5,7 +5,7 @@
  */
 import { retryDelayMs } from '../../runtime/backoff.ts';
 import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
-import type { BackupFigures } from '../../features/telemetry/server-metrics.ts';
+import type { BackupMetrics } from '../../features/telemetry/server-metrics.ts';
 
 /** What a process that was started has done. */
 export interface BackupRun {
@@ -17,7 +17,7 @@ export interface BackupRun {
 }
 
 export interface BackupSchedule {
-  readMetrics(): BackupFigures;
+  readMetrics(): BackupMetrics;
   /** Ends what is under way, too. */
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function scheduleBackups(options: ScheduleOptions): BackupSchedule {
   };
 }
 
-type Counted = { -readonly [Name in keyof BackupFigures]: BackupFigures[Name] };
+type Counted = { -readonly [Name in keyof BackupMetrics]: BackupMetrics[Name] };
 
 async function goOn(
   options: ScheduleOptions, stop: AbortSignal, counted: Counted,

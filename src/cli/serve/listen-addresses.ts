@@ -13,7 +13,7 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-export interface Places {
+export interface ListenAddresses {
   /** Undefined where clients come by another address than that of the server. */
   readonly own: HostAndPort | undefined;
   /** One or more. */
@@ -22,7 +22,7 @@ export interface Places {
 }
 
 /** @throws UsageError */
-export function readPlaces({ flags, environment }: Input): Places {
+export function readListenAddresses({ flags, environment }: Input): ListenAddresses {
   const inherited = listInheritedSockets(environment, process.pid);
   if (inherited.length > 0) {
     refuseFlags(flags, ['host', 'port', 'socket', 'redirect-port'], 'the sockets of systemd');

@@ -8,7 +8,7 @@ import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
-import { type HostAndPort, type Places, readPlaces } from './listen-addresses.ts';
+import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
 import type { Operator } from './telemetry.ts';
 
 export const listeningFlags: Flags = {
@@ -59,7 +59,7 @@ export function readListening(
   input: Input, trustedProxies: readonly string[],
 ): Listening {
   const { flags } = input;
-  const places = readPlaces(input);
+  const places = readListenAddresses(input);
   const files = readFiles(flags['tls-cert'], flags['tls-key']);
   const scheme = files ? 'https' : 'http';
   const baseUrl = readBaseUrl(flags['base-url'])
@@ -97,7 +97,8 @@ export function readListening(
 
 /** @throws UsageError */
 function assertConsistent(
-  { own, redirecting }: Places, files: CertificateFiles | undefined, baseUrl: string | undefined,
+  { own, redirecting }: ListenAddresses, files: CertificateFiles | undefined,
+  baseUrl: string | undefined,
 ): void {
   if (!own && baseUrl === undefined) {
     throw new UsageError('Without a port of its own it needs --base-url: where clients find it.');
@@ -138,7 +139,7 @@ function formatUrl(scheme: string, { host, port }: HostAndPort): string {
 
 /** All of them, or none. @throws CommandFailure */
 async function openAll(
-  openings: readonly (() => Promise<Listener>)[], places: Places,
+  openings: readonly (() => Promise<Listener>)[], places: ListenAddresses,
 ): Promise<Listener[]> {
   const listeners: Listener[] = [];
   try {
@@ -190,7 +191,7 @@ function warnOfNetwork(listeners: readonly Listener[]): string[] {
     + ' speaks TLS before it.'];
 }
 
-function explainFailure(error: unknown, { own }: Places): unknown {
+function explainFailure(error: unknown, { own }: ListenAddresses): unknown {
   if (!(error instanceof Error && 'code' in error && 'port' in error)) return error;
   const { code, port } = error;
   if (code === 'EADDRINUSE') {

@@ -14,7 +14,7 @@ import { createGunzip } from 'node:zlib';
 import { RESPONSE_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
-import { readRefusal } from './api-error.ts';
+import { readErrorResponse } from './api-error.ts';
 import { TemporaryFailure } from './retry.ts';
 
 export interface ApiServer {
@@ -77,7 +77,7 @@ export async function ask(server: ApiServer, request: ApiRequest): Promise<Incom
   try {
     const answer = await answered;
     if (answer.statusCode === 200) return answer;
-    throw await readRefusal(server.url, answer, readAnswer(server, answer));
+    throw await readErrorResponse(server.url, answer, readAnswer(server, answer));
   } catch (error) {
     outgoing.destroy();
     throw explainBreak(server, error, wasReached);

@@ -16,7 +16,7 @@ const QUERY_PROBLEM = formatProblemType('invalid-query');
 const TEMPORARY: readonly unknown[] = [408, 429, 502, 503, 504];
 
 /** The failure that an answer of another status than 200 means. */
-export async function readRefusal(
+export async function readErrorResponse(
   url: string, answer: IncomingMessage, body: AsyncIterable<Buffer>,
 ): Promise<CommandFailure | UsageError> {
   const { statusCode: status = 0, headers } = answer;

@@ -8,7 +8,7 @@ import { REJECTED_ROWS_FILES_LIMIT } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
-import type { FailedRow } from './import-run.ts';
+import type { RejectedRow } from './import-run.ts';
 import { type ImportSource, openText } from './import-source.ts';
 import { withoutEnding } from './text-format.ts';
 
@@ -38,7 +38,7 @@ export class RejectedRowsFile {
   }
 
   /** Adds a rejected row; rows come in the order of the file. */
-  async add({ line, reason }: FailedRow): Promise<void> {
+  async add({ line, reason }: RejectedRow): Promise<void> {
     if (this.#source.sizeBytes === undefined) return;
     this.#rows ??= new RejectedRows({
       source: { format: this.#source.format, open: () => openText(this.#source) },

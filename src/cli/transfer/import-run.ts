@@ -19,10 +19,10 @@ export interface ImportRun {
   /** Sent again with the same, what was committed is not done again, and is reported as it was. */
   readonly idempotencyKey: string;
   onSent(rows: number, bytes: number): void;
-  onFailure(row: FailedRow): Promise<void>;
+  onFailure(row: RejectedRow): Promise<void>;
 }
 
-export interface FailedRow {
+export interface RejectedRow {
   /** The line of the file that the row begins on, from 1. */
   readonly line: number;
   /** Printable; empty where there is none. */
@@ -104,7 +104,7 @@ function readSummary(value: unknown): ImportSummary {
   };
 }
 
-function readFailedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): FailedRow {
+function readFailedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): RejectedRow {
   const faults = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
     const { pointer, code, detail } = asMembers(error);
     return { pointer: printable(pointer), code: printable(code), detail: printable(detail) };

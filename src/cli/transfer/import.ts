@@ -9,7 +9,7 @@ import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import { RejectedRowsFile } from './import-rejections.ts';
 import {
-  type FailedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
+  type RejectedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
 } from './import-run.ts';
 import { openSource } from './import-source.ts';
 import { withInterrupt } from '../interrupt.ts';
@@ -22,7 +22,7 @@ import { FORMAT_FLAG, nameFile } from './text-format.ts';
 interface Outcome {
   readonly summary: ImportSummary;
   /** The first of the rows that failed. */
-  readonly shown: readonly FailedRow[];
+  readonly shown: readonly RejectedRow[];
   readonly causes: RejectionCauses;
 }
 
@@ -99,7 +99,7 @@ async function attempt(
 ): Promise<Outcome> {
   await failures.discard();
   const progress = new Progress(process.stderr);
-  const shown: FailedRow[] = [];
+  const shown: RejectedRow[] = [];
   const causes = new RejectionCauses();
   let state = { rows: 0, bytes: 0, sizeBytes: task.source.sizeBytes, failures: 0 };
   try {

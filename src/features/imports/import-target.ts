@@ -5,7 +5,7 @@ import type { ProductRow } from '../../domain/catalogue/product.ts';
 import type { ImportedProducts, ImportMode, Store } from '../../store/store.ts';
 import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
-import type { UnitTarget, WrittenUnit } from '../../transfer/slices.ts';
+import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 
 /** A row, and what became of it. */
 interface RowOutcome extends ImportRow {
@@ -18,7 +18,7 @@ export function startCounts() {
   return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
 }
 
-type ImportTarget = UnitTarget<ImportRow, ImportedProducts>;
+type ImportTarget = BatchTarget<ImportRow, ImportedProducts>;
 
 export function createWriteTarget(
   store: Store, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
@@ -54,7 +54,7 @@ function readProducts(rows: readonly ImportRow[]): ProductRow[] {
 
 /** What became of each row of a unit; those that hold no product were skipped. */
 export function readOutcomes(
-  { rows, written }: WrittenUnit<ImportRow, ImportedProducts>,
+  { rows, written }: WrittenBatch<ImportRow, ImportedProducts>,
 ): RowOutcome[] {
   let products = 0;
   return rows.map((row): RowOutcome => {

@@ -12,7 +12,7 @@ import {
 } from '../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
 import { NdjsonRows } from '../../transfer/ndjson-rows.ts';
-import type { WrittenUnit } from '../../transfer/slices.ts';
+import type { WrittenBatch } from '../../transfer/batches.ts';
 import {
   createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
 } from './import-target.ts';
@@ -102,7 +102,7 @@ class ImportReport implements BatchReport<ImportRow, ImportedProducts> {
     this.#reportsAll = reportsAll;
   }
 
-  add(unit: WrittenUnit<ImportRow, ImportedProducts>): string {
+  add(unit: WrittenBatch<ImportRow, ImportedProducts>): string {
     this.#position = unit.written?.position ?? this.#position;
     let lines = '';
     for (const { line, sku, status, errors } of readOutcomes(unit)) {

@@ -12,7 +12,7 @@ interface Counted {
   value: number;
 }
 
-interface RouteFigures {
+interface RouteMetrics {
   readonly durations: Histogram;
   readonly requests: Map<string, Counted>;
   sentBytes: number;
@@ -20,7 +20,7 @@ interface RouteFigures {
 }
 
 export class RequestMetrics {
-  readonly #routes = new Map<string, RouteFigures>();
+  readonly #routes = new Map<string, RouteMetrics>();
 
   note({ method, route, status, durationMs, sentBytes, isComplete }: AccessLogEntry): void {
     const figures = this.#find(route);
@@ -38,7 +38,7 @@ export class RequestMetrics {
 
   list(): Family[] {
     const routes = [...this.#routes];
-    const each = (find: (figures: RouteFigures) => number) =>
+    const each = (find: (figures: RouteMetrics) => number) =>
       routes.map(([route, figures]) => ({ labels: { route }, value: find(figures) }));
     return [
       {
@@ -63,7 +63,7 @@ export class RequestMetrics {
     ];
   }
 
-  #find(route: string): RouteFigures {
+  #find(route: string): RouteMetrics {
     const known = this.#routes.get(route);
     if (known) return known;
     const durations = new Histogram(REQUEST_DURATION_BUCKETS_SECONDS);

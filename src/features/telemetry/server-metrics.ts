@@ -19,20 +19,20 @@ interface MetricsSources {
     readConnections(): ConnectionMetrics;
     readStore(): Promise<StoreMetrics>;
     /** Undefined where none are sent. */
-    readonly readWebhooks: (() => WebhookFigures) | undefined;
+    readonly readWebhooks: (() => WebhookMetrics) | undefined;
     /** Undefined where the server makes none by itself. */
-    readonly readBackups: (() => BackupFigures) | undefined;
+    readonly readBackups: (() => BackupMetrics) | undefined;
   };
 }
 
-interface WebhookFigures {
+interface WebhookMetrics {
   readonly inFlight: number;
   /** Attempts so far, by what came of them. */
   readonly attempts: Readonly<Record<string, number>>;
 }
 
 /** Of those that a server makes by itself. */
-export interface BackupFigures {
+export interface BackupMetrics {
   readonly made: number;
   readonly failed: number;
   /** Milliseconds since 1970: of the newest one, whoever made it; undefined until one is found. */
@@ -93,7 +93,7 @@ function listStore(figures: StoreMetrics): Family[] {
   ];
 }
 
-function listWebhooks({ attempts, inFlight }: WebhookFigures): Family[] {
+function listWebhooks({ attempts, inFlight }: WebhookMetrics): Family[] {
   return [
     {
       name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send a message.',
@@ -103,7 +103,7 @@ function listWebhooks({ attempts, inFlight }: WebhookFigures): Family[] {
   ];
 }
 
-function listBackups({ made, failed, newestAt }: BackupFigures): Family[] {
+function listBackups({ made, failed, newestAt }: BackupMetrics): Family[] {
   return [
     {
       name: 'backups_total', type: 'counter', help: 'Backups that this server has begun.',

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateApiKey } from '../../../src/index.ts';
 import { CsvReader } from '../../../src/transfer/csv-reader.ts';
-import { restoreText } from '../../../src/transfer/inert-text.ts';
+import { unescapeFormula } from '../../../src/transfer/inert-text.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startFakeServer } from './fake-server.ts';
@@ -238,7 +238,7 @@ async function readSample(): Promise<unknown[][]> {
   const rows: unknown[][] = [];
   for await (const records of new CsvReader().read(createReadStream(SAMPLE))) {
     for (const { cells: [name = '', category, sku, price, stock] } of records) {
-      rows.push([restoreText(name), category, sku, Number(price), Number(stock)]);
+      rows.push([unescapeFormula(name), category, sku, Number(price), Number(stock)]);
     }
   }
   return rows.slice(1);

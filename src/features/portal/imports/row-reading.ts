@@ -7,7 +7,7 @@ import { CsvRows, type CsvSettings } from '../../../transfer/csv-rows.ts';
 import { RejectionCauses } from '../../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../../transfer/import-row.ts';
 import { NdjsonRows } from '../../../transfer/ndjson-rows.ts';
-import { type UnitTarget, writeUnits } from '../../../transfer/slices.ts';
+import { type BatchTarget, writeBatches } from '../../../transfer/batches.ts';
 import type { FileHead } from './file-head.ts';
 import type { TemporaryFile } from './temporary-file.ts';
 
@@ -71,12 +71,12 @@ export class RowProgress {
    */
   async *take(
     { file, format, settings, currency }: RowFile,
-    target: UnitTarget<ImportRow, ImportedProducts>,
+    target: BatchTarget<ImportRow, ImportedProducts>,
   ): AsyncGenerator<ReturnType<typeof readOutcomes>, void, void> {
     const reader: RowReader = format === 'ndjson'
       ? new NdjsonRows(currency) : new CsvRows(currency, toCsvSettings(settings));
     const batches = reader.read(this.#watch(file.read()));
-    for await (const unit of writeUnits({ batches, target })) {
+    for await (const unit of writeBatches({ batches, target })) {
       const outcomes = readOutcomes(unit);
       this.#ignoredColumns = reader.ignoredColumns;
       for (const { status, errors } of outcomes) {

@@ -8,7 +8,7 @@ import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { GuardedStream } from '../http/response/guarded-stream.ts';
 
 /** Where the units of a file go, one after the other. */
-export interface UnitTarget<Row, Written> {
+export interface BatchTarget<Row, Written> {
   /**
    * Writes a unit; the last one, at the end of the file, has no rows. Undefined where there is
    * nothing to write.
@@ -18,23 +18,23 @@ export interface UnitTarget<Row, Written> {
 }
 
 /** The rows of a unit, and what became of those that there was something to do with. */
-export interface WrittenUnit<Row, Written> {
+export interface WrittenBatch<Row, Written> {
   readonly rows: readonly Row[];
   readonly written: Written | undefined;
 }
 
-export interface FileOfRows<Row, Written> {
+export interface RowStream<Row, Written> {
   readonly batches: AsyncIterable<readonly Row[]>;
-  readonly target: UnitTarget<Row, Written>;
+  readonly target: BatchTarget<Row, Written>;
   /** Ends it once its client is no longer authorized: a file may take hours. */
   readonly guard?: Pick<GuardedStream, 'check' | 'race'>;
 }
 
 /** Writes the units; while one is written, the next one is read, and no more than that. */
-export async function* writeUnits<Row extends { readonly characters: number }, Written>(
-  { batches, target, guard }: FileOfRows<Row, Written>,
-): AsyncGenerator<WrittenUnit<Row, Written>, void, void> {
-  const units = gatherUnits(batches);
+export async function* writeBatches<Row extends { readonly characters: number }, Written>(
+  { batches, target, guard }: RowStream<Row, Written>,
+): AsyncGenerator<WrittenBatch<Row, Written>, void, void> {
+  const units = gatherBatches(batches);
   try {
     let reading = units.next();
     for (let part = 0; ; part += 1) {
@@ -58,7 +58,7 @@ export async function* writeUnits<Row extends { readonly characters: number }, W
 }
 
 /** The rows of a file in groups, each of which is written as one unit. */
-async function* gatherUnits<Row extends { readonly characters: number }>(
+async function* gatherBatches<Row extends { readonly characters: number }>(
   batches: AsyncIterable<readonly Row[]>,
 ): AsyncGenerator<readonly Row[], void, void> {
   let unit: Row[] = [];
