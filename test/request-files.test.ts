@@ -30,19 +30,19 @@ function watchSyncCalls(t: TestContext): string[] {
 
 test('reads no file synchronously to answer a request, with or without cookies', async (t) => {
   const server = await startServer(t, { portal: true });
-  const { visitor, email, password } = await openShop(server);
+  const { user, email, password } = await openShop(server);
   const seller = await server.makeSeller();
   const { id } = (await seller.create()).json();
-  await visitor.get('/portal');
-  await visitor.submit({}, { action: '/portal/sign-out' });
-  await visitor.follow();
+  await user.get('/portal');
+  await user.submit({}, { action: '/portal/sign-out' });
+  await user.follow();
   const calls = watchSyncCalls(t);
   fs.statSync('.');
   assert.equal(calls.splice(0).length, 1, 'calls are noted');
 
   // A device cookie, on pages for anybody: a real one, and one that was made up.
-  assert.ok(visitor.cookies.has('__Host-device'));
-  assert.equal((await visitor.submit({ email, password })).status, 303);
+  assert.ok(user.cookies.has('__Host-device'));
+  assert.equal((await user.submit({ email, password })).status, 303);
   const stranger = new PageClient(server.port);
   stranger.cookies.set('__Host-device', 'A'.repeat(200));
   await stranger.get('/portal/sign-in');
@@ -51,7 +51,7 @@ test('reads no file synchronously to answer a request, with or without cookies',
   const isGet = ({ method, path }: { method: string; path: string }) =>
     method === 'GET' && !path.endsWith('/live');
   for (const { path } of pages.filter(isGet)) {
-    await visitor.get(`/portal${path}`.replaceAll(/\{\w+\}/g, id));
+    await user.get(`/portal${path}`.replaceAll(/\{\w+\}/g, id));
   }
   for (const { path } of apiRoutes.filter(isGet)) {
     await seller.send({ path: path.replaceAll(/\{\w+\}/g, id) });

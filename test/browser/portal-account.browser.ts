@@ -43,7 +43,7 @@ test('an e-mail and a password are changed, and others are signed out', async (t
   await fillIn(browser, { 'Your password': shop.password, 'New password': password });
   await press(browser, 'Change the password');
   assert.match(await readMain(browser), /all other browsers are signed out.*1 browser\b/s);
-  assert.equal((await shop.visitor.get('/portal')).status, 303);
+  assert.equal((await shop.user.get('/portal')).status, 303);
   await press(browser, 'Sign out');
   await browser.open(`${url}/sign-in`);
   await signIn(browser, { email: 'me@shop.example', password });
@@ -55,7 +55,7 @@ test('another browser is signed out, and the activity tells of it', async (t) =>
   await follow(browser, 'Show where');
   await press(browser, 'Sign out all others');
   assert.match(await readMain(browser), /All other browsers are signed out\./);
-  assert.equal((await shop.visitor.get('/portal')).status, 303);
+  assert.equal((await shop.user.get('/portal')).status, 303);
   await browser.open(`${url}/activity`);
   await (await browser.findByLabel('Kind'))
     .choose('A browser was signed out from elsewhere');

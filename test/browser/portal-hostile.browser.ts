@@ -134,16 +134,16 @@ test('names of keys are harmless, and so are those of webhooks', async () => {
 });
 
 test('a file of names is harmless while it is read and when it is imported', async () => {
-  const { visitor } = shop;
-  await visitor.get('/portal/import');
+  const { user } = shop;
+  await user.get('/portal/import');
   const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const rows = NAMES.flatMap((name, n) => [
     [name, name, `IMPORT-${n}`, '1', '1'], [name, name, `REFUSED-${n} ${name}`, name, '1'],
   ]);
   const table = [['name', 'category', 'sku', 'price', 'stock', ...NAMES], ...rows];
   const text = table.map((row) => row.map(quote).join(',')).join('\r\n');
-  await visitor.submit({ file: new File([text], `${NAMES[1]}.csv`) });
-  const path = String(visitor.page?.headers.location).replace('/portal', '');
+  await user.submit({ file: new File([text], `${NAMES[1]}.csv`) });
+  const path = String(user.page?.headers.location).replace('/portal', '');
   await assertHarmless(path, [`${NAMES[1]}.csv`, NAMES[0]]);
   await press(browser, 'Import now');
   await assertShown([`${NAMES[1]}.csv`], 'an import');

@@ -93,10 +93,10 @@ async function noteRequests(
   { server, shop, clock }: Pick<SampleShop, 'server' | 'shop' | 'clock'>,
 ): Promise<string> {
   const { store } = server;
-  const { visitor, sellerId } = shop;
+  const { user, sellerId } = shop;
   await signIn(shop);
-  await visitor.get('/portal/keys/new');
-  await visitor.submit({
+  await user.get('/portal/keys/new');
+  await user.submit({
     name: 'Cash desk', scopes: ['products:read', 'stock:write'], allow: '192.0.2.0/24',
   });
   const [first, second] = await store.listKeys(sellerId, { after: undefined, limit: 2 });
@@ -111,14 +111,14 @@ async function noteRequests(
 }
 
 /** Returns the id of the import, which waits for what becomes of it. */
-async function importFile({ visitor }: Shop): Promise<string> {
-  await visitor.get('/portal/import');
+async function importFile({ user }: Shop): Promise<string> {
+  await user.get('/portal/import');
   const rows = [
     'name,category,sku,price,stock', 'Bread crock with an oak lid,Kitchen,CROCK-OAK,135,6',
     'Butter dish,Kitchen,BUTTER-1,32.5,24', 'Salt pig,Kitchen,SALT-1,free,10',
   ];
   const file = new File([rows.join('\n')], 'spring-catalogue.csv', { type: 'text/csv' });
-  const answer = await visitor.submit({ file });
+  const answer = await user.submit({ file });
   assert.equal(answer.status, 303, answer.text);
   return String(answer.headers.location).split('/').at(-1) ?? '';
 }
@@ -139,7 +139,7 @@ async function hook(t: Lifetime, shop: Shop): Promise<string> {
 }
 
 /** Anew: no session lasts as long as it took to come here. */
-async function signIn({ visitor, email, password }: Shop): Promise<void> {
-  await visitor.get('/portal/sign-in');
-  await visitor.submit({ email, password });
+async function signIn({ user, email, password }: Shop): Promise<void> {
+  await user.get('/portal/sign-in');
+  await user.submit({ email, password });
 }

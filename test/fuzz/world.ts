@@ -120,7 +120,7 @@ async function makeKeys(
 }
 
 /** Products, changes of stock, and a webhook that sends nothing. */
-async function fill({ send: ask, visitor }: Shop, mark: string): Promise<void> {
+async function fill({ send: ask, user }: Shop, mark: string): Promise<void> {
   const json = { 'content-type': 'application/json' };
   const rows = Array.from({ length: 12 }, (_, n) => JSON.stringify({
     name: `${mark} name ${n}`, category: `${mark} category ${n % 3}`, sku: `${mark}-${n}`,
@@ -144,5 +144,5 @@ async function fill({ send: ask, visitor }: Shop, mark: string): Promise<void> {
       await ask({ ...patch, body: '{"status":"disabled"}' });
     }
   }
-  await visitor.get('/portal');
+  await user.get('/portal');
 }

@@ -15,23 +15,24 @@ import { Router } from '../../http/router.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import { loadAssets } from './assets.ts';
 import {
-  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeVisitSecret, readVisitSecret,
+  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeAnonymousSecret,
+  readAnonymousSecret,
 } from './forms/csrf.ts';
 import { formOf } from './forms/draft.ts';
-import { keepDraft, leadFromUpload, leadToSignIn } from './forms/ended-session.ts';
+import { keepDraft, redirectFromUpload, redirectToSignIn } from './forms/ended-session.ts';
 import { type Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { Imports } from './imports/imports.ts';
 import { UPLOADS_KEPT_LIMIT_BYTES } from './limits.ts';
 import { redirect } from './html/page.ts';
-import { renderRefusal } from './html/problem-page.ts';
+import { renderErrorPage } from './html/problem-page.ts';
 import { Passwords } from './sign-in/password.ts';
 import type { Draft, AnonymousPageRequest, PageRoute, Portal, PageRequest } from './route.ts';
 import { routes } from './routes.ts';
-import { assertSignedIn, findVisitor, isSignedIn, readSessionToken } from './sign-in/session.ts';
+import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
 import { SignInLimits } from './sign-in/sign-in-limits.ts';
 import { resolveOrigin, type PortalOrigin } from './origin.ts';
-import { VisitRates } from './sign-in/page-rates.ts';
+import { PageRateLimits } from './sign-in/page-rates.ts';
 
 export interface PortalOptions {
   /**
@@ -57,7 +58,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     isOpen: options.openRegistration ?? false, clock, formats: new Formats(),
   };
   const router = new Router<PageRoute>(routes);
-  const rates = new VisitRates(clock);
+  const rates = new PageRateLimits(clock);
 
   /** Made with the first request: it is for one app. */
   function makePortal(services: Services): Portal {
@@ -67,7 +68,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
     });
     const made: Portal = {
       ...services, ...own, productImports,
-      resume: (visit, token, draft) => showDraft(visit, made, { router, token, draft }),
+      resume: (request, token, draft) => showDraft(request, made, { router, token, draft }),
     };
     return made;
   }
@@ -82,12 +83,12 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         return redirect(linkTo(services.prefix, '/'));
       }
       try {
-        const site = resolveOrigin(describeClient(page.request), baseUrl);
-        return await answerVisit(page, portal, site, { router, rates });
+        const base = resolveOrigin(describeClient(page.request), baseUrl);
+        return await answerVisit(page, portal, base, { router, rates });
       } catch (error) {
         page.record.code = findCode(error);
         const link = (path: string): string => linkTo(services.prefix, path);
-        return renderRefusal(error, portal, { link, site: NO_SITE });
+        return renderErrorPage(error, portal, { link, base: NO_SITE });
       }
     },
     close: async () => portal?.productImports.close(),
@@ -109,55 +110,55 @@ const NO_SITE: PortalOrigin = { origin: '', url: '' };
 
 interface Serving {
   readonly router: Router<PageRoute>;
-  readonly rates: VisitRates;
+  readonly rates: PageRateLimits;
 }
 
 /**
  * Finds the session, applies rate limits and calls the page. An error is a page in the same frame.
  */
 async function answerVisit(
-  page: PortalRequest, portal: Portal, site: PortalOrigin, { router, rates }: Serving,
+  page: PortalRequest, portal: Portal, base: PortalOrigin, { router, rates }: Serving,
 ): Promise<Reply> {
   const { request, path, record } = page;
   const token = readSessionToken(request.headers.cookie);
-  const visitor = token === undefined
-    ? undefined : await findVisitor(portal.store, token, portal.clock(), (error) =>
+  const user = token === undefined
+    ? undefined : await findSession(portal.store, token, portal.clock(), (error) =>
       portal.report({ id: 'session-seen', error }));
-  record.sellerId = visitor?.account.sellerId;
+  record.sellerId = user?.account.sellerId;
   // The token of an ended session is ignored.
-  const known = visitor ? token : readVisitSecret(request.headers.cookie);
-  const fresh = known === undefined ? makeVisitSecret() : undefined;
+  const known = user ? token : readAnonymousSecret(request.headers.cookie);
+  const fresh = known === undefined ? makeAnonymousSecret() : undefined;
   const below = readPagePath(path);
-  const open = describeVisit(page, portal, {
-    site, path: below, visitor, secret: known ?? fresh?.secret ?? '',
+  const open = toPageRequest(page, portal, {
+    base, path: below, user, secret: known ?? fresh?.secret ?? '',
   });
   try {
-    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, page, visitor);
+    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, page, user);
     const { route, parameters } = router.find(request.method ?? '', below);
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
-    if (route.method === 'POST') assertSameOrigin(request.headers, site.origin);
+    if (route.method === 'POST') assertSameOrigin(request.headers, base.origin);
     const asked = { ...open, parameters };
     const reply = await answerPage(route, asked, portal, { secret: known, router });
     return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
       : reply;
   } catch (error) {
     record.code = findCode(error);
-    return renderRefusal(error, portal, visitor ? describeOwn(open, visitor, portal) : open);
+    return renderErrorPage(error, portal, user ? describeOwn(open, user, portal) : open);
   }
 }
 
-interface Found extends Pick<AnonymousPageRequest, 'site' | 'path' | 'visitor'> {
+interface Found extends Pick<AnonymousPageRequest, 'base' | 'path' | 'user'> {
   readonly secret: string;
 }
 
-function describeVisit(
+function toPageRequest(
   { request, response, record, query, address, disconnectSignal }: PortalRequest,
   { prefix }: Services,
   found: Found,
 ): AnonymousPageRequest {
-  const { site, path, visitor, secret } = found;
+  const { base, path, user, secret } = found;
   return {
-    request, response, record, site, path, visitor, address, disconnectSignal,
+    incoming: request, response, record, base, path, user, address, disconnectSignal,
     parameters: {},
     headers: request.headers,
     query: new URLSearchParams(query),
@@ -173,26 +174,26 @@ interface Answering {
 }
 
 async function answerPage(
-  route: PageRoute, visit: AnonymousPageRequest, portal: Portal, { secret, router }: Answering,
+  route: PageRoute, request: AnonymousPageRequest, portal: Portal, { secret, router }: Answering,
 ): Promise<Reply> {
   if (route.access === 'open') {
-    if (route.method === 'GET') return route.handle(visit, portal);
-    return route.handle(visit, portal, await readOwnForm(visit, secret));
+    if (route.method === 'GET') return route.handle(request, portal);
+    return route.handle(request, portal, await readOwnForm(request, secret));
   }
-  const { visitor, request, link } = visit;
-  if (!visitor) {
+  const { user, incoming, link } = request;
+  if (!user) {
     if (route.method === 'GET') {
-      return leadToSignIn(visit, (request.url ?? '').slice(link('/').length));
+      return redirectToSignIn(request, (incoming.url ?? '').slice(link('/').length));
     }
-    return route.access === 'upload' ? leadFromUpload(visit)
-      : keepDraft(visit, portal, router, route.draft);
+    return route.access === 'upload' ? redirectFromUpload(request)
+      : keepDraft(request, portal, router, route.draft);
   }
-  const own = describeOwn(visit, visitor, portal);
+  const own = describeOwn(request, user, portal);
   if (route.method === 'GET') return route.handle(own, portal);
   if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
-  const form = await readOwnForm(visit, secret);
+  const form = await readOwnForm(request, secret);
   // A form may be long in coming: what ends a session ends those that are on their way, too.
-  return await own.isSignedIn() ? route.handle(own, portal, form) : leadToSignIn(visit);
+  return await own.isSignedIn() ? route.handle(own, portal, form) : redirectToSignIn(request);
 }
 
 interface Resumed {
@@ -202,47 +203,47 @@ interface Resumed {
 }
 
 async function showDraft(
-  visit: AnonymousPageRequest, portal: Portal, { router, token, draft }: Resumed,
+  request: AnonymousPageRequest, portal: Portal, { router, token, draft }: Resumed,
 ): Promise<Reply> {
   const { route, parameters } = router.find('POST', draft.path);
-  const visitor = await findVisitor(portal.store, token, portal.clock(), () => {});
+  const user = await findSession(portal.store, token, portal.clock(), () => {});
   const draftRoute = route.access === 'own' && route.method === 'POST' ? route.draft : undefined;
-  if (!visitor || !draftRoute) return redirect(visit.link('/'));
+  if (!user || !draftRoute) return redirect(request.link('/'));
   const own = describeOwn({
-    ...visit, path: draft.path, parameters, query: new URLSearchParams(),
-    csrfToken: makeCsrfToken(token), visitor,
-  }, visitor, portal);
+    ...request, path: draft.path, parameters, query: new URLSearchParams(),
+    csrfToken: makeCsrfToken(token), user,
+  }, user, portal);
   try {
     return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
   } catch (error) {
-    return renderRefusal(error, portal, own); // what the form was for may be gone
+    return renderErrorPage(error, portal, own); // what the form was for may be gone
   }
 }
 
 /** @throws AppError `browser_refused` for a form that was not shown to this browser */
 async function readOwnForm(
-  { request }: AnonymousPageRequest, secret: string | undefined,
+  { incoming }: AnonymousPageRequest, secret: string | undefined,
 ): Promise<Form> {
-  const form = await readForm(request);
+  const form = await readForm(incoming);
   assertCsrfToken(secret, form.get(CSRF_FIELD));
   return form;
 }
 
 function describeOwn(
-  visit: AnonymousPageRequest, visitor: SignedInSession, { store, streams, clock, formats }: Portal,
+  request: AnonymousPageRequest, user: SignedInSession, { store, streams, clock, formats }: Portal,
 ): PageRequest {
-  const { account, position } = visitor;
+  const { account, position } = user;
   const own = {
-    ...visit, visitor, account, position,
+    ...request, user, account, position,
     isDraft: false,
     format: formats.get(account),
     isSignedIn: () =>
-      isSignedIn(store, readSessionToken(visit.headers.cookie) ?? '', clock()),
+      isSignedIn(store, readSessionToken(request.headers.cookie) ?? '', clock()),
   };
   const openStream = streams.openerFor({
     key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
-    response: visit.response,
-    record: visit.record,
+    response: request.response,
+    record: request.record,
     reauthorize: () => assertSignedIn(own),
   });
   return { ...own, openStream };

@@ -27,12 +27,12 @@ export interface Portal extends Services {
   readonly isOpen: boolean;
   readonly clock: () => number;
   /** Shows a draft in its form, to the session that has just begun with this token. */
-  resume(visit: AnonymousPageRequest, token: string, draft: Draft): Promise<Reply>;
+  resume(request: AnonymousPageRequest, token: string, draft: Draft): Promise<Reply>;
 }
 
 /** A request for a page, by anybody. */
 export interface AnonymousPageRequest {
-  readonly request: IncomingMessage;
+  readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   /** Collects what becomes known about the request. */
   readonly record: RequestRecord;
@@ -43,11 +43,11 @@ export interface AnonymousPageRequest {
   readonly parameters: Readonly<Record<string, string>>;
   /** Of the address; what a page does not know it ignores. */
   readonly query: URLSearchParams;
-  readonly site: PortalOrigin;
+  readonly base: PortalOrigin;
   /** The address that it came from. */
   readonly address: string;
   /** Who is signed in, if anybody is. */
-  readonly visitor: SignedInSession | undefined;
+  readonly user: SignedInSession | undefined;
   /** For the forms of the page that is answered. */
   readonly csrfToken: string;
   /** The path of a page, for links: `/products` is `/portal/products`. */
@@ -58,7 +58,7 @@ export interface AnonymousPageRequest {
 
 /** A request of somebody who is signed in. */
 export interface PageRequest extends AnonymousPageRequest {
-  readonly visitor: SignedInSession;
+  readonly user: SignedInSession;
   readonly account: Account;
   /** Of the catalogue, when the request came. */
   readonly position: number;
@@ -72,26 +72,26 @@ export interface PageRequest extends AnonymousPageRequest {
 }
 
 /** A page for anybody. A form is read, and its token checked, before its handler is called. */
-type OpenPage = RoutePattern & { readonly access: 'open' } & (
+type PublicPage = RoutePattern & { readonly access: 'open' } & (
   | {
     readonly method: 'GET';
-    readonly handle: (visit: AnonymousPageRequest, portal: Portal) => Promise<Reply>;
+    readonly handle: (request: AnonymousPageRequest, portal: Portal) => Promise<Reply>;
   }
   | {
     readonly method: 'POST';
-    readonly handle: (visit: AnonymousPageRequest, portal: Portal, form: Form) => Promise<Reply>;
+    readonly handle: (request: AnonymousPageRequest, portal: Portal, form: Form) => Promise<Reply>;
   }
 );
 
 /** A page for those who are signed in; others are led to the sign-in and back. */
-type OwnPage = RoutePattern & { readonly access: 'own' } & (
+type SignedInPage = RoutePattern & { readonly access: 'own' } & (
   | {
     readonly method: 'GET';
-    readonly handle: (visit: PageRequest, portal: Portal) => Promise<Reply>;
+    readonly handle: (request: PageRequest, portal: Portal) => Promise<Reply>;
   }
   | {
     readonly method: 'POST';
-    readonly handle: (visit: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
+    readonly handle: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
     readonly draft?: DraftRoute;
   }
 );
@@ -100,7 +100,7 @@ type OwnPage = RoutePattern & { readonly access: 'own' } & (
 export interface DraftRoute {
   /** The fields that are kept: what was typed, and never a password, a code or another secret. */
   readonly fields: readonly string[];
-  readonly show: (visit: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
+  readonly show: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
 }
 
 /** What was typed into a form whose session ended. */
@@ -117,7 +117,7 @@ export interface Draft {
 interface UploadPage extends RoutePattern {
   readonly access: 'upload';
   readonly method: 'POST';
-  readonly handle: (visit: PageRequest, portal: Portal, secret: string) => Promise<Reply>;
+  readonly handle: (request: PageRequest, portal: Portal, secret: string) => Promise<Reply>;
 }
 
-export type PageRoute = OpenPage | OwnPage | UploadPage;
+export type PageRoute = PublicPage | SignedInPage | UploadPage;

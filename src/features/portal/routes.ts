@@ -9,7 +9,7 @@ import { changeEmail, emailDraft, showEmail } from './account/account-email.ts';
 import { changePassword, showPassword } from './account/account-password.ts';
 import { endSessions, showSessions } from './account/account-sessions.ts';
 import {
-  disableSecondStep, enableSecondStep, makeRecoveryCodes, showSecondStep,
+  disableTwoFactor, enableTwoFactor, makeRecoveryCodes, showTwoFactor,
 } from './account/account-two-factor.ts';
 import { showActivity } from './account/activity.ts';
 import { showApi, showOperation, showProblems } from './reference/reference.ts';
@@ -22,7 +22,7 @@ import {
 } from './imports/import-page.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { revokeKey, rotateKey, showRevocation } from './keys/key-actions.ts';
-import { keyDraft, makeKey, showKeyForm } from './keys/key-making.ts';
+import { keyDraft, createKey, showKeyForm } from './keys/key-making.ts';
 import { showKey, showKeys } from './keys/keys.ts';
 import { followLive } from './changes/live-stream.ts';
 import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
@@ -70,10 +70,10 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/account/email', handle: changeEmail, draft: emailDraft },
   { ...get, path: '/account/password', handle: showPassword },
   { ...post, path: '/account/password', handle: changePassword },
-  { ...get, path: '/account/second-step', handle: showSecondStep },
-  { ...post, path: '/account/second-step', handle: enableSecondStep },
+  { ...get, path: '/account/second-step', handle: showTwoFactor },
+  { ...post, path: '/account/second-step', handle: enableTwoFactor },
   { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
-  { ...post, path: '/account/second-step/off', handle: disableSecondStep },
+  { ...post, path: '/account/second-step/off', handle: disableTwoFactor },
   { ...get, path: '/account/sessions', handle: showSessions },
   { ...post, path: '/account/sessions', handle: endSessions },
 
@@ -95,7 +95,7 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/keys', handle: showKeys },
   { ...get, path: '/keys/new', handle: showKeyForm },
-  { ...post, path: '/keys/new', handle: makeKey, draft: keyDraft },
+  { ...post, path: '/keys/new', handle: createKey, draft: keyDraft },
   { ...get, path: '/keys/{key_id}', handle: showKey },
   { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
   { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },

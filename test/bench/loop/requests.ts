@@ -194,11 +194,11 @@ function manyAtOnce(): Readonly<Record<string, Send>> {
 }
 
 function visit(path: string, status = 200): Send {
-  return async ({ visitor }) => {
-    let answer = await visitor.get(`/portal${path}`);
+  return async ({ user }) => {
+    let answer = await user.get(`/portal${path}`);
     while (answer.status === 503) { // the search has not come so far
       await wait(SEARCH_WAIT_MS);
-      answer = await visitor.get(`/portal${path}`);
+      answer = await user.get(`/portal${path}`);
     }
     assert.equal(answer.status, status, answer.text.slice(0, 300));
   };
@@ -217,45 +217,45 @@ function pageRequests(): Readonly<Record<string, Send>> {
     'portal: an operation of the API': visit('/api/syncStock'),
     'portal: keys': visit('/keys'),
     'portal: export': visit('/export?format=csv'),
-    'portal: a form of 64 KiB': async ({ visitor }) => {
-      await visitor.get('/portal/products/new');
-      await visitor.post('/portal/products/new', new URLSearchParams(
+    'portal: a form of 64 KiB': async ({ user }) => {
+      await user.get('/portal/products/new');
+      await user.post('/portal/products/new', new URLSearchParams(
         Array.from({ length: 9_000 }, (_, n) => [`f${n}`, ''])));
     },
-    'portal: upload of what is nearly a boundary': async ({ visitor }) => {
-      await visitor.get('/portal/import');
-      await visitor.submit({ file: new File(['\r\n-'.repeat(3 * MIB)], 'a.csv') });
+    'portal: upload of what is nearly a boundary': async ({ user }) => {
+      await user.get('/portal/import');
+      await user.submit({ file: new File(['\r\n-'.repeat(3 * MIB)], 'a.csv') });
     },
     'portal: upload, preview and import of 10 MiB': importOnPortal,
-    'portal: a new password': async ({ visitor }, round) => {
-      await visitor.get('/portal/account/password');
-      await visitor.submit({
+    'portal: a new password': async ({ user }, round) => {
+      await user.get('/portal/account/password');
+      await user.submit({
         current_password: `seven green boats ${round + 1}`,
         new_password: `seven green boats ${round + 2}`,
       });
-      assert.equal(visitor.page?.status, 303);
+      assert.equal(user.page?.status, 303);
     },
   };
 }
 
-async function importOnPortal({ visitor }: MeasuredShop, round: number): Promise<void> {
-  await visitor.get('/portal/import');
+async function importOnPortal({ user }: MeasuredShop, round: number): Promise<void> {
+  await user.get('/portal/import');
   const text = makeCsv(PRODUCTS + round, 200_000).slice(0, 10 * MIB);
-  await visitor.submit({ file: new File([text], 'a.csv') });
-  const { location = '' } = visitor.page?.headers ?? {};
+  await user.submit({ file: new File([text], 'a.csv') });
+  const { location = '' } = user.page?.headers ?? {};
   assert.notEqual(location, '');
-  await waitFor(visitor, location, /Import now/);
-  await visitor.submit({ revision: visitor.valueOf('revision') ?? '' });
-  await waitFor(visitor, location, /Imported|created/);
+  await waitFor(user, location, /Import now/);
+  await user.submit({ revision: user.valueOf('revision') ?? '' });
+  await waitFor(user, location, /Imported|created/);
 }
 
 async function waitFor(
-  visitor: MeasuredShop['visitor'], path: string, wanted: RegExp,
+  user: MeasuredShop['user'], path: string, wanted: RegExp,
 ): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
-    await visitor.get(path);
-    if (wanted.test(visitor.page?.text ?? '')) return;
+    await user.get(path);
+    if (wanted.test(user.page?.text ?? '')) return;
     await wait(IMPORT_WAIT_MS);
   }
-  assert.fail(visitor.page?.text);
+  assert.fail(user.page?.text);
 }

@@ -29,7 +29,7 @@ export interface Sent {
 
 export interface MeasuredShop {
   readonly server: Running;
-  readonly visitor: PageClient;
+  readonly user: PageClient;
   /** The longest turn of its event loop since it was asked last. */
   ask(): Promise<LongestTurn>;
   /** Sends with the key, reads the whole answer, and returns its beginning. */
@@ -46,7 +46,7 @@ export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
   const flags = ['--webhook-allow-private', '--webhook-allow-http'];
   const server = await startServer(folder, flags, ['--import', monitor]);
   const store = await openSqliteStore({ folder });
-  const { visitor, key, sellerId } = await openShop({ port: server.port, store });
+  const { user, key, sellerId } = await openShop({ port: server.port, store });
   const keys = await makeKeys(store, sellerId);
   await store.close();
   const send: MeasuredShop['send'] = (sent) => sendTo(server.port, key, sent);
@@ -69,7 +69,7 @@ export async function openMeasuredShop(folder: string): Promise<MeasuredShop> {
     return longest;
   };
   return {
-    server, visitor, send, ask,
+    server, user, send, ask,
     follow: (path, position) => follow(server.port, key, path, position),
     async followAll(work) {
       const { port } = server;

@@ -16,18 +16,18 @@ test('keeps uploads in the data folder, without names, and stops while one is im
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { port, stop } = await startServing(t, ['--data', folder]);
-    const { visitor } = await openShop({ port, store: await openStore(t, { folder }) });
-    await visitor.get('/portal/import');
-    const answer = await visitor.submit({ file: new File([HEADER + makeRows(200_000)], 'a.csv') });
+    const { user } = await openShop({ port, store: await openStore(t, { folder }) });
+    await user.get('/portal/import');
+    const answer = await user.submit({ file: new File([HEADER + makeRows(200_000)], 'a.csv') });
     const { location = '' } = answer.headers;
     const uploads = join(folder, 'uploads');
     assert.deepEqual(readdirSync(uploads), []);
     assert.equal(statSync(uploads).mode & 0o777, 0o700);
-    while (!/Import now/.test(visitor.page?.text ?? '')) {
+    while (!/Import now/.test(user.page?.text ?? '')) {
       await wait(POLL_MS); // a session may ask ten times a second
-      await visitor.get(location);
+      await user.get(location);
     }
-    await visitor.submit({ revision: visitor.valueOf('revision') });
-    assert.equal(visitor.page?.status, 303);
+    await user.submit({ revision: user.valueOf('revision') });
+    assert.equal(user.page?.status, 303);
     assert.equal(await stop('SIGTERM'), 0);
   });

@@ -9,26 +9,26 @@ test('signs out who is disabled, and refuses a right password like a wrong one',
   const shop = await openShop(server);
   const other = await openShop(server);
   await server.store.setSellerDisabled(shop.sellerId, true);
-  const page = await shop.visitor.get('/portal');
+  const page = await shop.user.get('/portal');
   assert.deepEqual([page.status, page.headers.location?.split('?')[0]], [303, '/portal/sign-in']);
   const { email, password } = shop;
   const tryPassword = async (text: string) => {
-    const visitor = new PageClient(server.port);
-    await visitor.get('/portal/sign-in');
-    const answer = await visitor.submit({ email, password: text });
-    assert.equal(visitor.cookies.has('__Host-session'), false);
+    const user = new PageClient(server.port);
+    await user.get('/portal/sign-in');
+    const answer = await user.submit({ email, password: text });
+    assert.equal(user.cookies.has('__Host-session'), false);
     return [answer.status, readText(answer.text)];
   };
   const refused = await tryPassword(password);
   assert.equal(refused[0], 422);
   assert.match(String(refused[1]), /do not belong together/);
   assert.deepEqual(await tryPassword(`${password}!`), refused);
-  assert.equal((await other.visitor.get('/portal')).status, 200);
+  assert.equal((await other.user.get('/portal')).status, 200);
 
   await server.store.setSellerDisabled(shop.sellerId, false);
-  const visitor = new PageClient(server.port);
-  await visitor.get('/portal/sign-in');
-  assert.equal((await visitor.submit({ email, password })).status, 303);
-  const { text } = await visitor.get('/portal/activity');
+  const user = new PageClient(server.port);
+  await user.get('/portal/sign-in');
+  assert.equal((await user.submit({ email, password })).status, 303);
+  const { text } = await user.get('/portal/activity');
   assert.match(readText(text), /The shop was enabled .* this machine .*The shop was disabled/);
 });

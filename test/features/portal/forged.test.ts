@@ -19,51 +19,51 @@ async function prepare(t: TestContext) {
 }
 
 test('refuses a form without the token of its browser, and changes nothing', async (t) => {
-  const { server, shop: { visitor, sellerId } } = await prepare(t);
+  const { server, shop: { user, sellerId } } = await prepare(t);
   const other = await openShop(server);
-  await other.visitor.get('/portal/account');
+  await other.user.get('/portal/account');
   const stranger = new PageClient(server.port);
   await stranger.get('/portal/sign-in');
   const before = await server.store.findAccount(sellerId);
   for (const csrf of [
-    undefined, '', 'x', other.visitor.valueOf('csrf'), stranger.valueOf('csrf'),
-    visitor.cookies.get('__Host-session'), visitor.cookies.get('__Host-visit'),
+    undefined, '', 'x', other.user.valueOf('csrf'), stranger.valueOf('csrf'),
+    user.cookies.get('__Host-session'), user.cookies.get('__Host-visit'),
   ]) {
-    await visitor.get('/portal/account');
-    const answer = await visitor.submit({ ...SETTINGS, csrf });
+    await user.get('/portal/account');
+    const answer = await user.submit({ ...SETTINGS, csrf });
     assert.equal(answer.status, 403, String(csrf));
     assert.match(readText(answer.text), /Nothing was changed\. Open the page anew/);
     assert.deepEqual(await server.store.findAccount(sellerId), before);
   }
-  await visitor.get('/portal/account');
-  assert.equal((await visitor.submit(SETTINGS)).status, 303);
+  await user.get('/portal/account');
+  assert.equal((await user.submit(SETTINGS)).status, 303);
 });
 
 test('refuses the token of a session that has ended', async (t) => {
-  const { shop: { visitor, email, password } } = await prepare(t);
-  await visitor.get('/portal/account');
-  const old = visitor.page;
-  await visitor.submit({}, { action: '/portal/sign-out' });
-  await visitor.follow();
-  await visitor.submit({ email, password });
-  visitor.page = old;
-  assert.equal((await visitor.submit(SETTINGS)).status, 403);
+  const { shop: { user, email, password } } = await prepare(t);
+  await user.get('/portal/account');
+  const old = user.page;
+  await user.submit({}, { action: '/portal/sign-out' });
+  await user.follow();
+  await user.submit({ email, password });
+  user.page = old;
+  assert.equal((await user.submit(SETTINGS)).status, 403);
 });
 
 test('heeds no form whose session has ended while it came', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   const { store } = server;
-  const { visitor, sellerId } = await openShop(server);
-  await visitor.get('/portal/keys/new');
-  const fields = [...['csrf', 'once'].map((name) => [name, visitor.valueOf(name) ?? '']),
+  const { user, sellerId } = await openShop(server);
+  await user.get('/portal/keys/new');
+  const fields = [...['csrf', 'once'].map((name) => [name, user.valueOf(name) ?? '']),
     ['name', 'Late'], ['scopes', 'products:read']];
   const body = new URLSearchParams(fields).toString();
   clock.now += SESSION_SEEN_INTERVAL_MS;
   const slow = request({
     host: '127.0.0.1', port: server.port, method: 'POST', path: '/portal/keys/new', agent: false,
     headers: {
-      cookie: [...visitor.cookies].map((pair) => pair.join('=')).join('; '),
+      cookie: [...user.cookies].map((pair) => pair.join('=')).join('; '),
       'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length,
       'sec-fetch-site': 'same-origin',
     },
@@ -85,64 +85,64 @@ test('heeds no form whose session has ended while it came', async (t) => {
 });
 
 test('refuses a form from another site, or of which nobody says where it comes from', async (t) => {
-  const { server, shop: { visitor, sellerId } } = await prepare(t);
+  const { server, shop: { user, sellerId } } = await prepare(t);
   const before = await server.store.findAccount(sellerId);
   const origin = `http://127.0.0.1:${server.port}`;
-  const site = 'sec-fetch-site';
+  const base = 'sec-fetch-site';
   for (const headers of [
-    { [site]: undefined }, { [site]: 'cross-site' }, { [site]: 'same-site' }, { [site]: 'none' },
-    { [site]: 'cross-site', origin }, { [site]: undefined, origin: 'https://evil.example' },
-    { [site]: undefined, origin: 'null' }, { [site]: undefined, origin: 'http://127.0.0.1:1' },
-    { [site]: undefined, referer: `${origin}/portal/account` },
+    { [base]: undefined }, { [base]: 'cross-site' }, { [base]: 'same-site' }, { [base]: 'none' },
+    { [base]: 'cross-site', origin }, { [base]: undefined, origin: 'https://evil.example' },
+    { [base]: undefined, origin: 'null' }, { [base]: undefined, origin: 'http://127.0.0.1:1' },
+    { [base]: undefined, referer: `${origin}/portal/account` },
   ]) {
-    await visitor.get('/portal/account');
-    const answer = await visitor.submit(SETTINGS, { headers });
+    await user.get('/portal/account');
+    const answer = await user.submit(SETTINGS, { headers });
     assert.equal(answer.status, 403, JSON.stringify(headers));
     assert.match(readText(answer.text), /does not come from a page of this portal/);
     assert.deepEqual(await server.store.findAccount(sellerId), before);
   }
   // A browser without Fetch Metadata says its origin.
-  await visitor.get('/portal/account');
-  const answer = await visitor.submit(SETTINGS, { headers: { [site]: undefined, origin } });
+  await user.get('/portal/account');
+  const answer = await user.submit(SETTINGS, { headers: { [base]: undefined, origin } });
   assert.equal(answer.status, 303);
 });
 
 test('lets nobody be signed in to an account of somebody else', async (t) => {
   const { server, shop: { email, password } } = await prepare(t);
-  const visitor = new PageClient(server.port);
+  const user = new PageClient(server.port);
   const body = { email, password, csrf: '' };
   // Neither before the browser has been here, nor with a token that is another's.
-  assert.equal((await visitor.post('/portal/sign-in', new URLSearchParams(body))).status, 403);
-  await visitor.get('/portal/sign-in');
+  assert.equal((await user.post('/portal/sign-in', new URLSearchParams(body))).status, 403);
+  await user.get('/portal/sign-in');
   const forger = new PageClient(server.port);
   await forger.get('/portal/sign-in');
   const forged = new URLSearchParams({ ...body, csrf: forger.valueOf('csrf') ?? '' });
-  assert.equal((await visitor.post('/portal/sign-in', forged)).status, 403);
-  assert.equal(visitor.cookies.has('__Host-session'), false);
+  assert.equal((await user.post('/portal/sign-in', forged)).status, 403);
+  assert.equal(user.cookies.has('__Host-session'), false);
 });
 
 test('takes the token of no page of which there are two cookies', async (t) => {
-  const { server, shop: { visitor, sellerId } } = await prepare(t);
-  await visitor.get('/portal/account');
-  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const { server, shop: { user, sellerId } } = await prepare(t);
+  await user.get('/portal/account');
+  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const twice = `${cookie}; __Host-session=${'A'.repeat(43)}`;
   const before = await server.store.findAccount(sellerId);
-  const answer = await visitor.submit(SETTINGS, { headers: { cookie: twice } });
+  const answer = await user.submit(SETTINGS, { headers: { cookie: twice } });
   assert.equal(answer.status, 403);
   assert.match(answer.text, /<h1>Sign in<\/h1>/);
   assert.deepEqual(await server.store.findAccount(sellerId), before);
 });
 
 test('checks every form before its page does anything', async (t) => {
-  const { server, shop: { visitor } } = await prepare(t);
+  const { server, shop: { user } } = await prepare(t);
   const posts = routes.filter(({ method, access }) => method === 'POST' && access !== 'upload');
   assert.ok(posts.length > 10);
   for (const { path } of posts) {
     const target = `/portal${path.replaceAll(/\{\w+\}/g, '1')}`;
-    const bare = await visitor.post(target, new URLSearchParams({ a: 'b' }));
+    const bare = await user.post(target, new URLSearchParams({ a: 'b' }));
     assert.equal(bare.status, 403, target);
-    const csrf = visitor.valueOf('csrf') ?? '';
-    const crossed = await visitor.post(target, new URLSearchParams({ csrf }), {
+    const csrf = user.valueOf('csrf') ?? '';
+    const crossed = await user.post(target, new URLSearchParams({ csrf }), {
       'sec-fetch-site': 'cross-site',
     });
     assert.equal(crossed.status, 403, target);
@@ -151,24 +151,24 @@ test('checks every form before its page does anything', async (t) => {
 });
 
 test('changes nothing by a GET, nor by a method that a page does not have', async (t) => {
-  const { server, shop: { visitor } } = await prepare(t);
+  const { server, shop: { user } } = await prepare(t);
   for (const path of ['/portal/sign-out', '/portal/account/second-step/off']) {
-    assert.equal((await visitor.get(path)).status, 405);
+    assert.equal((await user.get(path)).status, 405);
   }
   for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const answer = await visitor.request({
+    const answer = await user.request({
       method, path: '/portal/account', headers: { 'sec-fetch-site': 'same-origin' },
     });
     assert.equal(answer.status, 405, method);
     assert.match(answer.headers.allow ?? '', /GET/);
   }
-  assert.equal((await visitor.get('/portal')).status, 200);
+  assert.equal((await user.get('/portal')).status, 200);
   assert.deepEqual(server.reports, []);
 });
 
 test('refuses every page under a name of somebody else (DNS rebinding)', async (t) => {
-  const { server, shop: { visitor } } = await prepare(t);
-  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const { server, shop: { user } } = await prepare(t);
+  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   for (const host of ['evil.example', `evil.example:${server.port}`, '127.0.0.1.nip.io']) {
     for (const path of ['/portal', '/portal/sign-in', '/portal/account']) {
       const answer = await send(server.port, { path, headers: { host, cookie } });

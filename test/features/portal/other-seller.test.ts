@@ -88,7 +88,7 @@ async function prepare(t: TestContext) {
 }
 
 /** Gives a shop something of everything. */
-async function fill({ store }: TestServer, { send, visitor, sellerId }: Shop): Promise<Names> {
+async function fill({ store }: TestServer, { send, user, sellerId }: Shop): Promise<Names> {
   const headers = { 'content-type': 'application/json' };
   const url = 'http://127.0.0.1:9/theirs-1';
   const post = (path: string, body: unknown) =>
@@ -99,11 +99,11 @@ async function fill({ store }: TestServer, { send, visitor, sellerId }: Shop): P
   const { id } = (await post('/webhooks', { url, description: MARK })).json();
   const body = '{"status":"disabled"}';
   await send({ method: 'PATCH', path: `/api/v1/webhooks/${id}`, headers, body });
-  await visitor.get('/portal/import');
+  await user.get('/portal/import');
   const file = new File([`${HEADER}${MARK},b,theirs-2,1,2\n`], `${MARK}.csv`);
-  const { headers: { location = '' } } = await visitor.submit({ file });
-  await visitor.get('/portal/account/second-step');
-  const secret = visitor.valueOf('secret') ?? '';
+  const { headers: { location = '' } } = await user.submit({ file });
+  await user.get('/portal/account/second-step');
+  const secret = user.valueOf('secret') ?? '';
   assert.notEqual(secret, '');
   const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
   const [session] = await store.listSessions(sellerId, 1);
@@ -123,14 +123,14 @@ function nameOf({ path }: PageRoute): keyof Names | undefined {
 }
 
 /** Asks one route for what each of them names, as a page of it would. */
-function listAsks(route: PageRoute, { visitor }: Shop, csrf: string) {
+function listAsks(route: PageRoute, { user }: Shop, csrf: string) {
   const named = nameOf(route);
   const path = (value: string) => `/portal${route.path}`.replace(/\/$/, '')
     .replace(/\{\w+\}/, encodeURIComponent(value));
   if (route.method === 'GET') {
-    if (named !== undefined) return [[named, (value: string) => visitor.get(path(value))] as const];
+    if (named !== undefined) return [[named, (value: string) => user.get(path(value))] as const];
     return QUERIES.map(([name, parameter]) => [name, (value: string) =>
-      visitor.get(`${path('')}?${parameter}=${encodeURIComponent(value)}`)] as const);
+      user.get(`${path('')}?${parameter}=${encodeURIComponent(value)}`)] as const);
   }
   const [name, makeFields] = named === undefined
     ? FORMS[route.path] ?? assert.fail(`${route.path} has no case here`)
@@ -143,7 +143,7 @@ function listAsks(route: PageRoute, { visitor }: Shop, csrf: string) {
       if (isFile) form.append(field, new File([text], 'a.csv'));
       else form.append(field, text);
     }
-    return visitor.post(path(value), form);
+    return user.post(path(value), form);
   }] as const];
 }
 
@@ -156,16 +156,16 @@ test('answers every page for what is of another shop as for what is of nobody', 
   for (const route of routes.toSorted((a, b) => b.path.indexOf('{') - a.path.indexOf('{'))) {
     if (SHARED.has(route.path) || route.path === '/live') continue;
     // Some end their session, and each may ask only so often.
-    if (asked > openedAt + 100 || (await shop.visitor.get('/portal')).status !== 200) {
+    if (asked > openedAt + 100 || (await shop.user.get('/portal')).status !== 200) {
       [shop, openedAt] = [await openShop(server, { name: 'Own shop' }), asked];
-      await shop.visitor.get('/portal');
+      await shop.user.get('/portal');
     }
-    const csrf = shop.visitor.valueOf('csrf') ?? '';
+    const csrf = shop.user.valueOf('csrf') ?? '';
     for (const [name, ask] of listAsks(route, shop, csrf)) {
-      const cookies = new Map(shop.visitor.cookies);
+      const cookies = new Map(shop.user.cookies);
       const foreign = await ask(theirs[name]);
-      shop.visitor.cookies.clear();
-      for (const [cookie, value] of cookies) shop.visitor.cookies.set(cookie, value);
+      shop.user.cookies.clear();
+      for (const [cookie, value] of cookies) shop.user.cookies.set(cookie, value);
       const unknown = await ask(nobodys[name]);
       const context = `${route.method} ${route.path} naming the ${name}`;
       if (route.path !== '/sign-out') {
@@ -185,14 +185,14 @@ test('answers every page for what is of another shop as for what is of nobody', 
 });
 
 test('shows its own shop what it hides from another', async (t) => {
-  const { other: { visitor }, theirs, nobodys } = await prepare(t);
+  const { other: { user }, theirs, nobodys } = await prepare(t);
   for (const route of routes) {
     const name = nameOf(route);
     if (name === undefined || route.method !== 'GET' || SHARED.has(route.path)) continue;
     const path = (names: Names) => `/portal${route.path}`.replace(/\{\w+\}/, names[name]);
-    const { status } = await visitor.get(path(theirs));
+    const { status } = await user.get(path(theirs));
     // Nothing of the import was refused yet.
     assert.ok(status === 200 || route.path.endsWith('/refused'), `${route.path}: ${status}`);
-    assert.equal((await visitor.get(path(nobodys))).status, 404, route.path);
+    assert.equal((await user.get(path(nobodys))).status, 404, route.path);
   }
 });

@@ -123,7 +123,7 @@ export class PageClient {
 
 export interface Shop {
   /** Signed in. */
-  readonly visitor: PageClient;
+  readonly user: PageClient;
   readonly sellerId: SellerId;
   readonly key: ApiKeySecret;
   readonly email: string;
@@ -150,12 +150,12 @@ export async function openShop(
   { port, store }: Pick<TestServer, 'port' | 'store'>, options: NewShop = {},
 ): Promise<Shop> {
   const { sellerId, key, email, password } = await makeAccount(store, options);
-  const visitor = new PageClient(port);
-  await visitor.get('/portal/sign-in');
-  const signedIn = await visitor.submit({ email, password });
+  const user = new PageClient(port);
+  await user.get('/portal/sign-in');
+  const signedIn = await user.submit({ email, password });
   assert.equal(signedIn.status, 303, signedIn.text);
   return {
-    visitor, sellerId, key, email, password,
+    user, sellerId, key, email, password,
     send: (request) =>
       send(port, { ...request, headers: { 'x-api-key': key, ...request.headers } }),
   };

@@ -36,7 +36,7 @@ export async function assertOwn(
 
 /** A page or a form that is another shop's answers this one as if there were nothing at all. */
 export async function assertForeign(
-  { visitor }: Shop,
+  { user }: Shop,
   { get, post, foreign, unknown }: {
     /** What follows the id. */
     readonly get: readonly string[];
@@ -46,14 +46,14 @@ export async function assertForeign(
     readonly unknown: readonly string[];
   },
 ): Promise<void> {
-  await visitor.get('/portal');
-  const csrf = visitor.valueOf('csrf') ?? '';
+  await user.get('/portal');
+  const csrf = user.valueOf('csrf') ?? '';
   const fields = { overlap: '24h', position: '0', status: 'disabled', url: 'https://x.example' };
   for (const [method, ends] of [['GET', get], ['POST', post]] as const) {
     for (const end of ends) {
       const ask = (path: string): Promise<Answer> => method === 'GET'
-        ? visitor.get(path + end)
-        : visitor.post(path + end, new URLSearchParams({
+        ? user.get(path + end)
+        : user.post(path + end, new URLSearchParams({
           csrf, once: crypto.randomUUID(), ...fields,
         }));
       const answer = await ask(foreign);

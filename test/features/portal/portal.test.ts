@@ -32,10 +32,10 @@ test('leads whoever is not signed in from every page of a shop to the sign-in', 
   const own = routes.filter(({ access }) => access !== 'open');
   assert.ok(own.length > 20);
   for (const { method, path } of own) {
-    const visitor = new PageClient(server.port);
+    const user = new PageClient(server.port);
     const target = `/portal${path.replaceAll(/\{\w+\}/g, '1')}`;
-    const answer = method === 'GET' ? await visitor.get(target)
-      : await visitor.post(target, new URLSearchParams());
+    const answer = method === 'GET' ? await user.get(target)
+      : await user.post(target, new URLSearchParams());
     assert.equal(answer.status, 303, `${method} ${path}`);
     const { location = '' } = answer.headers;
     assert.match(location, /^\/portal\/sign-in(?:\?to=%2F[\w%-]*)?$/, `${method} ${path}`);
@@ -44,10 +44,10 @@ test('leads whoever is not signed in from every page of a shop to the sign-in', 
 });
 
 test('tells a browser with every page what it may do, and to keep it nowhere', async (t) => {
-  const { shop: { visitor } } = await prepare(t);
+  const { shop: { user } } = await prepare(t);
   const pages = [...listPages(), '/portal/no-such-page', '/portal/sign-in', '/portal/join'];
   for (const path of pages) {
-    const { status, headers } = await visitor.get(path);
+    const { status, headers } = await user.get(path);
     assert.equal(headers['cache-control'], 'no-store', path);
     assert.equal(headers['x-content-type-options'], 'nosniff', path);
     assert.ok(!('access-control-allow-origin' in headers), path);
@@ -74,9 +74,9 @@ test('asks browsers for TLS alone, once it came by it', async (t) => {
 });
 
 test('keeps every page below 50 KiB, and loads nothing from elsewhere', async (t) => {
-  const { shop: { visitor } } = await prepare(t);
+  const { shop: { user } } = await prepare(t);
   for (const path of listPages()) {
-    const { text } = await visitor.get(path);
+    const { text } = await user.get(path);
     assert.ok(Buffer.byteLength(text) < 50 * 1024, path);
     for (const [, target = ''] of text.matchAll(/\s(?:src|href|action|poster|data)="([^"]*)"/g)) {
       assert.match(target, /^(?:\/(?!\/)|#|\?|$|otpauth:)/, `${path}: ${target}`);
@@ -86,16 +86,16 @@ test('keeps every page below 50 KiB, and loads nothing from elsewhere', async (t
 });
 
 test('sets cookies that only this host gets, by TLS alone, and no script reads', async (t) => {
-  const { server, shop: { visitor, email, password } } = await prepare(t);
+  const { server, shop: { user, email, password } } = await prepare(t);
   const cookies: string[] = [];
-  const keep = (): void => { cookies.push(...visitor.page?.headers['set-cookie'] ?? []); };
-  await visitor.get('/portal');
-  await visitor.submit({}, { action: '/portal/sign-out' });
+  const keep = (): void => { cookies.push(...user.page?.headers['set-cookie'] ?? []); };
+  await user.get('/portal');
+  await user.submit({}, { action: '/portal/sign-out' });
   keep();
-  visitor.cookies.clear();
-  await visitor.get('/portal/sign-in');
+  user.cookies.clear();
+  await user.get('/portal/sign-in');
   keep();
-  await visitor.submit({ email, password });
+  await user.submit({ email, password });
   keep();
   const names = cookies.map((cookie) => cookie.split('=')[0]);
   assert.deepEqual(new Set(names), new Set([
@@ -109,9 +109,9 @@ test('sets cookies that only this host gets, by TLS alone, and no script reads',
 });
 
 test('answers what is not there with a page, and nothing of what was asked', async (t) => {
-  const { server, shop: { visitor } } = await prepare(t);
+  const { server, shop: { user } } = await prepare(t);
   for (const path of ['/portal/no-such-page', '/portal/%3Cscript%3E', '/portal/account/x/y']) {
-    const answer = await visitor.get(path);
+    const answer = await user.get(path);
     assert.equal(answer.status, 404);
     assert.match(readText(answer.text), /There is no such page/);
     assert.doesNotMatch(answer.text, /no-such-page|<script>/);
@@ -121,7 +121,7 @@ test('answers what is not there with a page, and nothing of what was asked', asy
 });
 
 test('takes no word of an address for more than it is', async (t) => {
-  const { server, shop: { visitor, send: call } } = await prepare(t);
+  const { server, shop: { user, send: call } } = await prepare(t);
   const made = await call({
     method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
     body: JSON.stringify(makeProduct()),
@@ -131,7 +131,7 @@ test('takes no word of an address for more than it is', async (t) => {
   for (const word of ['constructor', '__proto__', 'toString']) {
     const query = new URLSearchParams(names.map((name) => [name, word]));
     for (const path of paths) {
-      const { status } = await visitor.get(`${path}?${query}`);
+      const { status } = await user.get(`${path}?${query}`);
       assert.ok(status < 500, `${status} ${path} ${word}`);
     }
   }
@@ -139,9 +139,9 @@ test('takes no word of an address for more than it is', async (t) => {
 });
 
 test('tells of a fault of its own no more than an id', async (t) => {
-  const { server, shop: { visitor } } = await prepare(t);
+  const { server, shop: { user } } = await prepare(t);
   server.store.findVisitor = async () => { throw new Error('the password of the disk'); };
-  const answer = await visitor.get('/portal');
+  const answer = await user.get('/portal');
   assert.equal(answer.status, 500);
   assert.doesNotMatch(answer.text, /password|at async|\.ts/);
   const [report] = server.reports;

@@ -10,76 +10,76 @@ import { PageClient } from './page-client.ts';
 const PASSWORD = 'canary of the first password';
 const SECOND = 'canary of the second password';
 
-function readCopies(visitor: PageClient, name: string): string[] {
+function readCopies(user: PageClient, name: string): string[] {
   const [, text = ''] = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`)
-    .exec(visitor.page?.text ?? '') ?? [];
+    .exec(user.page?.text ?? '') ?? [];
   assert.notEqual(text, '');
   return text.split('\n');
 }
 
 /** Every secret that a seller and their browser ever have, and all that was answered to others. */
 async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => number) {
-  const visitor = new PageClient(server.port);
+  const user = new PageClient(server.port);
   const secrets = new Set<string>();
   const keep = (): void => {
-    for (const [name, value] of visitor.cookies) if (name !== '__Host-visit') secrets.add(value);
+    for (const [name, value] of user.cookies) if (name !== '__Host-visit') secrets.add(value);
   };
   const invitation = generateCode();
   await server.store.createInvitation(hashCode(invitation) ?? '', {
     sellerId: undefined, isFirst: true, expiresAt: now() + 1_000,
   });
-  await visitor.get('/portal/join');
-  await visitor.submit({
+  await user.get('/portal/join');
+  await user.submit({
     code: invitation, name: 'Mugs', email: 'anna@shop.example', password: PASSWORD,
   });
-  assert.equal(visitor.page?.status, 200);
-  const [key = ''] = readCopies(visitor, 'key');
+  assert.equal(user.page?.status, 200);
+  const [key = ''] = readCopies(user, 'key');
   keep();
-  await visitor.get('/portal/account/second-step');
-  const [totp = ''] = readCopies(visitor, 'secret');
+  await user.get('/portal/account/second-step');
+  const [totp = ''] = readCopies(user, 'secret');
   const code = showCode(totp, now());
-  await visitor.submit({ code, current_password: PASSWORD });
-  const codes = readCopies(visitor, 'codes');
-  await visitor.get('/portal/account/password');
-  await visitor.submit({ current_password: PASSWORD, new_password: SECOND });
-  assert.equal(visitor.page.status, 303);
+  await user.submit({ code, current_password: PASSWORD });
+  const codes = readCopies(user, 'codes');
+  await user.get('/portal/account/password');
+  await user.submit({ current_password: PASSWORD, new_password: SECOND });
+  assert.equal(user.page.status, 303);
   keep();
-  await visitor.get('/portal');
-  await visitor.submit({}, { action: '/portal/sign-out' });
-  await visitor.follow();
-  await visitor.submit({ email: 'anna@shop.example', password: SECOND });
+  await user.get('/portal');
+  await user.submit({}, { action: '/portal/sign-out' });
+  await user.follow();
+  await user.submit({ email: 'anna@shop.example', password: SECOND });
   keep();
-  await visitor.follow();
-  await visitor.submit({ code: codes[0] });
-  assert.equal(visitor.page.headers.location, '/portal');
+  await user.follow();
+  await user.submit({ code: codes[0] });
+  assert.equal(user.page.headers.location, '/portal');
   keep();
   for (const secret of [PASSWORD, SECOND, invitation, key, totp, ...codes]) {
     secrets.add(secret);
     secrets.add(secret.replaceAll(/[ -]/g, ''));
   }
-  return { visitor, secrets };
+  return { user, secrets };
 }
 
 test('says no secret in a refusal, nor in a report of a fault', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   const { secrets } = await live(server, clock);
-  const visitor = new PageClient(server.port);
+  const user = new PageClient(server.port);
   const [{ store }, email] = [server, 'anna@shop.example'];
-  await visitor.get('/portal/sign-in');
-  const refused = await visitor.submit({ email, password: `${SECOND}!` });
+  await user.get('/portal/sign-in');
+  const refused = await user.submit({ email, password: `${SECOND}!` });
   assert.equal(refused.status, 422);
   const { encrypt } = store;
   store.encrypt = async () => { throw new Error('broken'); };
-  const failed = await visitor.submit({ email, password: SECOND });
+  const failed = await user.submit({ email, password: SECOND });
   assert.equal(failed.status, 500);
   store.encrypt = encrypt;
-  const forged = await visitor.post('/portal/sign-in', new URLSearchParams({
+  const forged = await user.post('/portal/sign-in', new URLSearchParams({
     email, password: SECOND,
   }));
   assert.equal(forged.status, 403);
-  await visitor.get('/portal/join');
-  const joined = await visitor.submit({ code: 'x', email, password: SECOND });
+  await user.get('/portal/join');
+  const joined = await user.submit({ code: 'x', email, password: SECOND });
   assert.equal(joined.status, 422);
   assert.equal(server.reports.length, 1);
   const told = [refused, failed, forged, joined].map(({ text }) => text)

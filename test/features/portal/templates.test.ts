@@ -18,9 +18,9 @@ interface Template {
 test('puts values between tags, into quoted attributes, or as whole attributes', () => {
   const templates = loadTemplates();
   assert.ok(templates.length > 50);
-  const faults = templates.flatMap(({ path, template }) =>
+  const errors = templates.flatMap(({ path, template }) =>
     findFaults(template).map((fault) => `${path}: ${fault}`));
-  assert.deepEqual(faults, []);
+  assert.deepEqual(errors, []);
 });
 
 test('has no style, no script and no handler of events in its pages', () => {
@@ -125,7 +125,7 @@ interface Place {
 
 /** Where each value stands, by what was read before it (WHATWG HTML, section 13.2.5). */
 function findFaults({ pieces, values }: Template): string[] {
-  const faults: string[] = [];
+  const errors: string[] = [];
   // Attributes alone are put into a tag.
   const isAttributes = /^\s+[\w-]+(?:=|$)/.test(pieces[0] ?? '');
   let place: Place = { state: isAttributes ? 'tag' : 'text', tag: '' };
@@ -138,9 +138,9 @@ function findFaults({ pieces, values }: Template): string[] {
     // Whole attributes, which a template made, or the function that describes a field.
     const isAfter = state === 'name' ? tag !== '' : state === 'tag' && !/[\w-]$/.test(piece);
     const isWhole = isAfter && (/\bhtml`\s/.test(value) || value === 'described');
-    if (!isText && !isWhole) faults.push(`\${${value}} stands in a ${state}`);
+    if (!isText && !isWhole) errors.push(`\${${value}} stands in a ${state}`);
   });
-  return faults;
+  return errors;
 }
 
 function readMarkup(piece: string, from: Place): Place {

@@ -4,14 +4,14 @@ import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
 import { describeBrowser } from '../html/browser-name.ts';
-import { doneNotice } from '../html/done.ts';
+import { flashNotice } from '../html/done.ts';
 import { postForm } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { cell, headCell, table } from '../html/list.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { FORGET_SESSION, isAlive } from '../sign-in/session.ts';
+import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
 const DONE = new Map([
@@ -20,20 +20,20 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/account/sessions: 200 */
-export async function showSessions(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { sellerId } = visit.account;
+export async function showSessions(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { sellerId } = request.account;
   const sessions = (await portal.store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT))
     .filter((session) => isAlive(session, portal.clock()));
   const columns = ['Browser', 'Address', 'Signed in', 'Last seen', 'End'];
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Where you are signed in',
-    content: html`${doneNotice(visit, DONE)}
+    content: html`${flashNotice(request, DONE)}
       <p>Is there one that you do not know? End it, and
-        <a href="${visit.link('/account/password')}">change your password</a>.</p>
-      ${postForm(visit, visit.link('/account/sessions'), html`
+        <a href="${request.link('/account/password')}">change your password</a>.</p>
+      ${postForm(request, request.link('/account/sessions'), html`
         ${table({
     caption: 'Browsers that are signed in', columns: columns.map((label) => ({ label })),
-    rows: sessions.map((session) => renderSession(visit, session)), empty: '',
+    rows: sessions.map((session) => renderSession(request, session)), empty: '',
   })}
         ${sessions.length > 1
           && html`<button name="session" value="others">Sign out all others</button>`}`, '')}`,
@@ -42,27 +42,29 @@ export async function showSessions(visit: PageRequest, portal: Portal): Promise<
 
 /** POST /portal/account/sessions: 303, 404 */
 export async function endSessions(
-  { account, visitor, address, link }: PageRequest, { store }: Portal, form: Form,
+  { account, user, address, link }: PageRequest, { store }: Portal, form: Form,
 ): Promise<Reply> {
   const { sellerId } = account;
   const ended = form.get('session');
   const event = { type: 'session_ended', address } as const;
   if (ended === 'others') {
-    await store.endSessions(sellerId, { allBut: visitor.session.id }, event);
+    await store.endSessions(sellerId, { allBut: user.session.id }, event);
     return redirect(link('/account/sessions?done=others'));
   }
   const id = findWholeNumber(ended);
   if (id === undefined) throw new AppError('not_found', 'There is no such session.');
   await store.endSessions(sellerId, { id }, event);
-  return id === visitor.session.id
-    ? redirect(link('/sign-in'), [FORGET_SESSION]) : redirect(link('/account/sessions?done=one'));
+  return id === user.session.id
+    ? redirect(
+      link('/sign-in'), [CLEAR_SESSION_COOKIE]) : redirect(link('/account/sessions?done=one'),
+    );
 }
 
-function renderSession({ visitor, format }: PageRequest, session: Session): Html {
+function renderSession({ user, format }: PageRequest, session: Session): Html {
   const { id, address, userAgent, createdAt, seenAt } = session;
   const browser = describeBrowser(userAgent);
   const from = address === '' ? 'unknown' : html`<code>${address}</code>`;
-  const end = id === visitor.session.id ? html`<span class="tag good">This one</span>`
+  const end = id === user.session.id ? html`<span class="tag good">This one</span>`
     : html`<button class="small" name="session" value="${id}">End<span class="hidden">
         ${browser}</span></button>`;
   return html`${headCell(browser)}${cell(from)}

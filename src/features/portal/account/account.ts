@@ -5,9 +5,9 @@ import {
 } from '../../../domain/access/account.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { doneNotice } from '../html/done.ts';
-import { faultSummary, postForm, textField } from '../forms/fields.ts';
-import { type Faults, Form, NO_FAULTS } from '../forms/form.ts';
+import { flashNotice } from '../html/done.ts';
+import { errorSummary, postForm, textField } from '../forms/fields.ts';
+import { type FieldErrors, Form, NO_ERRORS } from '../forms/form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -32,40 +32,40 @@ const LOCALES = [
 ];
 
 /** GET /portal/account: 200 */
-export async function showAccount(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { locale, timeZone, lowStock } = visit.account;
+export async function showAccount(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { locale, timeZone, lowStock } = request.account;
   const saved = new Form(new URLSearchParams({
     locale, time_zone: timeZone, low_stock: String(lowStock),
   }));
-  return renderAccount(visit, portal, saved, NO_FAULTS);
+  return renderAccount(request, portal, saved, NO_ERRORS);
 }
 
 /** POST /portal/account: 303, 422 */
 export async function changeSettings(
-  visit: PageRequest, portal: Portal, form: Form,
+  request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { settings, faults } = readSettings(form);
-  if (faults.size > 0) return renderAccount(visit, portal, form, faults);
-  await portal.store.setAccountSettings(visit.account.sellerId, settings, visit.address);
-  return redirect(visit.link('/account?done=settings'));
+  const { settings, errors } = readSettings(form);
+  if (errors.size > 0) return renderAccount(request, portal, form, errors);
+  await portal.store.setAccountSettings(request.account.sellerId, settings, request.address);
+  return redirect(request.link('/account?done=settings'));
 }
 
 export const settingsDraft: DraftRoute = {
   fields: ['locale', 'time_zone', 'low_stock'],
-  show: (visit, portal, form) => renderAccount(visit, portal, form, NO_FAULTS),
+  show: (request, portal, form) => renderAccount(request, portal, form, NO_ERRORS),
 };
 
 interface ReadSettings {
   readonly settings: AccountSettings;
-  readonly faults: Faults;
+  readonly errors: FieldErrors;
 }
 
 /** What is faulty stands in `faults`. */
 function readSettings(form: Form): ReadSettings {
-  const faults = new Map<string, string>();
+  const errors = new Map<string, string>();
   const read = <Value>(name: string, parsed: ParseResult<Value>, empty: Value): Value => {
     if ('value' in parsed) return parsed.value;
-    faults.set(name, parsed.error.detail);
+    errors.set(name, parsed.error.detail);
     return empty;
   };
   const settings = {
@@ -73,24 +73,26 @@ function readSettings(form: Form): ReadSettings {
     timeZone: read('time_zone', parseTimeZone(form.getTrimmed('time_zone')), ''),
     lowStock: read('low_stock', parseLowStock(form.get('low_stock')), 0),
   };
-  return { settings, faults };
+  return { settings, errors };
 }
 
 async function renderAccount(
-  visit: PageRequest, portal: Portal, form: Form, faults: Faults,
+  request: PageRequest, portal: Portal, form: Form, errors: FieldErrors,
 ): Promise<Reply> {
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Account',
-    status: faults.size === 0 ? 200 : 422,
-    content: html`${faults.size === 0 && doneNotice(visit, DONE)}
-      ${faultSummary(faults, undefined, LABELS)}
+    status: errors.size === 0 ? 200 : 422,
+    content: html`${errors.size === 0 && flashNotice(request, DONE)}
+      ${errorSummary(errors, undefined, LABELS)}
       <section class="card" aria-labelledby="signing-in">
         <h2 id="signing-in">Signing in</h2>
-        ${await renderSignIn(visit, portal)}
+        ${await renderSignIn(request, portal)}
       </section>
       <section class="card" aria-labelledby="settings">
         <h2 id="settings">Settings</h2>
-        ${postForm(visit, visit.link('/account'), renderSettings(visit, portal, form, faults))}
+        ${postForm(
+    request, request.link('/account'), renderSettings(request, portal, form, errors),
+  )}
       </section>`,
   });
 }
@@ -116,21 +118,21 @@ async function renderSignIn(
 }
 
 function renderSettings(
-  { format }: PageRequest, { clock }: Portal, form: Form, faults: Faults,
+  { format }: PageRequest, { clock }: Portal, form: Form, errors: FieldErrors,
 ): Html {
   return html`
     ${textField({
-    name: 'locale', label: LABELS.locale, value: form.get('locale'), faults,
+    name: 'locale', label: LABELS.locale, value: form.get('locale'), errors,
     suggestions: LOCALES, isRequired: true, maxLength: 35,
     hint: html`How numbers and times are written. Now: ${format.money(1_234_567)},
       ${format.time(clock())}`,
   })}
     ${textField({
-    name: 'time_zone', label: LABELS.time_zone, value: form.get('time_zone'), faults,
+    name: 'time_zone', label: LABELS.time_zone, value: form.get('time_zone'), errors,
     suggestions: listTimeZones(), isRequired: true, maxLength: 64,
   })}
     ${textField({
-    name: 'low_stock', label: LABELS.low_stock, value: form.get('low_stock'), faults,
+    name: 'low_stock', label: LABELS.low_stock, value: form.get('low_stock'), errors,
     inputMode: 'numeric', isRequired: true, maxLength: 10,
     hint: 'Products with this many pieces or fewer are shown as low.',
   })}

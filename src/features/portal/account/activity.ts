@@ -42,8 +42,8 @@ const WORDS: Readonly<Record<AuditType, string>> = {
 const OF_BROWSERS: readonly AuditType[] = ['signed_in', 'signed_out', 'session_ended'];
 
 /** GET /portal/activity: 200 */
-export async function showActivity(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { query, account: { sellerId } } = visit;
+export async function showActivity(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { query, account: { sellerId } } = request;
   const type = AUDIT_TYPES.find((known) => known === query.get('type'));
   const before = findWholeNumber(query.get('before') ?? '');
   const found = await portal.store.listAuditEvents(sellerId, {
@@ -51,17 +51,17 @@ export async function showActivity(visit: PageRequest, portal: Portal): Promise<
   });
   const events = found.slice(0, ACTIVITY_PAGE_SIZE);
   const last = found.length > events.length ? events.at(-1)?.n : undefined;
-  const link = (from?: number): string => visit.link(`/activity${describeQuery(type, from)}`);
-  return renderPage(visit, portal, {
+  const link = (from?: number): string => request.link(`/activity${describeQuery(type, from)}`);
+  return renderPage(request, portal, {
     title: 'Activity',
-    content: html`${renderFilter(visit, type)}
+    content: html`${renderFilter(request, type)}
       ${table({
     caption: 'What happened to the account, its keys and its webhooks',
     columns: ['What', 'When', 'From', 'Details'].map((label) => ({ label })),
-    rows: events.map((event) => renderEvent(visit, event)),
+    rows: events.map((event) => renderEvent(request, event)),
     empty: html`<p>${type === undefined ? 'Nothing happened before that.'
       : `Nothing of this kind happened${before === undefined ? '' : ' before that'}.`}
-        <a href="${visit.link('/activity')}">Show everything</a></p>`,
+        <a href="${request.link('/activity')}">Show everything</a></p>`,
   })}
       ${pager('Pages of the activity', before === undefined ? undefined : link(),
     last === undefined ? undefined : link(last))}`,

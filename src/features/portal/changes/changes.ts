@@ -6,8 +6,8 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
 import { CHANGE_TYPE_CHOICES } from './change-types.ts';
 import { describeChange } from './change-description.ts';
-import { faultSummary, selectField, textField } from '../forms/fields.ts';
-import type { Faults } from '../forms/form.ts';
+import { errorSummary, selectField, textField } from '../forms/fields.ts';
+import type { FieldErrors } from '../forms/form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
@@ -23,10 +23,10 @@ const LEFT_OUT = 'This could not be understood, and was left out:';
 const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
-export async function showChanges(visit: PageRequest, portal: Portal): Promise<Reply> {
+export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
   const { store } = portal;
-  const { sellerId } = visit.account;
-  const asked = readFeed(visit);
+  const { sellerId } = request.account;
+  const asked = readFeed(request);
   const page = await store.listMovements(sellerId, {
     filter: asked.filter, after: 0, upTo: asked.upTo ?? Number.MAX_SAFE_INTEGER,
     isDescending: true, limit: PORTAL_PAGE_ROWS,
@@ -38,25 +38,25 @@ export async function showChanges(visit: PageRequest, portal: Portal): Promise<R
     before: await store.findPreviousSnapshots(
       sellerId, edited.map(({ position }) => position),
     ),
-    there: await findThere(visit, portal, movements),
+    there: await findThere(request, portal, movements),
   };
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Changes',
-    status: asked.faults.size === 0 ? 200 : 400,
-    content: html`${asked.faults.size > 0 && faultSummary(asked.faults, LEFT_OUT, LABELS)}
-      ${renderFilter(visit, asked)}
+    status: asked.errors.size === 0 ? 200 : 400,
+    content: html`${asked.errors.size > 0 && errorSummary(asked.errors, LEFT_OUT, LABELS)}
+      ${renderFilter(request, asked)}
       ${table({
     caption: 'Changes, the newest first',
     columns: [
       { label: 'What happened' }, { label: 'Product' }, { label: 'When' }, { label: 'By' },
       { label: 'Position', isNumber: true },
     ],
-    rows: movements.map((change) => renderRow(visit, change, shown)),
-    empty: renderEmpty(visit, asked, page),
+    rows: movements.map((change) => renderRow(request, change, shown)),
+    empty: renderEmpty(request, asked, page),
   })}
-      ${movements.length > 0 && next === undefined && renderEnd(visit, page)}
-      ${pager('Pages of changes', asked.upTo === undefined ? undefined : linkTo(visit, asked),
-    next === undefined ? undefined : linkTo(visit, asked, next))}`,
+      ${movements.length > 0 && next === undefined && renderEnd(request, page)}
+      ${pager('Pages of changes', asked.upTo === undefined ? undefined : linkTo(request, asked),
+    next === undefined ? undefined : linkTo(request, asked, next))}`,
   });
 }
 
@@ -67,23 +67,23 @@ interface Feed {
   readonly filter: MovementFilter;
   /** Undefined for the newest. */
   readonly upTo: number | undefined;
-  readonly faults: Faults;
+  readonly errors: FieldErrors;
 }
 
 function readFeed({ query, account: { sellerId } }: PageRequest): Feed {
-  const faults = new Map<string, string>();
+  const errors = new Map<string, string>();
   const read = (name: string): string => query.get(name)?.trim() ?? '';
   const [type, product, position] = [read('type'), read('product'), read('up_to')];
   const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
-  if (types.length === 0) faults.set('type', 'There is no such kind of change.');
+  if (types.length === 0) errors.set('type', 'There is no such kind of change.');
   const productId = parseProductId(sellerId, product);
   const sku = productId === undefined ? findSku(product) : undefined;
   if (product !== '' && productId === undefined && sku === undefined) {
-    faults.set('product', 'Cannot be a SKU, nor the id of a product.');
+    errors.set('product', 'Cannot be a SKU, nor the id of a product.');
   }
   const upTo = findWholeNumber(position) || undefined;
   if (position !== '' && upTo === undefined) {
-    faults.set('up_to', 'Must be a whole number from 1.');
+    errors.set('up_to', 'Must be a whole number from 1.');
   }
   const typed = Object.entries({ type, product, up_to: position })
     .filter(([, value]) => value !== '');
@@ -91,7 +91,7 @@ function readFeed({ query, account: { sellerId } }: PageRequest): Feed {
     typed: new Map(typed),
     filter: { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku },
     upTo,
-    faults,
+    errors,
   };
 }
 
@@ -118,19 +118,19 @@ async function findThere(
   return new Set(found.flatMap((product) => product?.id ?? []));
 }
 
-function renderFilter({ link }: PageRequest, { typed, faults }: Feed): Html {
+function renderFilter({ link }: PageRequest, { typed, errors }: Feed): Html {
   const value = (name: string): string => typed.get(name) ?? '';
   return html`<form method="get" action="${link('/changes')}" class="card row filters" novalidate>
     ${selectField({
-    name: 'type', label: LABELS.type, value: value('type'), faults,
+    name: 'type', label: LABELS.type, value: value('type'), errors,
     choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
   })}
     ${textField({
-    name: 'product', label: LABELS.product, value: value('product'), faults,
+    name: 'product', label: LABELS.product, value: value('product'), errors,
     hint: 'Its SKU or its id',
   })}
     ${textField({
-    name: 'up_to', label: LABELS.up_to, value: value('up_to'), faults, inputMode: 'numeric',
+    name: 'up_to', label: LABELS.up_to, value: value('up_to'), errors, inputMode: 'numeric',
     hint: 'Up to this one',
   })}
     <div class="actions"><button>Show</button>
@@ -138,8 +138,8 @@ function renderFilter({ link }: PageRequest, { typed, faults }: Feed): Html {
   </form>`;
 }
 
-function renderRow(visit: PageRequest, change: Change, { names, before, there }: Shown): Content {
-  const { account: { currency }, format, link } = visit;
+function renderRow(request: PageRequest, change: Change, { names, before, there }: Shown): Content {
+  const { account: { currency }, format, link } = request;
   const { sellerId, position, at, productId, sku, keyId } = change;
   const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
   const href = link(pathOf({ sellerId, id: productId }));
@@ -152,12 +152,12 @@ function renderRow(visit: PageRequest, change: Change, { names, before, there }:
   ];
 }
 
-function renderEmpty(visit: PageRequest, asked: Feed, page: MovementPage): Html {
-  const { link } = visit;
+function renderEmpty(request: PageRequest, asked: Feed, page: MovementPage): Html {
+  const { link } = request;
   if (page.next !== undefined) {
     return html`<p>Nothing was found so far. The next page looks further back.</p>`;
   }
-  const end = renderEnd(visit, page);
+  const end = renderEnd(request, page);
   if (asked.typed.size > 0) {
     return html`<p>Nothing was found. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
   }

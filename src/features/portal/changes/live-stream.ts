@@ -9,9 +9,9 @@ import type { Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
 /** GET /portal/live: 200, 410, 503 */
-export async function followLive(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, position } = visit;
-  const asked = String(visit.headers['last-event-id'] || visit.query.get('after'));
+export async function followLive(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position } = request;
+  const asked = String(request.headers['last-event-id'] || request.query.get('after'));
   const after = findWholeNumber(asked) ?? Infinity;
   const isNear = after <= position && position - after <= LIVE_CATCH_UP_LIMIT;
   return openChangeStream({
@@ -19,7 +19,7 @@ export async function followLive(visit: PageRequest, portal: Portal): Promise<Re
     after: isNear ? after : position,
     // A page that is behind by more than it can show is told so, rather than all of that.
     ...(!isNear && { preface: `event: missed\nid: ${position}\ndata: {}\n\n` }),
-    openStream: visit.openStream,
-    disconnectSignal: visit.disconnectSignal,
+    openStream: request.openStream,
+    disconnectSignal: request.disconnectSignal,
   }, portal);
 }

@@ -8,8 +8,8 @@ import { type Content, html, type Html } from '../html/html.ts';
 import type { PageRequest } from '../route.ts';
 
 /** `position` is where the catalogue stood when the content was read. */
-export function followChanges(visit: PageRequest, position: number, content: Content): Html {
-  const { account, link } = visit;
+export function followChanges(request: PageRequest, position: number, content: Content): Html {
+  const { account, link } = request;
   const { locale, timeZone, currency, lowStock } = account;
   return html`<div data-live-from="${link('/live')}" data-live-after="${position}"
     data-locale="${locale}" data-time-zone="${timeZone}" data-currency="${currency.code}"

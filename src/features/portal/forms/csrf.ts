@@ -17,12 +17,12 @@ const SECRET_BYTES = 32;
 const SECRET = /^[\w-]{43}$/;
 
 /** What the token of somebody who is not signed in hangs on; undefined where they are new here. */
-export function readVisitSecret(header: string | undefined): string | undefined {
+export function readAnonymousSecret(header: string | undefined): string | undefined {
   const secret = readCookie(header, COOKIE);
   return secret !== undefined && SECRET.test(secret) ? secret : undefined;
 }
 
-export function makeVisitSecret(): { readonly secret: string; readonly cookie: string } {
+export function makeAnonymousSecret(): { readonly secret: string; readonly cookie: string } {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   return { secret, cookie: formatCookie(COOKIE, secret) };
 }
@@ -45,8 +45,8 @@ export function assertCsrfToken(secret: string | undefined, sent: string): void 
 
 /** `origin` is that of the portal itself. @throws AppError `browser_refused` */
 export function assertSameOrigin(headers: IncomingHttpHeaders, origin: string): void {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined ? site === 'same-origin' : headers.origin === origin) return;
+  const base = headers['sec-fetch-site'];
+  if (base !== undefined ? base === 'same-origin' : headers.origin === origin) return;
   throw refuse('It does not come from a page of this portal.');
 }
 

@@ -22,9 +22,9 @@ interface Typed {
 }
 
 /** The hidden field that names the seller of a form; absent before the sign-in. */
-export function sellerField({ visitor }: Pick<AnonymousPageRequest, 'visitor'>): Content {
-  return visitor && html`<input type="hidden" name="${SELLER_FIELD}" value="${
-    formatSellerId(visitor.account.sellerId)}">`;
+export function sellerField({ user }: Pick<AnonymousPageRequest, 'user'>): Content {
+  return user && html`<input type="hidden" name="${SELLER_FIELD}" value="${
+    formatSellerId(user.account.sellerId)}">`;
 }
 
 /** The seller whose page showed the form; undefined if nobody was signed in there. */
@@ -34,16 +34,16 @@ export function readSeller(form: Form): SellerId | undefined {
 
 /** For the hidden field; undefined if it is too long, or if nothing can be encrypted. */
 export async function encryptDraft(
-  visit: AnonymousPageRequest, { store, clock, report }: Portal,
+  request: AnonymousPageRequest, { store, clock, report }: Portal,
   { sellerId, draftRoute, form }: Typed,
 ): Promise<string | undefined> {
   const fields = draftRoute.fields.flatMap((name) =>
     form.getAll(name).map((value) => [name, value] as const));
-  const draft: Draft = { sellerId, path: visit.path, fields, endsAt: clock() + DRAFT_LIFE_MS };
+  const draft: Draft = { sellerId, path: request.path, fields, endsAt: clock() + DRAFT_LIFE_MS };
   const text = JSON.stringify(draft);
   if (Buffer.byteLength(text) > DRAFT_LIMIT_BYTES) return undefined;
   try {
-    return await store.encrypt(text, contextOf(visit));
+    return await store.encrypt(text, contextOf(request));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     report({ id: 'draft', error }); // the sign-in goes on without it
@@ -53,10 +53,10 @@ export async function encryptDraft(
 
 /** Undefined if the draft is expired, from another browser, or not valid at all. */
 export async function decryptDraft(
-  visit: AnonymousPageRequest, { store, clock }: Portal, encrypted: string,
+  request: AnonymousPageRequest, { store, clock }: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
   if (encrypted === '') return undefined;
-  const text = await store.decrypt(encrypted, contextOf(visit));
+  const text = await store.decrypt(encrypted, contextOf(request));
   if (text === undefined) return undefined;
   // The cast: nothing else is encrypted for this context.
   const draft = JSON.parse(text) as Draft;

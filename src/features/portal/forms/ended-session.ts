@@ -12,29 +12,29 @@ import type { DraftRoute, AnonymousPageRequest, PageRoute, Portal } from '../rou
 import { renderSignInAgain } from '../sign-in/sign-in-forms.ts';
 
 /** `to` is the page after the sign-in. */
-export function leadToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
+export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
   const query = to === '' || to === '/' ? '' : `?${new URLSearchParams({ to })}`;
   return redirect(link(`/sign-in${query}`));
 }
 
 /** A file is not kept through the sign-in: the page of the upload says so afterwards. */
-export function leadFromUpload(visit: AnonymousPageRequest): Reply {
-  const isFile = visit.headers['content-type']?.startsWith('multipart/form-data') === true;
-  return leadToSignIn(visit, isFile ? `${visit.path}?done=ended` : '/');
+export function redirectFromUpload(request: AnonymousPageRequest): Reply {
+  const isFile = request.headers['content-type']?.startsWith('multipart/form-data') === true;
+  return redirectToSignIn(request, isFile ? `${request.path}?done=ended` : '/');
 }
 
 /** Answers a form whose session has ended with the sign-in, which carries its draft. */
 export async function keepDraft(
-  visit: AnonymousPageRequest, portal: Portal, router: Router<PageRoute>,
+  request: AnonymousPageRequest, portal: Portal, router: Router<PageRoute>,
   draftRoute: DraftRoute | undefined,
 ): Promise<Reply> {
-  const form = await readForm(visit.request);
+  const form = await readForm(request.incoming);
   const sellerId = readSeller(form);
-  if (sellerId === undefined) return leadToSignIn(visit);
-  const to = findShown(router, visit.path);
-  if (!draftRoute) return leadToSignIn(visit, to);
-  const draft = await encryptDraft(visit, portal, { sellerId, draftRoute, form });
-  return renderSignInAgain(visit, portal, { to, draft });
+  if (sellerId === undefined) return redirectToSignIn(request);
+  const to = findShown(router, request.path);
+  if (!draftRoute) return redirectToSignIn(request, to);
+  const draft = await encryptDraft(request, portal, { sellerId, draftRoute, form });
+  return renderSignInAgain(request, portal, { to, draft });
 }
 
 /** The page of a form: of its own path, or of the nearest one above that has a page. */

@@ -5,7 +5,7 @@
  */
 import { CSRF_FIELD } from './csrf.ts';
 import { sellerField } from './draft.ts';
-import type { Faults } from './form.ts';
+import type { FieldErrors } from './form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 
@@ -13,7 +13,7 @@ interface Field {
   readonly name: string;
   readonly label: string;
   readonly value?: string;
-  readonly faults?: Faults;
+  readonly errors?: FieldErrors;
   readonly hint?: Content;
 }
 
@@ -37,12 +37,12 @@ export interface Choice {
 
 /** A form that is sent by POST, with the token that tells it from a forged one. */
 export function postForm(
-  visit: Pick<AnonymousPageRequest, 'csrfToken' | 'visitor'>, action: string, content: Content,
+  request: Pick<AnonymousPageRequest, 'csrfToken' | 'user'>, action: string, content: Content,
   className = 'stack',
 ): Html {
   return html`<form method="post" action="${action}" class="${className}" novalidate>
-    <input type="hidden" name="${CSRF_FIELD}" value="${visit.csrfToken}">
-    ${sellerField(visit)}${content}
+    <input type="hidden" name="${CSRF_FIELD}" value="${request.csrfToken}">
+    ${sellerField(request)}${content}
   </form>`;
 }
 
@@ -129,13 +129,13 @@ export function radioGroup(
  * The error summary; empty without errors. It gets the focus when the page loads. `labels` are
  * those of the fields.
  */
-export function faultSummary(
-  faults: Faults, detail?: string, labels: Readonly<Record<string, string>> = {},
+export function errorSummary(
+  errors: FieldErrors, detail?: string, labels: Readonly<Record<string, string>> = {},
 ): Content {
-  if (faults.size === 0 && detail === undefined) return undefined;
+  if (errors.size === 0 && detail === undefined) return undefined;
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
     <p>${detail ?? 'Nothing was saved yet. Please correct this:'}</p>
-    ${faults.size > 0 && html`<ul>${[...faults].map(([name, fault]) => html`
+    ${errors.size > 0 && html`<ul>${[...errors].map(([name, fault]) => html`
       <li><a href="#field-${name}">${labels[name] !== undefined && html`${labels[name]}: `}${
   fault}</a></li>`)}</ul>`}
   </div>`;
@@ -147,9 +147,9 @@ export function notice(content: Content): Html {
 }
 
 function describeField(
-  id: string, { name, faults, hint }: Field,
+  id: string, { name, errors, hint }: Field,
 ): readonly [attributes: Content, notes: Content] {
-  const fault = faults?.get(name);
+  const fault = errors?.get(name);
   const ids = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`]
     .filter((part) => part !== false);
   return [

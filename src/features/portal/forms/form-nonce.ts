@@ -12,7 +12,7 @@ const FIELD = 'once';
 const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** The hidden field; made anew each time that its form is shown. */
-export function onceField(): Html {
+export function nonceField(): Html {
   return html`<input type="hidden" name="${FIELD}" value="${randomUUID()}">`;
 }
 
@@ -22,7 +22,7 @@ export function isDuplicateSubmission(error: unknown): boolean {
 }
 
 /** What was sent with it. @throws AppError `invalid_data` for what no page has */
-export function readOnce(form: Form): Idempotency {
+export function readNonce(form: Form): Idempotency {
   const id = form.get(FIELD);
   if (ID.test(id)) return { key: `portal:${id}`, part: 0 };
   throw new AppError('invalid_data', 'Nothing was changed. Open the page anew, and send it again.');

@@ -7,9 +7,9 @@ import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../limits.ts';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** What is wrong with the fields of a form, by their names. */
-export type Faults = ReadonlyMap<string, string>;
+export type FieldErrors = ReadonlyMap<string, string>;
 
-export const NO_FAULTS: Faults = new Map();
+export const NO_ERRORS: FieldErrors = new Map();
 
 export class Form {
   readonly #fields: URLSearchParams;
@@ -50,11 +50,11 @@ export async function readForm(request: IncomingMessage): Promise<Form> {
 }
 
 /** The issues of a refusal by the first part of their pointers: what the fields are called. */
-export function readFaults(issues: readonly Issue[]): Faults {
-  const faults = new Map<string, string>();
+export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
+  const errors = new Map<string, string>();
   for (const { pointer = '', detail } of issues) {
     const name = pointer.split('/')[1] ?? '';
-    if (!faults.has(name)) faults.set(name, detail);
+    if (!errors.has(name)) errors.set(name, detail);
   }
-  return faults;
+  return errors;
 }

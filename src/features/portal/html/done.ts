@@ -4,7 +4,7 @@ import { type Content, html } from './html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 
 /** Nothing for a word that is none of these. */
-export function doneNotice(
+export function flashNotice(
   { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,
 ): Content {
   const text = texts.get(query.get('done') ?? '');

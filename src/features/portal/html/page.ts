@@ -6,8 +6,8 @@
 import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/strict-transport.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
-import { faultSummary } from '../forms/fields.ts';
-import { NO_FAULTS } from '../forms/form.ts';
+import { errorSummary } from '../forms/fields.ts';
+import { NO_ERRORS } from '../forms/form.ts';
 import { type Content, html, type Html } from './html.ts';
 import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
 
@@ -58,8 +58,8 @@ function describeSafety(origin: string): Record<string, string> {
 }
 
 /** A page of somebody who is signed in, with the navigation. */
-export function renderPage(visit: PageRequest, portal: Portal, page: PageContent): Reply {
-  const { account, csrfToken, link } = visit;
+export function renderPage(request: PageRequest, portal: Portal, page: PageContent): Reply {
+  const { account, csrfToken, link } = request;
   const header = html`<header class="top">
     <button type="button" class="menu-button small" popovertarget="menu">Menu</button>
     <a class="shop" href="${link('/')}">${account.sellerName}</a>
@@ -69,26 +69,26 @@ export function renderPage(visit: PageRequest, portal: Portal, page: PageContent
     </form>
   </header>
   <nav id="menu" class="menu" aria-label="Portal" popover>
-    <ul>${SECTIONS.map(([path, name]) => renderSection(visit, path, name))}</ul>
+    <ul>${SECTIONS.map(([path, name]) => renderSection(request, path, name))}</ul>
   </nav>`;
-  return render(visit, portal, {
+  return render(request, portal, {
     ...page,
     title: `${page.title} · ${account.sellerName}`,
     scripts: ['portal.js', ...page.scripts ?? []],
   }, {
     header, isOpen: false,
     main: html`<h1>${page.heading ?? page.title}</h1>
-      ${visit.isDraft && faultSummary(NO_FAULTS, DRAFT)}${page.content}`,
+      ${request.isDraft && errorSummary(NO_ERRORS, DRAFT)}${page.content}`,
   });
 }
 
 /** A page for anybody: one column, and nothing that leads elsewhere. */
-export function renderOpenPage(
-  visit: Pick<AnonymousPageRequest, 'link' | 'site'>, portal: Portal, page: PageContent,
+export function renderPublicPage(
+  request: Pick<AnonymousPageRequest, 'link' | 'base'>, portal: Portal, page: PageContent,
 ): Reply {
   const header = html`<header class="top"><span class="shop">Seller portal</span></header>`;
   const main = html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`;
-  return render(visit, portal, page, { header, main, isOpen: true });
+  return render(request, portal, page, { header, main, isOpen: true });
 }
 
 /** To another page, after something was done (RFC 9110, section 15.4.4). */
@@ -104,10 +104,10 @@ interface Frame {
 }
 
 function render(
-  visit: Pick<AnonymousPageRequest, 'link' | 'site'>, { assets }: Portal, page: PageContent,
+  request: Pick<AnonymousPageRequest, 'link' | 'base'>, { assets }: Portal, page: PageContent,
   { header, main, isOpen }: Frame,
 ): Reply {
-  const asset = (name: string): string => visit.link(`/assets/${assets.pathOf(name)}`);
+  const asset = (name: string): string => request.link(`/assets/${assets.pathOf(name)}`);
   const status = page.status ?? 200;
   const isError = status >= 400;
   const document = html`<!doctype html>
@@ -133,7 +133,7 @@ ${header}
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      ...describeSafety(visit.site.origin),
+      ...describeSafety(request.base.origin),
     },
     body: document.text,
     ...(page.cookies && { cookies: page.cookies }),

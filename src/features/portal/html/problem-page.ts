@@ -5,7 +5,7 @@
 import { createProblem, describeProblem } from '../../../http/response/problem.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { html } from './html.ts';
-import { type PageContent, renderOpenPage, renderPage } from './page.ts';
+import { type PageContent, renderPublicPage, renderPage } from './page.ts';
 import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -20,9 +20,10 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'The disk of the server is full',
 };
 
-/** Has the navigation if `visit` is that of a signed-in user. */
-export function renderRefusal(
-  error: unknown, portal: Portal, visit: PageRequest | Pick<AnonymousPageRequest, 'link' | 'site'>,
+/** Has the navigation if `request` is that of a signed-in user. */
+export function renderErrorPage(
+  error: unknown, portal: Portal,
+  request: PageRequest | Pick<AnonymousPageRequest, 'link' | 'base'>,
 ): Reply {
   // One of the two is told of what is no fault of the client: it is one event.
   const problem = describeProblem(error, portal.report);
@@ -34,10 +35,10 @@ export function renderRefusal(
       ${problem.instance !== undefined && html`<p>Its id is <code>${problem.instance}</code>.</p>`}
       ${problem.errors && html`<ul>${problem.errors.map(({ detail }) => html`<li>${detail}</li>`)}
       </ul>`}</div>
-      <p><a class="button" href="${visit.link('/')}">To the portal</a></p>`,
+      <p><a class="button" href="${request.link('/')}">To the portal</a></p>`,
   };
-  const reply = 'account' in visit
-    ? renderPage(visit, portal, page) : renderOpenPage(visit, portal, page);
+  const reply = 'account' in request
+    ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);
   const { allow, connection, 'retry-after': retryAfter } = headers;
   return {
     ...reply,

@@ -15,11 +15,11 @@ const FORMATS: readonly Choice[] = [
 ];
 
 /** GET /portal/export: 200, 400, 503 */
-export async function exportFile(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { query, account: { sellerId }, position, openStream } = visit;
-  const { list, faults } = readSearch(visit, portal);
-  if (faults.size > 0) {
-    const issues = [...faults].map(([parameter, detail]) =>
+export async function exportFile(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { query, account: { sellerId }, position, openStream } = request;
+  const { list, errors } = readSearch(request, portal);
+  if (errors.size > 0) {
+    const issues = [...errors].map(([parameter, detail]) =>
       ({ parameter, code: 'format', detail } as const));
     throw new AppError('invalid_query', 'What to export could not be understood.', { issues });
   }

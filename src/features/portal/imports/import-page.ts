@@ -2,8 +2,8 @@
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment } from '../../../http/response/attachment.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { faultSummary, postForm } from '../forms/fields.ts';
-import { type Form, NO_FAULTS } from '../forms/form.ts';
+import { errorSummary, postForm } from '../forms/fields.ts';
+import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';
 import type { ProductImport } from './product-import.ts';
 import type { ImportSettings } from './row-reading.ts';
@@ -16,62 +16,64 @@ import { renderProgress, renderResult } from './progress-page.ts';
 import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './settings-page.ts';
 
 /** GET /portal/import/{id}: 200, 404 */
-export async function showImport(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderImport(visit, portal, find(visit, portal));
+export async function showImport(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderImport(request, portal, find(request, portal));
 }
 
 /** POST /portal/import/{id}: 303, 404 */
-export async function tryImport(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const one = find(visit, portal);
+export async function tryImport(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+  const one = find(request, portal);
   one.try(readSettings(form, one));
-  return settle(visit, one);
+  return settle(request, one);
 }
 
 export const importDraft: DraftRoute = {
   fields: SETTINGS_FIELDS,
-  async show(visit, portal, form) {
-    const one = find(visit, portal);
-    return renderImport(visit, portal, one, { settings: readSettings(form, one) });
+  async show(request, portal, form) {
+    const one = find(request, portal);
+    return renderImport(request, portal, one, { settings: readSettings(form, one) });
   },
 };
 
 /** POST /portal/import/{id}/commit: 303, 404, 409, 503 */
-export async function commitImport(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const one = find(visit, portal);
+export async function commitImport(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const one = find(request, portal);
   try {
     const hasBegun = one.commit(findWholeNumber(form.get('revision')));
-    if (hasBegun || one.phase !== 'ready') return await settle(visit, one);
+    if (hasBegun || one.phase !== 'ready') return await settle(request, one);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
-    return renderImport(visit, portal, one, { status: 503, fault: error.publicDetail });
+    return renderImport(request, portal, one, { status: 503, fault: error.publicDetail });
   }
   const fault = 'The file is read in another way now than it was on your page. Nothing was '
     + 'imported: look at what would happen now.';
-  return renderImport(visit, portal, one, { status: 409, fault });
+  return renderImport(request, portal, one, { status: 409, fault });
 }
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
-export async function cancelImport(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const one = find(visit, portal);
+export async function cancelImport(request: PageRequest, portal: Portal): Promise<Reply> {
+  const one = find(request, portal);
   if (one.phase === 'importing') one.cancel();
-  return settle(visit, one);
+  return settle(request, one);
 }
 
 /** POST /portal/import/{id}/discard: 303, 404 */
 export async function discardImport(
-  visit: PageRequest, { productImports }: Portal,
+  request: PageRequest, { productImports }: Portal,
 ): Promise<Reply> {
-  const { account, parameters, link } = visit;
+  const { account, parameters, link } = request;
   await productImports.discard(account.sellerId, parameters['id'] ?? '');
   return redirect(link('/import'));
 }
 
 /** GET /portal/import/{id}/refused: 200, 404 */
-export async function readRefusedRows(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { isBusy, refused: { file }, upload: { name, head } } = find(visit, portal);
+export async function readRefusedRows(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { isBusy, refused: { file }, upload: { name, head } } = find(request, portal);
   if (isBusy || !file) throw new AppError('not_found', 'There is no file of refused rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
-  return visit.openStream('export', async () => ({
+  return request.openStream('export', async () => ({
     status: 200,
     headers: {
       'content-type': head.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
@@ -98,40 +100,40 @@ const TITLES: Readonly<Record<ProductImport['phase'], string>> = {
 };
 
 function renderImport(
-  visit: PageRequest, portal: Portal, one: ProductImport,
+  request: PageRequest, portal: Portal, one: ProductImport,
   { status = 200, fault, settings = one.settings }: {
     readonly status?: number; readonly fault?: string; readonly settings?: ImportSettings;
   } = {},
 ): Reply {
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: `${TITLES[one.phase]} ${one.upload.name}`,
     status,
-    content: html`${faultSummary(NO_FAULTS, fault)}${renderPhase(visit, one, settings)}`,
+    content: html`${errorSummary(NO_ERRORS, fault)}${renderPhase(request, one, settings)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderPhase(visit: PageRequest, one: ProductImport, settings: ImportSettings): Content {
+function renderPhase(request: PageRequest, one: ProductImport, settings: ImportSettings): Content {
   const { phase } = one;
   const act = (name: string, label: string): Content => {
     const button = html`<button class="plain">${label}</button>`;
-    return postForm(visit, visit.link(`/import/${one.id}/${name}`), button, '');
+    return postForm(request, request.link(`/import/${one.id}/${name}`), button, '');
   };
   if (one.isBusy) {
-    return html`${renderProgress(visit, one)}
+    return html`${renderProgress(request, one)}
       <p class="quiet">You may leave this page: it goes on. What is written stays, also when the
         server is started anew, but then this page is gone.</p>
       <div class="actions">${phase === 'trying' ? act('discard', 'Discard the file')
     : act('cancel', 'Cancel the import')}</div>`;
   }
   if (phase === 'ready') {
-    return html`${renderPreview(visit, one)}${renderSettings(visit, one, settings)}
+    return html`${renderPreview(request, one)}${renderSettings(request, one, settings)}
       ${renderColumns(one)}
       <div class="actions">${act('discard', 'Discard the file')}</div>`;
   }
-  return html`${renderResult(visit, one)}
+  return html`${renderResult(request, one)}
     <div class="actions">
-      <a class="button main" href="${visit.link('/products')}">To the products</a>
-      <a class="button" href="${visit.link('/import')}">Import another file</a>
+      <a class="button main" href="${request.link('/products')}">To the products</a>
+      <a class="button" href="${request.link('/import')}">Import another file</a>
     </div>`;
 }

@@ -13,21 +13,21 @@ import {
   countPercent, countRows, formatSize, renderAdvice, renderCounts,
 } from './progress-page.ts';
 
-export function renderPreview(visit: PageRequest, one: ProductImport): Content {
+export function renderPreview(request: PageRequest, one: ProductImport): Content {
   const { preview, problem, columns } = one;
   if (columns && !columns.isUsable) return renderMissing(columns.missing);
   if (!preview) {
     return html`<div class="notice bad" role="alert"><p>${problem}</p>
       <p>Nothing was changed.</p></div>`;
   }
-  const { format } = visit;
+  const { format } = request;
   return html`<section class="card" aria-labelledby="effect"><h2 id="effect">What would happen</h2>
-      <p>${describeExtent(visit, one, preview)} Nothing is changed yet.</p>
+      <p>${describeExtent(request, one, preview)} Nothing is changed yet.</p>
       ${columns && columns.missing.length > 0 && html`<p>There is no column for
         ${columns.missing.join(', ')}: products that exist keep theirs.</p>`}
       ${renderCounts(format, one.progress.counts, true)}
       ${renderAdvice(one)}
-      ${renderCommit(visit, one, preview)}
+      ${renderCommit(request, one, preview)}
     </section>
     ${preview.differences.length > 0 && renderDifferences(format, preview.differences)}
     ${preview.refused.length > 0 && renderRefused(format, preview)}`;
@@ -51,13 +51,13 @@ function describeExtent(
     + 'imported, and may have rows that are refused.';
 }
 
-function renderCommit(visit: PageRequest, one: ProductImport, { isWhole }: Preview): Html {
+function renderCommit(request: PageRequest, one: ProductImport, { isWhole }: Preview): Html {
   const { created, updated } = one.progress.counts;
   if (isWhole && created + updated === 0) {
     return html`<p><strong>There is nothing to import:</strong> no product would be created or
       changed.</p>`;
   }
-  return postForm(visit, visit.link(`/import/${one.id}/commit`), html`
+  return postForm(request, request.link(`/import/${one.id}/commit`), html`
     <input type="hidden" name="revision" value="${one.revision}">
     <button>Import now</button>`);
 }

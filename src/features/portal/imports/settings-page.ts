@@ -69,7 +69,7 @@ export function advise({ phase, progress, upload: { head } }: ProductImport): st
 }
 
 export function renderSettings(
-  visit: PageRequest, one: ProductImport, settings: ImportSettings,
+  request: PageRequest, one: ProductImport, settings: ImportSettings,
 ): Html {
   const { columns, upload: { head } } = one;
   const content = html`
@@ -81,7 +81,7 @@ export function renderSettings(
     <button class="plain">Preview again</button>`;
   return html`<section class="card" aria-labelledby="reading">
     <h2 id="reading">How the file is read</h2>
-    ${postForm(visit, visit.link(`/import/${one.id}`), content)}
+    ${postForm(request, request.link(`/import/${one.id}`), content)}
   </section>`;
 }
 

@@ -4,9 +4,9 @@ import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
-import { doneNotice } from '../html/done.ts';
-import { faultSummary } from '../forms/fields.ts';
-import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { flashNotice } from '../html/done.ts';
+import { errorSummary } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import type { ProductImport } from './product-import.ts';
 import { watchUpload } from './watched-upload.ts';
@@ -30,35 +30,35 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/import: 200 */
-export async function showImports(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderImports(visit, portal, NO_FAULTS);
+export async function showImports(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderImports(request, portal, NO_ERRORS);
 }
 
 /** POST /portal/import: 303, 403, 408, 415, 422, 503, 507 */
 export async function uploadFile(
-  visit: PageRequest, portal: Portal, secret: string,
+  request: PageRequest, portal: Portal, secret: string,
 ): Promise<Reply> {
   try {
-    return await settle(visit, await receive(visit, portal, secret));
+    return await settle(request, await receive(request, portal, secret));
   } catch (error) {
     if (!(error instanceof AppError && FAULTS_OF_FILE.includes(error.code))) throw error;
-    return renderImports(visit, portal, new Map([['file', error.publicDetail]]));
+    return renderImports(request, portal, new Map([['file', error.publicDetail]]));
   }
 }
 
 /** Takes the file once the token before it was checked. */
 async function receive(
-  visit: PageRequest, { productImports }: Portal, secret: string,
+  request: PageRequest, { productImports }: Portal, secret: string,
 ): Promise<ProductImport> {
-  const { request, account } = visit;
+  const { incoming, account } = request;
   let token = '';
-  for await (const part of openForm(request)) {
+  for await (const part of openForm(incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
     const { sellerId, currency } = account;
     const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
-    const content = watchUpload(part.content, () => assertSignedIn(visit));
+    const content = watchUpload(part.content, () => assertSignedIn(request));
     return await productImports.receive(importer, readName(part), content);
   }
   throw new AppError('invalid_data', 'Choose a file.');
@@ -71,20 +71,20 @@ function readName({ fileName = '' }: FormPart): string {
   return name.slice(0, FILE_NAME_LIMIT_CHARACTERS).toWellFormed();
 }
 
-function renderImports(visit: PageRequest, portal: Portal, faults: Faults): Reply {
-  return renderPage(visit, portal, {
+function renderImports(request: PageRequest, portal: Portal, errors: FieldErrors): Reply {
+  return renderPage(request, portal, {
     title: 'Import and export',
-    status: faults.size === 0 ? 200 : 422,
-    content: html`${doneNotice(visit, DONE)}${faultSummary(faults)}
-      ${renderUpload(visit, faults)}
-      ${renderRecent(visit, portal)}
-      ${renderExport(visit)}`,
+    status: errors.size === 0 ? 200 : 422,
+    content: html`${flashNotice(request, DONE)}${errorSummary(errors)}
+      ${renderUpload(request, errors)}
+      ${renderRecent(request, portal)}
+      ${renderExport(request)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderUpload({ link, csrfToken, format }: PageRequest, faults: Faults): Html {
-  const fault = faults.get('file');
+function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErrors): Html {
+  const fault = errors.get('file');
   const described = fault === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
   const most = formatSize(format, UPLOAD_LIMIT_BYTES);
   return html`<section class="card" aria-labelledby="import"><h2 id="import">Import products</h2>

@@ -15,12 +15,12 @@ import type { ParseResult } from '../../../domain/validation.ts';
 import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
-  checkboxes, type Choice, faultSummary, postForm, selectField, textArea, textField,
+  checkboxes, type Choice, errorSummary, postForm, selectField, textArea, textField,
 } from '../forms/fields.ts';
-import { type Faults, Form, NO_FAULTS, readFaults } from '../forms/form.ts';
+import { type FieldErrors, Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderNewKey } from './new-key.ts';
-import { isDuplicateSubmission, onceField, readOnce } from '../forms/form-nonce.ts';
+import { isDuplicateSubmission, nonceField, readNonce } from '../forms/form-nonce.ts';
 import { renderPage } from '../html/page.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findEndOfDay } from '../forms/zoned-day.ts';
@@ -46,48 +46,48 @@ const EXPIRIES: readonly Choice[] = [
 ];
 
 /** GET /portal/keys/new: 200 */
-export async function showKeyForm(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderForm(visit, portal, new Form(), NO_FAULTS);
+export async function showKeyForm(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderForm(request, portal, new Form(), NO_ERRORS);
 }
 
 /** POST /portal/keys/new: 200, 400, 409, 422 */
-export async function makeKey(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const read = readKey(form, visit.account, portal.clock());
-  if ('faults' in read) return renderForm(visit, portal, form, read.faults);
+export async function createKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+  const read = readKey(form, request.account, portal.clock());
+  if ('errors' in read) return renderForm(request, portal, form, read.errors);
   const secret = generateApiKey();
   const { key } = read;
-  const once = readOnce(form);
+  const idempotency = readNonce(form);
   try {
-    return await renderMadeKey(visit, portal, { secret, scopes: key.scopes }, () =>
+    return await renderMadeKey(request, portal, { secret, scopes: key.scopes }, () =>
       portal.store.createKey(
-        visit.account.sellerId, hashApiKey(secret), key, visit.address, once,
+        request.account.sellerId, hashApiKey(secret), key, request.address, idempotency,
       ));
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
-    return renderForm(visit, portal, form, NO_FAULTS, error.publicDetail);
+    return renderForm(request, portal, form, NO_ERRORS, error.publicDetail);
   }
 }
 
 export const keyDraft: DraftRoute = {
   fields: ['name', 'scopes', 'expires', 'day', 'allow'],
-  show: async (visit, portal, form) => renderForm(visit, portal, form, NO_FAULTS),
+  show: async (request, portal, form) => renderForm(request, portal, form, NO_ERRORS),
 };
 
 /** Makes a key and shows its secret; or says that this was done before. */
 export async function renderMadeKey(
-  visit: PageRequest, portal: Portal,
+  request: PageRequest, portal: Portal,
   { secret, scopes }: { readonly secret: ApiKeySecret; readonly scopes: readonly Scope[] },
   make: () => Promise<ApiKey>,
 ): Promise<Reply> {
-  const back = html`<p><a class="button" href="${visit.link('/keys')}">All keys</a></p>`;
+  const back = html`<p><a class="button" href="${request.link('/keys')}">All keys</a></p>`;
   try {
     const { name } = await make();
-    return renderPage(visit, portal, {
-      title: `New key: ${name}`, content: html`${renderNewKey(visit, secret, scopes)}${back}`,
+    return renderPage(request, portal, {
+      title: `New key: ${name}`, content: html`${renderNewKey(request, secret, scopes)}${back}`,
     });
   } catch (error) {
     if (!isDuplicateSubmission(error)) throw error;
-    return renderPage(visit, portal, {
+    return renderPage(request, portal, {
       title: 'This key was made already',
       status: 409,
       content: html`<p>It was shown once, and no second one was made. If you have not got it, revoke
@@ -98,9 +98,9 @@ export async function renderMadeKey(
 
 function readKey(
   form: Form, account: Account, now: number,
-): { readonly key: NewApiKey } | { readonly faults: Faults } {
+): { readonly key: NewApiKey } | { readonly errors: FieldErrors } {
   const expiry = parseExpiry(form, account, now);
-  const faults = new Map<string, string>();
+  const errors = new Map<string, string>();
   const scopes = form.getAll('scopes');
   try {
     const key = parseNewApiKey({
@@ -112,11 +112,11 @@ function readKey(
     if (scopes.length > 0 && 'value' in expiry) return { key };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    for (const [name, fault] of readFaults(error.issues)) faults.set(name, fault);
+    for (const [name, fault] of fieldErrorsFrom(error.issues)) errors.set(name, fault);
   }
-  if (scopes.length === 0) faults.set('scopes', 'Tick at least one thing that the key may do.');
-  if ('error' in expiry) faults.set('day', expiry.error.detail);
-  return { faults };
+  if (scopes.length === 0) errors.set('scopes', 'Tick at least one thing that the key may do.');
+  if ('error' in expiry) errors.set('day', expiry.error.detail);
+  return { errors };
 }
 
 /** Undefined for a key that never expires. */
@@ -137,36 +137,36 @@ function parseExpiry(
 }
 
 function renderForm(
-  visit: PageRequest, portal: Portal, form: Form, faults: Faults, refusal?: string,
+  request: PageRequest, portal: Portal, form: Form, errors: FieldErrors, refusal?: string,
 ): Reply {
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'New API key',
-    status: refusal !== undefined ? 409 : faults.size > 0 ? 422 : 200,
-    content: html`${faultSummary(faults, refusal, LABELS)}
-      ${postForm(visit, visit.link('/keys/new'), renderFields(form, faults), 'card stack')}
-      <p><a href="${visit.link('/keys')}">All keys</a></p>`,
+    status: refusal !== undefined ? 409 : errors.size > 0 ? 422 : 200,
+    content: html`${errorSummary(errors, refusal, LABELS)}
+      ${postForm(request, request.link('/keys/new'), renderFields(form, errors), 'card stack')}
+      <p><a href="${request.link('/keys')}">All keys</a></p>`,
   });
 }
 
-function renderFields(form: Form, faults: Faults): Html {
-  return html`${onceField()}
+function renderFields(form: Form, errors: FieldErrors): Html {
+  return html`${nonceField()}
     ${textField({
-    name: 'name', label: LABELS.name, value: form.get('name'), faults, isRequired: true,
+    name: 'name', label: LABELS.name, value: form.get('name'), errors, isRequired: true,
     maxLength: KEY_NAME_LIMIT_CODE_POINTS, hint: 'What the key is for, such as: cash desk',
   })}
     ${checkboxes({
-    name: 'scopes', label: LABELS.scopes, faults, values: form.getAll('scopes'),
+    name: 'scopes', label: LABELS.scopes, errors, values: form.getAll('scopes'),
     choices: SCOPES.map((scope) => ({ value: scope, label: `${MEANINGS[scope]} (${scope})` })),
   })}
     ${selectField({
     name: 'expires', label: LABELS.expires, value: form.get('expires'), choices: EXPIRIES,
   })}
     ${textField({
-    name: 'day', label: LABELS.day, type: 'date', value: form.get('day'), faults,
+    name: 'day', label: LABELS.day, type: 'date', value: form.get('day'), errors,
     hint: 'Only for a key that expires at the end of a day: in your time zone.',
   })}
     ${textArea({
-    name: 'allow', label: LABELS.allow, value: form.get('allow'), faults, rows: 3,
+    name: 'allow', label: LABELS.allow, value: form.get('allow'), errors, rows: 3,
     hint: `Addresses or CIDR ranges, each on a line of its own, up to ${KEY_ADDRESS_RANGES_LIMIT}: `
       + '192.0.2.7, 192.0.2.0/24, 2001:db8::/32. Empty: from anywhere.',
   })}

@@ -4,12 +4,12 @@ import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { readDayUsage, type Usage } from '../overview/day-usage.ts';
-import { doneNotice } from '../html/done.ts';
+import { flashNotice } from '../html/done.ts';
 import { postForm, selectField } from '../forms/fields.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, facts, headCell, pager, table } from '../html/list.ts';
-import { onceField } from '../forms/form-nonce.ts';
+import { nonceField } from '../forms/form-nonce.ts';
 import { OVERLAPS } from '../forms/overlap.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -24,41 +24,41 @@ const COLUMNS = [
 ];
 
 /** GET /portal/keys: 200 */
-export async function showKeys(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const after = readKeyId(visit, visit.query.get('after') ?? '');
+export async function showKeys(request: PageRequest, portal: Portal): Promise<Reply> {
+  const after = readKeyId(request, request.query.get('after') ?? '');
   const found = await portal.store.listKeys(
-    visit.account.sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
+    request.account.sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
   );
-  const { byKey: usage } = await readDayUsage(portal, visit.account.sellerId);
+  const { byKey: usage } = await readDayUsage(portal, request.account.sellerId);
   const keys = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > keys.length ? keys.at(-1) : undefined;
-  const make = html`<a class="button main" href="${visit.link('/keys/new')}">New key</a>`;
-  return renderPage(visit, portal, {
+  const make = html`<a class="button main" href="${request.link('/keys/new')}">New key</a>`;
+  return renderPage(request, portal, {
     title: 'API keys',
-    content: html`${doneNotice(visit, DONE)}
+    content: html`${flashNotice(request, DONE)}
       <p>Each program that calls the API should have a key of its own: then you see what it does,
         and can end it alone.</p>
       <p>${make}</p>
       ${table({
     caption: 'API keys',
     columns: COLUMNS.map((label) => ({ label })),
-    rows: keys.map((key) => renderRow(visit, key, portal.clock(), usage.get(key.id))),
+    rows: keys.map((key) => renderRow(request, key, portal.clock(), usage.get(key.id))),
     empty: html`<p>There is no key here. Make one to call the API.</p>`,
   })}
       ${pager(
-    'Pages of keys', after === undefined ? undefined : visit.link('/keys'),
-    last && visit.link(`/keys?after=${formatId(last)}`),
+    'Pages of keys', after === undefined ? undefined : request.link('/keys'),
+    last && request.link(`/keys?after=${formatId(last)}`),
   )}`,
   });
 }
 
 /** GET /portal/keys/{key_id}: 200, 404 */
-export async function showKey(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const key = await getKey(visit, portal);
-  const { format } = visit;
+export async function showKey(request: PageRequest, portal: Portal): Promise<Reply> {
+  const key = await getKey(request, portal);
+  const { format } = request;
   const { byKey: usage } = await readDayUsage(portal, key.sellerId);
   const now = portal.clock();
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: `Key: ${key.name}`,
     content: html`<div class="card">${facts([
       ['Id', html`<code>${formatId(key)}</code>`],
@@ -71,20 +71,20 @@ export async function showKey(visit: PageRequest, portal: Portal): Promise<Reply
       ...key.revokedAt === undefined ? [] : [
         ['Revoked', format.timeElement(key.revokedAt)] as const,
       ],
-      ['Last use', renderUse(visit, key)],
-      ['Last 24 hours', renderUsage(visit, usage.get(key.id))],
+      ['Last use', renderUse(request, key)],
+      ['Last 24 hours', renderUsage(request, usage.get(key.id))],
     ])}</div>
-    ${isLive(key, now) ? renderActions(visit, key)
+    ${isLive(key, now) ? renderActions(request, key)
     : html`<p>Nothing can be done with it any more.
-        <a href="${visit.link('/keys/new')}">Make a new key</a>.</p>`}
-    <p><a href="${visit.link('/keys')}">All keys</a></p>`,
+        <a href="${request.link('/keys/new')}">Make a new key</a>.</p>`}
+    <p><a href="${request.link('/keys')}">All keys</a></p>`,
   });
 }
 
 /** The key that the path names. @throws AppError `not_found`, alike whoever else's it is */
-export async function getKey(visit: PageRequest, { store }: Portal): Promise<ApiKey> {
-  const { sellerId } = visit.account;
-  const keyId = readKeyId(visit, visit.parameters['key_id'] ?? '');
+export async function getKey(request: PageRequest, { store }: Portal): Promise<ApiKey> {
+  const { sellerId } = request.account;
+  const keyId = readKeyId(request, request.parameters['key_id'] ?? '');
   const key = keyId === undefined ? undefined : await store.findKey({ sellerId, keyId });
   if (key) return key;
   throw new AppError('not_found', 'You have no key with this id.');
@@ -107,15 +107,15 @@ export function renderUse(
 }
 
 function renderRow(
-  visit: PageRequest, key: ApiKey, now: number, usage: Usage | undefined,
+  request: PageRequest, key: ApiKey, now: number, usage: Usage | undefined,
 ): Content {
-  const { format, link } = visit;
+  const { format, link } = request;
   return [
     headCell(html`<a href="${link(pathOf(key))}">${key.name}</a><br>
       <span class="quiet small">${formatId(key)}</span>`),
     cell(renderState(key, now)),
-    cell(renderUsage(visit, usage)),
-    cell(renderUse(visit, key)),
+    cell(renderUsage(request, usage)),
+    cell(renderUse(request, key)),
     cell(renderScopes(key)),
     cell(key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)),
     cell(renderRanges(key)),
@@ -152,14 +152,14 @@ function formatRange(range: string): string {
   return range.replace(range.includes(':') ? /\/128$/ : /\/32$/, '');
 }
 
-function renderActions(visit: PageRequest, key: ApiKey): Html {
-  const { link } = visit;
+function renderActions(request: PageRequest, key: ApiKey): Html {
+  const { link } = request;
   return html`<div class="columns">
     <section class="card" aria-labelledby="rotate">
       <h2 id="rotate">Rotate</h2>
       <p>You get a new key that may do the same. This one goes on for a while, so that you have the
         time to put the new one in its place.</p>
-      ${postForm(visit, link(`${pathOf(key)}/rotate`), html`${onceField()}
+      ${postForm(request, link(`${pathOf(key)}/rotate`), html`${nonceField()}
         ${selectField({
     name: 'overlap', label: 'This key goes on for', value: '24h', choices: OVERLAPS,
   })}

@@ -11,10 +11,10 @@ const LINES_SHOWN = 2;
 const SAMPLE = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
 
 export function renderNewKey(
-  { site }: Pick<AnonymousPageRequest, 'site'>, secret: ApiKeySecret,
+  { base }: Pick<AnonymousPageRequest, 'base'>, secret: ApiKeySecret,
   scopes: readonly Scope[] = SCOPES,
 ): Html {
-  const lines = describeTrials(site.url, secret).filter(({ scope }) => scopes.includes(scope));
+  const lines = describeTrials(base.url, secret).filter(({ scope }) => scopes.includes(scope));
   return html`<section class="card" aria-labelledby="new-key">
     <h2 id="new-key">Your API key</h2>
     <p>Keep it now: it is shown this once, and nobody can read it again.</p>

@@ -19,28 +19,28 @@ import { renderRequests } from './request-stats.ts';
 import type { Portal, PageRequest } from '../route.ts';
 
 /** GET /portal: 200 */
-export async function showOverview(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, position } = visit;
+export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position } = request;
   const today = Math.floor(portal.clock() / DAY_MS);
   const since = today - OVERVIEW_DAYS + 1;
   const [figures, days, requests] = await Promise.all([
-    readMetrics(visit, portal),
+    readMetrics(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
-    renderRequests(visit, portal),
+    renderRequests(request, portal),
   ]);
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Overview',
-    content: html`${figures ? renderFigures(visit, figures) : html`<div class="notice low">
+    content: html`${figures ? renderFigures(request, figures) : html`<div class="notice low">
         <p>The catalogue is being counted after a large change. Look again in a moment.</p></div>`}
-      ${position === 0 && renderWelcome(visit)}
+      ${position === 0 && renderWelcome(request)}
       <div class="columns">
         <section class="card" aria-labelledby="moved">
           <h2 id="moved">Stock moved in ${OVERVIEW_DAYS} days</h2>
-          ${renderDays(visit, days, since)}
+          ${renderDays(request, days, since)}
         </section>
         ${requests}
       </div>
-      ${figures && position > 0 && renderLowStock(visit, figures)}`,
+      ${figures && position > 0 && renderLowStock(request, figures)}`,
   });
 }
 
@@ -119,8 +119,8 @@ function renderDays({ format }: PageRequest, days: readonly StockDay[], since: n
   });
 }
 
-function renderLowStock(visit: PageRequest, { low, lowCount }: Figures): Html {
-  const { account, format, link } = visit;
+function renderLowStock(request: PageRequest, { low, lowCount }: Figures): Html {
+  const { account, format, link } = request;
   return html`<section aria-labelledby="low">
     <h2 id="low">Low stock</h2>
     ${table({

@@ -10,8 +10,8 @@ import type { Portal, PageRequest } from '../route.ts';
 
 const KEYS_SHOWN = 10;
 
-export async function renderRequests(visit: PageRequest, portal: Portal): Promise<Html> {
-  const { account: { sellerId }, format, link } = visit;
+export async function renderRequests(request: PageRequest, portal: Portal): Promise<Html> {
+  const { account: { sellerId }, format, link } = request;
   const usage = await readDayUsage(portal, sellerId);
   const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
     const hour = usage.since + index;
@@ -26,7 +26,7 @@ export async function renderRequests(visit: PageRequest, portal: Portal): Promis
   })}
     ${usage.byKey.size === 0
     ? html`<p>No key was used. <a href="${link('/keys')}">Look at your API keys</a>.</p>`
-    : await renderKeys(visit, portal, usage.byKey)}
+    : await renderKeys(request, portal, usage.byKey)}
   </section>`;
 }
 

@@ -1,47 +1,49 @@
 /** The form that creates a product: a new one, or one that was deleted while it was edited. */
 import type { Reply } from '../../../http/response/reply.ts';
-import { faultSummary, postForm } from '../forms/fields.ts';
-import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { errorSummary, postForm } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { onceField } from '../forms/form-nonce.ts';
+import { nonceField } from '../forms/form-nonce.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
 
 interface Refusal {
   readonly status: number;
-  readonly faults?: Faults;
+  readonly errors?: FieldErrors;
   readonly detail?: string;
 }
 
 export function renderNewProduct(
-  visit: PageRequest, portal: Portal, texts: ProductTexts, refusal?: Refusal,
+  request: PageRequest, portal: Portal, texts: ProductTexts, refusal?: Refusal,
 ): Reply {
-  const { faults = NO_FAULTS, detail } = refusal ?? {};
-  return renderPage(visit, portal, {
+  const { errors = NO_ERRORS, detail } = refusal ?? {};
+  return renderPage(request, portal, {
     title: 'New product',
     ...(refusal && { status: refusal.status }),
-    content: html`${faultSummary(faults, detail, PRODUCT_LABELS)}
-      <section class="card">${renderForm(visit, texts, faults)}</section>`,
+    content: html`${errorSummary(errors, detail, PRODUCT_LABELS)}
+      <section class="card">${renderForm(request, texts, errors)}</section>`,
   });
 }
 
 /** What becomes of an edit where the product is gone. */
-export function renderGoneProduct(visit: PageRequest, portal: Portal, texts: ProductTexts): Reply {
-  return renderPage(visit, portal, {
+export function renderGoneProduct(
+  request: PageRequest, portal: Portal, texts: ProductTexts,
+): Reply {
+  return renderPage(request, portal, {
     title: 'Someone else deleted this product',
     status: 404,
     content: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
         <p>It was deleted, and nothing was saved. The form below has what you typed: create a new
           product from it, or cancel.</p>
       </div>
-      <section class="card">${renderForm(visit, { ...texts, stock: '0' }, NO_FAULTS)}</section>`,
+      <section class="card">${renderForm(request, { ...texts, stock: '0' }, NO_ERRORS)}</section>`,
   });
 }
 
-function renderForm(visit: PageRequest, texts: ProductTexts, faults: Faults): Html {
-  return postForm(visit, visit.link('/products/new'), html`${onceField()}
-    ${productFields(visit, texts, faults)}
+function renderForm(request: PageRequest, texts: ProductTexts, errors: FieldErrors): Html {
+  return postForm(request, request.link('/products/new'), html`${nonceField()}
+    ${productFields(request, texts, errors)}
     <div class="actions"><button>Create the product</button>
-      <a href="${visit.link('/products')}">Cancel</a></div>`);
+      <a href="${request.link('/products')}">Cancel</a></div>`);
 }

@@ -3,7 +3,7 @@ import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Form } from '../forms/form.ts';
-import { isDuplicateSubmission, readOnce } from '../forms/form-nonce.ts';
+import { isDuplicateSubmission, readNonce } from '../forms/form-nonce.ts';
 import { redirect } from '../html/page.ts';
 import { renderNewProduct } from './new-product-form.ts';
 import {
@@ -13,36 +13,36 @@ import { pathOf } from './product-path.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 
 /** GET /portal/products/new: 200 */
-export async function showNewProduct(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderNewProduct(visit, portal, NO_TEXTS);
+export async function showNewProduct(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderNewProduct(request, portal, NO_TEXTS);
 }
 
 /** POST /portal/products/new: 303, 400, 409, 422 */
 export async function createProduct(
-  visit: PageRequest, portal: Portal, form: Form,
+  request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const texts = readNewTexts(form);
-  const read = parseTexts(texts, visit, parseNewProduct);
-  if (read.faults) {
-    return renderNewProduct(visit, portal, texts, { status: 422, faults: read.faults });
+  const read = parseTexts(texts, request, parseNewProduct);
+  if (read.errors) {
+    return renderNewProduct(request, portal, texts, { status: 422, errors: read.errors });
   }
-  const { sellerId } = visit.account;
-  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+  const { sellerId } = request.account;
+  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form) };
   try {
     const { id } = await portal.store.createProduct(write, read.value);
-    return redirect(visit.link(`${pathOf({ sellerId, id })}?done=created`));
+    return redirect(request.link(`${pathOf({ sellerId, id })}?done=created`));
   } catch (error) {
     if (isDuplicateSubmission(error)) {
-      return renderNewProduct(visit, portal, texts, { status: 409, detail: SENT_BEFORE });
+      return renderNewProduct(request, portal, texts, { status: 409, detail: SENT_BEFORE });
     }
-    const faults = readTaken(error);
-    return renderNewProduct(visit, portal, texts, { status: 422, faults });
+    const errors = readTaken(error);
+    return renderNewProduct(request, portal, texts, { status: 422, errors });
   }
 }
 
 export const newProductDraft: DraftRoute = {
   fields: Object.keys(NO_TEXTS),
-  show: async (visit, portal, form) => renderNewProduct(visit, portal, readNewTexts(form)),
+  show: async (request, portal, form) => renderNewProduct(request, portal, readNewTexts(form)),
 };
 
 function readNewTexts(form: Form): ProductTexts {

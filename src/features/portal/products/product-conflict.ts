@@ -5,8 +5,8 @@
  */
 import type { Product } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { faultSummary, postForm, radioGroup } from '../forms/fields.ts';
-import type { Faults, Form } from '../forms/form.ts';
+import { errorSummary, postForm, radioGroup } from '../forms/fields.ts';
+import type { FieldErrors, Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
@@ -36,31 +36,31 @@ export function readChoices(form: Form): SubmittedEdit['choices'] {
 
 /** `product` is the current version, with which the edit collides. */
 export function renderConflict(
-  visit: PageRequest, portal: Portal, product: Product, edit: SubmittedEdit,
+  request: PageRequest, portal: Portal, product: Product, edit: SubmittedEdit,
 ): Reply {
   const { merged, collisions, kept } = mergeProduct(edit, product);
-  const now = describeTexts(product, visit.format);
-  const typed = describeTexts(edit.mine, visit.format);
-  const settled = describeTexts(merged, visit.format);
+  const now = describeTexts(product, request.format);
+  const typed = describeTexts(edit.mine, request.format);
+  const settled = describeTexts(merged, request.format);
   const isAsked = (field: EditedField): boolean => collisions.includes(field)
     || (edit.choices.has(field) && now[field] !== typed[field]);
-  const faults = new Map(edit.choices.size === 0 ? [] : collisions.map((field) =>
+  const errors = new Map(edit.choices.size === 0 ? [] : collisions.map((field) =>
     [choiceOf(field), 'Choose which version to save.'] as const));
   const others = EDITED_FIELDS.filter((field) => !isAsked(field));
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Someone else edited this product',
     status: 409,
-    content: html`${faultSummary(faults, 'Nothing was saved yet. After you opened the form, '
+    content: html`${errorSummary(errors, 'Nothing was saved yet. After you opened the form, '
       + 'someone else changed the same fields (or you did, in another window).', LABELS)}
       <section class="card" aria-labelledby="versions">
         <h2 id="versions">Choose which version to save</h2>
-        ${postForm(visit, visit.link(pathOf(product)), html`
+        ${postForm(request, request.link(pathOf(product)), html`
           ${hidden('base', formatBase(product))}
           ${EDITED_FIELDS.map((field) => isAsked(field)
     ? html`${hidden(ASKED, field)}${hidden(field, typed[field])}`
     : hidden(field, settled[field]))}
           ${EDITED_FIELDS.filter(isAsked).map((field) => renderChoice(field, {
-    mine: typed[field], theirs: now[field], faults,
+    mine: typed[field], theirs: now[field], errors,
     chosen: collisions.includes(field) ? undefined : edit.choices.get(field),
   }))}
           ${others.length > 0 && html`<div><h3>Without a conflict</h3>
@@ -69,7 +69,8 @@ export function renderConflict(
       kept.includes(field) && ' (changed by them)'}`]))}
           </div>`}
           <div class="actions"><button>Save</button>
-            <a class="button" href="${visit.link(pathOf(product))}">Discard my changes</a></div>`)}
+            <a class="button" href="${request.link(pathOf(product))}">Discard my changes</a>
+          </div>`)}
       </section>`,
   });
 }
@@ -78,12 +79,12 @@ interface Shown {
   readonly mine: string;
   readonly theirs: string;
   readonly chosen: Side | undefined;
-  readonly faults: Faults;
+  readonly errors: FieldErrors;
 }
 
-function renderChoice(field: EditedField, { mine, theirs, chosen, faults }: Shown): Html {
+function renderChoice(field: EditedField, { mine, theirs, chosen, errors }: Shown): Html {
   return radioGroup({
-    name: choiceOf(field), label: PRODUCT_LABELS[field], value: chosen ?? '', faults,
+    name: choiceOf(field), label: PRODUCT_LABELS[field], value: chosen ?? '', errors,
     choices: [
       { value: 'mine', label: html`Overwrite with my version: <bdi>${mine}</bdi>` },
       { value: 'theirs', label: html`Discard my change, keep: <bdi>${theirs}</bdi>` },

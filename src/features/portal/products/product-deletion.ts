@@ -6,7 +6,7 @@ import { postForm } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
-import { onceField, readOnce } from '../forms/form-nonce.ts';
+import { nonceField, readNonce } from '../forms/form-nonce.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { pathOf } from './product-path.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -14,38 +14,38 @@ import { findWholeNumber } from '../forms/whole-number.ts';
 import { getProduct, noProduct } from './product.ts';
 
 /** GET /portal/products/{id}/delete: 200, 404 */
-export async function showDeletion(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderDeletion(visit, portal, false);
+export async function showDeletion(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderDeletion(request, portal, false);
 }
 
 /** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
 export async function deleteProduct(
-  visit: PageRequest, portal: Portal, form: Form,
+  request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { sellerId } = visit.account;
-  const id = parseProductId(sellerId, visit.parameters['id'] ?? '');
+  const { sellerId } = request.account;
+  const id = parseProductId(sellerId, request.parameters['id'] ?? '');
   if (id === undefined) throw noProduct();
-  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) };
+  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form) };
   const position = findWholeNumber(form.get('position'));
   try {
     const ifMatch = position === undefined ? [] : [position];
     await portal.store.deleteProduct(write, { id }, { ifMatch });
   } catch (error) {
     const isChanged = error instanceof AppError && error.code === 'precondition_failed';
-    if (isChanged) return renderDeletion(visit, portal, true);
+    if (isChanged) return renderDeletion(request, portal, true);
     throw error;
   }
-  return redirect(visit.link('/products?done=deleted'));
+  return redirect(request.link('/products?done=deleted'));
 }
 
 async function renderDeletion(
-  visit: PageRequest, portal: Portal, isChanged: boolean,
+  request: PageRequest, portal: Portal, isChanged: boolean,
 ): Promise<Reply> {
-  const { format, link } = visit;
-  const product = await getProduct(visit, portal);
+  const { format, link } = request;
+  const product = await getProduct(request, portal);
   const { name, sku, category, priceMinor, stock, position, updatedAt } = product;
   const here = link(pathOf(product));
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,
     content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
@@ -62,7 +62,7 @@ async function renderDeletion(
   ])}
         <p>It cannot be brought back. Its SKU is free again then, and what happened to it stays in
           the history.</p>
-        ${postForm(visit, `${here}/delete`, html`${onceField()}
+        ${postForm(request, `${here}/delete`, html`${nonceField()}
           <input type="hidden" name="position" value="${position}">
           <button class="danger">Delete the product</button>
           <a class="button" href="${here}">Keep it</a>`, 'actions')}

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/limits.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { textField } from '../forms/fields.ts';
-import { type Faults, type Form, NO_FAULTS, readFaults } from '../forms/form.ts';
+import { type FieldErrors, type Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
 import type { PageRequest } from '../route.ts';
@@ -48,8 +48,8 @@ export function describeTexts(
 }
 
 type ReadProduct<Value> =
-  | { readonly value: Value; readonly faults?: undefined }
-  | { readonly faults: Faults };
+  | { readonly value: Value; readonly errors?: undefined }
+  | { readonly errors: FieldErrors };
 
 /** What `parse` makes of the texts, or all that is wrong with them. */
 export function parseTexts<Value>(
@@ -65,32 +65,34 @@ export function parseTexts<Value>(
   };
   take('price', parseTypedPrice(texts.price, currency, format.decimalMark));
   if (texts.stock !== undefined) take('stock', parseTypedWhole(texts.stock));
-  let refused = NO_FAULTS;
+  let refused = NO_ERRORS;
   try {
     const value = parse(members, currency);
     if (unread.size === 0) return { value };
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
-    refused = readFaults(error.issues);
+    refused = fieldErrorsFrom(error.issues);
   }
-  const faults = Object.keys(PRODUCT_LABELS).flatMap((member) => {
+  const errors = Object.keys(PRODUCT_LABELS).flatMap((member) => {
     const detail = unread.get(member) ?? explain(member, refused.get(member), members['price']);
     return detail === undefined ? [] : [[member, detail] as const];
   });
-  return { faults: new Map(faults) };
+  return { errors: new Map(errors) };
 }
 
 /** `sku_taken` is a fault of a field; everything else that is thrown goes on its way. */
-export function readTaken(error: unknown): Faults {
+export function readTaken(error: unknown): FieldErrors {
   if (error instanceof AppError && error.code === 'sku_taken') {
     return new Map([['sku', error.publicDetail]]);
   }
   throw error;
 }
 
-export function productFields({ account }: PageRequest, texts: ProductTexts, faults: Faults): Html {
+export function productFields(
+  { account }: PageRequest, texts: ProductTexts, errors: FieldErrors,
+): Html {
   const text = (name: keyof ProductTexts, most: number): Html => textField({
-    name, label: PRODUCT_LABELS[name], value: texts[name] ?? '', faults, isRequired: true,
+    name, label: PRODUCT_LABELS[name], value: texts[name] ?? '', errors, isRequired: true,
     maxLength: 2 * most, // in UTF-16 code units, of which a character has one or two
   });
   const { code, decimals } = account.currency;
@@ -100,11 +102,11 @@ export function productFields({ account }: PageRequest, texts: ProductTexts, fau
     ${text('category', CATEGORY_LIMIT_CODE_POINTS)}
     ${text('sku', SKU_LIMIT_CODE_POINTS)}
     ${textField({
-    name: 'price', label: `Price in ${code}`, value: texts.price, faults, isRequired: true,
+    name: 'price', label: `Price in ${code}`, value: texts.price, errors, isRequired: true,
     inputMode: 'decimal', hint: `Such as ${example}, without a thousands separator.`,
   })}
     ${texts.stock !== undefined && textField({
-    name: 'stock', label: 'Stock', value: texts.stock, faults, isRequired: true,
+    name: 'stock', label: 'Stock', value: texts.stock, errors, isRequired: true,
     inputMode: 'numeric',
   })}`;
 }

@@ -6,7 +6,7 @@ import { cursorScope, decodeCursor } from '../../../api/products/product-pages.t
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
-import type { Faults } from '../forms/form.ts';
+import type { FieldErrors } from '../forms/form.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { parseTypedPrice } from '../forms/typed-number.ts';
@@ -17,7 +17,7 @@ export interface ProductSearch {
   readonly name: string;
   /** The conditions as they were typed, and the sort; none of them is blank. */
   readonly typed: ReadonlyMap<SearchField, string>;
-  readonly faults: Faults;
+  readonly errors: FieldErrors;
   readonly isFiltered: boolean;
   /** Where the page begins; undefined for the first one. */
   readonly place: KeysetAnchor | undefined;
@@ -30,18 +30,18 @@ type SearchField = typeof FIELDS[number];
 export const STOCK_LOW = 'low';
 export const STOCK_OUT = 'out';
 
-export function readSearch(visit: PageRequest, { cursors }: Portal): ProductSearch {
-  const typed = readFields(visit);
-  const faults = new Map<string, string>();
-  const asked = translate(visit, typed, faults);
-  const list = parseSound(asked, visit, faults);
-  const name = cursorScope(visit.account.sellerId, list);
+export function readSearch(request: PageRequest, { cursors }: Portal): ProductSearch {
+  const typed = readFields(request);
+  const errors = new Map<string, string>();
+  const asked = translate(request, typed, errors);
+  const list = parseSound(asked, request, errors);
+  const name = cursorScope(request.account.sellerId, list);
   const place = ignoreFaults(
-    () => decodeCursor(cursors, name, visit.query.get('cursor') ?? undefined),
-    () => { faults.set('cursor', 'The place in the list is lost: it begins anew.'); },
+    () => decodeCursor(cursors, name, request.query.get('cursor') ?? undefined),
+    () => { errors.set('cursor', 'The place in the list is lost: it begins anew.'); },
   );
   const conditions = [...asked.keys()].filter((field) => field !== 'sort' && field !== 'limit');
-  return { list, name, typed, faults, isFiltered: conditions.length > 0, place };
+  return { list, name, typed, errors, isFiltered: conditions.length > 0, place };
 }
 
 /** Buttons of the table send the sort, too, after that of the form: the last one counts. */
@@ -57,14 +57,14 @@ function readFields({ query }: PageRequest): Map<SearchField, string> {
 /** The parameters of the API. */
 function translate(
   { account, format }: PageRequest, typed: ReadonlyMap<SearchField, string>,
-  faults: Map<string, string>,
+  errors: Map<string, string>,
 ): Map<string, string> {
   const asked = new Map([['limit', String(PORTAL_PAGE_PRODUCTS)]]);
   for (const [field, text] of typed) {
     if (field === 'price_min' || field === 'price_max') {
       const parsed = parseTypedPrice(text, account.currency, format.decimalMark);
       if ('value' in parsed) asked.set(field, String(parsed.value));
-      else faults.set(field, parsed.error.detail);
+      else errors.set(field, parsed.error.detail);
     } else if (field !== 'stock') {
       asked.set(field, text);
     } else if (text === STOCK_OUT || text === STOCK_LOW) {
@@ -76,11 +76,11 @@ function translate(
 
 /** Removes what is faulty. */
 function parseSound(
-  asked: Map<string, string>, { account }: PageRequest, faults: Map<string, string>,
+  asked: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
 ): ListQuery {
   return ignoreFaults(() => parseListQuery(asked, account.currency), (error) => {
     for (const { parameter = '', detail } of error.issues) {
-      faults.set(parameter, detail);
+      errors.set(parameter, detail);
       asked.delete(parameter);
     }
   }) ?? parseListQuery(asked, account.currency);

@@ -5,8 +5,8 @@ import {
 } from '../../../domain/catalogue/stock-change.ts';
 import { TOO_MUCH } from '../../../domain/catalogue/stock-sync.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { type Faults, type Form, readFaults } from '../forms/form.ts';
-import { isDuplicateSubmission, readOnce } from '../forms/form-nonce.ts';
+import { type FieldErrors, type Form, fieldErrorsFrom } from '../forms/form.ts';
+import { isDuplicateSubmission, readNonce } from '../forms/form-nonce.ts';
 import { redirect } from '../html/page.ts';
 import { SENT_BEFORE } from './product-form.ts';
 import { type Refused, renderProduct } from './product-view.ts';
@@ -20,15 +20,17 @@ import { getProduct, noProduct } from './product.ts';
 type StockField = 'set' | 'amount';
 
 /** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
-export async function setStock(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export async function setStock(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
   const expect = findWholeNumber(form.get('expect')) ?? NaN;
-  return changeStock(visit, portal, form, 'set', (set) => ({ set, expect }));
+  return changeStock(request, portal, form, 'set', (set) => ({ set, expect }));
 }
 
 /** POST /portal/products/{id}/adjust: 303, 400, 404, 409, 422 */
-export async function adjustStock(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export async function adjustStock(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const sign = form.get('way') === 'take' ? -1 : 1;
-  return changeStock(visit, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));
+  return changeStock(request, portal, form, 'amount', (amount) => ({ adjust: sign * amount }));
 }
 
 export const stockDraft = makeDraft('set');
@@ -37,8 +39,8 @@ export const adjustmentDraft = makeDraft('amount');
 function makeDraft(field: StockField): DraftRoute {
   return {
     fields: [field, `${field}_reason`],
-    show: async (visit, portal, form) => renderProduct(
-      visit, portal, await getProduct(visit, portal),
+    show: async (request, portal, form) => renderProduct(
+      request, portal, await getProduct(request, portal),
       { status: 200, stock: readTexts(form, field) },
     ),
   };
@@ -51,27 +53,27 @@ function readTexts(form: Form, field: StockField): StockTexts {
 }
 
 async function changeStock(
-  visit: PageRequest, portal: Portal, form: Form, field: StockField,
+  request: PageRequest, portal: Portal, form: Form, field: StockField,
   describe: (typed: number) => object,
 ): Promise<Reply> {
   const texts = readTexts(form, field);
   const refuse = async (refused: Refused): Promise<Reply> =>
-    renderProduct(visit, portal, await getProduct(visit, portal), { ...refused, stock: texts });
-  const read = readChange(visit.parameters['id'] ?? '', texts, field, describe);
-  if ('faults' in read) return refuse({ status: 422, faults: read.faults });
-  const { sellerId } = visit.account;
+    renderProduct(request, portal, await getProduct(request, portal), { ...refused, stock: texts });
+  const read = readChange(request.parameters['id'] ?? '', texts, field, describe);
+  if ('errors' in read) return refuse({ status: 422, errors: read.errors });
+  const { sellerId } = request.account;
   try {
     const { results: [result], isReplay } = await portal.store.syncStock(
-      { sellerId, keyId: PORTAL_KEY_ID, idempotency: readOnce(form) },
+      { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form) },
       {
         changes: [read.change], isAtomic: true, source: undefined, reason: undefined,
         completion: undefined,
       }, false,
     );
-    const refused = result && explainResult(visit, result, read.change);
+    const refused = result && explainResult(request, result, read.change);
     if (refused) return refuse(refused);
     const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
-    return redirect(visit.link(`/products/${visit.parameters['id']}?done=${done}`));
+    return redirect(request.link(`/products/${request.parameters['id']}?done=${done}`));
   } catch (error) {
     if (isDuplicateSubmission(error)) return refuse({ status: 409, detail: SENT_BEFORE });
     throw error;
@@ -80,16 +82,16 @@ async function changeStock(
 
 function readChange(
   id: string, texts: StockTexts, field: StockField, describe: (typed: number) => object,
-): { readonly change: StockChange } | { readonly faults: Faults } {
+): { readonly change: StockChange } | { readonly errors: FieldErrors } {
   const typed = parseTypedWhole(texts[field] ?? '');
-  if ('error' in typed) return { faults: new Map([[field, typed.error.detail]]) };
-  if (typed.value < 0) return { faults: new Map([[field, 'Write a number without a sign.']]) };
+  if ('error' in typed) return { errors: new Map([[field, typed.error.detail]]) };
+  if (typed.value < 0) return { errors: new Map([[field, 'Write a number without a sign.']]) };
   const reason = texts[`${field}_reason`];
   const sent = parseStockChange({ id, ...describe(typed.value), ...(reason && { reason }) }, false);
   if ('change' in sent) return sent;
-  const faults = [...readFaults(sent.issues)].map(([member, detail]) =>
+  const errors = [...fieldErrorsFrom(sent.issues)].map(([member, detail]) =>
     [member === 'reason' ? `${field}_reason` : field, detail] as const);
-  return { faults: new Map(faults) };
+  return { errors: new Map(errors) };
 }
 
 /** Undefined where it did what was asked for. @throws AppError `not_found` */
@@ -98,7 +100,7 @@ function explainResult(
   { set = 0, expect = 0 }: StockChange,
 ): Refused | undefined {
   const refuse = (detail: string): Refused =>
-    ({ status: 422, faults: new Map([['amount', detail]]) });
+    ({ status: 422, errors: new Map([['amount', detail]]) });
   switch (status) {
     case 'ok': case 'unchanged': return undefined;
     case 'not_found': throw noProduct();

@@ -41,7 +41,7 @@ const SORTS: readonly Choice[] = [
 ];
 
 export function searchForm(
-  { account, link }: PageRequest, { typed, faults, isFiltered, list }: ProductSearch,
+  { account, link }: PageRequest, { typed, errors, isFiltered, list }: ProductSearch,
 ): Html {
   const stocks: readonly Choice[] = [
     { value: '', label: 'All' },
@@ -50,11 +50,11 @@ export function searchForm(
   ];
   const label = (name: string): string => SEARCH_LABELS[name] ?? '';
   const field = (name: 'q' | 'category', most: number): Html => textField({
-    name, label: label(name), value: typed.get(name) ?? '', faults, maxLength: 2 * most,
+    name, label: label(name), value: typed.get(name) ?? '', errors, maxLength: 2 * most,
     type: name === 'q' ? 'search' : 'text',
   });
   const price = (name: 'price_min' | 'price_max'): Html => textField({
-    name, label: label(name), value: typed.get(name) ?? '', faults, inputMode: 'decimal',
+    name, label: label(name), value: typed.get(name) ?? '', errors, inputMode: 'decimal',
   });
   const { by, isDescending } = list.sort;
   return html`<form method="get" action="${link('/products')}" id="${SEARCH_FORM}" role="search"
@@ -66,14 +66,14 @@ export function searchForm(
     ${price('price_min')}
     ${price('price_max')}
     ${selectField({ name: 'sort', label: label('sort'), value: `${isDescending ? '-' : ''}${by}`,
-    choices: SORTS, faults })}
+    choices: SORTS, errors })}
     <div class="actions"><button>Show</button>
       ${isFiltered && html`<a href="${link('/products')}">Clear</a>`}</div>
   </form>`;
 }
 
 export function productTable(
-  visit: PageRequest, products: readonly Product[], search: ProductSearch,
+  request: PageRequest, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
   const conditions = String(new URLSearchParams([...search.typed]));
@@ -86,9 +86,9 @@ export function productTable(
       { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), { label: 'Category' },
       head('updated_at', 'Changed'),
     ],
-    rows: products.map((product) => renderRow(visit, product, lessBytes)),
+    rows: products.map((product) => renderRow(request, product, lessBytes)),
     productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
-    empty: renderEmpty(visit, search),
+    empty: renderEmpty(request, search),
   });
 }
 
@@ -105,15 +105,15 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
 }
 
 /** Its texts are that much shorter than they may be. */
-function renderRow(visit: PageRequest, product: Product, lessBytes: number): Content {
-  const { format, link } = visit;
+function renderRow(request: PageRequest, product: Product, lessBytes: number): Content {
+  const { format, link } = request;
   const { name, sku, category, priceMinor, stock, updatedAt } = product;
   const href = link(pathOf(product));
   const cut = (text: string, limitBytes: number): string =>
     shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [
     headCell(html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`),
-    numberCell(html`${stockLevel(stock, visit)}
+    numberCell(html`${stockLevel(stock, request)}
       <span data-live="stock">${format.number(stock)}</span>`),
     numberCell(html`<span data-live="price">${format.money(priceMinor)}</span>`),
     cell(html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`),
@@ -122,7 +122,7 @@ function renderRow(visit: PageRequest, product: Product, lessBytes: number): Con
   ];
 }
 
-function renderEmpty({ link, site }: PageRequest, { isFiltered, place }: ProductSearch): Html {
+function renderEmpty({ link, base }: PageRequest, { isFiltered, place }: ProductSearch): Html {
   if (place !== undefined) {
     return html`<p>There is nothing after this any more.</p>`;
   }
@@ -134,5 +134,5 @@ function renderEmpty({ link, site }: PageRequest, { isFiltered, place }: Product
       <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
     <p>Or let a program do it, with an <a href="${link('/keys')}">API key</a>:</p>
-    ${copyable('create', formatCreation(site.url, 'YOUR_KEY'))}`;
+    ${copyable('create', formatCreation(base.url, 'YOUR_KEY'))}`;
 }

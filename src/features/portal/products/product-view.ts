@@ -6,9 +6,9 @@ import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { doneNotice } from '../html/done.ts';
-import { faultSummary, notice, postForm } from '../forms/fields.ts';
-import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { flashNotice } from '../html/done.ts';
+import { errorSummary, notice, postForm } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { facts } from '../html/list.ts';
 import { followChanges, showOnChange, stockLevel } from '../changes/live.ts';
@@ -30,7 +30,7 @@ export interface ProductEdit {
 /** A form that was refused, and why. */
 export interface Refused {
   readonly status: number;
-  readonly faults?: Faults;
+  readonly errors?: FieldErrors;
   readonly detail?: string;
   readonly edit?: ProductEdit;
   readonly stock?: StockTexts;
@@ -45,26 +45,26 @@ const DONE = new Map([
 ]);
 
 export async function renderProduct(
-  visit: PageRequest, portal: Portal, product: Product, refused?: Refused,
+  request: PageRequest, portal: Portal, product: Product, refused?: Refused,
 ): Promise<Reply> {
-  const { faults = NO_FAULTS, detail } = refused ?? {};
-  const ledger = await readLedger(visit, portal, product);
+  const { errors = NO_ERRORS, detail } = refused ?? {};
+  const ledger = await readLedger(request, portal, product);
   const id = formatProductId(product.sellerId, product.id);
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: product.name,
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
     ...(refused && { status: refused.status }),
-    content: followChanges(visit, Math.max(visit.position, product.position), html`
-      ${!refused && [doneNotice(visit, DONE), mergedNotice(visit)]}
-      ${faultSummary(faults, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
+    content: followChanges(request, Math.max(request.position, product.position), html`
+      ${!refused && [flashNotice(request, DONE), mergedNotice(request)]}
+      ${errorSummary(errors, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
-          <a href="${visit.link('/products')}">See the others</a></p>`)}
-        ${renderFacts(visit, product, id)}
-        ${renderCards(visit, portal, product, { ledger, refused })}
+          <a href="${request.link('/products')}">See the others</a></p>`)}
+        ${renderFacts(request, product, id)}
+        ${renderCards(request, portal, product, { ledger, refused })}
         <section id="movements" aria-labelledby="movements-title">
           <h2 id="movements-title">Stock movements</h2>
-          ${renderLedger(visit, product, ledger)}
+          ${renderLedger(request, product, ledger)}
         </section>
       </div>`),
     scripts: ['live.js'],
@@ -72,10 +72,12 @@ export async function renderProduct(
 }
 
 /** The form for all but the stock. */
-function editForm(visit: PageRequest, product: Product, edit: ProductEdit, faults: Faults): Html {
-  return postForm(visit, visit.link(pathOf(product)), html`
+function editForm(
+  request: PageRequest, product: Product, edit: ProductEdit, errors: FieldErrors,
+): Html {
+  return postForm(request, request.link(pathOf(product)), html`
     <input type="hidden" name="base" value="${edit.base}">
-    ${productFields(visit, edit.texts, faults)}
+    ${productFields(request, edit.texts, errors)}
     <button>Save</button>`);
 }
 
@@ -87,8 +89,8 @@ function mergedNotice({ query }: PageRequest): Content {
     was open. Their changes were kept: ${names}.</p>`);
 }
 
-function renderFacts(visit: PageRequest, product: Product, id: string): Html {
-  const { format, link } = visit;
+function renderFacts(request: PageRequest, product: Product, id: string): Html {
+  const { format, link } = request;
   const { sku, category, priceMinor, stock, createdAt, updatedAt } = product;
   const number = html`<span data-live="stock">${format.number(stock)}</span>`;
   return html`<section class="card" aria-label="The product">
@@ -96,7 +98,7 @@ function renderFacts(visit: PageRequest, product: Product, id: string): Html {
     ['SKU', html`<bdi data-live="sku">${sku}</bdi>`],
     ['Category', html`<bdi data-live="category">${category}</bdi>`],
     ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
-    ['Stock', html`${number} ${stockLevel(stock, visit)}`],
+    ['Stock', html`${number} ${stockLevel(stock, request)}`],
     ['Created', format.timeElement(createdAt)],
     ['Changed', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
     ['Id', html`<code>${id}</code>`],
@@ -111,10 +113,10 @@ interface Shown {
 }
 
 function renderCards(
-  visit: PageRequest, { clock }: Portal, product: Product, { ledger, refused }: Shown,
+  request: PageRequest, { clock }: Portal, product: Product, { ledger, refused }: Shown,
 ): Html {
-  const { format } = visit;
-  const faults = refused?.faults ?? NO_FAULTS;
+  const { format } = request;
+  const errors = refused?.errors ?? NO_ERRORS;
   const edit = refused?.edit
     ?? { texts: describeTexts(product, format), base: formatBase(product) };
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
@@ -126,14 +128,14 @@ function renderCards(
       </section>
       <section class="card" aria-labelledby="stock-heading">
         <h2 id="stock-heading">Change the stock</h2>
-        ${changedMeanwhile(visit, product, ['stock'], 'The stock has changed.')}
-        ${stockForms(visit, product, refused?.stock ?? {}, faults)}
+        ${changedMeanwhile(request, product, ['stock'], 'The stock has changed.')}
+        ${stockForms(request, product, refused?.stock ?? {}, errors)}
       </section>
     </div>
     <section class="card" aria-labelledby="edit-heading">
       <h2 id="edit-heading">Edit</h2>
-      ${changedMeanwhile(visit, product, ['updated'], 'Someone else edited this product.')}
-      ${editForm(visit, product, edit, faults)}
+      ${changedMeanwhile(request, product, ['updated'], 'Someone else edited this product.')}
+      ${editForm(request, product, edit, errors)}
     </section>
   </div>`;
 }

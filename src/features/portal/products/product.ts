@@ -19,17 +19,19 @@ import { type ProductEdit, renderProduct } from './product-view.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
-export async function showProduct(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderProduct(visit, portal, await getProduct(visit, portal));
+export async function showProduct(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderProduct(request, portal, await getProduct(request, portal));
 }
 
 /** POST /portal/products/{id}: 303, 404, 409, 422, 503 */
-export async function editProduct(visit: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+export async function editProduct(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
   const submitted = readSubmitted(form);
   for (let tries = 0; tries < EDIT_ATTEMPTS_LIMIT; tries += 1) {
-    const product = await findProduct(visit, portal);
-    if (!product) return renderGoneProduct(visit, portal, submitted.texts);
-    const reply = await tryEdit(visit, portal, product, submitted);
+    const product = await findProduct(request, portal);
+    if (!product) return renderGoneProduct(request, portal, submitted.texts);
+    const reply = await tryEdit(request, portal, product, submitted);
     if (reply) return reply;
   }
   throw new AppError('unavailable', 'The stock of this product moves all the time. Try again.');
@@ -37,23 +39,23 @@ export async function editProduct(visit: PageRequest, portal: Portal, form: Form
 
 export const editDraft: DraftRoute = {
   fields: ['base', ...EDITED_FIELDS, ...CHOICE_FIELDS],
-  async show(visit, portal, form) {
+  async show(request, portal, form) {
     const { texts, base, choices } = readSubmitted(form);
-    const product = await findProduct(visit, portal);
-    if (!product) return renderGoneProduct(visit, portal, texts);
-    const read = parseTexts(texts, visit, (body, currency) =>
+    const product = await findProduct(request, portal);
+    if (!product) return renderGoneProduct(request, portal, texts);
+    const read = parseTexts(texts, request, (body, currency) =>
       parseProductPatch(body, currency, product.sku));
-    if (choices.size === 0 || read.faults) {
-      return renderProduct(visit, portal, product, { status: 200, edit: { texts, base } });
+    if (choices.size === 0 || read.errors) {
+      return renderProduct(request, portal, product, { status: 200, edit: { texts, base } });
     }
     const mine = { ...product, ...read.value };
-    return renderConflict(visit, portal, product, { base: parseBase(base), choices, mine });
+    return renderConflict(request, portal, product, { base: parseBase(base), choices, mine });
   },
 };
 
 /** The product that the path names. @throws AppError `not_found` */
-export async function getProduct(visit: PageRequest, portal: Portal): Promise<Product> {
-  const product = await findProduct(visit, portal);
+export async function getProduct(request: PageRequest, portal: Portal): Promise<Product> {
+  const product = await findProduct(request, portal);
   if (product) return product;
   throw noProduct();
 }
@@ -84,22 +86,22 @@ function readSubmitted(form: Form): Submitted {
  * day in a busy shop.
  */
 async function tryEdit(
-  visit: PageRequest, portal: Portal, product: Product, { choices, ...edit }: Submitted,
+  request: PageRequest, portal: Portal, product: Product, { choices, ...edit }: Submitted,
 ): Promise<Reply | undefined> {
   const { sellerId, id, position } = product;
   const base = parseBase(edit.base);
   const texts = keepSpaces(edit.texts, base ?? product);
-  const read = parseTexts(texts, visit, (body, currency) =>
+  const read = parseTexts(texts, request, (body, currency) =>
     parseProductPatch(body, currency, product.sku));
-  if (read.faults) {
-    return renderProduct(visit, portal, product, { status: 422, faults: read.faults, edit });
+  if (read.errors) {
+    return renderProduct(request, portal, product, { status: 422, errors: read.errors, edit });
   }
   const submitted = { base, choices, mine: { ...product, ...read.value } };
   const { merged, collisions, kept } = mergeProduct(submitted, product);
-  if (collisions.length > 0) return renderConflict(visit, portal, product, submitted);
+  if (collisions.length > 0) return renderConflict(request, portal, product, submitted);
   const done = new URLSearchParams(kept.length === 0
     ? { done: 'saved' } : kept.map((field) => ['theirs', field]));
-  const saved = redirect(visit.link(`${pathOf(product)}?${done}`));
+  const saved = redirect(request.link(`${pathOf(product)}?${done}`));
   // As it is after a double click, too.
   if (formatBase(merged) === formatBase(product)) return saved;
   const write = { sellerId, keyId: PORTAL_KEY_ID };
@@ -110,9 +112,9 @@ async function tryEdit(
     const isMoved = error instanceof AppError
       && (error.code === 'precondition_failed' || error.code === 'not_found');
     if (isMoved) return undefined;
-    const faults = readTaken(error);
-    const retry = { texts: describeTexts(merged, visit.format), base: formatBase(product) };
-    return renderProduct(visit, portal, product, { status: 422, faults, edit: retry });
+    const errors = readTaken(error);
+    const retry = { texts: describeTexts(merged, request.format), base: formatBase(product) };
+    return renderProduct(request, portal, product, { status: 422, errors, edit: retry });
   }
 }
 

@@ -1,8 +1,8 @@
 /** The list of products. */
 import { formatNextCursor, readProductPage } from '../../../api/products/product-pages.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { doneNotice } from '../html/done.ts';
-import { faultSummary } from '../forms/fields.ts';
+import { flashNotice } from '../html/done.ts';
+import { errorSummary } from '../forms/fields.ts';
 import { html } from '../html/html.ts';
 import { pager } from '../html/list.ts';
 import { followChanges, showOnChange } from '../changes/live.ts';
@@ -16,10 +16,10 @@ const DONE = new Map([['deleted', 'The product was deleted.']]);
 const LEFT_OUT = 'This could not be understood, and was left out:';
 
 /** GET /portal/products: 200, 400, 503 */
-export async function showProducts(visit: PageRequest, portal: Portal): Promise<Reply> {
-  const { account: { sellerId }, position, link } = visit;
-  const search = readSearch(visit, portal);
-  const { list, name, place, typed, faults } = search;
+export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position, link } = request;
+  const search = readSearch(request, portal);
+  const { list, name, place, typed, errors } = search;
   const page = await readProductPage(portal.store, { sellerId, position }, list, place);
   const cursor = formatNextCursor(portal.cursors, name, list, page);
   const here = (more: Readonly<Record<string, string>>): string => {
@@ -27,19 +27,19 @@ export async function showProducts(visit: PageRequest, portal: Portal): Promise<
     return link(parameters.size === 0 ? '/products' : `/products?${parameters}`);
   };
   const isUnused = page.products.length === 0 && !search.isFiltered && !place;
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Products',
-    status: faults.size === 0 ? 200 : 400,
-    content: followChanges(visit, page.position, html`
-      ${doneNotice(visit, DONE)}
-      ${faults.size > 0 && faultSummary(faults, LEFT_OUT, SEARCH_LABELS)}
+    status: errors.size === 0 ? 200 : 400,
+    content: followChanges(request, page.position, html`
+      ${flashNotice(request, DONE)}
+      ${errors.size > 0 && errorSummary(errors, LEFT_OUT, SEARCH_LABELS)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
       ${!isUnused && html`<p class="actions">
         <a class="button main" href="${link('/products/new')}">New product</a></p>
-        ${searchForm(visit, search)}`}
-      ${productTable(visit, page.products, search)}
-      ${page.products.length > 0 && renderExportButtons(visit, SEARCH_FORM)}
+        ${searchForm(request, search)}`}
+      ${productTable(request, page.products, search)}
+      ${page.products.length > 0 && renderExportButtons(request, SEARCH_FORM)}
       ${pager('Pages of products', place && here({}), cursor && here({ cursor }))}`),
     scripts: ['live.js'],
   });

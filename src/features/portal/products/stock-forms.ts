@@ -2,9 +2,9 @@
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
 import { postForm, textField } from '../forms/fields.ts';
-import type { Faults } from '../forms/form.ts';
+import type { FieldErrors } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { onceField } from '../forms/form-nonce.ts';
+import { nonceField } from '../forms/form-nonce.ts';
 import type { PageRequest } from '../route.ts';
 import { pathOf } from './product-path.ts';
 
@@ -17,26 +17,26 @@ export const STOCK_LABELS: Readonly<Record<string, string>> = {
 
 /** The second one is made only where the stock is still what its page shows. */
 export function stockForms(
-  visit: PageRequest, product: Product, texts: StockTexts, faults: Faults,
+  request: PageRequest, product: Product, texts: StockTexts, errors: FieldErrors,
 ): Html {
-  const here = visit.link(pathOf(product));
+  const here = request.link(pathOf(product));
   const number = (name: string): Html => textField({
-    name, label: STOCK_LABELS[name] ?? '', value: texts[name] ?? '', faults, isRequired: true,
+    name, label: STOCK_LABELS[name] ?? '', value: texts[name] ?? '', errors, isRequired: true,
     inputMode: 'numeric',
   });
   const reason = (name: string): Html => textField({
-    name, label: `${STOCK_LABELS[name]} (optional)`, value: texts[name] ?? '', faults,
+    name, label: `${STOCK_LABELS[name]} (optional)`, value: texts[name] ?? '', errors,
     maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, of which one takes up to two
   });
   return html`<h3>Goods that come or go</h3>
-    ${postForm(visit, `${here}/adjust`, html`${onceField()}
+    ${postForm(request, `${here}/adjust`, html`${nonceField()}
       ${number('amount')}
       ${reason('amount_reason')}
       <div class="actions"><button name="way" value="add">Add</button>
         <button name="way" value="take" class="plain">Take away</button></div>`)}
     <hr>
     <h3>A count of what is there</h3>
-    ${postForm(visit, `${here}/stock`, html`${onceField()}
+    ${postForm(request, `${here}/stock`, html`${nonceField()}
       <input type="hidden" name="expect" value="${product.stock}" data-live="expect">
       ${number('set')}
       ${reason('set_reason')}

@@ -27,9 +27,9 @@ export interface StockLedger {
 
 /** The page is that which the address asks for; the first one where it asks for none. */
 export async function readLedger(
-  visit: PageRequest, { store }: Portal, { sellerId, id }: Product,
+  request: PageRequest, { store }: Portal, { sellerId, id }: Product,
 ): Promise<StockLedger> {
-  const upTo = findWholeNumber(visit.query.get('up_to') ?? '') || undefined;
+  const upTo = findWholeNumber(request.query.get('up_to') ?? '') || undefined;
   const read = (from: number, limit: number) => store.listMovements(sellerId, {
     filter: { productId: id }, after: 0, upTo: from, isDescending: true, limit,
   });

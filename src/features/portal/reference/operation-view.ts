@@ -14,7 +14,7 @@ type Contents = NonNullable<Answer['content']>;
 
 /** `values` are those of the parameters of the path that the line is to have. */
 export function renderOperation(
-  visit: PageRequest, document: ApiDocument, operation: Operation,
+  request: PageRequest, document: ApiDocument, operation: Operation,
   values: ReadonlyMap<string, string>,
 ): Html {
   const { method, path, scope, description, hasHead, isDeprecated, body, answers } = operation;
@@ -26,8 +26,8 @@ export function renderOperation(
     ${renderProse(description)}
     ${hasHead && html`<p>HEAD is answered, too, with the header fields alone.</p>`}
     <h2>Try it</h2>
-    ${copyable('curl', formatCurl(operation, visit.site.url, values))}
-    ${renderKeyNote(visit, scope)}
+    ${copyable('curl', formatCurl(operation, request.base.url, values))}
+    ${renderKeyNote(request, scope)}
     <h2>Parameters</h2>
     ${renderParameters(operation.parameters)}
     ${body && html`<h2>Body</h2>
@@ -37,7 +37,7 @@ export function renderOperation(
     <h2>Answers</h2>
     ${answers.filter((answer) => !isRefusal(answer)).map(([status, answer]) =>
   renderAnswer(document, status, answer, shown))}
-    ${renderRefusals(visit, answers.filter(isRefusal))}`;
+    ${renderRefusals(request, answers.filter(isRefusal))}`;
 }
 
 /** The bodies, each with an example. */

@@ -21,51 +21,51 @@ const GROUPS: readonly (readonly [path: string, name: string])[] = [
 ];
 
 /** GET /portal/api: 200 */
-export async function showApi(visit: PageRequest, portal: Portal): Promise<Reply> {
+export async function showApi(request: PageRequest, portal: Portal): Promise<Reply> {
   const document = readDocument(portal);
   const { info, components, operations } = document;
   const groups = Map.groupBy(operations, ({ path }) =>
     GROUPS.find(([start]) => path.startsWith(start))?.[1]);
-  const { site, link } = visit;
-  return renderPage(visit, portal, {
+  const { base, link } = request;
+  return renderPage(request, portal, {
     title: 'API',
     content: html`${renderProse(info.description)}
-      <p>The API is at <code>${site.url}</code>. Every request carries a
+      <p>The API is at <code>${base.url}</code>. Every request carries a
         <a href="${link('/keys')}">key</a> in the header field <code>x-api-key</code>:
         ${components.securitySchemes.apiKey.description}</p>
       ${copyable('first', `${KEY_VARIABLE}=spk_…\n`
-        + `curl '${site.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
+        + `curl '${base.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
       <p><a class="button" href="${portal.prefix}${pathOf(document, 'readOpenApi')}">OpenAPI
         document</a> <a class="button" href="${link('/api/problems')}">Refusals</a></p>
-      ${GROUPS.map(([, name]) => renderGroup(visit, name, groups.get(name) ?? []))}`,
+      ${GROUPS.map(([, name]) => renderGroup(request, name, groups.get(name) ?? []))}`,
   });
 }
 
 /** GET /portal/api/{operation}: 200, 404 */
-export async function showOperation(visit: PageRequest, portal: Portal): Promise<Reply> {
+export async function showOperation(request: PageRequest, portal: Portal): Promise<Reply> {
   const document = readDocument(portal);
-  const { operation: id = '' } = visit.parameters;
+  const { operation: id = '' } = request.parameters;
   const operation = document.operations.find((one) => one.id === id);
   if (!operation) throw new AppError('not_found', 'The API has no such operation.');
   const isOff = operation.path.startsWith(WEBHOOKS) && !portal.webhooks;
   // What is deleted or changed by a line that is copied should not be what is sold.
   const values = operation.method === 'GET'
-    ? await readSamples(visit, portal) : new Map<string, string>();
-  return renderPage(visit, portal, {
+    ? await readSamples(request, portal) : new Map<string, string>();
+  return renderPage(request, portal, {
     title: operation.summary,
     content: html`${isOff && html`<div class="notice low"><p>Webhooks are switched off on this
         server. Whoever runs it can allow them.</p></div>`}
-      ${renderOperation(visit, document, operation, values)}
-      <p><a href="${visit.link('/api')}">All of the API</a></p>`,
+      ${renderOperation(request, document, operation, values)}
+      <p><a href="${request.link('/api')}">All of the API</a></p>`,
   });
 }
 
 /** GET /portal/api/problems: 200 */
-export async function showProblems(visit: PageRequest, portal: Portal): Promise<Reply> {
+export async function showProblems(request: PageRequest, portal: Portal): Promise<Reply> {
   const document = readDocument(portal);
   const answers = Object.entries(document.components.responses);
   const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Refusals of the API',
     content: html`<h2>What they are</h2>
       ${schema && renderShapes(document, [schema.schema], new Set())}
@@ -73,7 +73,7 @@ export async function showProblems(visit: PageRequest, portal: Portal): Promise<
         <h2 id="status-${status}">${status}</h2>
         <p>${description}</p>
         ${content && renderContents(content)}`)}
-      <p><a href="${visit.link('/api')}">All of the API</a></p>`,
+      <p><a href="${request.link('/api')}">All of the API</a></p>`,
   });
 }
 

@@ -5,7 +5,7 @@ import { makeDeviceCookie, readDevice } from './device.ts';
 import { decryptDraft } from '../forms/draft.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
-import { FORGET_SECOND_STEP } from './two-factor.ts';
+import { CLEAR_TWO_FACTOR_COOKIE } from './two-factor.ts';
 import { beginSession } from './session.ts';
 
 type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
@@ -23,25 +23,25 @@ interface Destination {
  * the sign-in where the account has changed since it was asked for.
  */
 export async function completeSignIn(
-  visit: AnonymousPageRequest, portal: Portal, known: Credentials,
+  request: AnonymousPageRequest, portal: Portal, known: Credentials,
   { to, draft: encrypted }: Destination,
 ): Promise<Reply> {
-  const { visitor, address, headers } = visit;
+  const { user, address, headers } = request;
   const { store } = portal;
-  if (visitor) {
-    const { account, session } = visitor;
+  if (user) {
+    const { account, session } = user;
     await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
   }
   const { session, cookie, token } = beginSession(address, headers['user-agent']);
   const isIn = await store.createSession(known.sellerId, session, known);
-  if (!isIn) return redirect(visit.link('/sign-in?late'), [FORGET_SECOND_STEP]);
-  const device = await rememberDevice(visit, portal, known);
-  const cookies = [cookie, FORGET_SECOND_STEP, ...device];
-  const draft = await decryptDraft(visit, portal, encrypted);
-  if (!draft) return redirect(visit.link(to), cookies);
+  if (!isIn) return redirect(request.link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
+  const device = await rememberDevice(request, portal, known);
+  const cookies = [cookie, CLEAR_TWO_FACTOR_COOKIE, ...device];
+  const draft = await decryptDraft(request, portal, encrypted);
+  if (!draft) return redirect(request.link(to), cookies);
   // Another account's draft in this browser, and its page, are not for this account.
-  if (draft.sellerId !== known.sellerId) return redirect(visit.link('/'), cookies);
-  return { ...await portal.resume(visit, token, draft), cookies };
+  if (draft.sellerId !== known.sellerId) return redirect(request.link('/'), cookies);
+  return { ...await portal.resume(request, token, draft), cookies };
 }
 
 /** The cookie that makes a browser known to an account; none where the server cannot seal it. */

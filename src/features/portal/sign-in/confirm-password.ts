@@ -5,16 +5,16 @@
 import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { textField } from '../forms/fields.ts';
-import type { Faults, Form } from '../forms/form.ts';
+import type { FieldErrors, Form } from '../forms/form.ts';
 import type { Html } from '../html/html.ts';
 import type { Portal, PageRequest } from '../route.ts';
 
 const FIELD = 'current_password';
 
 /** `id` where a page has several of them. */
-export function ownPasswordField(faults: Faults, id = `field-${FIELD}`): Html {
+export function confirmPasswordField(errors: FieldErrors, id = `field-${FIELD}`): Html {
   return textField({
-    name: FIELD, label: 'Your password', type: 'password', faults, id,
+    name: FIELD, label: 'Your password', type: 'password', errors, id,
     autocomplete: 'current-password', isRequired: true,
   });
 }
@@ -24,17 +24,17 @@ export function ownPasswordField(faults: Faults, id = `field-${FIELD}`): Html {
  * @throws AppError `rate_limited`, `unavailable`; `browser_refused` where the session ended while
  * it was checked, which takes long
  */
-export async function checkOwnPassword(
-  { account, visitor }: PageRequest, { store, passwords, limits }: Portal, form: Form,
-  faults: Map<string, string>,
+export async function confirmPassword(
+  { account, user }: PageRequest, { store, passwords, limits }: Portal, form: Form,
+  errors: Map<string, string>,
 ): Promise<void> {
   const isRight = await limits.tryAgain(account.sellerId, async () => {
     const credentials = await store.findCredentials(account.email);
     return passwords.verify(form.get(FIELD), credentials?.passwordHash);
   });
-  if (!isRight) faults.set(FIELD, 'This is not your password.');
+  if (!isRight) errors.set(FIELD, 'This is not your password.');
   // By its id: a form that is sent twice has given it another token by then.
   const sessions = await store.listSessions(account.sellerId, SESSIONS_PER_SELLER_LIMIT);
-  if (sessions.some(({ id }) => id === visitor.session.id)) return;
+  if (sessions.some(({ id }) => id === user.session.id)) return;
   throw new AppError('browser_refused', 'You are not signed in any more. Nothing was changed.');
 }

@@ -12,13 +12,13 @@ import { type ParseResult, parseLine } from '../../../domain/validation.ts';
 import type { NewSeller } from '../../../domain/access/seller.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { rememberDevice } from './complete-sign-in.ts';
-import { type Choice, faultSummary, postForm, selectField, textField } from '../forms/fields.ts';
-import { type Faults, Form, NO_FAULTS } from '../forms/form.ts';
+import { type Choice, errorSummary, postForm, selectField, textField } from '../forms/fields.ts';
+import { type FieldErrors, Form, NO_ERRORS } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { readLocale } from '../html/locale.ts';
 import { renderNewKey } from '../keys/new-key.ts';
 import { newPasswordField, readNewPassword } from './new-password.ts';
-import { redirect, renderOpenPage } from '../html/page.ts';
+import { redirect, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { beginSession } from './session.ts';
 
@@ -31,36 +31,36 @@ const BAD_CODE = 'This code is not valid (any more): each works once, and for so
 const TAKEN_EMAIL = 'This e-mail has an account here. Sign in, or take another one.';
 
 /** GET /portal/join: 200, 303 */
-export async function showJoin(visit: AnonymousPageRequest, portal: Portal): Promise<Reply> {
-  if (visit.visitor) return redirect(visit.link('/'));
-  const shop = visit.query.get('shop') === 'existing' ? 'existing' : '';
+export async function showJoin(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
+  if (request.user) return redirect(request.link('/'));
+  const shop = request.query.get('shop') === 'existing' ? 'existing' : '';
   const empty = new Form(new URLSearchParams({ currency: 'EUR', shop }));
-  return renderJoin(visit, portal, empty, NO_FAULTS);
+  return renderJoin(request, portal, empty, NO_ERRORS);
 }
 
 /** POST /portal/join: 200, 422, 429, 503 */
 export async function join(
-  visit: AnonymousPageRequest, portal: Portal, form: Form,
+  request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const { store, passwords, limits } = portal;
   const codeHash = hashCode(form.get('code'));
   const needsCode = !portal.isOpen || form.getTrimmed('code') !== '';
   const invitation = codeHash === undefined ? undefined : await store.findInvitation(codeHash);
   const read = readFields(form, invitation?.sellerId !== undefined);
-  if (needsCode && !invitation) read.faults.set('code', BAD_CODE);
-  if (read.faults.size > 0) return renderJoin(visit, portal, form, read.faults);
+  if (needsCode && !invitation) read.errors.set('code', BAD_CODE);
+  if (read.errors.size > 0) return renderJoin(request, portal, form, read.errors);
 
-  if (!needsCode) limits.takeJoin(visit.address);
+  if (!needsCode) limits.takeJoin(request.address);
   const secret = generateApiKey();
   const passwordHash = await passwords.hash(read.password);
-  const { session, cookie } = beginSession(visit.address, visit.headers['user-agent']);
+  const { session, cookie } = beginSession(request.address, request.headers['user-agent']);
   const joined = await store.joinPortal({
     codeHash: needsCode ? codeHash : undefined,
     seller: read.seller,
     account: {
       email: read.email,
       passwordHash,
-      locale: readLocale(visit.headers['accept-language']),
+      locale: readLocale(request.headers['accept-language']),
       timeZone: readTimeZone(form),
     },
     key: {
@@ -72,15 +72,15 @@ export async function join(
     session,
   });
   if (joined.refusal !== undefined) {
-    const faults = new Map([joined.refusal === 'code' ? ['code', BAD_CODE] as const
+    const errors = new Map([joined.refusal === 'code' ? ['code', BAD_CODE] as const
       : ['email', TAKEN_EMAIL] as const]);
-    return renderJoin(visit, portal, form, faults);
+    return renderJoin(request, portal, form, errors);
   }
-  const device = await rememberDevice(visit, portal, { ...joined, passwordHash });
-  return renderOpenPage(visit, portal, {
+  const device = await rememberDevice(request, portal, { ...joined, passwordHash });
+  return renderPublicPage(request, portal, {
     title: 'Your shop is open',
-    content: html`${renderNewKey(visit, secret)}
-      <p><a class="button" href="${visit.link('/')}">To your shop</a></p>`,
+    content: html`${renderNewKey(request, secret)}
+      <p><a class="button" href="${request.link('/')}">To your shop</a></p>`,
     scripts: ['portal.js'],
     cookies: [cookie, ...device],
   });
@@ -90,15 +90,15 @@ interface ReadFields {
   readonly seller: NewSeller;
   readonly email: string;
   readonly password: string;
-  readonly faults: Map<string, string>;
+  readonly errors: Map<string, string>;
 }
 
 /** What is faulty is empty, and stands in `faults`. */
 function readFields(form: Form, isThere: boolean): ReadFields {
-  const faults = new Map<string, string>();
+  const errors = new Map<string, string>();
   const read = (name: string, parsed: ParseResult<string>): string => {
     if ('value' in parsed) return parsed.value;
-    faults.set(name, parsed.error.detail);
+    errors.set(name, parsed.error.detail);
     return '';
   };
   const currency = findCurrency(form.get('currency')) ?? { code: 'EUR', decimals: 2 };
@@ -106,7 +106,7 @@ function readFields(form: Form, isThere: boolean): ReadFields {
     ? '' : read('name', parseLine(form.getTrimmed('name'), NAME_LIMIT_CODE_POINTS));
   const email = read('email', parseEmail(form.get('email')));
   const password = read('password', readNewPassword(form, 'password', { shop: name, email }));
-  return { seller: { name, currency }, email, password, faults };
+  return { seller: { name, currency }, email, password, errors };
 }
 
 /** What a script filled in; without one, that of the server. */
@@ -116,42 +116,42 @@ function readTimeZone(form: Form): string {
 }
 
 function renderJoin(
-  visit: AnonymousPageRequest, portal: Portal, form: Form, faults: Faults,
+  request: AnonymousPageRequest, portal: Portal, form: Form, errors: FieldErrors,
 ): Reply {
-  return renderOpenPage(visit, portal, {
+  return renderPublicPage(request, portal, {
     title: 'Open your shop',
-    status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults, undefined, LABELS)}
-      ${postForm(visit, visit.link('/join'), renderFields(portal, form, faults))}
-      <p>You have an account? <a href="${visit.link('/sign-in')}">Sign in</a>.</p>`,
+    status: errors.size === 0 ? 200 : 422,
+    content: html`${errorSummary(errors, undefined, LABELS)}
+      ${postForm(request, request.link('/join'), renderFields(portal, form, errors))}
+      <p>You have an account? <a href="${request.link('/sign-in')}">Sign in</a>.</p>`,
     scripts: ['join.js'],
   });
 }
 
-function renderFields({ isOpen }: Portal, form: Form, faults: Faults): Html {
+function renderFields({ isOpen }: Portal, form: Form, errors: FieldErrors): Html {
   const isThere = form.get('shop') === 'existing';
   return html`
     <input type="hidden" name="time_zone" value="">
     <input type="hidden" name="shop" value="${form.get('shop')}">
     ${textField({
-    name: 'code', label: isOpen ? `${LABELS.code} (if you were given one)` : LABELS.code, faults,
+    name: 'code', label: isOpen ? `${LABELS.code} (if you were given one)` : LABELS.code, errors,
     value: form.get('code'), isRequired: !isOpen, autocomplete: 'one-time-code',
     hint: 'XXXX-XXXX-XXXX-XXXX, from the terminal of the server or from your invitation.',
   })}
     ${!isThere && textField({
-    name: 'name', label: LABELS.name, value: form.get('name'), faults, isRequired: true,
+    name: 'name', label: LABELS.name, value: form.get('name'), errors, isRequired: true,
     autocomplete: 'organization', maxLength: NAME_LIMIT_CODE_POINTS,
   })}
     ${!isThere && selectField({
-    name: 'currency', label: LABELS.currency, value: form.get('currency'), faults,
+    name: 'currency', label: LABELS.currency, value: form.get('currency'), errors,
     hint: 'Of all prices. It cannot be changed later.', choices: listCurrencies(),
   })}
     ${textField({
-    name: 'email', label: LABELS.email, type: 'email', value: form.get('email'), faults,
+    name: 'email', label: LABELS.email, type: 'email', value: form.get('email'), errors,
     autocomplete: 'username', isRequired: true,
     hint: 'You sign in with it. Nothing is sent to it.',
   })}
-    ${newPasswordField('password', LABELS.password, faults)}
+    ${newPasswordField('password', LABELS.password, errors)}
     <button>Open the shop</button>`;
 }
 

@@ -3,12 +3,12 @@ import { parseNewPassword } from '../../../domain/access/account.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../domain/limits.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { textField } from '../forms/fields.ts';
-import type { Faults, Form } from '../forms/form.ts';
+import type { FieldErrors, Form } from '../forms/form.ts';
 import type { Html } from '../html/html.ts';
 
-export function newPasswordField(name: string, label: string, faults: Faults): Html {
+export function newPasswordField(name: string, label: string, errors: FieldErrors): Html {
   return textField({
-    name, label, type: 'password', faults, autocomplete: 'new-password', isRequired: true,
+    name, label, type: 'password', errors, autocomplete: 'new-password', isRequired: true,
     hint: `At least ${PASSWORD_MIN_CODE_POINTS} characters. A sentence of a few words is good.`,
   });
 }

@@ -12,7 +12,7 @@ import type { Store } from '../../../store/store.ts';
 import { readDevice } from './device.ts';
 import { PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE } from '../limits.ts';
 
-export class VisitRates {
+export class PageRateLimits {
   readonly #own: RateLimiter<string>;
   readonly #open: RateLimiter<string>;
 
@@ -25,10 +25,10 @@ export class VisitRates {
 
   /** @throws AppError `rate_limited` */
   async take(
-    store: Store, page: PortalRequest, visitor: SignedInSession | undefined,
+    store: Store, page: PortalRequest, user: SignedInSession | undefined,
   ): Promise<void> {
-    const rate = visitor
-      ? this.#own.take(`${visitor.account.sellerId} ${visitor.session.id}`)
+    const rate = user
+      ? this.#own.take(`${user.account.sellerId} ${user.session.id}`)
       : this.#open.take(await nameOf(store, page));
     if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
   }

@@ -40,7 +40,7 @@ export function makeSessionToken(): {
 }
 
 /** For a browser that is signed out. */
-export const FORGET_SESSION = formatCookie(COOKIE, '', 0);
+export const CLEAR_SESSION_COOKIE = formatCookie(COOKIE, '', 0);
 
 /** The token that a browser sent; undefined for anything that cannot be one. */
 export function readSessionToken(header: string | undefined): string | undefined {
@@ -49,16 +49,16 @@ export function readSessionToken(header: string | undefined): string | undefined
 }
 
 /** Who is signed in with this token, and notes that they were seen. */
-export async function findVisitor(
+export async function findSession(
   store: Store, token: string, now: number, onUnnoted: (error: unknown) => void,
 ): Promise<SignedInSession | undefined> {
-  const visitor = await findAlive(store, token, now);
-  if (!visitor) return undefined;
-  const { id, seenAt } = visitor.session;
+  const user = await findAlive(store, token, now);
+  if (!user) return undefined;
+  const { id, seenAt } = user.session;
   if (now - seenAt >= SESSION_SEEN_INTERVAL_MS) {
-    store.noteSessionSeen(visitor.account.sellerId, id).catch(onUnnoted);
+    store.noteSessionSeen(user.account.sellerId, id).catch(onUnnoted);
   }
-  return visitor;
+  return user;
 }
 
 /** Whether a session is still good. To look is no use of it: what goes on for hours may do so. */
@@ -67,8 +67,8 @@ export async function isSignedIn(store: Store, token: string, now: number): Prom
 }
 
 /** For an answer that takes long. @throws AppError `browser_refused` */
-export async function assertSignedIn(visit: { isSignedIn(): Promise<boolean> }): Promise<void> {
-  if (await visit.isSignedIn()) return;
+export async function assertSignedIn(request: { isSignedIn(): Promise<boolean> }): Promise<void> {
+  if (await request.isSignedIn()) return;
   throw new AppError('browser_refused', 'You are not signed in any more.');
 }
 
@@ -82,8 +82,8 @@ export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
 async function findAlive(
   store: Store, token: string, now: number,
 ): Promise<SignedInSession | undefined> {
-  const visitor = await store.findVisitor(hashToken(token));
-  return visitor && isAlive(visitor.session, now) ? visitor : undefined;
+  const user = await store.findVisitor(hashToken(token));
+  return user && isAlive(user.session, now) ? user : undefined;
 }
 
 function hashToken(token: string): string {

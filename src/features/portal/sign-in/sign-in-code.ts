@@ -7,39 +7,41 @@ import type { Credentials } from '../../../store/account-store.ts';
 import { findDeviceId, readDevice } from './device.ts';
 import { readDraft } from '../forms/draft.ts';
 import { completeSignIn } from './complete-sign-in.ts';
-import { type Form, NO_FAULTS } from '../forms/form.ts';
+import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
-import { findSecondStep } from './two-factor.ts';
+import { findPendingTwoFactor } from './two-factor.ts';
 import { renderCode, renderSignIn } from './sign-in-forms.ts';
 import { noteRefusal } from './sign-in.ts';
 
 const WRONG = 'This code is not right, or not any more: each is good once. Wait for the next one.';
 
 /** GET /portal/sign-in/code: 200, 303 */
-export async function showSignInCode(visit: AnonymousPageRequest, portal: Portal): Promise<Reply> {
-  const step = await findSecondStep(visit, portal);
-  if (!step) return redirect(visit.link('/sign-in?late'));
-  return renderCode(visit, portal, NO_FAULTS, '');
+export async function showSignInCode(
+  request: AnonymousPageRequest, portal: Portal,
+): Promise<Reply> {
+  const step = await findPendingTwoFactor(request, portal);
+  if (!step) return redirect(request.link('/sign-in?late'));
+  return renderCode(request, portal, NO_ERRORS, '');
 }
 
 /** POST /portal/sign-in/code: 303, 422, 429, 503 */
 export async function signInWithCode(
-  visit: AnonymousPageRequest, portal: Portal, form: Form,
+  request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const draft = readDraft(form);
-  const step = await findSecondStep(visit, portal);
+  const step = await findPendingTwoFactor(request, portal);
   if (!step) {
-    return draft === '' ? redirect(visit.link('/sign-in?late'))
-      : renderSignIn(visit, portal, { email: '', to: '', draft, isLate: true });
+    return draft === '' ? redirect(request.link('/sign-in?late'))
+      : renderSignIn(request, portal, { email: '', to: '', draft, isLate: true });
   }
   const { credentials, to } = step;
   const code = form.get('code').replace(/\s/g, '');
-  if (await isGood(visit, portal, credentials, code)) {
-    return completeSignIn(visit, portal, credentials, { to, draft });
+  if (await isGood(request, portal, credentials, code)) {
+    return completeSignIn(request, portal, credentials, { to, draft });
   }
-  noteRefusal(portal, credentials.sellerId, visit.address, 'Wrong code');
-  return renderCode(visit, portal, new Map([['code', WRONG]]), draft);
+  noteRefusal(portal, credentials.sellerId, request.address, 'Wrong code');
+  return renderCode(request, portal, new Map([['code', WRONG]]), draft);
 }
 
 /** A recovery code is too long to be guessed: only one-time passwords are counted. */

@@ -4,10 +4,10 @@
  */
 import type { Reply } from '../../../http/response/reply.ts';
 import { draftField } from '../forms/draft.ts';
-import { faultSummary, notice, postForm, textField } from '../forms/fields.ts';
-import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { errorSummary, notice, postForm, textField } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { html } from '../html/html.ts';
-import { renderOpenPage } from '../html/page.ts';
+import { renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 
 interface Shown {
@@ -24,15 +24,15 @@ interface Shown {
 }
 
 export function renderSignIn(
-  visit: AnonymousPageRequest, portal: Portal,
+  request: AnonymousPageRequest, portal: Portal,
   { email, to, draft, refusal, status = 422, isLate }: Shown,
 ): Reply {
-  return renderOpenPage(visit, portal, {
+  return renderPublicPage(request, portal, {
     title: 'Sign in',
     status: refusal === undefined ? 200 : status,
-    content: html`${faultSummary(NO_FAULTS, refusal)}
+    content: html`${errorSummary(NO_ERRORS, refusal)}
       ${isLate && notice(html`<p>That took too long. Sign in again, please.</p>`)}
-      ${postForm(visit, visit.link('/sign-in'), html`
+      ${postForm(request, request.link('/sign-in'), html`
         <input type="hidden" name="to" value="${to}">${draftField(draft)}
         ${textField({
     name: 'email', label: 'E-mail', type: 'email', value: email, autocomplete: 'username',
@@ -44,41 +44,41 @@ export function renderSignIn(
   })}
         <button>Sign in</button>`)}
       <p>${portal.isOpen
-    ? html`New here? <a href="${visit.link('/join')}">Open a shop</a>.`
-    : html`Were you invited? <a href="${visit.link('/join')}">Use your code</a>.`}</p>`,
+    ? html`New here? <a href="${request.link('/join')}">Open a shop</a>.`
+    : html`Were you invited? <a href="${request.link('/join')}">Use your code</a>.`}</p>`,
   });
 }
 
 /** For a form whose session has ended. `draft` is undefined if it could not be kept. */
 export function renderSignInAgain(
-  visit: AnonymousPageRequest, portal: Portal,
+  request: AnonymousPageRequest, portal: Portal,
   { to, draft }: { to: string; draft: string | undefined },
 ): Reply {
   const what = 'Your session has ended, so nothing was saved. ';
   const hint = draft === undefined
     ? 'What you typed was too long to be kept.'
     : 'Sign in to return to your form, with what you typed. Passwords and codes are not kept.';
-  return renderSignIn(visit, portal, {
+  return renderSignIn(request, portal, {
     email: '', to, draft: draft ?? '', refusal: what + hint, status: 403,
   });
 }
 
 /** The page for the second step of two-factor authentication. */
 export function renderCode(
-  visit: AnonymousPageRequest, portal: Portal, faults: Faults, draft: string,
+  request: AnonymousPageRequest, portal: Portal, errors: FieldErrors, draft: string,
 ): Reply {
-  return renderOpenPage(visit, portal, {
+  return renderPublicPage(request, portal, {
     title: 'Your code',
-    status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults, faults.size === 0 ? undefined : 'You are not signed in.')}
-      ${postForm(visit, visit.link('/sign-in/code'), html`
+    status: errors.size === 0 ? 200 : 422,
+    content: html`${errorSummary(errors, errors.size === 0 ? undefined : 'You are not signed in.')}
+      ${postForm(request, request.link('/sign-in/code'), html`
         ${draftField(draft)}${textField({
-    name: 'code', label: 'Code', faults, autocomplete: 'one-time-code', isRequired: true,
+    name: 'code', label: 'Code', errors, autocomplete: 'one-time-code', isRequired: true,
     maxLength: 40,
     hint: 'The six digits that your app shows now, or one of your recovery codes.',
   })}
         <button>Sign in</button>`)}
-      ${draft === '' && html`<p><a href="${visit.link('/sign-in')}">Back to the e-mail and
+      ${draft === '' && html`<p><a href="${request.link('/sign-in')}">Back to the e-mail and
         password</a></p>`}`,
   });
 }

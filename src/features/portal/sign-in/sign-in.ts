@@ -4,56 +4,56 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { findDeviceId, readDevice } from './device.ts';
 import { readDraft } from '../forms/draft.ts';
 import { completeSignIn, readReturn } from './complete-sign-in.ts';
-import { type Form, NO_FAULTS } from '../forms/form.ts';
+import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
-import { beginSecondStep } from './two-factor.ts';
-import { FORGET_SESSION } from './session.ts';
+import { beginTwoFactor } from './two-factor.ts';
+import { CLEAR_SESSION_COOKIE } from './session.ts';
 import { renderCode, renderSignIn } from './sign-in-forms.ts';
 
 /** GET /portal/sign-in: 200, 303 */
-export async function showSignIn(visit: AnonymousPageRequest, portal: Portal): Promise<Reply> {
-  const to = visit.query.get('to') ?? '';
-  if (visit.visitor) return redirect(visit.link(readReturn(to)));
+export async function showSignIn(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
+  const to = request.query.get('to') ?? '';
+  if (request.user) return redirect(request.link(readReturn(to)));
   const [seller] = await portal.store.listSellers({ after: undefined, limit: 1 });
-  if (!seller) return redirect(visit.link('/join'));
-  const isLate = visit.query.has('late');
-  return renderSignIn(visit, portal, { email: '', to, draft: '', isLate });
+  if (!seller) return redirect(request.link('/join'));
+  const isLate = request.query.has('late');
+  return renderSignIn(request, portal, { email: '', to, draft: '', isLate });
 }
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
 export async function signIn(
-  visit: AnonymousPageRequest, portal: Portal, form: Form,
+  request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const { store, passwords, limits } = portal;
-  const { address } = visit;
+  const { address } = request;
   const email = form.getTrimmed('email').toLowerCase();
   const draft = readDraft(form);
   const credentials = await store.findCredentials(email);
-  const device = findDeviceId(await readDevice(store, visit.headers.cookie), credentials);
+  const device = findDeviceId(await readDevice(store, request.headers.cookie), credentials);
   const isRight = await limits.tryPassword(email, { address, device }, () =>
     passwords.verify(form.get('password'), credentials?.passwordHash));
   if (!credentials || !isRight) {
     if (credentials) noteRefusal(portal, credentials.sellerId, address, 'Wrong password');
-    return renderSignIn(visit, portal, {
+    return renderSignIn(request, portal, {
       email, to: form.get('to'), draft, refusal: 'This e-mail and password do not belong together.',
     });
   }
   const to = readReturn(form.get('to'));
-  if (!credentials.hasTotp) return completeSignIn(visit, portal, credentials, { to, draft });
-  const cookie = await beginSecondStep(visit, portal, email, { credentials, to });
+  if (!credentials.hasTotp) return completeSignIn(request, portal, credentials, { to, draft });
+  const cookie = await beginTwoFactor(request, portal, email, { credentials, to });
   // A draft is too large for the cookie, so each page passes it on.
-  return draft === '' ? redirect(visit.link('/sign-in/code'), [cookie])
-    : { ...renderCode(visit, portal, NO_FAULTS, draft), cookies: [cookie] };
+  return draft === '' ? redirect(request.link('/sign-in/code'), [cookie])
+    : { ...renderCode(request, portal, NO_ERRORS, draft), cookies: [cookie] };
 }
 
 /** POST /portal/sign-out: 303 */
-export async function signOut(visit: PageRequest, { store }: Portal): Promise<Reply> {
-  const { account, visitor, address } = visit;
+export async function signOut(request: PageRequest, { store }: Portal): Promise<Reply> {
+  const { account, user, address } = request;
   await store.endSessions(
-    account.sellerId, { id: visitor.session.id }, { type: 'signed_out', address },
+    account.sellerId, { id: user.session.id }, { type: 'signed_out', address },
   );
-  return redirect(visit.link('/sign-in'), [FORGET_SESSION]);
+  return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
 }
 
 /** Nobody waits for it: how long a refusal takes must not tell that there is an account. */

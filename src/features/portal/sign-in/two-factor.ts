@@ -21,34 +21,34 @@ interface Pending {
 }
 
 /** Who has shown the right password, and where they are going. */
-interface SecondStep {
+interface PendingTwoFactor {
   readonly credentials: Credentials;
   readonly to: string;
 }
 
 /** The cookie for a browser that has shown the right password of an e-mail. */
-export async function beginSecondStep(
-  visit: AnonymousPageRequest, { store, clock }: Portal, email: string,
-  { credentials, to }: SecondStep,
+export async function beginTwoFactor(
+  request: AnonymousPageRequest, { store, clock }: Portal, email: string,
+  { credentials, to }: PendingTwoFactor,
 ): Promise<string> {
   const pending: Pending = {
     email, to, stamp: passwordFingerprint(credentials.passwordHash),
     endsAt: clock() + TWO_FACTOR_LIFE_MS,
   };
-  const sealed = await store.encrypt(JSON.stringify(pending), contextOf(visit));
+  const sealed = await store.encrypt(JSON.stringify(pending), contextOf(request));
   return formatCookie(COOKIE, sealed, TWO_FACTOR_LIFE_MS);
 }
 
 /** For a browser that has made the second step, too. */
-export const FORGET_SECOND_STEP = formatCookie(COOKIE, '', 0);
+export const CLEAR_TWO_FACTOR_COOKIE = formatCookie(COOKIE, '', 0);
 
 /** Undefined where there was no first step, or too long ago, or the account has changed since. */
-export async function findSecondStep(
-  visit: AnonymousPageRequest, { store, clock }: Portal,
-): Promise<SecondStep | undefined> {
-  const sealed = readCookie(visit.headers.cookie, COOKIE);
+export async function findPendingTwoFactor(
+  request: AnonymousPageRequest, { store, clock }: Portal,
+): Promise<PendingTwoFactor | undefined> {
+  const sealed = readCookie(request.headers.cookie, COOKIE);
   if (sealed === undefined || sealed.length > TWO_FACTOR_COOKIE_LIMIT_CHARACTERS) return undefined;
-  const text = await store.decrypt(sealed, contextOf(visit));
+  const text = await store.decrypt(sealed, contextOf(request));
   if (text === undefined) return undefined;
   // The cast: nothing else is sealed for this.
   const { email, stamp, to, endsAt } = JSON.parse(text) as Pending;

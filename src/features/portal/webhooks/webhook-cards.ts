@@ -2,9 +2,9 @@
 import { formatWebhookId } from '../../../domain/id.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import { postForm, selectField, textField } from '../forms/fields.ts';
-import type { Faults } from '../forms/form.ts';
+import type { FieldErrors } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { onceField } from '../forms/form-nonce.ts';
+import { nonceField } from '../forms/form-nonce.ts';
 import { OVERLAPS } from '../forms/overlap.ts';
 import type { PageRequest } from '../route.ts';
 
@@ -18,29 +18,29 @@ export function pathOf(webhook: Webhook): string {
 
 /** `typed` is the position to send from again. */
 export function renderCards(
-  visit: PageRequest, webhook: Webhook, faults: Faults, typed: string,
+  request: PageRequest, webhook: Webhook, errors: FieldErrors, typed: string,
 ): Html {
-  const { format, link, position } = visit;
+  const { format, link, position } = request;
   const action = (name: string): string => link(`${pathOf(webhook)}/${name}`);
   return html`<div class="columns">
     <section class="card" aria-labelledby="test">
       <h2 id="test">Test</h2>
       <p>Sends a signed test message now, also while the webhook is disabled.</p>
-      ${postForm(visit, action('test'), html`<button>Send a test message</button>`)}
+      ${postForm(request, action('test'), html`<button>Send a test message</button>`)}
     </section>
-    ${renderSwitch(visit, webhook, action('status'))}
+    ${renderSwitch(request, webhook, action('status'))}
     <section class="card" aria-labelledby="replay">
       <h2 id="replay">Send again</h2>
-      ${postForm(visit, action('replay'), html`${onceField()}
+      ${postForm(request, action('replay'), html`${nonceField()}
         ${textField({
     name: 'position', label: CARD_LABELS.position, value: typed, inputMode: 'numeric',
-    faults, hint: `0 sends all of the history. The catalogue stands at ${format.number(position)}.`,
+    errors, hint: `0 sends all of the history. The catalogue stands at ${format.number(position)}.`,
   })}
         <button>Send again</button>`)}
     </section>
     <section class="card" aria-labelledby="rotate">
       <h2 id="rotate">Replace the secret</h2>
-      ${postForm(visit, action('rotate'), html`${onceField()}
+      ${postForm(request, action('rotate'), html`${nonceField()}
         ${selectField({
     name: 'overlap', label: 'The old one signs, too, for', value: '24h', choices: OVERLAPS,
   })}
@@ -49,14 +49,14 @@ export function renderCards(
   </div>`;
 }
 
-function renderSwitch(visit: PageRequest, { status }: Webhook, action: string): Html {
+function renderSwitch(request: PageRequest, { status }: Webhook, action: string): Html {
   const isActive = status === 'active';
   const wanted = isActive ? 'disabled' : 'active';
   return html`<section class="card" aria-labelledby="switch">
     <h2 id="switch">${isActive ? 'Disable' : 'Enable'}</h2>
     <p>${isActive ? 'Nothing is sent until you enable it again; then it goes on where it stopped.'
     : 'It goes on where it stopped: what has happened since is sent.'}</p>
-    ${postForm(visit, action, html`<input type="hidden" name="status" value="${wanted}">
+    ${postForm(request, action, html`<input type="hidden" name="status" value="${wanted}">
       <button>${isActive ? 'Disable' : 'Enable'}</button>`)}
   </section>`;
 }

@@ -7,9 +7,9 @@ import {
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
-import { doneNotice } from '../html/done.ts';
-import { faultSummary, notice } from '../forms/fields.ts';
-import { type Faults, NO_FAULTS } from '../forms/form.ts';
+import { flashNotice } from '../html/done.ts';
+import { errorSummary, notice } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { cell, facts, headCell, numberCell, pager, table } from '../html/list.ts';
@@ -32,24 +32,24 @@ const DONE = new Map([
 ]);
 
 /** GET /portal/webhooks: 200 */
-export async function showWebhooks(visit: PageRequest, portal: Portal): Promise<Reply> {
-  if (!portal.webhooks) return renderSwitchedOff(visit, portal);
+export async function showWebhooks(request: PageRequest, portal: Portal): Promise<Reply> {
+  if (!portal.webhooks) return renderSwitchedOff(request, portal);
   const webhooks = await portal.store.listWebhooks(
-    visit.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
+    request.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
   );
-  return renderPage(visit, portal, {
+  return renderPage(request, portal, {
     title: 'Webhooks',
-    content: html`${renderDone(visit)}
+    content: html`${renderDone(request)}
       <p>Whatever changes in your catalogue is sent to the addresses here, in order and until it has
         arrived.</p>
-      <p><a class="button main" href="${visit.link('/webhooks/new')}">New webhook</a></p>
+      <p><a class="button main" href="${request.link('/webhooks/new')}">New webhook</a></p>
       ${table({
     caption: 'Webhooks',
     columns: [
       { label: 'Address' }, { label: 'State' }, { label: 'What is sent' },
       { label: 'Arrived up to', isNumber: true }, { label: 'Failing since' },
     ],
-    rows: webhooks.map((webhook) => renderRow(visit, webhook)),
+    rows: webhooks.map((webhook) => renderRow(request, webhook)),
     empty: html`<p>There is no webhook yet. Make one, and your own server is told of each change
       as it happens.</p>`,
   })}`,
@@ -57,17 +57,17 @@ export async function showWebhooks(visit: PageRequest, portal: Portal): Promise<
 }
 
 /** GET /portal/webhooks/{webhook_id}: 200, 404 */
-export async function showWebhook(visit: PageRequest, portal: Portal): Promise<Reply> {
-  return renderWebhook(visit, portal, await getWebhook(visit, portal), NO_FAULTS);
+export async function showWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderWebhook(request, portal, await getWebhook(request, portal), NO_ERRORS);
 }
 
 /**
  * The webhook that the path names.
  * @throws AppError `not_found`, alike whoever else's it is; and where webhooks are switched off
  */
-export async function getWebhook(visit: PageRequest, portal: Portal): Promise<Webhook> {
-  const id = readWebhookId(visit, portal);
-  const webhook = await portal.store.findWebhook({ sellerId: visit.account.sellerId, id });
+export async function getWebhook(request: PageRequest, portal: Portal): Promise<Webhook> {
+  const id = readWebhookId(request, portal);
+  const webhook = await portal.store.findWebhook({ sellerId: request.account.sellerId, id });
   if (webhook) return webhook;
   throw notFound();
 }
@@ -87,24 +87,24 @@ export function nameOf({ description, url }: Webhook): string {
 
 /** The page of one; `faults` are those of the position to send from again, which was `typed`. */
 export async function renderWebhook(
-  visit: PageRequest, portal: Portal, webhook: Webhook, faults: Faults, typed = '',
+  request: PageRequest, portal: Portal, webhook: Webhook, errors: FieldErrors, typed = '',
 ): Promise<Reply> {
-  const before = findWholeNumber(visit.query.get('before') ?? '');
+  const before = findWholeNumber(request.query.get('before') ?? '');
   const found = await portal.store.listWebhookAttempts(webhook, {
     before, limit: PORTAL_PAGE_ROWS + 1,
   });
   const attempts = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > attempts.length ? attempts.at(-1)?.n : undefined;
-  const path = visit.link(pathOf(webhook));
-  return renderPage(visit, portal, {
+  const path = request.link(pathOf(webhook));
+  return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
-    status: faults.size === 0 ? 200 : 422,
-    content: html`${faultSummary(faults, undefined, CARD_LABELS)}
-      ${renderDone(visit, attempts)}
-      <div class="card">${renderFacts(visit, webhook)}
+    status: errors.size === 0 ? 200 : 422,
+    content: html`${errorSummary(errors, undefined, CARD_LABELS)}
+      ${renderDone(request, attempts)}
+      <div class="card">${renderFacts(request, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Change</a>
           <a class="button" href="${path}/delete">Delete …</a></p></div>
-      ${renderCards(visit, webhook, faults, typed)}
+      ${renderCards(request, webhook, errors, typed)}
       <h2>Attempts to send</h2>
       ${table({
     caption: 'Attempts to send, the newest first',
@@ -113,27 +113,27 @@ export async function renderWebhook(
       { label: 'Answer', isNumber: true }, { label: 'Took', isNumber: true },
       { label: 'Message' },
     ],
-    rows: attempts.map((attempt) => renderAttempt(visit, attempt)),
+    rows: attempts.map((attempt) => renderAttempt(request, attempt)),
     empty: html`<p>Nothing was sent yet. Send a test message to see whether it arrives.</p>`,
   })}
       ${pager('Pages of attempts', before === undefined ? undefined : path,
     last === undefined ? undefined : `${path}?before=${last}`)}
-      <p><a href="${visit.link('/webhooks')}">All webhooks</a></p>`,
+      <p><a href="${request.link('/webhooks')}">All webhooks</a></p>`,
   });
 }
 
-function renderSwitchedOff(visit: PageRequest, portal: Portal): Reply {
-  return renderPage(visit, portal, {
+function renderSwitchedOff(request: PageRequest, portal: Portal): Reply {
+  return renderPage(request, portal, {
     title: 'Webhooks',
     content: html`<div class="empty"><p>Webhooks are switched off on this server. Whoever runs it
       can allow them.</p><p>Until then your programs can follow the changes through the API:
-      <a href="${visit.link('/api/listChanges')}">see how</a>.</p></div>`,
+      <a href="${request.link('/api/listChanges')}">see how</a>.</p></div>`,
   });
 }
 
-function renderDone(visit: PageRequest, attempts: readonly WebhookAttempt[] = []): Content {
-  if (visit.query.get('done') !== 'tested') return doneNotice(visit, DONE);
-  return renderTested(visit, attempts.find(({ kind }) => kind === 'test'));
+function renderDone(request: PageRequest, attempts: readonly WebhookAttempt[] = []): Content {
+  if (request.query.get('done') !== 'tested') return flashNotice(request, DONE);
+  return renderTested(request, attempts.find(({ kind }) => kind === 'test'));
 }
 
 function renderTested({ format }: PageRequest, test: WebhookAttempt | undefined): Content {

@@ -18,11 +18,11 @@ async function prepare(t: TestContext) {
 
 /** One more browser of the owner. */
 async function signIn(port: number, { email, password }: Shop, userAgent = CHROME) {
-  const visitor = new PageClient(port);
-  await visitor.get('/portal/sign-in');
-  await visitor.submit({ email, password }, { headers: { 'user-agent': userAgent } });
-  assert.equal(visitor.page?.headers.location, '/portal');
-  return visitor;
+  const user = new PageClient(port);
+  await user.get('/portal/sign-in');
+  await user.submit({ email, password }, { headers: { 'user-agent': userAgent } });
+  assert.equal(user.page?.headers.location, '/portal');
+  return user;
 }
 
 function isIn(answer: { readonly status: number }): boolean {
@@ -30,17 +30,17 @@ function isIn(answer: { readonly status: number }): boolean {
 }
 
 test('keeps the settings, and reads the portal by them', async (t) => {
-  const { server: { store }, shop: { visitor, sellerId } } = await prepare(t);
-  await visitor.get('/portal/account');
+  const { server: { store }, shop: { user, sellerId } } = await prepare(t);
+  await user.get('/portal/account');
   assert.deepEqual(
-    ['locale', 'time_zone', 'low_stock'].map((name) => visitor.valueOf(name)),
+    ['locale', 'time_zone', 'low_stock'].map((name) => user.valueOf(name)),
     ['en-GB', 'Europe/Zurich', '5'],
   );
-  const answer = await visitor.submit({
+  const answer = await user.submit({
     locale: ' de-ch ', time_zone: 'asia/tokyo', low_stock: ' 12 ',
   });
   assert.equal(answer.headers.location, '/portal/account?done=settings');
-  const page = readText((await visitor.follow()).text);
+  const page = readText((await user.follow()).text);
   assert.match(page, /Your settings are saved/);
   assert.match(page, /EUR 12.345\.67, .*12:04:05 GMT\+9/);
   const { locale, timeZone, lowStock } = await store.findAccount(sellerId) ?? {};
@@ -48,23 +48,23 @@ test('keeps the settings, and reads the portal by them', async (t) => {
 });
 
 test('says what is wrong at each setting, keeps what was typed, and saves nothing', async (t) => {
-  const { server: { store }, shop: { visitor, sellerId } } = await prepare(t);
+  const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   const before = await store.findAccount(sellerId);
-  await visitor.get('/portal/account');
+  await user.get('/portal/account');
   const fields = { locale: 'x"><b>', time_zone: 'Zurich', low_stock: '-1' };
-  const answer = await visitor.submit(fields);
+  const answer = await user.submit(fields);
   assert.equal(answer.status, 422);
   assert.equal(answer.text.match(/aria-invalid="true"/g)?.length, 3);
   for (const [name, value] of Object.entries(fields)) {
-    assert.equal(visitor.valueOf(name), value);
+    assert.equal(user.valueOf(name), value);
     assert.match(answer.text, new RegExp(`<a href="#field-${name}">`));
   }
   assert.deepEqual(await store.findAccount(sellerId), before);
 });
 
 test('offers all time zones, and stays a small page', async (t) => {
-  const { shop: { visitor } } = await prepare(t);
-  const { text } = await visitor.get('/portal/account');
+  const { shop: { user } } = await prepare(t);
+  const { text } = await user.get('/portal/account');
   for (const zone of ['UTC', 'Europe/Zurich', 'Pacific/Auckland']) {
     assert.ok(text.includes(`<option value="${zone}">`), zone);
   }
@@ -73,11 +73,11 @@ test('offers all time zones, and stays a small page', async (t) => {
 
 test('changes the e-mail by the password, and signs in with the new one alone', async (t) => {
   const { server, shop } = await prepare(t);
-  const { visitor, email, password } = shop;
-  await visitor.get('/portal/account/email');
-  const answer = await visitor.submit({ email: ' New@Shop.Example', current_password: password });
+  const { user, email, password } = shop;
+  await user.get('/portal/account/email');
+  const answer = await user.submit({ email: ' New@Shop.Example', current_password: password });
   assert.equal(answer.headers.location, '/portal/account?done=email');
-  assert.match(readText((await visitor.follow()).text), /E-mail new@ ?shop\.example/);
+  assert.match(readText((await user.follow()).text), /E-mail new@ ?shop\.example/);
   await signIn(server.port, { ...shop, email: 'new@shop.example' });
   const old = new PageClient(server.port);
   await old.get('/portal/sign-in');
@@ -86,33 +86,33 @@ test('changes the e-mail by the password, and signs in with the new one alone', 
 
 test('does not change the e-mail to one that is taken or none, nor without the password',
   async (t) => {
-    const { server, shop: { visitor, sellerId, email, password } } = await prepare(t);
+    const { server, shop: { user, sellerId, email, password } } = await prepare(t);
     const other = await openShop(server);
-    await visitor.get('/portal/account/email');
+    await user.get('/portal/account/email');
     for (const [fields, fault] of [
       [{ email: other.email, current_password: password }, /has another account/],
       [{ email: 'anna', current_password: password }, /Write an e-mail address/],
       [{ email: 'new@shop.example', current_password: 'wrong' }, /not your password/],
     ] as const) {
-      const answer = await visitor.submit(fields);
+      const answer = await user.submit(fields);
       assert.equal(answer.status, 422);
       assert.match(readText(answer.text), fault);
-      assert.equal(visitor.valueOf('email'), fields.email);
+      assert.equal(user.valueOf('email'), fields.email);
       assert.equal((await server.store.findAccount(sellerId))?.email, email);
     }
   });
 
 test('changes the password, signs out all others, and renews its own session', async (t) => {
   const { server, shop } = await prepare(t);
-  const { visitor, email, password } = shop;
+  const { user, email, password } = shop;
   const other = await signIn(server.port, shop);
-  const before = visitor.cookies.get('__Host-session') ?? '';
-  await visitor.get('/portal/account/password');
-  const answer = await visitor.submit({
+  const before = user.cookies.get('__Host-session') ?? '';
+  await user.get('/portal/account/password');
+  const answer = await user.submit({
     current_password: password, new_password: 'eight purple boats',
   });
   assert.equal(answer.headers.location, '/portal/account?done=password');
-  assert.ok(isIn(await visitor.follow()));
+  assert.ok(isIn(await user.follow()));
   assert.ok(!isIn(await other.get('/portal')));
   const stolen = new PageClient(server.port);
   stolen.cookies.set('__Host-session', before);
@@ -124,9 +124,9 @@ test('changes the password, signs out all others, and renews its own session', a
 
 test('refuses a new password that is easy to guess, and any without the old one', async (t) => {
   const { server, shop } = await prepare(t);
-  const { visitor, email, password } = shop;
+  const { user, email, password } = shop;
   const other = await signIn(server.port, shop);
-  await visitor.get('/portal/account/password');
+  await user.get('/portal/account/password');
   for (const [fields, fault] of [
     [{ current_password: password, new_password: 'short' }, /Must have 12 to 256/],
     [{ current_password: password, new_password: 'a shop a shop' }, /easy to guess/],
@@ -134,7 +134,7 @@ test('refuses a new password that is easy to guess, and any without the old one'
     [{ current_password: 'wrong', new_password: 'eight purple boats' }, /not your password/],
     [{ current_password: '', new_password: 'eight purple boats' }, /not your password/],
   ] as const) {
-    const answer = await visitor.submit(fields);
+    const answer = await user.submit(fields);
     assert.equal(answer.status, 422);
     assert.match(readText(answer.text), fault);
     for (const secret of Object.values(fields)) {
@@ -147,30 +147,30 @@ test('refuses a new password that is easy to guess, and any without the old one'
 
 test('slows guessing at the password by whoever finds the portal open', async (t) => {
   const { server, shop } = await prepare(t);
-  const { visitor, password } = shop;
-  await visitor.get('/portal/account/email');
+  const { user, password } = shop;
+  await user.get('/portal/account/email');
   const fields = { email: 'new@shop.example', current_password: 'wrong' };
   for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) {
-    assert.equal((await visitor.submit(fields)).status, 422);
+    assert.equal((await user.submit(fields)).status, 422);
   }
-  const slowed = await visitor.submit({ ...fields, current_password: password });
+  const slowed = await user.submit({ ...fields, current_password: password });
   assert.equal(slowed.status, 429);
   assert.equal(slowed.headers['retry-after'], '90');
   for (const [path, own] of [
     ['password', { new_password: 'eight purple boats' }], ['second-step', { code: '000000' }],
   ] as const) {
-    await visitor.get(`/portal/account/${path}`);
-    assert.equal((await visitor.submit({ ...own, current_password: password })).status, 429, path);
+    await user.get(`/portal/account/${path}`);
+    assert.equal((await user.submit({ ...own, current_password: password })).status, 429, path);
   }
   await signIn(server.port, shop); // signing in is another thing
 });
 
 test('changes the password where its form is sent twice', async (t) => {
   const { server, shop } = await prepare(t);
-  const { visitor, password } = shop;
-  await visitor.get('/portal/account/password');
+  const { user, password } = shop;
+  await user.get('/portal/account/password');
   const fields = { current_password: password, new_password: 'eight purple boats' };
-  const answers = await Promise.all([visitor.submit(fields), visitor.submit(fields)]);
+  const answers = await Promise.all([user.submit(fields), user.submit(fields)]);
   assert.deepEqual(answers.map(({ status }) => status), [303, 303]);
   await signIn(server.port, { ...shop, password: fields.new_password });
 });
@@ -203,53 +203,53 @@ test('shows where somebody is signed in, and marks the browser that asks', async
   const { clock, server, shop } = await prepare(t);
   clock.now += 60_000;
   await signIn(server.port, shop);
-  const page = readText((await shop.visitor.get('/portal/account/sessions')).text);
+  const page = readText((await shop.user.get('/portal/account/sessions')).text);
   assert.match(page, new RegExp('Chrome on Linux 127\\.0\\.0\\.1 .*04:05:05 .*04:05:05 .*End'
     + '.*An unknown browser 127\\.0\\.0\\.1 .*04:04:05 .* This one'));
-  const account = readText((await shop.visitor.get('/portal/account')).text);
+  const account = readText((await shop.user.get('/portal/account')).text);
   assert.match(account, /Signed in 2 browsers/);
 });
 
 test('shows no session that has ended of itself', async (t) => {
-  const { clock, server, shop: { visitor, sellerId, ...shop } } = await prepare(t);
-  await signIn(server.port, { visitor, sellerId, ...shop });
+  const { clock, server, shop: { user, sellerId, ...shop } } = await prepare(t);
+  await signIn(server.port, { user, sellerId, ...shop });
   clock.now += SESSION_IDLE_MS - 1;
-  await visitor.get('/portal');
+  await user.get('/portal');
   await waitUntilSeen(server, sellerId, clock.now);
   clock.now += 1;
-  const page = readText((await visitor.get('/portal/account/sessions')).text);
+  const page = readText((await user.get('/portal/account/sessions')).text);
   assert.match(page, /This one/);
   assert.doesNotMatch(page, /Chrome|all others/);
-  assert.match(readText((await visitor.get('/portal/account')).text), /Signed in 1 browser /);
+  assert.match(readText((await user.get('/portal/account')).text), /Signed in 1 browser /);
 });
 
 test('ends one session, or all others, at once', async (t) => {
   const { server, shop } = await prepare(t);
-  const { visitor, sellerId } = shop;
+  const { user, sellerId } = shop;
   const others = [];
   for (let n = 0; n < 3; n += 1) others.push(await signIn(server.port, shop));
   const [newest] = await server.store.listSessions(sellerId, 1);
-  await visitor.get('/portal/account/sessions');
-  await visitor.submit({ session: String(newest?.id) });
-  assert.match(readText((await visitor.follow()).text), /That browser is signed out/);
+  await user.get('/portal/account/sessions');
+  await user.submit({ session: String(newest?.id) });
+  assert.match(readText((await user.follow()).text), /That browser is signed out/);
   const still = await Promise.all(others.map((other) => other.get('/portal')));
   assert.deepEqual(still.map(isIn), [true, true, false]);
-  await visitor.submit({ session: 'others' });
-  assert.match(readText((await visitor.follow()).text), /All other browsers are signed out/);
+  await user.submit({ session: 'others' });
+  assert.match(readText((await user.follow()).text), /All other browsers are signed out/);
   const left = await Promise.all(others.map((other) => other.get('/portal')));
   assert.deepEqual(left.map(isIn), [false, false, false]);
-  assert.equal(visitor.valueOf('session'), undefined);
+  assert.equal(user.valueOf('session'), undefined);
 
   const [own] = await server.store.listSessions(sellerId, 1);
-  const csrf = visitor.valueOf('csrf') ?? '';
+  const csrf = user.valueOf('csrf') ?? '';
   const end = (session: string) =>
-    visitor.post('/portal/account/sessions', new URLSearchParams({ csrf, session }));
+    user.post('/portal/account/sessions', new URLSearchParams({ csrf, session }));
   for (const wrong of ['', 'x', '-1', '1e3', '9'.repeat(17)]) {
     assert.equal((await end(wrong)).status, 404, wrong);
   }
   const answer = await end(String(own?.id));
   assert.equal(answer.headers.location, '/portal/sign-in');
-  assert.equal(visitor.cookies.has('__Host-session'), false);
+  assert.equal(user.cookies.has('__Host-session'), false);
 });
 
 test('cannot end the session of another account', async (t) => {
@@ -257,9 +257,9 @@ test('cannot end the session of another account', async (t) => {
   const other = await openShop(server);
   await signIn(server.port, other);
   const [foreign] = await server.store.listSessions(other.sellerId, 1);
-  await shop.visitor.get('/portal/account/sessions');
-  const csrf = shop.visitor.valueOf('csrf') ?? '';
-  await shop.visitor.post('/portal/account/sessions', new URLSearchParams({
+  await shop.user.get('/portal/account/sessions');
+  const csrf = shop.user.valueOf('csrf') ?? '';
+  await shop.user.post('/portal/account/sessions', new URLSearchParams({
     csrf, session: String(foreign?.id),
   }));
   assert.equal((await server.store.listSessions(other.sellerId, 10)).length, 2);

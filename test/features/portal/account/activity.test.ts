@@ -24,13 +24,13 @@ function readRows(text: string): string[] {
 }
 
 test('says what happened, when, from where and to what', async (t) => {
-  const { clock, shop: { visitor, sellerId }, server: { store }, note } = await prepare(t);
+  const { clock, shop: { user, sellerId }, server: { store }, note } = await prepare(t);
   clock.now += 1_000;
   await note('Wrong password');
   clock.now += 1_000;
   const keys = await store.listKeys(sellerId, { after: undefined, limit: 1 });
   await store.revokeKey({ sellerId, keyId: keys[0]?.id ?? assert.fail('There is no key.') });
-  const rows = readRows((await visitor.get('/portal/activity')).text);
+  const rows = readRows((await user.get('/portal/activity')).text);
   assert.match(rows[0] ?? '',
     /^An API key was revoked 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
   assert.equal(rows[1],
@@ -40,23 +40,23 @@ test('says what happened, when, from where and to what', async (t) => {
 });
 
 test('has words for everything that can happen', async (t) => {
-  const { server: { store }, shop: { visitor, sellerId } } = await prepare(t);
+  const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   for (const type of AUDIT_TYPES) {
     await store.noteAuditEvent({ sellerId, type, address: '', subject: '' });
   }
-  const rows = readRows((await visitor.get('/portal/activity')).text);
+  const rows = readRows((await user.get('/portal/activity')).text);
   const words = rows.slice(0, AUDIT_TYPES.length).map((row) => row.split(' 2 Jan')[0]);
   assert.equal(new Set(words).size, AUDIT_TYPES.length);
   for (const word of words) assert.match(word ?? '', /^[A-Z][\w -]+$/);
 });
 
 test('leads from page to page, and back to the first', async (t) => {
-  const { shop: { visitor }, note } = await prepare(t);
+  const { shop: { user }, note } = await prepare(t);
   for (let n = 1; n <= ACTIVITY_PAGE_SIZE * 2; n += 1) await note(`number ${n}`);
-  const first = await visitor.get('/portal/activity?type=sign_in_refused');
+  const first = await user.get('/portal/activity?type=sign_in_refused');
   assert.doesNotMatch(first.text, /rel="first"/);
   const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&');
-  const second = await visitor.get(next ?? '');
+  const second = await user.get(next ?? '');
   assert.doesNotMatch(second.text, /rel="next"/);
   const numbers = [...readRows(first.text), ...readRows(second.text)]
     .map((row) => Number(/number (\d+)$/.exec(row)?.[1]));
@@ -67,24 +67,24 @@ test('leads from page to page, and back to the first', async (t) => {
 });
 
 test('shows one kind of event, and what to do where there is none of it', async (t) => {
-  const { shop: { visitor }, note } = await prepare(t);
+  const { shop: { user }, note } = await prepare(t);
   await note('Wrong code');
-  const some = await visitor.get('/portal/activity?type=sign_in_refused');
+  const some = await user.get('/portal/activity?type=sign_in_refused');
   assert.equal(readRows(some.text).length, 1);
   assert.match(some.text, /<option value="sign_in_refused" selected>/);
-  const none = await visitor.get('/portal/activity?type=key_rotated');
+  const none = await user.get('/portal/activity?type=key_rotated');
   assert.deepEqual(readRows(none.text), []);
   assert.match(readText(none.text), /Nothing of this kind happened\. Show everything/);
   // What it does not know it ignores.
   for (const query of ['type=x', 'before=x', 'before=-1', `before=${'9'.repeat(20)}`]) {
-    assert.equal(readRows((await visitor.get(`/portal/activity?${query}`)).text).length, 5, query);
+    assert.equal(readRows((await user.get(`/portal/activity?${query}`)).text).length, 5, query);
   }
 });
 
 test('shows what others sent as text', async (t) => {
-  const { shop: { visitor }, note } = await prepare(t);
+  const { shop: { user }, note } = await prepare(t);
   await note('<script>alert(1)</script>', '"><img src=x>');
-  const { text } = await visitor.get('/portal/activity');
+  const { text } = await user.get('/portal/activity');
   assert.doesNotMatch(text, /<script>alert|<img/);
   assert.match(readText(text), /"><img src=x> <script>alert\(1\)<\/script>/);
 });
@@ -93,23 +93,23 @@ test('shows nothing of another account', async (t) => {
   const { server, note } = await prepare(t);
   await note('not for others');
   const other = await openShop(server);
-  const { text } = await other.visitor.get('/portal/activity');
+  const { text } = await other.user.get('/portal/activity');
   assert.doesNotMatch(text, /not for others/);
 });
 
 test('shows what was done to webhooks by the API and in the portal, and from where', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
-  const { visitor, send } = await openShop(server);
+  const { user, send } = await openShop(server);
   const created = await send({
     method: 'POST', path: '/api/v1/webhooks', headers: { 'content-type': 'application/json' },
     body: '{"url":"http://127.0.0.1:9/hook?token=secret"}',
   });
   assert.equal(created.status, 201, created.text);
   const { id } = created.json();
-  await visitor.get(`/portal/webhooks/${id}/delete`);
-  await visitor.submit({}, { action: `/portal/webhooks/${id}/delete` });
-  const rows = readRows((await visitor.get('/portal/activity')).text);
+  await user.get(`/portal/webhooks/${id}/delete`);
+  await user.submit({}, { action: `/portal/webhooks/${id}/delete` });
+  const rows = readRows((await user.get('/portal/activity')).text);
   assert.deepEqual(rows.slice(0, 2).map((row) => row.replace(/ 2 Jan.*CET/, '')), [
     `A webhook was deleted 127.0.0.1 ${id} 127.0.0.1:9`,
     `A webhook was created 127.0.0.1 ${id} 127.0.0.1:9`,

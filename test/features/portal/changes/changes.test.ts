@@ -12,10 +12,10 @@ const MUG = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, st
 
 test('says where nothing has happened yet, and what to do', async (t) => {
   const { shop } = await start(t);
-  const page = await shop.visitor.get('/portal/changes');
+  const page = await shop.user.get('/portal/changes');
   assertPage(page);
   assert.match(readText(page.text), /Nothing has happened yet Create a product/);
-  await assertOwn({ port: shop.visitor.port }, ['/changes']);
+  await assertOwn({ port: shop.user.port }, ['/changes']);
 });
 
 describe('a change', () => {
@@ -25,7 +25,7 @@ describe('a change', () => {
     clock.now += 60_000;
     await call(shop, 'PATCH', `/products/${id}`, { price: 14.5, name: 'Blue cup', stock: 39 });
     await adjust(shop, { sku: MUG.sku, adjust: -2, reason: 'sold' }, 'erp');
-    const page = await shop.visitor.get('/portal/changes');
+    const page = await shop.user.get('/portal/changes');
     assertPage(page);
     const rows = readRows(page);
     assert.match(rows[0] ?? '', /^Stock: 39 → 37 \(-2\) Reason: sold Source: erp MUG-1 .* 3$/);
@@ -39,16 +39,16 @@ describe('a change', () => {
 
   test('that was made in the portal is by the portal', async (t) => {
     const { shop } = await start(t);
-    await shop.visitor.get('/portal/products/new');
-    await shop.visitor.submit({ ...MUG, price: '12', stock: '40' });
-    assert.match(readRows(await shop.visitor.get('/portal/changes'))[0] ?? '', / Portal 1$/);
+    await shop.user.get('/portal/products/new');
+    await shop.user.submit({ ...MUG, price: '12', stock: '40' });
+    assert.match(readRows(await shop.user.get('/portal/changes'))[0] ?? '', / Portal 1$/);
   });
 
   test('of a product that is gone leads nowhere', async (t) => {
     const { shop } = await start(t);
     const { id } = (await call(shop, 'POST', '/products', MUG)).json();
     await call(shop, 'DELETE', `/products/${id}`);
-    const page = await shop.visitor.get('/portal/changes');
+    const page = await shop.user.get('/portal/changes');
     assert.match(readRows(page)[0] ?? '', /Deleted: Blue mug , Kitchen , €12\.00, stock 40/);
     assert.ok(!page.text.includes(`/products/${id}`));
   });
@@ -59,7 +59,7 @@ describe('a change', () => {
       const { id } = (await call(shop, 'POST', '/products', MUG)).json();
       for (let n = 0; n < 5; n += 1) await adjust(shop, { id, adjust: 1 });
       await call(shop, 'PATCH', `/products/${id}`, { category: 'Cups', sku: 'CUP-1' });
-      const [row] = readRows(await shop.visitor.get('/portal/changes'));
+      const [row] = readRows(await shop.user.get('/portal/changes'));
       assert.match(row ?? '', /^Category: Kitchen → Cups SKU: MUG-1 → CUP-1 CUP-1 .* 7$/);
     });
 
@@ -76,7 +76,7 @@ describe('a change', () => {
       await adjust(shop, { id, adjust: -1, reason: hostile('e') }, '<i>'.repeat(21));
     }
     for (const filter of ['', 'type=updated', 'type=stock', 'type=created', 'product=%3Cb%3E1']) {
-      const page = await shop.visitor.get(`/portal/changes?${filter}`);
+      const page = await shop.user.get(`/portal/changes?${filter}`);
       assertPage(page);
       assert.doesNotMatch(page.text, /<(?:img|b|i)>|<img/);
     }
@@ -90,14 +90,14 @@ describe('the changes', () => {
     for (let n = 0; n < 59; n += 1) await adjust(shop, { sku: MUG.sku, adjust: 1 });
     const pages: number[][] = [];
     for (let path: string | undefined = '/portal/changes'; path !== undefined;) {
-      const page: Answer = await shop.visitor.get(path);
+      const page: Answer = await shop.user.get(path);
       assertPage(page);
       pages.push(readPositions(page));
       path = /href="([^"]*)" rel="next"/.exec(page.text)?.[1];
     }
     assert.deepEqual(pages.map(({ length }) => length), [25, 25, 10]);
     assert.deepEqual(pages.flat(), Array.from({ length: 60 }, (_, index) => 60 - index));
-    const jump = await shop.visitor.get('/portal/changes?up_to=7');
+    const jump = await shop.user.get('/portal/changes?up_to=7');
     assert.deepEqual(readPositions(jump), [7, 6, 5, 4, 3, 2, 1]);
     assert.match(jump.text, /href="\/portal\/changes" rel="first"/);
   });
@@ -110,22 +110,22 @@ describe('the changes', () => {
     await adjust(shop, { sku: 'CUP-1', adjust: 1 });
     await call(shop, 'PATCH', `/products/${id}`, { name: 'Mug' });
     const list = async (query: string) =>
-      readPositions(await shop.visitor.get(`/portal/changes?${query}`));
+      readPositions(await shop.user.get(`/portal/changes?${query}`));
     assert.deepEqual(await list('type=created'), [2, 1]);
     assert.deepEqual(await list('type=stock&product=CUP-1'), [4]);
     assert.deepEqual(await list('product=MUG-1'), [5, 3, 1]);
     assert.deepEqual(await list(`product=${id}&up_to=4`), [3, 1]);
     assert.deepEqual(await list('type=deleted'), []);
-    assert.match(readText(shop.visitor.page?.text ?? ''), /Nothing was found\. Show all changes/);
+    assert.match(readText(shop.user.page?.text ?? ''), /Nothing was found\. Show all changes/);
   });
 
   test('go on with the same conditions on the next page', async (t) => {
     const { shop } = await start(t);
     const { id } = (await call(shop, 'POST', '/products', MUG)).json();
     for (let n = 0; n < 30; n += 1) await adjust(shop, { id, adjust: 1 });
-    const first = await shop.visitor.get(`/portal/changes?type=stock&product=${id}`);
+    const first = await shop.user.get(`/portal/changes?type=stock&product=${id}`);
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    assert.deepEqual(readPositions(await shop.visitor.get(next)), [6, 5, 4, 3, 2]);
+    assert.deepEqual(readPositions(await shop.user.get(next)), [6, 5, 4, 3, 2]);
   });
 
   test('say what could not be understood, and leave it out', async (t) => {
@@ -135,7 +135,7 @@ describe('the changes', () => {
       ['type=moved', 'type'], ['product=a%00b', 'product'], ['up_to=x', 'up_to'],
       ['up_to=0', 'up_to'], [`up_to=${'9'.repeat(16)}`, 'up_to'],
     ] as const) {
-      const page = await shop.visitor.get(`/portal/changes?${query}`);
+      const page = await shop.user.get(`/portal/changes?${query}`);
       assertPage(page, 400);
       assert.ok(page.text.includes(`id="field-${at}-fault"`), query);
       assert.deepEqual(readPositions(page), [1], query);
@@ -149,10 +149,10 @@ describe('the changes', () => {
     clock.now += 60_000;
     await server.store.pruneHistory(clock.now);
     await adjust(shop, { sku: MUG.sku, adjust: 1 });
-    const page = await shop.visitor.get('/portal/changes');
+    const page = await shop.user.get('/portal/changes');
     assert.deepEqual(readPositions(page), [3]);
     assert.match(readText(page.text), /begins after position 2: .* removed for its age/);
-    const none = readText((await shop.visitor.get('/portal/changes?up_to=2')).text);
+    const none = readText((await shop.user.get('/portal/changes?up_to=2')).text);
     assert.match(none, /Nothing was found.*begins after position 2/);
   });
 
@@ -162,7 +162,7 @@ describe('the changes', () => {
     const { id } = (await call(other, 'POST', '/products', MUG)).json();
     assert.ok(parseProductId(other.sellerId, id));
     for (const query of ['', `?product=${id}`, `?product=${MUG.sku}`]) {
-      const page = await shop.visitor.get(`/portal/changes${query}`);
+      const page = await shop.user.get(`/portal/changes${query}`);
       assertPage(page);
       assert.deepEqual(readPositions(page), []);
       assert.ok(!page.text.includes('Blue mug'));

@@ -14,12 +14,12 @@ import type { PageClient } from '../page-client.ts';
 const LIMITED = { timeout: 20_000 };
 
 async function ask(
-  t: { after(hook: () => void): void }, visitor: PageClient, after: string,
+  t: { after(hook: () => void): void }, user: PageClient, after: string,
   headers: OutgoingHttpHeaders = {},
 ): Promise<IncomingMessage> {
-  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const outgoing = request({
-    host: '127.0.0.1', port: visitor.port, path: `/portal/live?after=${after}`, agent: false,
+    host: '127.0.0.1', port: user.port, path: `/portal/live?after=${after}`, agent: false,
     headers: { accept: 'text/event-stream', cookie, ...headers },
   });
   outgoing.on('error', () => {}); // of a connection that a test breaks
@@ -38,13 +38,13 @@ async function follow(...args: Parameters<typeof ask>): Promise<EventStream> {
 }
 
 test('tells a page what others change, from where the page was made', LIMITED, async (t) => {
-  const { visitor, create, sync, server } = await createWriteTarget(t);
+  const { user, create, sync, server } = await createWriteTarget(t);
   const mug = await create({ stock: 9 });
-  const { text } = await visitor.get('/portal/products');
+  const { text } = await user.get('/portal/products');
   const after = /data-live-from="\/portal\/live" data-live-after="(\d+)"/.exec(text)?.[1] ?? '';
   assert.equal(after, '1');
   await sync([{ id: mug.id, set: 8 }]);
-  const stream = await follow(t, visitor, after);
+  const stream = await follow(t, user, after);
   await stream.reach(2);
   await sync([{ id: mug.id, set: 7 }]);
   const other = await openOther(server);
@@ -55,20 +55,20 @@ test('tells a page what others change, from where the page was made', LIMITED, a
     [2, 'stock'], [3, 'stock'], [4, 'created'],
   ]);
   // A browser that comes back says what it had last.
-  const again = await follow(t, visitor, after, { 'last-event-id': '3' });
+  const again = await follow(t, user, after, { 'last-event-id': '3' });
   await again.reach(4);
   assert.deepEqual(again.events.map(({ id }) => id), [4]);
 });
 
 test('begins with the present where a page missed too much, and says so', LIMITED, async (t) => {
-  const { visitor, create, sync } = await createWriteTarget(t);
+  const { user, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 0 });
   await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
-  const near = await follow(t, visitor, '1');
+  const near = await follow(t, user, '1');
   await near.reach(1 + LIVE_CATCH_UP_LIMIT);
   assert.equal(near.events.length, LIVE_CATCH_UP_LIMIT);
   for (const after of ['0', '', 'x', '-1', '9999999', '9'.repeat(30)]) {
-    const far = await follow(t, visitor, after);
+    const far = await follow(t, user, after);
     await far.until(() => far.events.length > 0);
     assert.deepEqual(far.events.map(({ id }) => id), [1 + LIVE_CATCH_UP_LIMIT], after);
     assert.deepEqual(far.events[0]?.change, {});
@@ -77,24 +77,24 @@ test('begins with the present where a page missed too much, and says so', LIMITE
 });
 
 test('leads whoever is not signed in to the sign-in', async (t) => {
-  const { visitor } = await createWriteTarget(t);
-  visitor.cookies.clear();
-  const { statusCode, headers } = await ask(t, visitor, '0');
+  const { user } = await createWriteTarget(t);
+  user.cookies.clear();
+  const { statusCode, headers } = await ask(t, user, '0');
   assert.deepEqual([statusCode, headers.location], [303, '/portal/sign-in?to=%2Flive%3Fafter%3D0']);
 });
 
 test('ends within 15 s of the end of the session', LIMITED, async (t) => {
-  const { visitor, create, sync } = await createWriteTarget(t);
+  const { user, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
   const now = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => now() + passedMs);
-  const stream = await follow(t, visitor, '1');
-  await visitor.get('/portal');
+  const stream = await follow(t, user, '1');
+  await user.get('/portal');
   passedMs = 15_000;
   await sync([{ id: mug.id, set: 2 }]);
   await stream.reach(2); // still signed in
-  await visitor.submit({}, { action: '/portal/sign-out' });
+  await user.submit({}, { action: '/portal/sign-out' });
   passedMs = 30_000;
   await sync([{ id: mug.id, set: 3 }]);
   await stream.ended;
@@ -102,12 +102,12 @@ test('ends within 15 s of the end of the session', LIMITED, async (t) => {
 });
 
 test('keeps no session alive that nobody uses', LIMITED, async (t) => {
-  const { visitor, create, sync, clock } = await createWriteTarget(t);
+  const { user, create, sync, clock } = await createWriteTarget(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
   const now = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => now() + passedMs);
-  const stream = await follow(t, visitor, '1');
+  const stream = await follow(t, user, '1');
   for (const [stock, share] of [[2, 0.4], [3, 0.8]] as const) {
     clock.now = makeClock().now + SESSION_IDLE_MS * share;
     passedMs += 15_000;
@@ -118,22 +118,22 @@ test('keeps no session alive that nobody uses', LIMITED, async (t) => {
   passedMs += 15_000;
   await sync([{ id: mug.id, set: 4 }]);
   await stream.ended;
-  assert.equal((await visitor.get('/portal/products')).status, 303);
+  assert.equal((await user.get('/portal/products')).status, 303);
 });
 
 test('follows for one shop on 50 pages at once, and for another one on more', LIMITED,
   async (t) => {
-    const { visitor, server } = await createWriteTarget(t);
-    const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, visitor, '0')));
-    const refused = await ask(t, visitor, '0');
+    const { user, server } = await createWriteTarget(t);
+    const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));
+    const refused = await ask(t, user, '0');
     assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);
     const other = await openOther(server);
-    await follow(t, other.visitor, '0');
+    await follow(t, other.user, '0');
     streams[0]?.leave();
-    let response = await ask(t, visitor, '0');
+    let response = await ask(t, user, '0');
     while (response.statusCode === 503) {
       response.resume();
-      response = await ask(t, visitor, '0');
+      response = await ask(t, user, '0');
     }
     assert.equal(response.statusCode, 200);
   });

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  assertCsrfToken, assertSameOrigin, makeCsrfToken, makeVisitSecret, readVisitSecret,
+  assertCsrfToken, assertSameOrigin, makeCsrfToken, makeAnonymousSecret, readAnonymousSecret,
 } from '../../../../src/features/portal/forms/csrf.ts';
 
 const ORIGIN = 'https://shop.example';
 const REFUSED = { code: 'browser_refused' };
 
 test('takes the token of a secret, and no other', () => {
-  const [{ secret }, other] = [makeVisitSecret(), makeVisitSecret()];
+  const [{ secret }, other] = [makeAnonymousSecret(), makeAnonymousSecret()];
   const token = makeCsrfToken(secret);
   assertCsrfToken(secret, token);
   const wrong = [
@@ -25,27 +25,27 @@ test('takes no token where there is no secret', () => {
 });
 
 test('does not show the secret in its token', () => {
-  const { secret } = makeVisitSecret();
+  const { secret } = makeAnonymousSecret();
   assert.ok(!makeCsrfToken(secret).includes(secret.slice(0, 8)));
 });
 
 test('makes a secret in a cookie of this host alone, each another one', () => {
-  const [one, other] = [makeVisitSecret(), makeVisitSecret()];
+  const [one, other] = [makeAnonymousSecret(), makeAnonymousSecret()];
   assert.notEqual(one.secret, other.secret);
   const [pair, ...attributes] = one.cookie.split('; ');
   assert.equal(pair, `__Host-visit=${one.secret}`);
   assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure']);
-  assert.equal(readVisitSecret(`a=b; ${pair}; c=d`), one.secret);
+  assert.equal(readAnonymousSecret(`a=b; ${pair}; c=d`), one.secret);
 });
 
 test('reads no secret that it did not make, nor one of two', () => {
-  const { secret } = makeVisitSecret();
+  const { secret } = makeAnonymousSecret();
   for (const header of [
     undefined, '', '__Host-visit=', `visit=${secret}`, `__Host-visit=${secret}x`,
     `__Host-visit=${secret.slice(1)}`, `__Host-visit=${secret}; __Host-visit=${secret}`,
     `__Host-visit=${secret.slice(1)}%`,
   ]) {
-    assert.equal(readVisitSecret(header), undefined, String(header));
+    assert.equal(readAnonymousSecret(header), undefined, String(header));
   }
 });
 
@@ -53,9 +53,9 @@ test('goes by what a browser says of where a request comes from', () => {
   assertSameOrigin({ 'sec-fetch-site': 'same-origin' }, ORIGIN);
   // A browser says both; what Fetch Metadata says counts.
   assertSameOrigin({ 'sec-fetch-site': 'same-origin', origin: 'null' }, ORIGIN);
-  for (const site of ['same-site', 'cross-site', 'none', '', 'Same-Origin', 'same-origin, none']) {
-    const headers = { 'sec-fetch-site': site, origin: ORIGIN };
-    assert.throws(() => assertSameOrigin(headers, ORIGIN), REFUSED, site);
+  for (const base of ['same-site', 'cross-site', 'none', '', 'Same-Origin', 'same-origin, none']) {
+    const headers = { 'sec-fetch-site': base, origin: ORIGIN };
+    assert.throws(() => assertSameOrigin(headers, ORIGIN), REFUSED, base);
   }
 });
 

@@ -19,22 +19,22 @@ async function prepare(t: TestContext) {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
   const shop = await openOther(server);
-  const { visitor } = shop;
+  const { user } = shop;
   /** Fills in the form of a page, whose session ends before it is sent. */
   const sendLate = async (path: string, fields: Fields, action = path) => {
-    await visitor.get(path);
+    await user.get(path);
     clock.now += SESSION_IDLE_MS;
-    return visitor.submit(fields, { action });
+    return user.submit(fields, { action });
   };
   const { email, password } = shop;
   const signIn = (fields: Fields = { email, password }) =>
-    visitor.submit(fields, { action: '/portal/sign-in' });
-  return { clock, server, shop, visitor, sendLate, signIn };
+    user.submit(fields, { action: '/portal/sign-in' });
+  return { clock, server, shop, user, sendLate, signIn };
 }
 
 test('shows the form as it was after signing in again, and saves nothing before the next click',
   async (t) => {
-    const { shop: { create, read, patch }, visitor, sendLate, signIn } = await prepare(t);
+    const { shop: { create, read, patch }, user, sendLate, signIn } = await prepare(t);
     const mug = await create({ name: 'Mug', price: 1 });
     const late = await sendLate(mug.path, { name: 'Cup <b>', price: '' });
     assertPage(late, 403);
@@ -46,45 +46,45 @@ test('shows the form as it was after signing in again, and saves nothing before 
     assertPage(again);
     assert.match(readText(again.text), /signed in again\. Nothing was saved yet/);
     assert.match(again.text, /href="\/portal\/products" aria-current="true"/);
-    assert.deepEqual(['name', 'price'].map((name) => visitor.valueOf(name)), ['Cup <b>', '']);
+    assert.deepEqual(['name', 'price'].map((name) => user.valueOf(name)), ['Cup <b>', '']);
     assert.deepEqual(await read(mug), before);
-    const saved = await visitor.submit({ price: '2' }, { action: mug.path });
+    const saved = await user.submit({ price: '2' }, { action: mug.path });
     assert.equal(saved.status, 303, saved.text);
     const { name, price, category } = await read(mug) ?? {};
     assert.deepEqual([name, price, category], ['Cup <b>', 2, 'Bar']);
   });
 
 test('keeps the draft through a wrong password and two-factor authentication', async (t) => {
-  const { clock, shop, visitor, sendLate, signIn } = await prepare(t);
-  await visitor.get('/portal/account/second-step');
-  const secret = /<pre id="copy-secret"[^>]*>([^<]+)</.exec(visitor.page?.text ?? '')?.[1] ?? '';
-  await visitor.submit({ code: showCode(secret, clock.now), current_password: shop.password });
+  const { clock, shop, user, sendLate, signIn } = await prepare(t);
+  await user.get('/portal/account/second-step');
+  const secret = /<pre id="copy-secret"[^>]*>([^<]+)</.exec(user.page?.text ?? '')?.[1] ?? '';
+  await user.submit({ code: showCode(secret, clock.now), current_password: shop.password });
   await sendLate('/portal/products/new', { name: 'Cup', stock: '7' });
   assertPage(await signIn({ email: shop.email, password: 'wrong' }), 422);
   const asked = await signIn();
   assertPage(asked);
   assert.match(asked.text, /name="code"/);
-  assertPage(await visitor.submit({ code: '000000' }), 422);
-  const again = await visitor.submit({ code: showCode(secret, clock.now += 30_000) });
+  assertPage(await user.submit({ code: '000000' }), 422);
+  const again = await user.submit({ code: showCode(secret, clock.now += 30_000) });
   assertPage(again);
-  assert.deepEqual(['name', 'stock'].map((name) => visitor.valueOf(name)), ['Cup', '7']);
+  assert.deepEqual(['name', 'stock'].map((name) => user.valueOf(name)), ['Cup', '7']);
 });
 
 test('shows a draft to no other account', async (t) => {
-  const { server, shop: { create }, visitor, sendLate, signIn } = await prepare(t);
+  const { server, shop: { create }, user, sendLate, signIn } = await prepare(t);
   const mug = await create({ name: 'Mug' });
   const { email, password } = await openOther(server);
   await sendLate(mug.path, { name: 'Cup' });
   const answer = await signIn({ email, password });
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal']);
-  assert.doesNotMatch((await visitor.follow()).text, /Cup/);
+  assert.doesNotMatch((await user.follow()).text, /Cup/);
 });
 
 test('rejects a draft of another browser, a forged one, and an expired one', async (t) => {
-  const { clock, server, shop, visitor, sendLate, signIn } = await prepare(t);
+  const { clock, server, shop, user, sendLate, signIn } = await prepare(t);
   const mug = await shop.create({ name: 'Mug' });
   await sendLate(mug.path, { name: 'Cup' });
-  const draft = visitor.valueOf('draft') ?? '';
+  const draft = user.valueOf('draft') ?? '';
   assert.ok(draft.length > 100);
   const other = new PageClient(server.port);
   const { email, password } = shop;
@@ -101,19 +101,19 @@ test('rejects a draft of another browser, a forged one, and an expired one', asy
 });
 
 test('keeps no password, no code, and nothing that is too long', async (t) => {
-  const { server, visitor, sendLate, signIn } = await prepare(t);
+  const { server, user, sendLate, signIn } = await prepare(t);
   const canary = 'canary of a password';
   await sendLate('/portal/account/email', { email: 'new@shop.example', current_password: canary });
-  const [draft, csrf] = ['draft', 'csrf'].map((name) => visitor.valueOf(name) ?? '');
+  const [draft, csrf] = ['draft', 'csrf'].map((name) => user.valueOf(name) ?? '');
   const text = await server.store.decrypt(draft ?? '', `draft ${csrf}`) ?? '';
   assert.match(text, /new@shop\.example/);
-  assert.ok(!text.includes(canary) && !visitor.page?.text.includes(canary));
+  assert.ok(!text.includes(canary) && !user.page?.text.includes(canary));
   assertPage(await signIn());
-  assert.equal(visitor.valueOf('email'), 'new@shop.example');
-  assert.equal(visitor.valueOf('current_password'), '');
+  assert.equal(user.valueOf('email'), 'new@shop.example');
+  assert.equal(user.valueOf('current_password'), '');
 
   await sendLate('/portal/keys/new', { name: 'Desk', allow: 'x'.repeat(DRAFT_LIMIT_BYTES) });
-  assert.match(readText(visitor.page?.text ?? ''), /What you typed was too long to be kept/);
+  assert.match(readText(user.page?.text ?? ''), /What you typed was too long to be kept/);
   assert.equal((await signIn()).headers.location, '/portal/keys/new');
   for (const { path, fields } of listDrafts()) {
     const secret = fields.filter((name) => /password|code|csrf|once|secret/.test(name));
@@ -122,47 +122,47 @@ test('keeps no password, no code, and nothing that is too long', async (t) => {
 });
 
 test('returns to the page of a button without submitting it', async (t) => {
-  const { server, shop: { create, read, sellerId }, visitor, sendLate, signIn } = await prepare(t);
+  const { server, shop: { create, read, sellerId }, user, sendLate, signIn } = await prepare(t);
   const mug = await create();
   const [key] = await server.store.listKeys(sellerId, { after: undefined, limit: 1 });
   assert.ok(key);
-  await visitor.get('/portal/keys');
-  const keyPath = /href="(\/portal\/keys\/key_[^"/]+)"/.exec(visitor.page?.text ?? '')?.[1] ?? '';
+  await user.get('/portal/keys');
+  const keyPath = /href="(\/portal\/keys\/key_[^"/]+)"/.exec(user.page?.text ?? '')?.[1] ?? '';
   for (const [page, action] of [
     [`${mug.path}/delete`, `${mug.path}/delete`], [keyPath, `${keyPath}/rotate`],
   ] as const) {
     const answer = await sendLate(page, {}, action);
     const to = new URLSearchParams({ to: page.slice('/portal'.length) });
     assert.deepEqual([answer.status, answer.headers.location], [303, `/portal/sign-in?${to}`]);
-    await visitor.follow();
+    await user.follow();
     assert.equal((await signIn()).headers.location, page);
   }
   assert.ok(await read(mug));
 });
 
 test('says that a file is not kept', async (t) => {
-  const { visitor, sendLate, signIn } = await prepare(t);
+  const { user, sendLate, signIn } = await prepare(t);
   const file = new File(['name,category,sku,price,stock\n'], 'a.csv', { type: 'text/csv' });
   assert.equal((await sendLate('/portal/import', { file })).status, 303);
-  await visitor.follow();
+  await user.follow();
   await signIn();
-  const page = await visitor.follow();
+  const page = await user.follow();
   assertPage(page);
   assert.match(readText(page.text), /the file was not uploaded\. Files are not kept: choose it/);
 });
 
 test('keeps what was typed in every form', async (t) => {
-  const { shop: { create, send }, visitor, sendLate, signIn } = await prepare(t);
+  const { shop: { create, send }, user, sendLate, signIn } = await prepare(t);
   const mug = await create();
   const hook = (await send({
     method: 'POST', path: '/api/v1/webhooks', headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ url: 'http://127.0.0.1:9/', description: '', types: null }),
   })).json();
   const webhook = `/portal/webhooks/${hook.id}`;
-  await visitor.get('/portal/import');
+  await user.get('/portal/import');
   const rows = 'title,category,sku,price,stock\nMug,Kitchen,NEW,1,2\n';
-  await visitor.submit({ file: new File([rows], 'a.csv', { type: 'text/csv' }) });
-  const upload = visitor.page?.headers.location ?? '';
+  await user.submit({ file: new File([rows], 'a.csv', { type: 'text/csv' }) });
+  const upload = user.page?.headers.location ?? '';
   const forms: readonly (readonly [page: string, action: string, fields: Fields])[] = [
     [upload, upload, { mode: 'create', column_name: '0', default_stock: '3' }],
     ['/portal/account', '/portal/account', { locale: 'de-', time_zone: 'x', low_stock: '-' }],
@@ -187,7 +187,7 @@ test('keeps what was typed in every form', async (t) => {
     assertPage(await sendLate(page, fields, action), 403);
     const again = await signIn();
     assertPage(again);
-    const kept = visitor.formOf(action);
+    const kept = user.formOf(action);
     for (const [name, value] of Object.entries(fields)) {
       assert.deepEqual(kept.filter(([other]) => other === name).map(([, one]) =>
         one.replaceAll(/\r?\n/g, '\r\n')), [value].flat(), `${action} ${name}`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { Form, readFaults, readForm } from '../../../../src/features/portal/forms/form.ts';
+import { Form, fieldErrorsFrom, readForm } from '../../../../src/features/portal/forms/form.ts';
 import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../../../../src/features/portal/limits.ts';
 
 function makeRequest(
@@ -46,13 +46,13 @@ test('takes no more than a page ever sends', async () => {
 });
 
 test('says the first thing that is wrong with each field', () => {
-  const faults = readFaults([
+  const errors = fieldErrorsFrom([
     { pointer: '/name', code: 'blank', detail: 'Must not be blank.' },
     { pointer: '/name', code: 'length', detail: 'Too long.' },
     { pointer: '/prices/0/amount', code: 'range', detail: 'Too much.' },
     { code: 'required', detail: 'All of it.' },
   ]);
-  assert.deepEqual([...faults], [
+  assert.deepEqual([...errors], [
     ['name', 'Must not be blank.'], ['prices', 'Too much.'], ['', 'All of it.'],
   ]);
 });

@@ -11,7 +11,7 @@ import { openShop, readText, PageClient } from '../page-client.ts';
 
 test('a seller keeps all products, or those of a search, as a file', async (t) => {
   const server = await startServer(t, { portal: true, clock: makeClock() });
-  const { visitor, send } = await openShop(server);
+  const { user, send } = await openShop(server);
   for (const [sku, price] of [['M-1', 12.5], ['M-2', 13], ['M-3', 14]] as const) {
     const product = { name: `Mug ${sku}`, category: 'Kitchen', sku, price, stock: 1 };
     await send({
@@ -25,7 +25,7 @@ test('a seller keeps all products, or those of a search, as a file', async (t) =
     ['format=csv&q=mug&price_min=12,50&price_max=13&sort=-price&page=2',
       'format=csv&q=mug&price_min=12.50&price_max=13&sort=-price'],
   ] as const) {
-    const file = await visitor.get(`/portal/export?${query}`);
+    const file = await user.get(`/portal/export?${query}`);
     const expected = await send({ path: `/api/v1/products?${same}` });
     assert.equal(file.status, 200);
     assert.equal(file.text, expected.text);
@@ -35,7 +35,7 @@ test('a seller keeps all products, or those of a search, as a file', async (t) =
       new RegExp(`^attachment; filename="products-2026-01-02\\.${ending}";`));
     assert.equal(file.headers['cache-control'], 'private, no-cache');
   }
-  const refused = await visitor.get('/portal/export?price_min=cheap&sort=x');
+  const refused = await user.get('/portal/export?price_min=cheap&sort=x');
   assert.equal(refused.status, 400);
   assert.match(readText(refused.text), /could not be understood.*plain number.*Must be one of/);
   assert.equal((await new PageClient(server.port).get('/portal/export')).status, 303);
@@ -43,10 +43,10 @@ test('a seller keeps all products, or those of a search, as a file', async (t) =
 
 test('the pages of imports and of products lead to it', async (t) => {
   const server = await startServer(t, { portal: true });
-  const { visitor, send } = await openShop(server);
-  const { text } = await visitor.get('/portal/import');
+  const { user, send } = await openShop(server);
+  const { text } = await user.get('/portal/import');
   assert.match(text, /<form method="get" action="\/portal\/export"/);
-  assert.doesNotMatch((await visitor.get('/portal/products')).text, /Export these/);
+  assert.doesNotMatch((await user.get('/portal/products')).text, /Export these/);
   for (const name of ['Mug', 'Cup']) {
     await send({
       method: 'POST', path: '/api/v1/products',
@@ -54,11 +54,11 @@ test('the pages of imports and of products lead to it', async (t) => {
       headers: { 'content-type': 'application/json' },
     });
   }
-  const page = await visitor.get('/portal/products?q=cup');
+  const page = await user.get('/portal/products?q=cup');
   const button = /<button class="small"\s+form="search" formaction="([^"]*)" name="format"/;
   const [, path = ''] = button.exec(page.text) ?? [];
   assert.match(page.text, /<form method="get"[^>]* id="search"/);
-  const file = await visitor.get(`${path}?q=cup&category=K+%26+L&stock=&sort=id&format=csv`);
+  const file = await user.get(`${path}?q=cup&category=K+%26+L&stock=&sort=id&format=csv`);
   assert.match(file.text, /^id,name,[^\n]*\r\n[^\n]*,Cup,K & L,[^\n]*\r\n$/);
 });
 
@@ -69,12 +69,12 @@ test('ends an export whose session has ended', { timeout: 15_000 },
       portal: true, streamLimits: { reauthorizeIntervalMs: 20 },
       onRequestComplete: (entry) => entries.push(entry),
     });
-    const { visitor } = await openShop(server);
-    await visitor.get('/portal');
+    const { user } = await openShop(server);
+    await user.get('/portal');
     t.mock.method(server.store, 'exportProducts', async () => ({
       position: 0, pages: (async function* () { for (;;) yield await wait(1, []); })(),
     }));
-    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const outgoing = request({
       host: '127.0.0.1', port: server.port, path: '/portal/export', headers: { cookie },
       agent: false,
@@ -84,7 +84,7 @@ test('ends an export whose session has ended', { timeout: 15_000 },
     response.on('error', () => {});
     assert.equal(response.statusCode, 200);
     const closed = new Promise((resolve) => response.resume().once('close', resolve));
-    await visitor.submit({}, { action: '/portal/sign-out' });
+    await user.submit({}, { action: '/portal/sign-out' });
     await closed;
     assert.equal(response.complete, false);
     const findEntry = () => entries.find(({ route }) => route === '/portal/export');

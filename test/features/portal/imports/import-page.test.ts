@@ -16,22 +16,22 @@ async function open(t: TestContext): Promise<Shop & { readonly server: TestServe
 }
 
 /** Uploads a file, and shows the page that this leads to. */
-async function upload(visitor: PageClient, text: string, name = 'products.csv') {
-  await visitor.get('/portal/import');
-  const answer = await visitor.submit({ file: new File([text], name) });
+async function upload(user: PageClient, text: string, name = 'products.csv') {
+  await user.get('/portal/import');
+  const answer = await user.submit({ file: new File([text], name) });
   assert.equal(answer.status, 303, answer.text);
   assert.match(answer.headers.location ?? '', /^\/portal\/import\/[\w-]{36}$/);
-  return readPage(await visitor.follow());
+  return readPage(await user.follow());
 }
 
 /** Sends a form of the page, and shows the page that this leads to. */
-async function act(visitor: PageClient, what: string, fields = {}) {
+async function act(user: PageClient, what: string, fields = {}) {
   const action = /action="([^"]*\/import\/[^"]*)"/g;
-  const found = [...visitor.page?.text.matchAll(action) ?? []].map(([, path = '']) => path)
+  const found = [...user.page?.text.matchAll(action) ?? []].map(([, path = '']) => path)
     .find((path) => what === '' ? /\/[\w-]{36}$/.test(path) : path.endsWith(`/${what}`));
-  assert.ok(found, `no form ${what}: ${visitor.page?.text}`);
-  const answer = await visitor.submit(fields, { action: found });
-  return answer.status === 303 ? readPage(await visitor.follow()) : readPage(answer);
+  assert.ok(found, `no form ${what}: ${user.page?.text}`);
+  const answer = await user.submit(fields, { action: found });
+  return answer.status === 303 ? readPage(await user.follow()) : readPage(answer);
 }
 
 function readPage(answer: Answer) {
@@ -46,10 +46,10 @@ function listSkus(shop: Shop): Promise<string[]> {
 
 test('a file is uploaded, tried, imported, and leaves the rows that were refused', async (t) => {
   const shop = await open(t);
-  const { visitor, server } = shop;
-  await upload(visitor, `${HEADER}Mug,Kitchen,M-1,1250.5,1\nCup,Kitchen,C-1,3,4\n`);
-  await act(visitor, 'commit');
-  const preview = await upload(visitor,
+  const { user, server } = shop;
+  await upload(user, `${HEADER}Mug,Kitchen,M-1,1250.5,1\nCup,Kitchen,C-1,3,4\n`);
+  await act(user, 'commit');
+  const preview = await upload(user,
     `${HEADER}Mug & Co,Kitchen,M-1,1300,1\nCup,Kitchen,C-1,3,4\n`
     + 'Pan,Kitchen,P-1,9,1\nBad,K,B-1,x,1\n',
     'C:\\shop\\größe <b>.csv');
@@ -61,55 +61,55 @@ test('a file is uploaded, tried, imported, and leaves the rows that were refused
   assert.match(preview.text, /category category Kitchen · Kitchen · Kitchen/);
   assert.deepEqual(await listSkus(shop), ['M-1', 'C-1']);
 
-  const done = await act(visitor, 'commit');
+  const done = await act(user, 'commit');
   assert.match(done.text, /Imported: größe <b>\.csv/);
   assert.match(done.text, /Created 1 Changed 1 The same already 1 Refused 1/);
   assert.deepEqual(await listSkus(shop), ['M-1', 'C-1', 'P-1']);
   const { changes } = await server.store.listChanges(shop.sellerId, { after: 2, limit: 10 });
   assert.deepEqual(changes.map(({ keyId }) => keyId), [PORTAL_KEY_ID, PORTAL_KEY_ID]);
-  const href = /href="([^"]*\/refused)"/.exec(visitor.page?.text ?? '')?.[1] ?? '';
-  const refused = await visitor.get(href);
+  const href = /href="([^"]*\/refused)"/.exec(user.page?.text ?? '')?.[1] ?? '';
+  const refused = await user.get(href);
   assert.match(refused.headers['content-disposition'] ?? '',
     /^attachment; filename="gr__e _b_\.failed\.csv"; filename\*=UTF-8''gr%C3%B6/);
   assert.equal(refused.headers['content-type'], 'text/csv; charset=utf-8');
   assert.match(refused.text, /^name,category,sku,price,stock,"error"\r\nBad,K,B-1,x,1,"price: /);
 
-  const list = readPage(await visitor.get('/portal/import'));
+  const list = readPage(await user.get('/portal/import'));
   assert.match(list.text, /größe <b>\.csv Imported 4 1 .* products\.csv Imported 2 0/);
 });
 
 test('lines of JSON are imported, and their refused lines have no columns', async (t) => {
   const shop = await open(t);
   const line = '{"name":"Mug","category":"Kitchen","sku":"M-1","price":1,"stock":1}';
-  const preview = await upload(shop.visitor, `${line}\n{"sku":"B"}\n`, 'products.jsonl');
+  const preview = await upload(shop.user, `${line}\n{"sku":"B"}\n`, 'products.jsonl');
   assert.doesNotMatch(preview.text, /Column/);
-  await act(shop.visitor, 'commit');
-  const path = /href="([^"]*\/refused)"/.exec(shop.visitor.page?.text ?? '')?.[1] ?? '';
-  const refused = await shop.visitor.get(path);
+  await act(shop.user, 'commit');
+  const path = /href="([^"]*\/refused)"/.exec(shop.user.page?.text ?? '')?.[1] ?? '';
+  const refused = await shop.user.get(path);
   assert.match(refused.headers['content-disposition'] ?? '', /"products\.failed\.ndjson"/);
   assert.equal(refused.text, '{"sku":"B"}\n');
 });
 
 test('columns that are not found are chosen, and blank cells filled in', async (t) => {
   const shop = await open(t);
-  const { visitor } = shop;
-  const first = await upload(visitor, 'Titel,Sorte,Code,Preis\nMug,Kitchen,M-1,5\nCup,,C-1,6\n');
+  const { user } = shop;
+  const first = await upload(user, 'Titel,Sorte,Code,Preis\nMug,Kitchen,M-1,5\nCup,,C-1,6\n');
   assert.match(first.text, /No column was found for: name, category, sku, price, stock/);
   assert.match(first.text, /Titel not used Mug · Cup/);
   assert.doesNotMatch(first.text, /Import now/);
-  const second = await act(visitor, '', {
+  const second = await act(user, '', {
     column_name: '0', column_category: '1', column_sku: '2', column_price: '3',
     default_category: 'Misc', default_stock: '7',
   });
   assert.match(second.text, /To create 2/);
   assert.match(second.text, /Preis price 5 · 6/);
-  assert.equal(visitor.valueOf('column_price'), '3');
-  assert.equal(visitor.valueOf('default_stock'), '7');
-  const third = await act(visitor, '', { default_stock: 'many', column_currency: '99' });
+  assert.equal(user.valueOf('column_price'), '3');
+  assert.equal(user.valueOf('default_stock'), '7');
+  const third = await act(user, '', { default_stock: 'many', column_currency: '99' });
   assert.match(third.text, /To create 0 .* To refuse 2/);
   assert.match(third.text, /There is nothing to import/);
-  await act(visitor, '', { default_stock: '7' });
-  await act(visitor, 'commit');
+  await act(user, '', { default_stock: '7' });
+  await act(user, 'commit');
   const { products } = (await shop.send({ path: '/api/v1/products' })).json();
   assert.deepEqual(products.map((product: Record<string, unknown>) =>
     [product['name'], product['category'], product['stock']]),
@@ -118,7 +118,7 @@ test('columns that are not found are chosen, and blank cells filled in', async (
 
 test('a file with a duplicate column is not imported, and the column is named', async (t) => {
   const shop = await open(t);
-  const page = await upload(shop.visitor, 'sku,name,category,price,stock,Price\nM,Mug,K,1,1,2\n');
+  const page = await upload(shop.user, 'sku,name,category,price,stock,Price\nM,Mug,K,1,1,2\n');
   assert.match(page.text, /columns "price" and "Price" \(4 and 6\), which count as the same/);
   assert.doesNotMatch(page.text, /Import now/);
   assert.deepEqual(await listSkus(shop), []);
@@ -126,60 +126,60 @@ test('a file with a duplicate column is not imported, and the column is named', 
 
 test('a partial file keeps what it leaves out, and says what new products lack', async (t) => {
   const shop = await open(t);
-  const { visitor } = shop;
-  await upload(visitor, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
-  await act(visitor, 'commit');
-  const preview = await upload(visitor, 'sku,stock\nM-1,9\n');
+  const { user } = shop;
+  await upload(user, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
+  await act(user, 'commit');
+  const preview = await upload(user, 'sku,stock\nM-1,9\n');
   assert.match(preview.text, /no column for name, category, price: products that exist keep/);
   assert.match(preview.text, /To create 0 To change 1 The same already 0 To refuse 0/);
   assert.match(preview.text, /M-1 2 stock 1 9/);
   assert.doesNotMatch(preview.text, /M-1 2 (?:name|category|price)/);
   const defaults = { default_name: 'Product', default_category: 'Misc', default_price: '1' };
-  const again = await act(visitor, '', defaults);
+  const again = await act(user, '', defaults);
   assert.doesNotMatch(again.text, /M-1 2 (?:name|category|price)/);
-  await act(visitor, 'commit');
+  await act(user, 'commit');
   const { products: [mug] } = (await shop.send({ path: '/api/v1/products' })).json();
   assert.deepEqual([mug.name, mug.category, mug.price, mug.stock], ['Mug', 'Kitchen', 5, 9]);
 
-  const lacking = await upload(visitor, `${HEADER}A,K,A,1,\nB,K,B,1,\n`);
+  const lacking = await upload(user, `${HEADER}A,K,A,1,\nB,K,B,1,\n`);
   assert.match(lacking.text, /2 rejected rows are new products without a value for stock\. /);
   assert.match(lacking.text, /Enter 0 as "Default stock for new products" below\./);
-  assert.match((await act(visitor, '', { default_stock: '0' })).text, /To create 2/);
+  assert.match((await act(user, '', { default_stock: '0' })).text, /To create 2/);
 });
 
 test('products that are there are left alone where the seller wants that', async (t) => {
-  const { visitor } = await open(t);
-  await upload(visitor, HEADER + makeRows(1));
-  await act(visitor, 'commit');
-  await upload(visitor, HEADER + makeRows(2, 1, '1'));
-  const page = await act(visitor, '', { mode: 'create' });
+  const { user } = await open(t);
+  await upload(user, HEADER + makeRows(1));
+  await act(user, 'commit');
+  await upload(user, HEADER + makeRows(2, 1, '1'));
+  const page = await act(user, '', { mode: 'create' });
   assert.match(page.text, /To create 1 To change 0 The same already 0 To refuse 1/);
   assert.match(page.text, /You already have a product with this SKU\./);
 });
 
 test('what is imported is what was shown', async (t) => {
   const shop = await open(t);
-  const { visitor } = shop;
-  await upload(visitor, HEADER + makeRows(1));
-  const shown = visitor.page;
-  await act(visitor, '', { mode: 'create' });
-  visitor.page = shown;
-  const refused = await act(visitor, 'commit');
+  const { user } = shop;
+  await upload(user, HEADER + makeRows(1));
+  const shown = user.page;
+  await act(user, '', { mode: 'create' });
+  user.page = shown;
+  const refused = await act(user, 'commit');
   assert.equal(refused.status, 409);
   assert.match(refused.text, /read in another way now.*Nothing was imported/);
   for (const suffix of ['.0', '.00000000000000001', 'e0', ' ']) {
-    const revision = `${visitor.valueOf('revision')}${suffix}`;
-    assert.equal((await act(visitor, 'commit', { revision })).status, 409);
+    const revision = `${user.valueOf('revision')}${suffix}`;
+    assert.equal((await act(user, 'commit', { revision })).status, 409);
   }
   assert.deepEqual(await listSkus(shop), []);
-  assert.match((await act(visitor, 'commit')).text, /Imported: products\.csv/);
-  visitor.page = shown;
-  assert.match((await act(visitor, 'commit')).text, /Imported: products\.csv/);
+  assert.match((await act(user, 'commit')).text, /Imported: products\.csv/);
+  user.page = shown;
+  assert.match((await act(user, 'commit')).text, /Imported: products\.csv/);
 });
 
 test('a long import shows how far it is, and is cancelled', async (t) => {
   const shop = await open(t);
-  const { visitor, server } = shop;
+  const { user, server } = shop;
   const held = Promise.withResolvers<void>();
   const { importProducts } = server.store;
   let units = 0;
@@ -188,17 +188,17 @@ test('a long import shows how far it is, and is cancelled', async (t) => {
     if (units > 1) await held.promise;
     return importProducts.apply(server.store, args);
   };
-  await upload(visitor, HEADER + makeRows(3_000));
-  const page = await act(visitor, 'commit');
+  await upload(user, HEADER + makeRows(3_000));
+  const page = await act(user, 'commit');
   assert.match(page.text, /Importing: \d+ % .* KiB of .* KiB, 1,000 rows so far/);
   assert.match(page.text, /Created 1,000/);
-  const markup = visitor.page?.text ?? '';
+  const markup = user.page?.text ?? '';
   assert.match(markup, /<section class="card" id="progress" data-phase="importing">/);
   assert.match(markup, /<progress id="progress-bar" max="100" value="\d+">/);
-  const list = readPage(await visitor.get('/portal/import'));
+  const list = readPage(await user.get('/portal/import'));
   assert.match(list.text, /products\.csv Being imported 1,000 0/);
-  await visitor.get(/href="([^"]*\/import\/[^"]+)"/.exec(visitor.page?.text ?? '')?.[1] ?? '');
-  const cancelling = act(visitor, 'cancel');
+  await user.get(/href="([^"]*\/import\/[^"]+)"/.exec(user.page?.text ?? '')?.[1] ?? '');
+  const cancelling = act(user, 'cancel');
   held.resolve();
   const cancelled = await cancelling;
   assert.match(cancelled.text, /It was cancelled after 2,000 rows\. What was written stays\./);
@@ -206,26 +206,26 @@ test('a long import shows how far it is, and is cancelled', async (t) => {
 });
 
 test('an import that is discarded is not there any more', async (t) => {
-  const { visitor } = await open(t);
-  await upload(visitor, HEADER + makeRows(1));
-  const path = visitor.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
-  const list = await act(visitor, 'discard');
+  const { user } = await open(t);
+  await upload(user, HEADER + makeRows(1));
+  const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
+  const list = await act(user, 'discard');
   assert.match(list.text, /No file was uploaded in the last day/);
-  const gone = readPage(await visitor.get(path));
+  const gone = readPage(await user.get(path));
   assert.equal(gone.status, 404);
   assert.match(gone.text, /no such import any more.*upload the file again/);
 });
 
 describe('an upload is refused', () => {
   test('that is no file with products, and why is said beside it', async (t) => {
-    const { visitor } = await open(t);
-    await visitor.get('/portal/import');
+    const { user } = await open(t);
+    await user.get('/portal/import');
     for (const [file, detail] of [
       [new File([], ''), /Choose a file/],
       [new File([''], 'a.csv'), /The file is empty/],
       [new File(['PK\x03\x04'], 'a.xlsx'), /This is a workbook.*"CSV UTF-8"/],
     ] as const) {
-      const answer = await visitor.submit({ file });
+      const answer = await user.submit({ file });
       assert.equal(answer.status, 422);
       assert.match(readText(answer.text), detail);
       assert.match(answer.text, /<a href="#field-file">/);
@@ -234,9 +234,9 @@ describe('an upload is refused', () => {
   });
 
   test('without the token of its page before it', async (t) => {
-    const { visitor } = await open(t);
-    await visitor.get('/portal/import');
-    const csrf = visitor.valueOf('csrf') ?? '';
+    const { user } = await open(t);
+    await user.get('/portal/import');
+    const csrf = user.valueOf('csrf') ?? '';
     const file = new File([HEADER + makeRows(1)], 'a.csv');
     for (const [fields, status] of [
       [{ other: 'x', file }, 403],
@@ -247,22 +247,22 @@ describe('an upload is refused', () => {
     ] as const) {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
-      assert.equal((await visitor.post('/portal/import', form)).status, status);
-      const list = readText((await visitor.get('/portal/import')).text);
+      assert.equal((await user.post('/portal/import', form)).status, status);
+      const list = readText((await user.get('/portal/import')).text);
       assert.equal(/No file was uploaded/.test(list), status !== 303);
     }
   });
 
   test('from another site, or by nobody who is signed in', async (t) => {
-    const { visitor, server } = await open(t);
-    await visitor.get('/portal/import');
+    const { user, server } = await open(t);
+    await user.get('/portal/import');
     const form = new FormData();
-    form.append('csrf', visitor.valueOf('csrf') ?? '');
+    form.append('csrf', user.valueOf('csrf') ?? '');
     form.append('file', new File([HEADER], 'a.csv'));
-    const foreign = await visitor.post('/portal/import', form, { 'sec-fetch-site': 'cross-site' });
+    const foreign = await user.post('/portal/import', form, { 'sec-fetch-site': 'cross-site' });
     assert.equal(foreign.status, 403);
-    visitor.cookies.clear();
-    const unknown = await visitor.post('/portal/import', form);
+    user.cookies.clear();
+    const unknown = await user.post('/portal/import', form);
     assert.equal(unknown.status, 303);
     assert.match(unknown.headers.location ?? '', /\/sign-in/);
     assert.deepEqual(server.reports, []);
@@ -270,9 +270,9 @@ describe('an upload is refused', () => {
 });
 
 test('imports of one seller are not there for others', async (t) => {
-  const { visitor, server } = await open(t);
-  await upload(visitor, HEADER + makeRows(1));
-  const path = visitor.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
+  const { user, server } = await open(t);
+  await upload(user, HEADER + makeRows(1));
+  const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
   const other = await openShop(server);
   await assertForeign(other, {
     get: ['', '/refused'], post: ['', '/commit', '/cancel', '/discard'], foreign: path,
@@ -280,13 +280,13 @@ test('imports of one seller are not there for others', async (t) => {
   });
   const below = path.slice('/portal'.length);
   await assertOwn(server, ['/import', below, `${below}/refused`]);
-  const { text } = await other.visitor.get('/portal/import');
+  const { text } = await other.user.get('/portal/import');
   assert.match(readText(text), /No file was uploaded/);
-  assert.equal((await visitor.get(path)).status, 200);
+  assert.equal((await user.get(path)).status, 200);
 });
 
 test('a page with very many columns and changes stays small', async (t) => {
-  const { visitor } = await open(t);
+  const { user } = await open(t);
   const names = countTo(500).map((n) => `A column ${n} ${'of a long name '.repeat(20)}`).join(',');
   const fill = ',<some text> of & some length'.repeat(500);
   const header = `sku,name,category,price,stock,${names}\n`;
@@ -294,28 +294,28 @@ test('a page with very many columns and changes stays small', async (t) => {
     `${'&'.repeat(60)}${row}`, '😀'.repeat(190) + n, '<'.repeat(90) + n,
     row % 2 ? n : 'x'.repeat(40), row % 2 ? n : 'y'.repeat(40),
   ].join(',') + fill).join('\n');
-  await upload(visitor, rows(1));
-  await act(visitor, 'commit');
-  const page = await upload(visitor, rows(2));
+  await upload(user, rows(1));
+  await act(user, 'commit');
+  const page = await upload(user, rows(2));
   assert.match(page.text, /And 465 more columns/);
 });
 
 test('an import that cannot begin now can be tried again', async (t) => {
-  const { visitor, server } = await open(t);
-  await upload(visitor, HEADER + makeRows(1));
+  const { user, server } = await open(t);
+  await upload(user, HEADER + makeRows(1));
   const held = Promise.withResolvers<void>();
   const { importProducts } = server.store;
   server.store.importProducts = async (...args) => {
     await held.promise;
     return importProducts.apply(server.store, args);
   };
-  const shown = visitor.page;
+  const shown = user.page;
   for (const _ of countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT)) {
-    await upload(visitor, HEADER + makeRows(1));
-    await act(visitor, 'commit');
+    await upload(user, HEADER + makeRows(1));
+    await act(user, 'commit');
   }
-  visitor.page = shown;
-  const busy = await act(visitor, 'commit');
+  user.page = shown;
+  const busy = await act(user, 'commit');
   assert.equal(busy.status, 503);
   assert.match(busy.text, /4 of your imports are under way.*Import now/s);
   held.resolve();

@@ -19,9 +19,9 @@ async function open(t: TestContext) {
   const uploadFolder = join(makeFolder(t), 'uploads');
   const server = await startServer(t, { portal: { uploadFolder } });
   const shop = await openShop(server);
-  await shop.visitor.get('/portal/import');
-  const csrf = shop.visitor.valueOf('csrf') ?? '';
-  const cookie = [...shop.visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  await shop.user.get('/portal/import');
+  const csrf = shop.user.valueOf('csrf') ?? '';
+  const cookie = [...shop.user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   const head = [
     `--${BOUNDARY}`, 'Content-Disposition: form-data; name="csrf"', '', csrf,
     `--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="long.csv"', '', '',
@@ -41,7 +41,7 @@ async function open(t: TestContext) {
 }
 
 test('a long file costs little memory, and its folder shows nothing of it', async (t) => {
-  const { begin, head, visitor, uploadFolder } = await open(t);
+  const { begin, head, user, uploadFolder } = await open(t);
   const outgoing = begin();
   outgoing.write(head + HEADER);
   const answered = once(outgoing, 'response');
@@ -58,35 +58,35 @@ test('a long file costs little memory, and its folder shows nothing of it', asyn
   assert.equal(response.statusCode, 303);
   // What is not needed any more is not freed at once.
   assert.ok(most - before < SENT_MIB / 2 * 1024 * 1024, `${most - before} bytes`);
-  const page = await visitor.get(response.headers.location);
+  const page = await user.get(response.headers.location);
   assert.match(readText(page.text), /long\.csv/);
 });
 
 test('a file that breaks off leaves nothing, and keeps no place', async (t) => {
-  const { begin, head, visitor, server } = await open(t);
+  const { begin, head, user, server } = await open(t);
   for (const _ of countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT + 1)) {
     const outgoing = begin({ 'content-length': 1_000_000 });
     outgoing.write(head + HEADER);
     await new Promise((resolve) => outgoing.write(makeRows(100), resolve));
     outgoing.destroy();
   }
-  let page = await visitor.get('/portal/import');
+  let page = await user.get('/portal/import');
   for (;;) {
-    page = await visitor.submit({ file: new File([HEADER + makeRows(1)], 'a.csv') });
+    page = await user.submit({ file: new File([HEADER + makeRows(1)], 'a.csv') });
     if (page.status === 303) break; // those that broke off have ended
-    page = await visitor.get('/portal/import');
+    page = await user.get('/portal/import');
   }
-  page = await visitor.get('/portal/import');
+  page = await user.get('/portal/import');
   assert.doesNotMatch(page.text, /long\.csv/);
   assert.deepEqual(server.reports, []);
 });
 
 test('a form without its end is refused', async (t) => {
-  const { begin, head, visitor } = await open(t);
+  const { begin, head, user } = await open(t);
   const outgoing = begin();
   outgoing.end(head + HEADER + makeRows(1));
   const [response] = await once(outgoing, 'response');
   assert.equal(response.statusCode, 422);
-  const page = await visitor.get('/portal/import');
+  const page = await user.get('/portal/import');
   assert.match(readText(page.text), /No file was uploaded/);
 });

@@ -14,11 +14,11 @@ const HOUR_MS = 60 * 60 * 1000;
 const GOOD = { name: 'Cash desk', scopes: ['products:read'] };
 
 describe('making a key', () => {
-  test('shows it once, and makes it as it was asked for', async (t) => {
+  test('shows it once, and makes it was asked for', async (t) => {
     const { server, shop } = await start(t);
-    const { visitor } = shop;
-    assertPage(await visitor.get('/portal/keys/new'));
-    const made = await visitor.submit({
+    const { user } = shop;
+    assertPage(await user.get('/portal/keys/new'));
+    const made = await user.submit({
       ...GOOD, scopes: ['products:read', 'stock:write'], allow: '127.0.0.0/8\r\n\r\n ::1 \r\n',
       expires: '90d',
     });
@@ -36,18 +36,18 @@ describe('making a key', () => {
     );
     assert.deepEqual([event?.type, event?.address], ['key_created', '127.0.0.1']);
     for (const path of ['/portal/keys', pathOf(key), '/portal/activity', '/portal']) {
-      assert.ok(!(await visitor.get(path)).text.includes(secret), path);
+      assert.ok(!(await user.get(path)).text.includes(secret), path);
     }
   });
 
   test('offers to try what the key may do', async (t) => {
-    const { visitor } = (await start(t)).shop;
+    const { user } = (await start(t)).shop;
     for (const [scope, line] of [
       ['products:read', /curl 'http:\/\/127\.0\.0\.1:\d+\/api\/v1\/products'/],
       ['changes:read', /\/api\/v1\/changes'/], ['webhooks:write', /\/api\/v1\/webhooks'/],
     ] as const) {
-      await visitor.get('/portal/keys/new');
-      const { text } = await visitor.submit({ ...GOOD, scopes: [scope] });
+      await user.get('/portal/keys/new');
+      const { text } = await user.submit({ ...GOOD, scopes: [scope] });
       assert.match(readText(text), line);
       assert.equal(text.match(/curl/g)?.length, 1);
     }
@@ -55,20 +55,20 @@ describe('making a key', () => {
 
   test('ends a key with a day in the time zone of the account', async (t) => {
     const { server, shop } = await start(t);
-    await shop.visitor.get('/portal/keys/new');
-    await shop.visitor.submit({ ...GOOD, expires: 'day', day: '2026-07-31' });
+    await shop.user.get('/portal/keys/new');
+    await shop.user.submit({ ...GOOD, expires: 'day', day: '2026-07-31' });
     const [key] = await listKeys(server, shop);
     assert.equal(key?.expiresAt, Date.parse('2026-07-31T22:00:00Z'));
   });
 
   test('makes one key of a form that is sent twice, at once and later', async (t) => {
-    const { server, shop: { visitor, ...shop } } = await start(t);
-    await visitor.get('/portal/keys/new');
+    const { server, shop: { user, ...shop } } = await start(t);
+    await user.get('/portal/keys/new');
     const body = new URLSearchParams({
-      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '',
+      csrf: user.valueOf('csrf') ?? '', once: user.valueOf('once') ?? '',
       name: 'Twice', scopes: 'products:read', expires: '30d',
     });
-    const submit = () => visitor.post('/portal/keys/new', body);
+    const submit = () => user.post('/portal/keys/new', body);
     const both = await Promise.all([submit(), submit()]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
     server.clock.now += 1_000; // so that it would expire at another time
@@ -95,34 +95,34 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
 
 test('makes no key of a form with faults', async (t) => {
   const { server, shop } = await start(t);
-  const { visitor } = shop;
+  const { user } = shop;
   for (const [what, fields, at, says] of faulty) {
     await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
-      await visitor.get('/portal/keys/new');
+      await user.get('/portal/keys/new');
       const typed: Fields = { ...GOOD, allow: '192.0.2.7', ...fields };
-      const answer = await visitor.submit(typed);
+      const answer = await user.submit(typed);
       assertPage(answer, 422);
       const fault = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
       assert.match(fault ?? '', says);
       assert.ok(answer.text.includes(`href="#field-${at}"`));
       for (const [name, value] of Object.entries(typed)) {
         const first = [value].flat().map((one) => String(one ?? '').trim())[0];
-        assert.equal((visitor.valueOf(name) ?? '').trim(), first, name);
+        assert.equal((user.valueOf(name) ?? '').trim(), first, name);
       }
     });
   }
   await t.test('and names all faults at once', async () => {
-    await visitor.get('/portal/keys/new');
-    const { text } = await visitor.submit({
+    await user.get('/portal/keys/new');
+    const { text } = await user.submit({
       name: '', scopes: undefined, allow: 'here', expires: 'day', day: '',
     });
-    const faults = [...text.matchAll(/id="field-(\w+)-fault"/g)].map(([, name]) => name);
-    assert.deepEqual(faults.sort(), ['allow', 'day', 'name', 'scopes']);
+    const errors = [...text.matchAll(/id="field-(\w+)-fault"/g)].map(([, name]) => name);
+    assert.deepEqual(errors.sort(), ['allow', 'day', 'name', 'scopes']);
   });
   await t.test('or of one that no page has shown', async () => {
     for (const once of [undefined, '', 'x', `${crypto.randomUUID()} `]) {
-      await visitor.get('/portal/keys/new');
-      assertPage(await visitor.submit({ ...GOOD, once }), 400);
+      await user.get('/portal/keys/new');
+      assertPage(await user.submit({ ...GOOD, once }), 400);
     }
   });
   assert.equal((await listKeys(server, shop)).length, 1);
@@ -131,17 +131,17 @@ test('makes no key of a form with faults', async (t) => {
 describe('the list of keys', () => {
   test('has the newest first, on pages, each key with its state', async (t) => {
     const { server, shop } = await start(t);
-    const { visitor } = shop;
+    const { user } = shop;
     for (let n = 1; n <= 30; n += 1) {
-      await visitor.get('/portal/keys/new');
-      await visitor.submit({ ...GOOD, name: `Till ${n}`, expires: n === 30 ? '30d' : '' });
+      await user.get('/portal/keys/new');
+      await user.submit({ ...GOOD, name: `Till ${n}`, expires: n === 30 ? '30d' : '' });
     }
     const [expiring, revoked] = await listKeys(server, shop);
-    await visitor.get(`${pathOf(revoked)}/revoke`);
-    await visitor.submit({});
+    await user.get(`${pathOf(revoked)}/revoke`);
+    await user.submit({});
     server.clock.now += 31 * 24 * HOUR_MS;
     await signInAgain(server, shop);
-    const first = await visitor.get('/portal/keys');
+    const first = await user.get('/portal/keys');
     assertPage(first);
     assert.match(
       readText(first.text),
@@ -149,13 +149,13 @@ describe('the list of keys', () => {
     );
     assert.ok(!first.text.includes('Till 5<'));
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
-    const second = await visitor.get(next);
+    const second = await user.get(next);
     assertPage(second);
     assert.match(readText(second.text), /Till 5 key_\w+ live.*Till 1 key_\w+ live.*My first key/);
     assert.ok(!second.text.includes('rel="next"'));
-    assert.ok(!(await visitor.get(pathOf(expiring))).text.includes('/rotate'));
+    assert.ok(!(await user.get(pathOf(expiring))).text.includes('/rotate'));
     // What cannot be a place in the list is the first page.
-    assert.equal(readList((await visitor.get('/portal/keys?after=x')).text), readList(first.text));
+    assert.equal(readList((await user.get('/portal/keys?after=x')).text), readList(first.text));
   });
 
   test('tells when and from where a key was last used', async (t) => {
@@ -163,7 +163,7 @@ describe('the list of keys', () => {
     await shop.send({ path: '/api/v1/products' });
     // It is noted beside the request.
     while ((await listKeys(server, shop))[0]?.lastUsedAt === undefined) await nextTurn();
-    const { text } = await shop.visitor.get('/portal/keys');
+    const { text } = await shop.user.get('/portal/keys');
     assert.match(readText(text), /My first key.*from 127\.0\.0\.1/);
   });
 
@@ -176,22 +176,22 @@ describe('the list of keys', () => {
       sellerId: shop.sellerId, keyId: key.id, hour: hour - hours, requests, refusals,
     });
     await server.store.noteUsage([count(24, 7, 7)]);
-    assert.match(readText((await shop.visitor.get('/portal/keys')).text), /no requests/);
+    assert.match(readText((await shop.user.get('/portal/keys')).text), /no requests/);
     await server.store.noteUsage([count(23, 1_200, 0), count(0, 34, 2)]);
     for (const path of ['/portal/keys', pathOf(key)]) {
-      assert.match(readText((await shop.visitor.get(path)).text), /1,234 requests, 2 refused/);
+      assert.match(readText((await shop.user.get(path)).text), /1,234 requests, 2 refused/);
     }
   });
 
   test('stays small and harmless whatever the keys are called', async (t) => {
     const { server, shop } = await start(t);
-    const { visitor } = shop;
+    const { user } = shop;
     const name = '<script>alert("1")</script>&\'"><b>'.padEnd(100, '&');
     const allow = Array.from({ length: 32 }, (_, n) =>
       `2001:db8:ffff:ffff:ffff:ffff:ffff:ff${n + 10}/128`).join('\n');
     for (let n = 0; n < 25; n += 1) {
-      await visitor.get('/portal/keys/new');
-      const made = await visitor.submit({
+      await user.get('/portal/keys/new');
+      const made = await user.submit({
         name, allow,
         scopes: ['products:read', 'products:write', 'stock:write', 'changes:read'],
       });
@@ -200,7 +200,7 @@ describe('the list of keys', () => {
     }
     const [key] = await listKeys(server, shop);
     for (const path of ['/portal/keys', pathOf(key), `${pathOf(key)}/revoke`]) {
-      const page = await visitor.get(path);
+      const page = await user.get(path);
       assertPage(page);
       assert.doesNotMatch(page.text, /<script>|<b>/, path);
       assert.ok(readText(page.text).includes(name), path);
@@ -226,18 +226,18 @@ describe('rotation', () => {
     const secret = await rotate(server, shop, '0s');
     assert.equal((await list(server.port, shop.key)).status, 401);
     assert.equal((await list(server.port, secret)).status, 200);
-    assert.ok(!(await shop.visitor.get('/portal/keys')).text.includes(secret));
+    assert.ok(!(await shop.user.get('/portal/keys')).text.includes(secret));
   });
 
   test('makes one key of a form that is sent twice', async (t) => {
     const { server, shop } = await start(t);
     const [key] = await listKeys(server, shop);
-    await shop.visitor.get(pathOf(key));
+    await shop.user.get(pathOf(key));
     const body = new URLSearchParams({
-      csrf: shop.visitor.valueOf('csrf') ?? '', once: shop.visitor.valueOf('once') ?? '',
+      csrf: shop.user.valueOf('csrf') ?? '', once: shop.user.valueOf('once') ?? '',
       overlap: '24h',
     });
-    const submit = () => shop.visitor.post(`${pathOf(key)}/rotate`, body);
+    const submit = () => shop.user.post(`${pathOf(key)}/rotate`, body);
     assertPage(await submit());
     const again = await submit();
     assertPage(again, 409);
@@ -248,27 +248,27 @@ describe('rotation', () => {
   test('refuses an overlap that is not offered', async (t) => {
     const { server, shop } = await start(t);
     const [key] = await listKeys(server, shop);
-    await shop.visitor.get(pathOf(key));
-    assertPage(await shop.visitor.submit({ overlap: '3650d' }), 400);
+    await shop.user.get(pathOf(key));
+    assertPage(await shop.user.submit({ overlap: '3650d' }), 400);
     assert.equal((await listKeys(server, shop)).length, 1);
   });
 });
 
 test('revokes a key after asking, and the next request with it is refused', async (t) => {
   const { server, shop } = await start(t);
-  const { visitor } = shop;
+  const { user } = shop;
   const [key] = await listKeys(server, shop);
   assert.equal((await list(server.port, shop.key)).status, 200);
-  assertPage(await visitor.get(`${pathOf(key)}/revoke`));
+  assertPage(await user.get(`${pathOf(key)}/revoke`));
   assert.equal((await list(server.port, shop.key)).status, 200);
-  const revoked = await visitor.submit({}, { action: `${pathOf(key)}/revoke` });
+  const revoked = await user.submit({}, { action: `${pathOf(key)}/revoke` });
   assert.equal(revoked.status, 303);
   assert.equal((await list(server.port, shop.key)).status, 401);
-  assert.match(readText((await visitor.follow()).text), /is revoked.*My first key key_\w+ revoked/);
+  assert.match(readText((await user.follow()).text), /is revoked.*My first key key_\w+ revoked/);
   // Once more changes nothing.
   server.clock.now += 1_000;
-  await visitor.get(`${pathOf(key)}/revoke`);
-  assert.equal((await visitor.submit({}, { action: `${pathOf(key)}/revoke` })).status, 303);
+  await user.get(`${pathOf(key)}/revoke`);
+  assert.equal((await user.submit({}, { action: `${pathOf(key)}/revoke` })).status, 303);
   const events = await server.store.listAuditEvents(
     shop.sellerId, { type: 'key_revoked', before: undefined, limit: 9 },
   );
@@ -288,7 +288,7 @@ test('keeps the keys of a shop from everybody else', async (t) => {
     foreign: pathOf(key), unknown, get: ['', '/revoke'], post: ['/rotate', '/revoke'],
   });
   assert.deepEqual(await listKeys(server, other), [key]);
-  const listed = await shop.visitor.get(`/portal/keys?after=${pathOf(key).split('/').at(-1)}`);
+  const listed = await shop.user.get(`/portal/keys?after=${pathOf(key).split('/').at(-1)}`);
   assert.equal(readList(listed.text).match(/live/g)?.length, 1);
   await assertOwn(server, ['/keys', '/keys/new', pathOf(key).slice('/portal'.length)]);
 });
@@ -326,14 +326,14 @@ function list(port: number, key: string) {
 
 async function rotate(server: TestServer, shop: Shop, overlap: string): Promise<string> {
   const [key] = await listKeys(server, shop);
-  await shop.visitor.get(pathOf(key));
-  const answer = await shop.visitor.submit({ overlap });
+  await shop.user.get(pathOf(key));
+  const answer = await shop.user.submit({ overlap });
   assertPage(answer);
   return readSecret(answer.text);
 }
 
-async function signInAgain({ port }: TestServer, { visitor, email, password }: Shop) {
-  assert.equal(visitor.port, port);
-  await visitor.get('/portal/sign-in');
-  assert.equal((await visitor.submit({ email, password })).status, 303);
+async function signInAgain({ port }: TestServer, { user, email, password }: Shop) {
+  assert.equal(user.port, port);
+  await user.get('/portal/sign-in');
+  assert.equal((await user.submit({ email, password })).status, 303);
 }

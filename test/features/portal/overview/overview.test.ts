@@ -12,7 +12,7 @@ test('says what the catalogue comes to, in the way of the locale', async (t) => 
   const { shop } = await start(t);
   await create(shop, { sku: 'A', price: 1234.5, stock: 1000 });
   await create(shop, { sku: 'B', price: 0.01, stock: 3 });
-  const page = await shop.visitor.get('/portal');
+  const page = await shop.user.get('/portal');
   assertPage(page);
   const text = readText(page.text);
   assert.match(text, /Products 2 Units in stock 1,003 Value in stock €1,234,500\.03/);
@@ -24,12 +24,12 @@ test('lists what is low by the threshold of the account, the least first', async
   for (const [sku, stock] of [['TWO', 2], ['NONE', 0], ['SIX', 6]] as const) {
     await create(shop, { sku, stock, name: `Name <${sku}>` });
   }
-  const before = readText((await shop.visitor.get('/portal')).text);
+  const before = readText((await shop.user.get('/portal')).text);
   assert.match(before, /Name <NONE> 0 NONE Name <TWO> 2 TWO/);
   assert.doesNotMatch(before, /SIX/);
-  await shop.visitor.get('/portal/account');
-  await shop.visitor.submit({ low_stock: '6' });
-  assert.match(readText((await shop.visitor.get('/portal')).text), /Name <SIX> 6 SIX/);
+  await shop.user.get('/portal/account');
+  await shop.user.submit({ low_stock: '6' });
+  assert.match(readText((await shop.user.get('/portal')).text), /Name <SIX> 6 SIX/);
 });
 
 test('tells of the stock of 30 days, day by day, as a plot and as a table', async (t) => {
@@ -38,12 +38,12 @@ test('tells of the stock of 30 days, day by day, as a plot and as a table', asyn
   clock.now += DAY_MS;
   await adjust(shop, -30);
   await signIn(shop); // the session has not lasted so long
-  const { text } = await shop.visitor.get('/portal');
+  const { text } = await shop.user.get('/portal');
   assert.match(text, /role="img" aria-label="Stock moved in 30 days: In 100, Out 30"/);
   assert.match(readText(text), /2 Jan 100 0 3 Jan 0 30/);
   clock.now += 29 * DAY_MS;
   await signIn(shop);
-  assert.match(readText((await shop.visitor.get('/portal')).text), /In: 0 Out: 30/);
+  assert.match(readText((await shop.user.get('/portal')).text), /In: 0 Out: 30/);
 });
 
 test('tells of the requests of 24 hours, key by key', async (t) => {
@@ -54,14 +54,14 @@ test('tells of the requests of 24 hours, key by key', async (t) => {
   const hour = Math.floor(server.clock.now / 3_600_000);
   await server.store.noteUsage(keys.map(({ id: keyId, sellerId }) =>
     ({ sellerId, keyId, hour, requests: 41, refusals: 2 })));
-  const { text } = await shop.visitor.get('/portal');
+  const { text } = await shop.user.get('/portal');
   assert.match(text, /aria-label="Requests to the API in 24 hours: Done 39, Refused 2"/);
   assert.match(readText(text), /My first key 41 2/);
 });
 
 test('says what to do with an empty catalogue', async (t) => {
   const { shop } = await start(t);
-  const page = await shop.visitor.get('/portal');
+  const page = await shop.user.get('/portal');
   assertPage(page);
   assert.match(readText(page.text), /catalogue is empty.*Import a file Create a product/);
 });
@@ -70,7 +70,7 @@ test('shows nothing of another shop, and nothing to strangers', async (t) => {
   const { shop, server } = await start(t);
   await create(shop, { sku: 'MINE', stock: 0 });
   const other = await openShop(server);
-  assert.doesNotMatch((await other.visitor.get('/portal')).text, /MINE/);
+  assert.doesNotMatch((await other.user.get('/portal')).text, /MINE/);
   await assertOwn(server, ['/products', '/keys', '/account']);
 });
 
@@ -89,9 +89,9 @@ async function create(shop: Shop, members: object): Promise<void> {
   assert.equal(status, 201, text);
 }
 
-async function signIn({ visitor, email, password }: Shop): Promise<void> {
-  await visitor.get('/portal/sign-in');
-  assert.equal((await visitor.submit({ email, password })).status, 303);
+async function signIn({ user, email, password }: Shop): Promise<void> {
+  await user.get('/portal/sign-in');
+  assert.equal((await user.submit({ email, password })).status, 303);
 }
 
 async function adjust(shop: Shop, by: number): Promise<void> {

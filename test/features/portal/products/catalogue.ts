@@ -9,7 +9,7 @@ import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export interface Catalogue
-  extends Pick<Shop, 'visitor' | 'sellerId' | 'send' | 'email' | 'password'> {
+  extends Pick<Shop, 'user' | 'sellerId' | 'send' | 'email' | 'password'> {
   readonly server: TestServer;
   readonly clock: Clock;
   /** By the API. */
@@ -71,9 +71,9 @@ export async function openOther(server: TestServer, fields: Fields = {}) {
 }
 
 /** What stands at a field as its fault, by the names of the fields. */
-export function readFaults({ text }: Answer): Record<string, string> {
-  const faults = [...text.matchAll(/id="field-(\w+)-fault">(.*?)<\/p>/gs)];
-  return Object.fromEntries(faults.map(([, name = '', fault = '']) => [name, readText(fault)]));
+export function fieldErrorsFrom({ text }: Answer): Record<string, string> {
+  const errors = [...text.matchAll(/id="field-(\w+)-fault">(.*?)<\/p>/gs)];
+  return Object.fromEntries(errors.map(([, name = '', fault = '']) => [name, readText(fault)]));
 }
 
 /** The rows of the first table of a page: the texts of their cells. */

@@ -4,17 +4,17 @@ import { test } from 'node:test';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { assertPage } from '../page-rules.ts';
 import { type Fields, readText } from '../page-client.ts';
-import { HOSTILE_NAMES, createWriteTarget, readFaults } from './catalogue.ts';
+import { HOSTILE_NAMES, createWriteTarget, fieldErrorsFrom } from './catalogue.ts';
 
 const NEW = '/portal/products/new';
 const GOOD = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: '12,50', stock: '40' };
 
 test('creates what was typed, and shows it', async (t) => {
-  const { visitor, send, server, sellerId } = await createWriteTarget(t);
-  assertPage(await visitor.get(NEW));
-  const made = await visitor.submit({ ...GOOD, name: ' Blue mug ', sku: ' MUG-1' });
+  const { user, send, server, sellerId } = await createWriteTarget(t);
+  assertPage(await user.get(NEW));
+  const made = await user.submit({ ...GOOD, name: ' Blue mug ', sku: ' MUG-1' });
   assert.equal(made.status, 303);
-  const shown = await visitor.follow();
+  const shown = await user.follow();
   assertPage(shown);
   assert.match(readText(shown.text), /The product was created\..*€12\.50/);
   const [product] = (await send({ path: '/api/v1/products' })).json().products;
@@ -26,13 +26,13 @@ test('creates what was typed, and shows it', async (t) => {
 });
 
 test('understands prices with a point and with a comma, and no other marks', async (t) => {
-  const { visitor, send } = await createWriteTarget(t);
+  const { user, send } = await createWriteTarget(t);
   for (const [price, read] of [
     ['12.50', 12.5], ['12,5', 12.5], ['0', 0], ['1234', 1234], [' 7 ', 7], ['999999999999.99',
       999_999_999_999.99],
   ] as const) {
-    await visitor.get(NEW);
-    const made = await visitor.submit({ ...GOOD, price, sku: `P${read}${price.trim()}` });
+    await user.get(NEW);
+    const made = await user.submit({ ...GOOD, price, sku: `P${read}${price.trim()}` });
     assert.equal(made.status, 303, made.text);
     const [, id] = /(prd_\w+)/.exec(made.headers.location ?? '') ?? [];
     assert.equal((await send({ path: `/api/v1/products/${id}` })).json().price, read, price);
@@ -45,20 +45,22 @@ test('understands prices with a point and with a comma, and no other marks', asy
     ['-1', /at least 0 .* It was read as -1\./], ['1000000000000', /below 1,000,000,000,000/],
     ['', /blank/], ['٣', /plain number/],
   ] as const) {
-    await visitor.get(NEW);
-    const answer = await visitor.submit({ ...GOOD, price });
+    await user.get(NEW);
+    const answer = await user.submit({ ...GOOD, price });
     assertPage(answer, 422);
-    assert.match(readFaults(answer)['price'] ?? '', fault, price);
-    assert.equal(visitor.valueOf('price'), price);
+    assert.match(fieldErrorsFrom(answer)['price'] ?? '', fault, price);
+    assert.equal(user.valueOf('price'), price);
   }
 });
 
 test('takes three decimals where the currency has them, by the mark of the locale', async (t) => {
-  const { visitor, send } = await createWriteTarget(t, { currency: 'KWD' });
-  await visitor.get(NEW);
-  const refused = await visitor.submit({ ...GOOD, price: '1,234' });
-  assert.match(readFaults(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/);
-  assert.equal((await visitor.submit({ price: '1.234' })).status, 303);
+  const { user, send } = await createWriteTarget(t, { currency: 'KWD' });
+  await user.get(NEW);
+  const refused = await user.submit({ ...GOOD, price: '1,234' });
+  assert.match(
+    fieldErrorsFrom(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/,
+  );
+  assert.equal((await user.submit({ price: '1.234' })).status, 303);
   assert.equal((await send({ path: '/api/v1/products' })).json().products[0].price, 1.234);
 });
 
@@ -77,69 +79,69 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
 ];
 
 test('creates nothing from a form with faults', async (t) => {
-  const { visitor, create, send } = await createWriteTarget(t);
+  const { user, create, send } = await createWriteTarget(t);
   await create({ sku: 'TAKEN' });
   for (const [what, fields, at, says] of faulty) {
     await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
-      await visitor.get(NEW);
+      await user.get(NEW);
       const typed: Fields = { ...GOOD, ...fields };
-      const answer = await visitor.submit(typed);
+      const answer = await user.submit(typed);
       assertPage(answer, 422);
-      assert.match(readFaults(answer)[at] ?? '', says);
+      assert.match(fieldErrorsFrom(answer)[at] ?? '', says);
       assert.ok(answer.text.includes(`href="#field-${at}"`));
       for (const [name, value] of Object.entries(typed)) {
-        assert.equal(visitor.valueOf(name), String(value ?? '').trim(), name);
+        assert.equal(user.valueOf(name), String(value ?? '').trim(), name);
       }
     });
   }
   await t.test('and names all faults at once, in the order of the fields', async () => {
-    await visitor.get(NEW);
-    const answer = await visitor.submit({ name: '', category: '', sku: '', price: '', stock: '' });
-    const faults = Object.keys(readFaults(answer));
-    assert.deepEqual(faults, ['name', 'category', 'sku', 'price', 'stock']);
+    await user.get(NEW);
+    const answer = await user.submit({ name: '', category: '', sku: '', price: '', stock: '' });
+    const errors = Object.keys(fieldErrorsFrom(answer));
+    assert.deepEqual(errors, ['name', 'category', 'sku', 'price', 'stock']);
     assert.match(readText(answer.text), /Name: Must not be blank\. Category: Must not be blank/);
   });
   await t.test('nor from one that no page has shown', async () => {
-    await visitor.get(NEW);
-    assertPage(await visitor.submit({ ...GOOD, once: 'x' }), 400);
-    await visitor.get(NEW);
-    assertPage(await visitor.submit({ ...GOOD, csrf: 'x' }), 403);
+    await user.get(NEW);
+    assertPage(await user.submit({ ...GOOD, once: 'x' }), 400);
+    await user.get(NEW);
+    assertPage(await user.submit({ ...GOOD, csrf: 'x' }), 403);
   });
   assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 1);
 });
 
 test('creates a product once, however often its form is sent', async (t) => {
-  const { visitor, send } = await createWriteTarget(t);
-  await visitor.get(NEW);
+  const { user, send } = await createWriteTarget(t);
+  await user.get(NEW);
   const body = new URLSearchParams({
-    csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '', ...GOOD,
+    csrf: user.valueOf('csrf') ?? '', once: user.valueOf('once') ?? '', ...GOOD,
   });
-  const both = await Promise.all([visitor.post(NEW, body), visitor.post(NEW, body)]);
-  both.push(await visitor.post(NEW, body));
+  const both = await Promise.all([user.post(NEW, body), user.post(NEW, body)]);
+  both.push(await user.post(NEW, body));
   assert.deepEqual(new Set(both.map(({ status }) => status)), new Set([303]));
   assert.equal(new Set(both.map(({ headers }) => headers.location)).size, 1);
   // Somebody went back, and typed something else.
   body.set('sku', 'MUG-2');
-  const other = await visitor.post(NEW, body);
+  const other = await user.post(NEW, body);
   assertPage(other, 409);
   assert.match(readText(other.text), /was sent before, with something else in it/);
-  assert.equal(visitor.valueOf('sku'), 'MUG-2');
+  assert.equal(user.valueOf('sku'), 'MUG-2');
   assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 1);
-  assert.equal((await visitor.submit({})).status, 303);
+  assert.equal((await user.submit({})).status, 303);
   assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 2);
 });
 
 test('keeps hostile names as they are typed, and only as text', async (t) => {
-  const { visitor, send } = await createWriteTarget(t);
+  const { user, send } = await createWriteTarget(t);
   for (const [n, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
-    await visitor.get(NEW);
-    const refused = await visitor.submit({ ...GOOD, name, category, sku: `S${n}`, price: name });
+    await user.get(NEW);
+    const refused = await user.submit({ ...GOOD, name, category, sku: `S${n}`, price: name });
     assertPage(refused, 422);
     assert.doesNotMatch(refused.text, /<script>|<img|onmouseover='|<h1>&lt;/);
-    assert.equal(visitor.valueOf('name'), name);
-    assert.equal((await visitor.submit({ price: '1' })).status, 303);
-    assertPage(await visitor.follow());
+    assert.equal(user.valueOf('name'), name);
+    assert.equal((await user.submit({ price: '1' })).status, 303);
+    assertPage(await user.follow());
     const [product] = (await send({ path: `/api/v1/products?sku=S${n}` })).json().products;
     assert.deepEqual([product.name, product.category], [name, category]);
   }

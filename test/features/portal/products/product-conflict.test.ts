@@ -18,13 +18,13 @@ function readChoices({ text }: Answer): Record<string, string[]> {
 }
 
 test('merges what only one side changed, without asking, and says what it kept', async (t) => {
-  const { visitor, create, patch, read } = await createWriteTarget(t);
+  const { user, create, patch, read } = await createWriteTarget(t);
   const mug = await create(MUG);
-  await visitor.get(mug.path);
+  await user.get(mug.path);
   await patch(mug, { price: 3, category: 'Bar' });
-  const saved = await visitor.submit({ name: 'Cup' }, { action: mug.path });
+  const saved = await user.submit({ name: 'Cup' }, { action: mug.path });
   assert.equal(saved.status, 303, saved.text);
-  const page = readText((await visitor.follow()).text);
+  const page = readText((await user.follow()).text);
   assert.match(page, /Saved\. Someone else edited this product .* were kept: Category, Price\./);
   const { name, category, sku, price } = await read(mug) ?? {};
   assert.deepEqual([name, category, sku, price], ['Cup', 'Bar', 'M', 3]);
@@ -32,12 +32,12 @@ test('merges what only one side changed, without asking, and says what it kept',
 
 test('asks about a field that both sides changed, with both versions, and saves nothing before',
   async (t) => {
-    const { visitor, create, patch, read } = await createWriteTarget(t);
+    const { user, create, patch, read } = await createWriteTarget(t);
     const mug = await create(MUG);
-    await visitor.get(mug.path);
+    await user.get(mug.path);
     await patch(mug, { name: 'Beaker', price: 3 });
     const theirs = await read(mug);
-    const answer = await visitor.submit({ name: 'Cup', sku: 'CUP' }, { action: mug.path });
+    const answer = await user.submit({ name: 'Cup', sku: 'CUP' }, { action: mug.path });
     assertPage(answer, 409);
     assert.match(answer.text, /<h1>Someone else edited this product<\/h1>/);
     assert.deepEqual(readChoices(answer), {
@@ -50,58 +50,58 @@ test('asks about a field that both sides changed, with both versions, and saves 
   });
 
 test('saves each field as it was chosen', async (t) => {
-  const { visitor, create, patch, read } = await createWriteTarget(t);
+  const { user, create, patch, read } = await createWriteTarget(t);
   const mug = await create(MUG);
-  await visitor.get(mug.path);
+  await user.get(mug.path);
   await patch(mug, { name: 'Beaker', price: 3, category: 'Bar' });
-  await visitor.submit({ name: 'Cup', price: '2,5', sku: 'CUP' }, { action: mug.path });
-  const saved = await visitor.submit({ choice_name: 'mine', choice_price: 'theirs' });
+  await user.submit({ name: 'Cup', price: '2,5', sku: 'CUP' }, { action: mug.path });
+  const saved = await user.submit({ choice_name: 'mine', choice_price: 'theirs' });
   assert.equal(saved.status, 303, saved.text);
   const { name, category, sku, price } = await read(mug) ?? {};
   assert.deepEqual([name, category, sku, price], ['Cup', 'Bar', 'CUP', 3]);
 });
 
 test('asks again where a choice is missing, and keeps those that were made', async (t) => {
-  const { visitor, create, patch, read } = await createWriteTarget(t);
+  const { user, create, patch, read } = await createWriteTarget(t);
   const mug = await create(MUG);
-  await visitor.get(mug.path);
+  await user.get(mug.path);
   await patch(mug, { name: 'Beaker', price: 3 });
   const theirs = await read(mug);
-  await visitor.submit({ name: 'Cup', price: '2' }, { action: mug.path });
+  await user.submit({ name: 'Cup', price: '2' }, { action: mug.path });
   for (const wrong of [undefined, '', 'both']) {
-    const answer = await visitor.submit({ choice_name: 'theirs', choice_price: wrong });
+    const answer = await user.submit({ choice_name: 'theirs', choice_price: wrong });
     assertPage(answer, 409);
     assert.deepEqual(Object.keys(readChoices(answer)), ['Name', 'Price']);
     assert.match(readText(answer.text), /Price: Choose which version to save\./);
     assert.match(answer.text, /name="choice_name" value="theirs" checked required/);
     assert.deepEqual(await read(mug), theirs);
   }
-  assert.equal((await visitor.submit({ choice_name: 'theirs', choice_price: 'mine' })).status, 303);
+  assert.equal((await user.submit({ choice_name: 'theirs', choice_price: 'mine' })).status, 303);
   const { name, price } = await read(mug) ?? {};
   assert.deepEqual([name, price], ['Beaker', 2]);
 });
 
 test('asks again about a field that a third edit changed after the choice', async (t) => {
   for (const choice of ['mine', 'theirs']) {
-    const { visitor, create, patch, read } = await createWriteTarget(t);
+    const { user, create, patch, read } = await createWriteTarget(t);
     const mug = await create(MUG);
-    await visitor.get(mug.path);
+    await user.get(mug.path);
     await patch(mug, { name: 'Beaker' });
-    await visitor.submit({ name: 'Cup' }, { action: mug.path });
+    await user.submit({ name: 'Cup' }, { action: mug.path });
     await patch(mug, { name: 'Jar', price: 4 });
-    const again = await visitor.submit({ choice_name: choice });
+    const again = await user.submit({ choice_name: choice });
     assertPage(again, 409);
     assert.deepEqual(readChoices(again), {
       Name: ['Overwrite with my version: Cup', 'Discard my change, keep: Jar'],
     });
-    assert.equal((await visitor.submit({ choice_name: choice })).status, 303);
+    assert.equal((await user.submit({ choice_name: choice })).status, 303);
     const { name, price } = await read(mug) ?? {};
     assert.deepEqual([name, price], [choice === 'mine' ? 'Cup' : 'Jar', 4]);
   }
 });
 
 test('sees an edit that comes between the look at the product and the save', async (t) => {
-  const { visitor, create, patch, sync, read, server } = await createWriteTarget(t);
+  const { user, create, patch, sync, read, server } = await createWriteTarget(t);
   const mug = await create(MUG);
   const save = server.store.patchProduct.bind(server.store);
   let before = async (): Promise<void> => {};
@@ -112,8 +112,8 @@ test('sees an edit that comes between the look at the product and the save', asy
   let stock = 100;
   const sell = () => sync([{ id: mug.id, set: stock -= 1 }]);
   const tryEdit = async (name: string) => {
-    await visitor.get(mug.path);
-    return visitor.submit({ name }, { action: mug.path });
+    await user.get(mug.path);
+    return user.submit({ name }, { action: mug.path });
   };
   before = async () => { if (stock > 95) await sell(); };
   assert.equal((await tryEdit('Cup')).status, 303);
@@ -128,22 +128,22 @@ test('sees an edit that comes between the look at the product and the save', asy
 });
 
 test('asks nothing where both sides made the same change', async (t) => {
-  const { visitor, create, patch } = await createWriteTarget(t);
+  const { user, create, patch } = await createWriteTarget(t);
   const mug = await create();
-  await visitor.get(mug.path);
+  await user.get(mug.path);
   await patch(mug, { name: 'Cup' });
-  const answer = await visitor.submit({ name: 'Cup' }, { action: mug.path });
+  const answer = await user.submit({ name: 'Cup' }, { action: mug.path });
   assert.equal(answer.headers.location, `${mug.path}?done=saved`);
 });
 
 test('asks about every field that differs where a form does not say what it was made from',
   async (t) => {
-    const { visitor, create, read } = await createWriteTarget(t);
+    const { user, create, read } = await createWriteTarget(t);
     const mug = await create(MUG);
     const theirs = await read(mug);
     for (const base of [undefined, '', 'x', '[]', '["Mug","Kitchen","M","1"]', '[1,2,3,4]', '{}']) {
-      await visitor.get(mug.path);
-      const answer = await visitor.submit({ base, name: 'Cup' }, { action: mug.path });
+      await user.get(mug.path);
+      const answer = await user.submit({ base, name: 'Cup' }, { action: mug.path });
       assertPage(answer, 409);
       assert.deepEqual(Object.keys(readChoices(answer)), ['Name']);
       assert.deepEqual(await read(mug), theirs);
@@ -151,19 +151,19 @@ test('asks about every field that differs where a form does not say what it was 
   });
 
 test('offers to create a product that was deleted, with what was typed', async (t) => {
-  const { visitor, create, send, read } = await createWriteTarget(t);
+  const { user, create, send, read } = await createWriteTarget(t);
   const mug = await create({ sku: 'M', stock: 7 });
-  await visitor.get(mug.path);
+  await user.get(mug.path);
   await send({ method: 'DELETE', path: `/api/v1/products/${mug.id}` });
-  const answer = await visitor.submit({ name: 'Cup', price: '2,5' }, { action: mug.path });
+  const answer = await user.submit({ name: 'Cup', price: '2,5' }, { action: mug.path });
   assertPage(answer, 404);
   assert.match(readText(answer.text), /was deleted, and nothing was saved/);
   assert.deepEqual(
-    ['name', 'sku', 'price', 'stock'].map((name) => visitor.valueOf(name)),
+    ['name', 'sku', 'price', 'stock'].map((name) => user.valueOf(name)),
     ['Cup', 'M', '2,5', '0'],
   );
-  assert.equal((await visitor.submit({ stock: '3' })).status, 303);
-  assert.match(visitor.page?.headers.location ?? '', /done=created/);
+  assert.equal((await user.submit({ stock: '3' })).status, 303);
+  assert.match(user.page?.headers.location ?? '', /done=created/);
   assert.equal(await read(mug), undefined);
   assert.equal((await send({ path: '/api/v1/products' })).json().products[0].name, 'Cup');
 });

@@ -5,25 +5,25 @@ import type { Answer } from '../../../support/http.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 import { readText, PageClient } from '../page-client.ts';
 import {
-  type Catalogue, HOSTILE_NAMES, createWriteTarget, openOther, readFaults, readRows,
+  type Catalogue, HOSTILE_NAMES, createWriteTarget, openOther, fieldErrorsFrom, readRows,
 } from './catalogue.ts';
 
 const LIST = '/portal/products';
 
 /** The names on the page, in their order. */
-async function list({ visitor }: Pick<Catalogue, 'visitor'>, query = ''): Promise<string[]> {
-  const answer = await visitor.get(`${LIST}${query}`);
+async function list({ user }: Pick<Catalogue, 'user'>, query = ''): Promise<string[]> {
+  const answer = await user.get(`${LIST}${query}`);
   assertPage(answer);
   return readRows(answer).map(([name = '']) => name);
 }
 
 test('shows each product with its numbers as the seller writes them', async (t) => {
   const catalogue = await createWriteTarget(t, { currency: 'CHF' });
-  const { visitor, create } = catalogue;
+  const { user, create } = catalogue;
   const mug = await create({ name: 'Mug', category: 'Kitchen', sku: 'M', price: 1234.5, stock: 6 });
   await create({ name: 'Lamp', sku: 'L', stock: 5, price: 0 });
   await create({ name: 'Jar', sku: 'J', stock: 0 });
-  const answer = await visitor.get(LIST);
+  const answer = await user.get(LIST);
   assertPage(answer);
   assert.match(answer.text, new RegExp(`<a href="${mug.path}"[^>]*>Mug</a>`));
   assert.match(answer.text, new RegExp(`href="${LIST}/new"[^>]*>New product`));
@@ -36,7 +36,7 @@ test('shows each product with its numbers as the seller writes them', async (t) 
 
 test('leads whoever is not signed in to the sign-in, and shows nothing of another shop',
   async (t) => {
-    const { server, create, visitor } = await createWriteTarget(t);
+    const { server, create, user } = await createWriteTarget(t);
     const { path } = await create({ name: 'Secret' });
     const one = path.slice('/portal'.length);
     await assertOwn(server, ['/products', '/products/new', one, `${one}/delete`, '/live?after=0']);
@@ -48,22 +48,22 @@ test('leads whoever is not signed in to the sign-in, and shows nothing of anothe
       assert.equal(answer.headers.location, '/portal/sign-in');
     }
     const other = await openOther(server);
-    assert.match(readText((await other.visitor.get(LIST)).text), /No products yet/);
-    const found = await other.visitor.get(`${LIST}?q=Secret`);
+    assert.match(readText((await other.user.get(LIST)).text), /No products yet/);
+    const found = await other.user.get(`${LIST}?q=Secret`);
     assert.match(readText(found.text), /Nothing was found/);
     assert.doesNotMatch(found.text, /value="0"|prd_/);
     // A cursor of one shop is none of another.
     for (let n = 0; n < 51; n += 1) await create();
-    const next = /href="([^"]*cursor=[^"]*)"/.exec((await visitor.get(LIST)).text)?.[1] ?? '';
-    const answer = await other.visitor.get(next);
+    const next = /href="([^"]*cursor=[^"]*)"/.exec((await user.get(LIST)).text)?.[1] ?? '';
+    const answer = await other.user.get(next);
     assertPage(answer, 400);
     assert.deepEqual(readRows(answer), []);
   });
 
 describe('an empty list', () => {
   test('says how to begin where there is no product', async (t) => {
-    const { visitor, server } = await createWriteTarget(t);
-    const { text } = await visitor.get(LIST);
+    const { user, server } = await createWriteTarget(t);
+    const { text } = await user.get(LIST);
     const curl = `curl 'http://127.0.0.1:${server.port}/api/v1/products'`;
     assert.ok(readText(text).includes(curl));
     for (const path of ['/portal/products/new', '/portal/import', '/portal/keys']) {
@@ -73,9 +73,9 @@ describe('an empty list', () => {
   });
 
   test('leads back to all products where nothing was found', async (t) => {
-    const { visitor, create } = await createWriteTarget(t);
+    const { user, create } = await createWriteTarget(t);
     await create();
-    const { text } = await visitor.get(`${LIST}?q=nothing`);
+    const { text } = await user.get(`${LIST}?q=nothing`);
     assert.match(readText(text), /Nothing was found/);
     assert.match(text, /<a href="\/portal\/products">Show all products<\/a>/);
     assert.match(text, /value="nothing"/);
@@ -85,7 +85,7 @@ describe('an empty list', () => {
 describe('conditions', () => {
   test('find products, together, and stand in the form again', async (t) => {
     const catalogue = await createWriteTarget(t);
-    const { create, visitor } = catalogue;
+    const { create, user } = catalogue;
     await create({ name: 'Blue mug', category: 'Kitchen', price: 12.5, stock: 9 });
     await create({ name: 'Red mug', category: 'Kitchen', price: 8, stock: 3 });
     await create({ name: 'Crème brûlée', category: 'Sweets', price: 20, stock: 0 });
@@ -100,7 +100,7 @@ describe('conditions', () => {
     ] as const) {
       assert.deepEqual(await list(catalogue, query), names, query);
     }
-    const { text } = await visitor.get(`${LIST}?q=mug&category=Kitchen&stock=low&price_max=12,50`);
+    const { text } = await user.get(`${LIST}?q=mug&category=Kitchen&stock=low&price_max=12,50`);
     for (const field of ['value="mug"', 'value="Kitchen"', 'value="12,50"',
       '<option value="low" selected>']) {
       assert.ok(text.includes(field), field);
@@ -109,7 +109,7 @@ describe('conditions', () => {
 
   test('sort by every column, both ways, from the form and from the heads', async (t) => {
     const catalogue = await createWriteTarget(t);
-    const { create, clock, visitor } = catalogue;
+    const { create, clock, user } = catalogue;
     await create({ name: 'b', sku: 'S1', price: 3, stock: 1 });
     clock.now += 1_000;
     await create({ name: 'A', sku: 'S3', price: 1, stock: 3 });
@@ -125,15 +125,15 @@ describe('conditions', () => {
     }
     // As a browser sends a button of the heads after the field of the form.
     assert.deepEqual(await list(catalogue, '?sort=id&sort=price'), ['A', 'c', 'b']);
-    const { text } = await visitor.get(`${LIST}?sort=price`);
+    const { text } = await user.get(`${LIST}?sort=price`);
     assert.match(text, /aria-sort="ascending"><button form="search" name="sort" value="-price"/);
     assert.match(text, /<option value="price" selected>/);
-    assert.match((await visitor.get(`${LIST}?sort=-price`)).text, /aria-sort="descending"/);
+    assert.match((await user.get(`${LIST}?sort=-price`)).text, /aria-sort="descending"/);
   });
 
   test('that are faulty are left out, and say so at their fields', async (t) => {
     const catalogue = await createWriteTarget(t);
-    const { create, visitor } = catalogue;
+    const { create, user } = catalogue;
     await create({ name: 'Mug' });
     await create({ name: 'Jar' });
     for (const [query, field, fault] of [
@@ -144,20 +144,20 @@ describe('conditions', () => {
       [`category=${'x'.repeat(101)}`, 'category', /100/], ['sort=colour', 'sort', /one of/],
       [`q=${'x'.repeat(201)}`, 'q', /200/], ['q=%00', 'q', /control/],
     ] as const) {
-      const answer = await visitor.get(`${LIST}?${query}`);
+      const answer = await user.get(`${LIST}?${query}`);
       assertPage(answer, 400);
-      assert.match(readFaults(answer)[field] ?? '', fault, query);
+      assert.match(fieldErrorsFrom(answer)[field] ?? '', fault, query);
       assert.match(answer.text, new RegExp(`href="#field-${field}"`));
       assert.equal(readRows(answer).length, 2, query);
       if (field === 'q') continue;
-      const others = await visitor.get(`${LIST}?q=Mug&${query}`);
+      const others = await user.get(`${LIST}?q=Mug&${query}`);
       assert.deepEqual(readRows(others).map(([name]) => name), ['Mug'], query);
     }
     for (const query of ['stock=x', 'unknown=1', '%', '&&=', 'fields=x&limit=9', 'page=-1']) {
       assert.deepEqual(await list(catalogue, `?${query}`), ['Mug', 'Jar'], query);
     }
     for (const query of ['cursor', 'q=%', 'q=%FF', `sort=${'-id'.repeat(5_000)}`]) {
-      assert.ok((await visitor.get(`${LIST}?${query}`)).status < 500, query);
+      assert.ok((await user.get(`${LIST}?${query}`)).status < 500, query);
     }
   });
 });
@@ -165,39 +165,39 @@ describe('conditions', () => {
 describe('pages', () => {
   test('keep their place and the conditions', async (t) => {
     const catalogue = await createWriteTarget(t);
-    const { visitor, create } = catalogue;
+    const { user, create } = catalogue;
     for (let n = 0; n < 110; n += 1) {
       await create({ name: `${n % 11 === 0 ? 'Jar' : 'Mug'} ${n}`, price: n % 7 });
     }
     for (const query of ['', '?q=mug&sort=-price', '?price_min=0&sort=name']) {
       const names: string[] = [];
-      let page = await visitor.get(`${LIST}${query}`);
+      let page = await user.get(`${LIST}${query}`);
       for (;;) {
         assertPage(page);
         names.push(...readRows(page).map(([name = '']) => name));
         const next = findNext(page);
         if (next === '') break;
-        page = await visitor.get(next);
+        page = await user.get(next);
       }
       const count = query.startsWith('?q') ? 100 : 110;
       assert.deepEqual([names.length, new Set(names).size], [count, count], query);
       assert.match(page.text, /rel="first">First page/);
     }
     // What comes and goes before the place does not move it.
-    const first = await visitor.get(LIST);
-    const [name = ''] = readRows(await visitor.get(findNext(first)))[0] ?? [];
+    const first = await user.get(LIST);
+    const [name = ''] = readRows(await user.get(findNext(first)))[0] ?? [];
     const [one = ''] = /prd_\w+/.exec(first.text) ?? [];
     await catalogue.send({ method: 'DELETE', path: `/api/v1/products/${one}` });
-    assert.equal(readRows(await visitor.get(findNext(first)))[0]?.[0], name);
+    assert.equal(readRows(await user.get(findNext(first)))[0]?.[0], name);
   });
 
   test('begin anew where the place is not one of this list', async (t) => {
-    const { visitor, create } = await createWriteTarget(t);
+    const { user, create } = await createWriteTarget(t);
     for (let n = 0; n < 51; n += 1) await create();
-    const { text } = await visitor.get(LIST);
+    const { text } = await user.get(LIST);
     const cursor = /cursor=([\w-]+)/.exec(text)?.[1] ?? '';
     for (const query of [`cursor=${cursor}x`, 'cursor=x', `q=Product&cursor=${cursor}`]) {
-      const answer = await visitor.get(`${LIST}?${query}`);
+      const answer = await user.get(`${LIST}?${query}`);
       assertPage(answer, 400);
       assert.match(readText(answer.text), /place in the list is lost/);
       assert.equal(readRows(answer).length, 50);
@@ -205,7 +205,7 @@ describe('pages', () => {
   });
 
   test('stay within 50 KiB whatever the products are called, and escape it', async (t) => {
-    const { visitor, create } = await createWriteTarget(t, { name: '"'.repeat(200) });
+    const { user, create } = await createWriteTarget(t, { name: '"'.repeat(200) });
     for (const name of HOSTILE_NAMES) {
       const category = [...name].slice(0, 100).join('');
       for (let n = 0; n < 2; n += 1) await create({ name, category, price: 999_999_999_999.99 });
@@ -222,15 +222,15 @@ describe('pages', () => {
         + '&sort=-name',
       `?q=${'x'.repeat(200)}&category=${'y'.repeat(100)}`,
     ]) {
-      let answer = await visitor.get(`${LIST}${query}`);
+      let answer = await user.get(`${LIST}${query}`);
       for (let page = 1; page <= 3; page += 1) {
         assertPage(answer);
         assert.doesNotMatch(answer.text, /<script>|<img|onmouseover='|<h1>&lt;/);
         assert.ok(readRows(answer).length >= (page === 3 ? 1 : 50), query);
-        answer = await visitor.get(findNext(answer));
+        answer = await user.get(findNext(answer));
       }
     }
-    const [whole] = await list({ visitor }, `?q=${'x'.repeat(100)}`);
+    const [whole] = await list({ user }, `?q=${'x'.repeat(100)}`);
     assert.equal(whole, 'x'.repeat(200));
   });
 });

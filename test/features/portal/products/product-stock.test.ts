@@ -3,51 +3,51 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertPage } from '../page-rules.ts';
 import { type Fields, readText } from '../page-client.ts';
-import { type Catalogue, createWriteTarget, readFaults, readRows } from './catalogue.ts';
+import { type Catalogue, createWriteTarget, fieldErrorsFrom, readRows } from './catalogue.ts';
 
 async function start(t: Parameters<typeof createWriteTarget>[0], stock: number) {
   const catalogue = await createWriteTarget(t);
   const mug = await catalogue.create({ stock });
-  const { visitor, read } = catalogue;
+  const { user, read } = catalogue;
   return {
     ...catalogue, mug,
     stock: async () => (await read(mug))?.['stock'],
     async adjust(fields: Fields) {
-      await visitor.get(mug.path);
-      return visitor.submit(fields, { action: `${mug.path}/adjust` });
+      await user.get(mug.path);
+      return user.submit(fields, { action: `${mug.path}/adjust` });
     },
     async set(fields: Fields) {
-      await visitor.get(mug.path);
-      return visitor.submit(fields, { action: `${mug.path}/stock` });
+      await user.get(mug.path);
+      return user.submit(fields, { action: `${mug.path}/stock` });
     },
   };
 }
 
 /** The newest movement: how much, from what to what, why, from where, by whom. */
-async function readNewest({ visitor }: Pick<Catalogue, 'visitor'>): Promise<string[]> {
-  const [row = []] = readRows(await visitor.follow());
+async function readNewest({ user }: Pick<Catalogue, 'user'>): Promise<string[]> {
+  const [row = []] = readRows(await user.follow());
   return row.slice(1);
 }
 
 describe('goods that come or go', () => {
   test('move the stock by so many, for a reason', async (t) => {
-    const { visitor, adjust, stock } = await start(t, 9);
+    const { user, adjust, stock } = await start(t, 9);
     const added = await adjust({ amount: '5', amount_reason: ' delivery ', way: 'add' });
     assert.equal(added.status, 303);
     assert.deepEqual(
-      await readNewest({ visitor }), ['+5', '9 → 14', 'delivery', '', 'Portal'],
+      await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', 'Portal'],
     );
-    assert.match(readText(visitor.page?.text ?? ''), /The stock was changed/);
+    assert.match(readText(user.page?.text ?? ''), /The stock was changed/);
     assert.equal((await adjust({ amount: '3', way: 'take' })).status, 303);
-    assert.deepEqual(await readNewest({ visitor }), ['-3', '14 → 11', '', '', 'Portal']);
+    assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', 'Portal']);
     assert.equal(await stock(), 11);
   });
 
   test('move what is there, whatever happened since the page was opened', async (t) => {
-    const { visitor, mug, sync, stock } = await start(t, 9);
-    await visitor.get(mug.path);
+    const { user, mug, sync, stock } = await start(t, 9);
+    await user.get(mug.path);
     await sync([{ id: mug.id, set: 100 }]);
-    const taken = await visitor.submit(
+    const taken = await user.submit(
       { amount: '3', way: 'take' }, { action: `${mug.path}/adjust` },
     );
     assert.equal(taken.status, 303);
@@ -55,15 +55,15 @@ describe('goods that come or go', () => {
   });
 
   test('are no more than there are, and take the stock not beyond its limit', async (t) => {
-    const { visitor, adjust, stock } = await start(t, 1_500);
+    const { user, adjust, stock } = await start(t, 1_500);
     const refused = await adjust({ amount: '1501', amount_reason: 'sold', way: 'take' });
     assertPage(refused, 422);
-    assert.deepEqual(readFaults(refused), { amount: 'Only 1,500 are in stock.' });
-    const typed = ['amount', 'amount_reason'].map((name) => visitor.valueOf(name));
+    assert.deepEqual(fieldErrorsFrom(refused), { amount: 'Only 1,500 are in stock.' });
+    const typed = ['amount', 'amount_reason'].map((name) => user.valueOf(name));
     assert.deepEqual(typed, ['1501', 'sold']);
     const tooMany = await adjust({ amount: '1000000000', way: 'add' });
     assertPage(tooMany, 422);
-    assert.match(readFaults(tooMany)['amount'] ?? '', /beyond 1,000,000,000/);
+    assert.match(fieldErrorsFrom(tooMany)['amount'] ?? '', /beyond 1,000,000,000/);
     assert.equal(await stock(), 1_500);
   });
 
@@ -78,22 +78,22 @@ describe('goods that come or go', () => {
     ] as const) {
       const answer = await adjust({ ...fields, way: 'add' });
       assertPage(answer, 422);
-      assert.match(readFaults(answer)[at] ?? '', fault);
+      assert.match(fieldErrorsFrom(answer)[at] ?? '', fault);
     }
     assert.equal(await stock(), 9);
   });
 
   test('are counted once, however often the form is sent', async (t) => {
-    const { visitor, mug, stock } = await start(t, 9);
-    await visitor.get(mug.path);
+    const { user, mug, stock } = await start(t, 9);
+    await user.get(mug.path);
     const body = new URLSearchParams({
-      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '', amount: '2',
+      csrf: user.valueOf('csrf') ?? '', once: user.valueOf('once') ?? '', amount: '2',
       way: 'take',
     });
-    const send = () => visitor.post(`${mug.path}/adjust`, body);
+    const send = () => user.post(`${mug.path}/adjust`, body);
     const answers = [...await Promise.all([send(), send()]), await send()];
     assert.deepEqual(answers.map(({ status }) => status), [303, 303, 303]);
-    assert.match(readText((await visitor.follow()).text), /done before. It was not done twice/);
+    assert.match(readText((await user.follow()).text), /done before. It was not done twice/);
     assert.equal(await stock(), 7);
     body.set('amount', '3');
     const other = await send();
@@ -105,27 +105,27 @@ describe('goods that come or go', () => {
 
 describe('a count', () => {
   test('sets the stock to it, for a reason', async (t) => {
-    const { visitor, set, stock } = await start(t, 9);
+    const { user, set, stock } = await start(t, 9);
     assert.equal((await set({ set: '4', set_reason: 'count' })).status, 303);
-    assert.deepEqual(await readNewest({ visitor }), ['-5', '9 → 4', 'count', '', 'Portal']);
+    assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', 'Portal']);
     assert.equal(await stock(), 4);
     assert.equal((await set({ set: '4' })).status, 303);
-    assert.match(readText((await visitor.follow()).text), /was that already/);
+    assert.match(readText((await user.follow()).text), /was that already/);
   });
 
   test('is refused where the stock moved meanwhile, and taken when it is sent again', async (t) => {
-    const { visitor, mug, sync, stock } = await start(t, 9);
-    await visitor.get(mug.path);
+    const { user, mug, sync, stock } = await start(t, 9);
+    await user.get(mug.path);
     await sync([{ id: mug.id, adjust: -2 }]);
-    const refused = await visitor.submit(
+    const refused = await user.submit(
       { set: '8', set_reason: 'count' }, { action: `${mug.path}/stock` },
     );
     assertPage(refused, 409);
     assert.match(readText(refused.text), /it was 9, and it is 7 now\. If 8 is right nevertheless/);
-    assert.deepEqual(['set', 'set_reason', 'expect'].map((name) => visitor.valueOf(name)),
+    assert.deepEqual(['set', 'set_reason', 'expect'].map((name) => user.valueOf(name)),
       ['8', 'count', '7']);
     assert.equal(await stock(), 7);
-    const again = await visitor.submit({}, { action: `${mug.path}/stock` });
+    const again = await user.submit({}, { action: `${mug.path}/stock` });
     assert.equal(again.status, 303);
     assert.equal(await stock(), 8);
   });
@@ -140,7 +140,7 @@ describe('a count', () => {
     ] as const) {
       const answer = await set(fields);
       assertPage(answer, 422);
-      assert.deepEqual(Object.keys(readFaults(answer)), [at]);
+      assert.deepEqual(Object.keys(fieldErrorsFrom(answer)), [at]);
     }
     assertPage(await set({ set: '5', once: '' }), 400);
     assertPage(await set({ set: '5', csrf: '' }), 403);
@@ -148,13 +148,13 @@ describe('a count', () => {
   });
 
   test('of a product that is gone is not found', async (t) => {
-    const { visitor, mug, send } = await start(t, 9);
-    await visitor.get(mug.path);
-    const fields = { csrf: visitor.valueOf('csrf') ?? '', set: '1', expect: '9', amount: '1' };
+    const { user, mug, send } = await start(t, 9);
+    await user.get(mug.path);
+    const fields = { csrf: user.valueOf('csrf') ?? '', set: '1', expect: '9', amount: '1' };
     await send({ method: 'DELETE', path: `/api/v1/products/${mug.id}` });
     for (const end of ['stock', 'adjust']) {
       const body = new URLSearchParams({ ...fields, once: crypto.randomUUID() });
-      assertPage(await visitor.post(`${mug.path}/${end}`, body), 404);
+      assertPage(await user.post(`${mug.path}/${end}`, body), 404);
     }
   });
 });

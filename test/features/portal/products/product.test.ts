@@ -7,21 +7,22 @@ import { formatProductId, type ProductId } from '../../../../src/domain/id.ts';
 import { assertForeign, assertPage } from '../page-rules.ts';
 import { type Fields, readText, PageClient } from '../page-client.ts';
 import {
-  type Catalogue, type Created, HOSTILE_NAMES, createWriteTarget, openOther, readFaults, readRows,
+  type Catalogue, type Created, HOSTILE_NAMES, createWriteTarget, openOther, fieldErrorsFrom,
+  readRows,
 } from './catalogue.ts';
 
 /** Opens the page of a product and sends its form for edits. */
-async function edit({ visitor }: Pick<Catalogue, 'visitor'>, { path }: Created, fields: Fields) {
-  await visitor.get(path);
-  return visitor.submit(fields, { action: path });
+async function edit({ user }: Pick<Catalogue, 'user'>, { path }: Created, fields: Fields) {
+  await user.get(path);
+  return user.submit(fields, { action: path });
 }
 
 test('shows a product, its stock over time, and who moved it', async (t) => {
-  const { visitor, create, sync, clock } = await createWriteTarget(t);
+  const { user, create, sync, clock } = await createWriteTarget(t);
   const mug = await create({ name: 'Mug', sku: 'M', category: 'Kitchen', price: 12.5, stock: 9 });
   clock.now += 60_000;
   await sync([{ id: mug.id, adjust: -6 }], { source: 'till', reason: 'sold' });
-  const answer = await visitor.get(mug.path);
+  const answer = await user.get(mug.path);
   assertPage(answer);
   const text = readText(answer.text);
   assert.match(text, /SKU M Category Kitchen Price €12\.50 Stock 3 low/);
@@ -35,27 +36,27 @@ test('shows a product, its stock over time, and who moved it', async (t) => {
 });
 
 test('shows the movements of a product alone, page by page', async (t) => {
-  const { visitor, create, sync } = await createWriteTarget(t);
+  const { user, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 0 });
-  assert.match(readText((await visitor.get(mug.path)).text), /The stock has not moved yet/);
+  assert.match(readText((await user.get(mug.path)).text), /The stock has not moved yet/);
   const other = await create({ stock: 0 });
   for (let n = 1; n <= 60; n += 1) {
     await sync([{ id: mug.id, set: n }, { id: other.id, set: 1_000 + n }]);
   }
   const seen: string[] = [];
   for (let path: string | undefined = mug.path; path !== undefined;) {
-    const answer = await visitor.get(path);
+    const answer = await user.get(path);
     assertPage(answer);
     seen.push(...readRows(answer).map(([, , moved = '']) => moved));
     path = /href="([^"]*)#movements" rel="next"/.exec(answer.text)?.[1];
   }
   assert.deepEqual(seen, Array.from({ length: 60 }, (_, n) => `${59 - n} → ${60 - n}`));
   for (const upTo of ['x', '-1', '0', '1e9', '9'.repeat(30)]) {
-    const answer = await visitor.get(`${mug.path}?up_to=${upTo}`);
+    const answer = await user.get(`${mug.path}?up_to=${upTo}`);
     assertPage(answer);
     assert.equal(readRows(answer)[0]?.[2], '59 → 60');
   }
-  const none = await visitor.get(`${mug.path}?up_to=1`);
+  const none = await user.get(`${mug.path}?up_to=1`);
   assert.match(readText(none.text), /There is nothing older/);
 });
 
@@ -71,16 +72,16 @@ test('names nothing of another shop, and nothing that is not there', async (t) =
     unknown: [`/portal/products/${own}`, '/portal/products/prd_x', '/portal/products/%00'],
   });
   // A form that is in order, too.
-  await other.visitor.get('/portal/products/new');
+  await other.user.get('/portal/products/new');
   const fields = {
-    csrf: other.visitor.valueOf('csrf') ?? '', once: crypto.randomUUID(), name: 'Mine',
+    csrf: other.user.valueOf('csrf') ?? '', once: crypto.randomUUID(), name: 'Mine',
     category: 'x', sku: 'x', price: '1', version: '', amount: '1', way: 'take', set: '0',
     expect: '5', position: '1',
   };
   for (const end of ['', '/stock', '/adjust', '/delete']) {
     const texts = [];
     for (const path of [mug.path, `/portal/products/${own}`]) {
-      const answer = await other.visitor.post(path + end, new URLSearchParams(fields));
+      const answer = await other.user.post(path + end, new URLSearchParams(fields));
       assertPage(answer, 404);
       texts.push(answer.text.replace(/name="once" value="[^"]*"/, ''));
     }
@@ -92,15 +93,15 @@ test('names nothing of another shop, and nothing that is not there', async (t) =
 describe('an edit', () => {
   test('saves what was typed, and leaves the stock as it is', async (t) => {
     const catalogue = await createWriteTarget(t);
-    const { visitor, create, sync, read } = catalogue;
+    const { user, create, sync, read } = catalogue;
     const mug = await create({ price: 1, stock: 9 });
-    await visitor.get(mug.path);
+    await user.get(mug.path);
     await sync([{ id: mug.id, adjust: -2 }]); // sold while somebody types
-    const saved = await visitor.submit(
+    const saved = await user.submit(
       { name: 'Cup', category: 'Bar', sku: 'CUP', price: '2,50' }, { action: mug.path },
     );
     assert.equal(saved.status, 303);
-    assert.match(readText((await visitor.follow()).text), /What you changed was saved/);
+    assert.match(readText((await user.follow()).text), /What you changed was saved/);
     const { name, category, sku, price, stock } = await read(mug) ?? {};
     assert.deepEqual([name, category, sku, price, stock], ['Cup', 'Bar', 'CUP', 2.5, 7]);
   });
@@ -118,68 +119,70 @@ describe('an edit', () => {
 
   test('begins with the price as the locale writes it, and takes it either way', async (t) => {
     const catalogue = await createWriteTarget(t, { currency: 'KWD' });
-    const { visitor, create, read, server, sellerId } = catalogue;
+    const { user, create, read, server, sellerId } = catalogue;
     const mug = await create({ price: 1_234.5 });
     await server.store.setAccountSettings(
       sellerId, { locale: 'de-DE', timeZone: 'UTC', lowStock: 20 }, '',
     );
-    await visitor.get(mug.path);
-    assert.equal(visitor.valueOf('price'), '1234,500');
-    assert.match(readText(visitor.page?.text ?? ''), /Price 1\.234,500 KWD Stock 7 low/);
+    await user.get(mug.path);
+    assert.equal(user.valueOf('price'), '1234,500');
+    assert.match(readText(user.page?.text ?? ''), /Price 1\.234,500 KWD Stock 7 low/);
     for (const [price, kept] of [['7,125', 7.125], ['8.5', 8.5]] as const) {
       assert.equal((await edit(catalogue, mug, { price })).status, 303);
       assert.equal((await read(mug))?.['price'], kept);
     }
     const refused = await edit(catalogue, mug, { price: '1.234' });
-    assert.match(readFaults(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
+    assert.match(fieldErrorsFrom(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
   });
 
   test('that is sent twice is made once, and is no conflict', async (t) => {
-    const { visitor, create, read, sync } = await createWriteTarget(t);
+    const { user, create, read, sync } = await createWriteTarget(t);
     const mug = await create();
-    await visitor.get(mug.path);
+    await user.get(mug.path);
     const body = new URLSearchParams({
-      csrf: visitor.valueOf('csrf') ?? '', base: visitor.valueOf('base') ?? '',
+      csrf: user.valueOf('csrf') ?? '', base: user.valueOf('base') ?? '',
       name: 'Cup', category: 'Bar', sku: 'CUP', price: '2.5',
     });
-    const answers = await Promise.all([0, 1, 2].map(() => visitor.post(mug.path, body)));
+    const answers = await Promise.all([0, 1, 2].map(() => user.post(mug.path, body)));
     await sync([{ id: mug.id, set: 1 }]);
-    answers.push(await visitor.post(mug.path, body));
+    answers.push(await user.post(mug.path, body));
     assert.deepEqual(answers.map(({ status }) => status), [303, 303, 303, 303]);
     assert.equal((await read(mug))?.['position'], 3); // created, edited, stock
   });
 
   test('with faults is refused at its fields, and keeps what was typed', async (t) => {
     const catalogue = await createWriteTarget(t);
-    const { visitor, create, read, patch } = catalogue;
+    const { user, create, read, patch } = catalogue;
     const mug = await create();
     await create({ sku: 'TAKEN' });
     const before = await read(mug);
     const faulty: Fields = { name: '', category: 'x'.repeat(101), sku: 'A\u200bB', price: '1.234' };
     const answer = await edit(catalogue, mug, faulty);
     assertPage(answer, 422);
-    assert.deepEqual(Object.keys(readFaults(answer)), ['name', 'category', 'sku', 'price']);
+    assert.deepEqual(Object.keys(fieldErrorsFrom(answer)), ['name', 'category', 'sku', 'price']);
     for (const [name, value] of Object.entries(faulty)) {
-      assert.equal(visitor.valueOf(name), value, name);
+      assert.equal(user.valueOf(name), value, name);
     }
     const taken = await edit(catalogue, mug, { sku: 'TAKEN' });
     assertPage(taken, 422);
-    assert.match(readFaults(taken)['sku'] ?? '', /already have a product with the SKU "TAKEN"/);
-    assert.equal(visitor.valueOf('sku'), 'TAKEN');
+    assert.match(
+      fieldErrorsFrom(taken)['sku'] ?? '', /already have a product with the SKU "TAKEN"/,
+    );
+    assert.equal(user.valueOf('sku'), 'TAKEN');
     assert.deepEqual(await read(mug), before);
     // Corrected later, it keeps what someone else changed after its first page.
     await patch(mug, { price: 99 });
-    assert.equal((await visitor.submit({ sku: 'FREE' }, { action: mug.path })).status, 303);
+    assert.equal((await user.submit({ sku: 'FREE' }, { action: mug.path })).status, 303);
     const { sku, price } = await read(mug) ?? {};
     assert.deepEqual([sku, price], ['FREE', 99]);
-    await visitor.get(mug.path);
-    assertPage(await visitor.submit({ csrf: 'x' }, { action: mug.path }), 403);
+    await user.get(mug.path);
+    assertPage(await user.submit({ csrf: 'x' }, { action: mug.path }), 403);
   });
 });
 
 test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
   const catalogue = await createWriteTarget(t);
-  const { visitor, create, sync, patch } = catalogue;
+  const { user, create, sync, patch } = catalogue;
   for (const [index, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
     const mug = await create({ name, category, stock: 1e9, price: 999_999_999_999.99 });
@@ -189,27 +192,27 @@ test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
         reason: [...name].slice(0, 200).join(''), source,
       });
     }
-    assertPage(await visitor.get(mug.path));
-    assert.doesNotMatch(visitor.page?.text ?? '', /<script>|<img|onmouseover='|<h1>&lt;/);
+    assertPage(await user.get(mug.path));
+    assert.doesNotMatch(user.page?.text ?? '', /<script>|<img|onmouseover='|<h1>&lt;/);
     const refused = await edit(catalogue, mug, { price: name, sku: `${'"'.repeat(64)}x` });
     assertPage(refused, 422);
-    await visitor.get(mug.path);
+    await user.get(mug.path);
     const [theirs, mine] = ['"', "'"].map((quote) => ({
       name: quote.repeat(200), category: quote.repeat(100), sku: `${quote.repeat(60)}${index}`,
     }));
     await patch(mug, theirs ?? {});
-    assertPage(await visitor.submit(mine ?? {}, { action: mug.path }), 409);
-    assertPage(await visitor.get(`${mug.path}/delete`));
+    assertPage(await user.submit(mine ?? {}, { action: mug.path }), 409);
+    assertPage(await user.get(`${mug.path}/delete`));
   }
 });
 
 test('writes for those who are not signed in any more nothing at all', async (t) => {
-  const { visitor, create, read, server } = await createWriteTarget(t);
+  const { user, create, read, server } = await createWriteTarget(t);
   const mug = await create();
   const before = await read(mug);
-  await visitor.get(mug.path);
-  const csrf = visitor.valueOf('csrf') ?? '';
-  await visitor.submit({}, { action: '/portal/sign-out' });
+  await user.get(mug.path);
+  const csrf = user.valueOf('csrf') ?? '';
+  await user.submit({}, { action: '/portal/sign-out' });
   const late = new PageClient(server.port);
   const answer = await late.post(mug.path, new URLSearchParams({ csrf, name: 'x' }));
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/sign-in']);
@@ -227,5 +230,5 @@ test('edits a product with a SKU of an earlier version, and leaves the SKU', asy
   assert.deepEqual([name, sku], ['Cup', 'A\u00a01']);
   const renamed = await edit(shop, mug, { sku: 'A\u00a02' });
   assertPage(renamed, 422);
-  assert.match(readFaults(renamed)['sku'] ?? '', /U\+00A0/);
+  assert.match(fieldErrorsFrom(renamed)['sku'] ?? '', /U\+00A0/);
 });

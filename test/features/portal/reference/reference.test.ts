@@ -20,7 +20,7 @@ const SKU = 'it\'s "$1" /`x`%2F&<é>';
 
 test('the index leads to every operation, and to the document', async (t) => {
   const { shop, server } = await start(t);
-  const index = await shop.visitor.get('/portal/api');
+  const index = await shop.user.get('/portal/api');
   assertPage(index);
   for (const { operation, method, path } of routes) {
     assert.ok(index.text.includes(`href="/portal/api/${operation.id}"`), operation.id);
@@ -35,7 +35,7 @@ describe('the page of an operation', () => {
   test('says all that the document says of it', async (t) => {
     const { shop } = await start(t);
     for (const operation of DOCUMENT.operations) {
-      const page = await shop.visitor.get(`/portal/api/${operation.id}`);
+      const page = await shop.user.get(`/portal/api/${operation.id}`);
       assertPage(page);
       const text = readText(page.text);
       const says = (words: string): void =>
@@ -55,9 +55,9 @@ describe('the page of an operation', () => {
 
   test('has every object that it names, once, and leads to every refusal', async (t) => {
     const { shop } = await start(t);
-    const problems = await shop.visitor.get('/portal/api/problems');
+    const problems = await shop.user.get('/portal/api/problems');
     assertPage(problems);
-    const pages = await Promise.all(IDS.map((id) => shop.visitor.get(`/portal/api/${id}`)));
+    const pages = await Promise.all(IDS.map((id) => shop.user.get(`/portal/api/${id}`)));
     for (const { text } of [problems, ...pages]) {
       const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length);
@@ -74,8 +74,8 @@ describe('the page of an operation', () => {
   test('has a line that works, where it reads', async (t) => {
     const { shop, server } = await start(t);
     await createProduct(shop);
-    await shop.visitor.get('/portal/webhooks/new');
-    assertPage(await shop.visitor.submit({ url: 'http://127.0.0.1:9/' }));
+    await shop.user.get('/portal/webhooks/new');
+    assertPage(await shop.user.submit({ url: 'http://127.0.0.1:9/' }));
     const reading = DOCUMENT.operations.filter(({ method }) => method === 'GET');
     assert.ok(reading.length >= 10);
     const open = ['readOpenApi', 'readHealth', 'readReadiness'];
@@ -108,15 +108,15 @@ describe('the page of an operation', () => {
   test('is for an operation that there is', async (t) => {
     const { shop } = await start(t);
     for (const id of ['listProductsHead', 'nothing', '__proto__', '%3Cb%3E']) {
-      assertPage(await shop.visitor.get(`/portal/api/${id}`), 404);
+      assertPage(await shop.user.get(`/portal/api/${id}`), 404);
     }
   });
 
   test('says where webhooks are switched off', async (t) => {
     const server = await startServer(t, { portal: true });
-    const { visitor } = await openShop(server);
-    assert.match((await visitor.get('/portal/api/listWebhooks')).text, /switched off/);
-    assert.doesNotMatch((await visitor.get('/portal/api/listStock')).text, /switched off/);
+    const { user } = await openShop(server);
+    assert.match((await user.get('/portal/api/listWebhooks')).text, /switched off/);
+    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /switched off/);
   });
 });
 
@@ -177,7 +177,7 @@ async function createProduct(shop: Shop): Promise<Answer> {
 
 /** The line to try on the page of an operation, as it would be copied. */
 async function readLine(shop: Shop, id: string): Promise<string> {
-  const page = await shop.visitor.get(`/portal/api/${id}`);
+  const page = await shop.user.get(`/portal/api/${id}`);
   const shown = /<pre id="copy-curl"[^>]*>([^<]*)<\/pre>/.exec(page.text)?.[1];
   assert.ok(shown !== undefined, page.text);
   return shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"')

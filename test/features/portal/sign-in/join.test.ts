@@ -23,15 +23,15 @@ async function prepare(t: TestContext, options: PortalOptions = {}) {
     });
     return code;
   };
-  const visitor = new PageClient(server.port);
-  return { clock, server, invite, visitor };
+  const user = new PageClient(server.port);
+  return { clock, server, invite, user };
 }
 
 test('makes a shop with a code, shows a key that works, and signs in', async (t) => {
-  const { server, invite, visitor } = await prepare(t);
+  const { server, invite, user } = await prepare(t);
   const code = (await invite({ isFirst: true })).toLowerCase();
-  await visitor.get('/portal/join', { 'accept-language': 'de-CH,de;q=0.9' });
-  const answer = await visitor.submit(
+  await user.get('/portal/join', { 'accept-language': 'de-CH,de;q=0.9' });
+  const answer = await user.submit(
     { ...FIELDS, code, currency: 'JPY', time_zone: 'Asia/Tokyo' },
     { headers: { 'accept-language': 'de-CH,de;q=0.9' } },
   );
@@ -41,24 +41,24 @@ test('makes a shop with a code, shows a key that works, and signs in', async (t)
     path: '/api/v1/products', headers: { 'x-api-key': key },
   });
   assert.deepEqual([list.status, list.json().products], [200, []]);
-  const page = await visitor.get('/portal');
+  const page = await user.get('/portal');
   assert.equal(page.status, 200);
   assert.match(page.text, /Blue mugs/);
   const { sellerId } = await server.store.findCredentials(FIELDS.email) ?? assert.fail();
   const { currency, locale, timeZone } = await server.store.findAccount(sellerId)
     ?? assert.fail();
   assert.deepEqual([currency.code, locale, timeZone], ['JPY', 'de-CH', 'Asia/Tokyo']);
-  await visitor.submit({}, { action: '/portal/sign-out' });
-  await visitor.follow();
+  await user.submit({}, { action: '/portal/sign-out' });
+  await user.follow();
   const { email, password } = FIELDS;
-  assert.equal((await visitor.submit({ email, password })).status, 303);
+  assert.equal((await user.submit({ email, password })).status, 303);
 });
 
 test('refuses a code that is wrong, used or too old, and makes nothing', async (t) => {
-  const { clock, server, invite, visitor } = await prepare(t);
+  const { clock, server, invite, user } = await prepare(t);
   const used = await invite();
-  await visitor.get('/portal/join');
-  await visitor.submit({ ...FIELDS, code: used });
+  await user.get('/portal/join');
+  await user.submit({ ...FIELDS, code: used });
   const old = await invite();
   clock.now += FIRST_CODE_LIFE_MS;
   for (const code of ['', 'x', generateCode(), used, old]) {
@@ -74,36 +74,36 @@ test('refuses a code that is wrong, used or too old, and makes nothing', async (
 });
 
 test('says all that is wrong at once, and leaves the code good', async (t) => {
-  const { server, invite, visitor } = await prepare(t);
+  const { server, invite, user } = await prepare(t);
   const { email: taken } = await openShop(server);
   const code = await invite();
-  await visitor.get('/portal/join');
-  const faulty = await visitor.submit({ code, name: ' ', email: 'anna', password: 'short' });
+  await user.get('/portal/join');
+  const faulty = await user.submit({ code, name: ' ', email: 'anna', password: 'short' });
   assert.equal(faulty.status, 422);
   assert.equal(faulty.text.match(/aria-invalid="true"/g)?.length, 3);
-  assert.deepEqual([visitor.valueOf('email'), visitor.valueOf('password')], ['anna', '']);
-  const again = await visitor.submit({ ...FIELDS, email: taken, code });
+  assert.deepEqual([user.valueOf('email'), user.valueOf('password')], ['anna', '']);
+  const again = await user.submit({ ...FIELDS, email: taken, code });
   assert.match(readText(again.text), /has an account here/);
-  assert.equal((await visitor.submit({ ...FIELDS, code })).status, 200);
+  assert.equal((await user.submit({ ...FIELDS, code })).status, 200);
 });
 
 test('gives a seller who is there an account, without asking for name and currency', async (t) => {
-  const { server, invite, visitor } = await prepare(t);
+  const { server, invite, user } = await prepare(t);
   const { sellerId } = await server.makeSeller({ currency: 'KWD' });
   const code = await invite({ sellerId });
-  await visitor.get('/portal/join?shop=existing');
-  assert.equal(visitor.valueOf('name'), undefined);
-  assert.equal(visitor.valueOf('currency'), undefined);
+  await user.get('/portal/join?shop=existing');
+  assert.equal(user.valueOf('name'), undefined);
+  assert.equal(user.valueOf('currency'), undefined);
   const { email, password } = FIELDS;
-  assert.equal((await visitor.submit({ code, email, password })).status, 200);
+  assert.equal((await user.submit({ code, email, password })).status, 200);
   assert.equal((await server.store.findAccount(sellerId))?.email, email);
 });
 
 test('lets anybody open a shop where that is wanted, and not without end', async (t) => {
-  const { server, visitor } = await prepare(t, { openRegistration: true });
-  await visitor.get('/portal/join');
-  assert.equal((await visitor.submit({ ...FIELDS, code: 'x' })).status, 422);
-  assert.equal((await visitor.submit({ ...FIELDS, code: '' })).status, 200);
+  const { server, user } = await prepare(t, { openRegistration: true });
+  await user.get('/portal/join');
+  assert.equal((await user.submit({ ...FIELDS, code: 'x' })).status, 422);
+  assert.equal((await user.submit({ ...FIELDS, code: '' })).status, 200);
   const stranger = new PageClient(server.port);
   await stranger.get('/portal/join');
   let refused = 0;
@@ -118,7 +118,7 @@ test('lets anybody open a shop where that is wanted, and not without end', async
 
 test('leads whoever is signed in to their shop', async (t) => {
   const { server } = await prepare(t);
-  const { visitor } = await openShop(server);
-  const answer = await visitor.get('/portal/join');
+  const { user } = await openShop(server);
+  const answer = await user.get('/portal/join');
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal']);
 });

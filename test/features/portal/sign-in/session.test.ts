@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
-  beginSession, FORGET_SESSION, isAlive, makeSessionToken, readSessionToken,
+  beginSession, CLEAR_SESSION_COOKIE, isAlive, makeSessionToken, readSessionToken,
 } from '../../../../src/features/portal/sign-in/session.ts';
 
 test('gives the token to the browser alone, and its hash to the store', () => {
@@ -36,7 +36,8 @@ test('reads a token only from its cookie, whole and once', () => {
   for (const header of [
     undefined, '', `session=${token}`, `x__Host-session=${token}`, `__Host-session="${token}"`,
     `__Host-session=${token}A`, `__Host-session=${token.slice(1)}`, `${pair}; ${pair}`,
-    FORGET_SESSION, `\u00a0${pair}`, `a=1;\u0085${pair}`, `a=1; \u00a0${pair}`, `\ufeff${pair}`,
+    CLEAR_SESSION_COOKIE, `\u00a0${pair}`, `a=1;\u0085${pair}`, `a=1; \u00a0${pair}`,
+    `\ufeff${pair}`,
   ]) {
     assert.equal(readSessionToken(header), undefined, String(header));
   }

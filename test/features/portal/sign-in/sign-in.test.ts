@@ -22,9 +22,9 @@ async function prepare(t: TestContext) {
 
 /** A browser that nobody knows, with these fields sent from the page of the sign-in. */
 async function signIn(port: number, fields: Record<string, string>, path = '/portal/sign-in') {
-  const visitor = new PageClient(port);
-  await visitor.get(path);
-  return { visitor, answer: await visitor.submit(fields) };
+  const user = new PageClient(port);
+  await user.get(path);
+  return { user, answer: await user.submit(fields) };
 }
 
 function ownOf({ email, password }: Shop): Record<string, string> {
@@ -33,25 +33,25 @@ function ownOf({ email, password }: Shop): Record<string, string> {
 
 test('signs in, goes on to the page that was asked for, and signs out', async (t) => {
   const { server, shop } = await prepare(t);
-  const visitor = new PageClient(server.port);
-  const asked = await visitor.get('/portal/activity?type=signed_in');
+  const user = new PageClient(server.port);
+  const asked = await user.get('/portal/activity?type=signed_in');
   assert.equal(asked.status, 303);
-  await visitor.follow();
+  await user.follow();
   const { email, password } = shop;
-  const signedIn = await visitor.submit({ email: ` ${email.toUpperCase()} `, password });
+  const signedIn = await user.submit({ email: ` ${email.toUpperCase()} `, password });
   assert.equal(signedIn.status, 303);
   assert.equal(signedIn.headers.location, '/portal/activity?type=signed_in');
-  const page = await visitor.follow();
+  const page = await user.follow();
   assert.match(readText(page.text), /Activity/);
-  const token = visitor.cookies.get('__Host-session');
-  await visitor.submit({}, { action: '/portal/sign-out' });
-  assert.equal(visitor.page?.headers.location, '/portal/sign-in');
-  assert.equal((await visitor.get('/portal')).status, 303);
+  const token = user.cookies.get('__Host-session');
+  await user.submit({}, { action: '/portal/sign-out' });
+  assert.equal(user.page?.headers.location, '/portal/sign-in');
+  assert.equal((await user.get('/portal')).status, 303);
   // The token itself is good for nothing any more.
-  visitor.cookies.set('__Host-session', token ?? '');
-  assert.equal((await visitor.get('/portal')).status, 303);
+  user.cookies.set('__Host-session', token ?? '');
+  assert.equal((await user.get('/portal')).status, 303);
   // The other browser is not concerned.
-  assert.equal((await shop.visitor.get('/portal')).status, 200);
+  assert.equal((await shop.user.get('/portal')).status, 200);
 });
 
 test('refuses a wrong password and an e-mail without an account in the same words', async (t) => {
@@ -61,12 +61,12 @@ test('refuses a wrong password and an e-mail without an account in the same word
     { email, password: `${password}!` }, { email, password: '' },
     { email: 'nobody@shop.example', password }, { email: 'no e-mail <b>', password },
   ]) {
-    const { visitor, answer } = await signIn(server.port, fields);
+    const { user, answer } = await signIn(server.port, fields);
     assert.equal(answer.status, 422);
-    assert.equal(visitor.valueOf('email'), fields.email);
-    assert.equal(visitor.valueOf('password'), '');
-    assert.equal(visitor.cookies.has('__Host-session'), false);
-    assert.equal(visitor.cookies.has('__Host-device'), false);
+    assert.equal(user.valueOf('email'), fields.email);
+    assert.equal(user.valueOf('password'), '');
+    assert.equal(user.cookies.has('__Host-session'), false);
+    assert.equal(user.cookies.has('__Host-device'), false);
     const { date, 'content-length': length, ...headers } = answer.headers;
     assert.ok(date && length);
     answers.push({
@@ -81,8 +81,8 @@ test('checks a password also where there is no account, so that both take as lon
   const checked: (string | undefined)[] = [];
   const limits = new SignInLimits(Date.now);
   // The casts: what a refused sign-in needs of both, and no more.
-  const visit = {
-    address: '192.0.2.7', headers: {}, csrfToken: '', link: String, site: { origin: '', url: '' },
+  const request = {
+    address: '192.0.2.7', headers: {}, csrfToken: '', link: String, base: { origin: '', url: '' },
   } as unknown as AnonymousPageRequest;
   const verify = async (_: string, hash: string | undefined): Promise<boolean> => {
     checked.push(hash);
@@ -93,7 +93,7 @@ test('checks a password also where there is no account, so that both take as lon
   } as unknown as Portal;
   for (const name of [email, 'nobody@shop.example']) {
     const form = new Form(new URLSearchParams({ email: name, password }));
-    assert.equal((await signInByForm(visit, portal, form)).status, 422);
+    assert.equal((await signInByForm(request, portal, form)).status, 422);
   }
   const { passwordHash } = await store.findCredentials(email) ?? assert.fail();
   assert.deepEqual(checked, [passwordHash, undefined]);
@@ -101,7 +101,7 @@ test('checks a password also where there is no account, so that both take as lon
 
 test('slows guessing alike with and without an account, and not the browser of the owner',
   async (t) => {
-    const { clock, server, shop: { visitor: known, email, password } } = await prepare(t);
+    const { clock, server, shop: { user: known, email, password } } = await prepare(t);
     await known.get('/portal');
     await known.submit({}, { action: '/portal/sign-out' });
     const answers = [];
@@ -130,9 +130,9 @@ test('does not know a browser by the cookie of another account, nor after a new 
   async (t) => {
     const { server, shop } = await prepare(t);
     const other = await openShop(server);
-    const { email, visitor } = shop;
+    const { email, user } = shop;
     const stranger = new PageClient(server.port);
-    stranger.cookies.set('__Host-device', other.visitor.cookies.get('__Host-device') ?? '');
+    stranger.cookies.set('__Host-device', other.user.cookies.get('__Host-device') ?? '');
     await stranger.get('/portal/sign-in');
     for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) {
       await stranger.submit({ email, password: 'wrong' });
@@ -140,65 +140,65 @@ test('does not know a browser by the cookie of another account, nor after a new 
     const last = await signIn(server.port, { email, password: 'wrong' });
     assert.equal(last.answer.status, 429);
 
-    const old = visitor.cookies.get('__Host-device') ?? '';
-    await visitor.get('/portal/account/password');
+    const old = user.cookies.get('__Host-device') ?? '';
+    await user.get('/portal/account/password');
     const fields = { current_password: shop.password, new_password: 'eight purple boats' };
-    assert.equal((await visitor.submit(fields)).status, 303);
+    assert.equal((await user.submit(fields)).status, 303);
     const stolen = new PageClient(server.port);
     stolen.cookies.set('__Host-device', old);
     await stolen.get('/portal/sign-in');
     assert.equal((await stolen.submit({ email, password: 'wrong' })).status, 429);
     // The browser of the change itself is known by its new one.
-    await visitor.get('/portal');
-    await visitor.submit({}, { action: '/portal/sign-out' });
-    await visitor.follow();
-    assert.equal((await visitor.submit({ email, password: 'wrong' })).status, 422);
+    await user.get('/portal');
+    await user.submit({}, { action: '/portal/sign-out' });
+    await user.follow();
+    assert.equal((await user.submit({ email, password: 'wrong' })).status, 422);
   });
 
 test('makes a new session at each sign-in, and ends the one that the browser had', async (t) => {
-  const { server, shop: { visitor, sellerId, email, password } } = await prepare(t);
-  const first = visitor.cookies.get('__Host-session');
-  await visitor.get('/portal');
-  const csrf = visitor.valueOf('csrf') ?? '';
-  const again = await visitor.post('/portal/sign-in', new URLSearchParams({
+  const { server, shop: { user, sellerId, email, password } } = await prepare(t);
+  const first = user.cookies.get('__Host-session');
+  await user.get('/portal');
+  const csrf = user.valueOf('csrf') ?? '';
+  const again = await user.post('/portal/sign-in', new URLSearchParams({
     csrf, email, password,
   }));
   assert.equal(again.status, 303);
-  const second = visitor.cookies.get('__Host-session');
+  const second = user.cookies.get('__Host-session');
   assert.notEqual(second, first);
   assert.equal((await server.store.listSessions(sellerId, 10)).length, 1);
-  assert.equal((await visitor.get('/portal')).status, 200);
-  visitor.cookies.set('__Host-session', first ?? '');
-  assert.equal((await visitor.get('/portal')).status, 303);
+  assert.equal((await user.get('/portal')).status, 200);
+  user.cookies.set('__Host-session', first ?? '');
+  assert.equal((await user.get('/portal')).status, 303);
 });
 
 test('begins no session by a password that is changed while it is checked', async (t) => {
   const { server: { port, store }, shop } = await prepare(t);
   const { createSession } = store;
   t.mock.method(store, 'createSession', async (...asked: Parameters<typeof createSession>) => {
-    await shop.visitor.get('/portal/account/password');
-    await shop.visitor.submit({
+    await shop.user.get('/portal/account/password');
+    await shop.user.submit({
       current_password: shop.password, new_password: 'eight purple boats',
     });
     return createSession(...asked);
   }, { times: 1 });
-  const { visitor, answer } = await signIn(port, ownOf(shop));
+  const { user, answer } = await signIn(port, ownOf(shop));
   assert.equal(answer.headers.location, '/portal/sign-in?late');
-  assert.equal(visitor.cookies.has('__Host-session'), false);
+  assert.equal(user.cookies.has('__Host-session'), false);
   assert.equal((await store.listSessions(shop.sellerId, 10)).length, 1);
-  assert.equal((await shop.visitor.get('/portal')).status, 200);
+  assert.equal((await shop.user.get('/portal')).status, 200);
 });
 
 test('takes no token of a session that a browser brings along', async (t) => {
   const { server, shop } = await prepare(t);
-  const visitor = new PageClient(server.port);
+  const user = new PageClient(server.port);
   const fixed = 'A'.repeat(43);
-  visitor.cookies.set('__Host-session', fixed);
-  await visitor.get('/portal/sign-in');
-  await visitor.submit(ownOf(shop));
-  assert.notEqual(visitor.cookies.get('__Host-session'), fixed);
-  visitor.cookies.set('__Host-session', fixed);
-  assert.equal((await visitor.get('/portal')).status, 303);
+  user.cookies.set('__Host-session', fixed);
+  await user.get('/portal/sign-in');
+  await user.submit(ownOf(shop));
+  assert.notEqual(user.cookies.get('__Host-session'), fixed);
+  user.cookies.set('__Host-session', fixed);
+  assert.equal((await user.get('/portal')).status, 303);
 });
 
 test('goes on to pages of its own alone', async (t) => {
@@ -211,25 +211,25 @@ test('goes on to pages of its own alone', async (t) => {
     ['/\r\nset-cookie: a=b', '/portal'], [`/${'a'.repeat(1_001)}`, '/portal'],
   ] as const) {
     const path = `/portal/sign-in?${new URLSearchParams({ to })}`;
-    const { visitor, answer } = await signIn(server.port, ownOf(shop), path);
+    const { user, answer } = await signIn(server.port, ownOf(shop), path);
     assert.equal(answer.headers.location, location, to);
     // Whoever is signed in already goes there at once.
-    assert.equal((await visitor.get(path)).headers.location, location, to);
+    assert.equal((await user.get(path)).headers.location, location, to);
   }
 });
 
 test('leads to the opening of a shop where there is none yet', async (t) => {
   const server = await startServer(t, { portal: true });
-  const visitor = new PageClient(server.port);
-  const answer = await visitor.get('/portal/sign-in');
+  const user = new PageClient(server.port);
+  const answer = await user.get('/portal/sign-in');
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/join']);
 });
 
 test('ends a session that is idle for too long, or older than a session may be', async (t) => {
   const { clock, server, shop } = await prepare(t);
-  const { visitor, sellerId } = shop;
+  const { user, sellerId } = shop;
   const begun = clock.now;
-  const isIn = async (): Promise<boolean> => (await visitor.get('/portal')).status === 200;
+  const isIn = async (): Promise<boolean> => (await user.get('/portal')).status === 200;
   while (clock.now - begun + SESSION_IDLE_MS - 1 < SESSION_LIFE_MS) {
     clock.now += SESSION_IDLE_MS - 1;
     assert.equal(await isIn(), true, String(clock.now - begun));
@@ -242,11 +242,11 @@ test('ends a session that is idle for too long, or older than a session may be',
 
   const other = await signIn(server.port, ownOf(shop));
   clock.now += SESSION_IDLE_MS;
-  assert.equal((await other.visitor.get('/portal')).status, 303);
+  assert.equal((await other.user.get('/portal')).status, 303);
 });
 
 test('writes that a session was seen no more often than once a minute', async (t) => {
-  const { clock, server: { store }, shop: { visitor } } = await prepare(t);
+  const { clock, server: { store }, shop: { user } } = await prepare(t);
   const note = store.noteSessionSeen;
   let notes = 0;
   store.noteSessionSeen = async (sellerId, id) => {
@@ -254,10 +254,10 @@ test('writes that a session was seen no more often than once a minute', async (t
     await note(sellerId, id);
   };
   clock.now += SESSION_SEEN_INTERVAL_MS - 1;
-  await visitor.get('/portal');
+  await user.get('/portal');
   assert.equal(notes, 0);
   clock.now += 1;
-  await visitor.get('/portal');
+  await user.get('/portal');
   assert.equal(notes, 1);
 });
 
@@ -279,12 +279,12 @@ test('keeps in the log who signed in and who was refused, the latter once a minu
 });
 
 test('lets a known browser see the sign-in while strangers ask for too many pages', async (t) => {
-  const { server, shop: { visitor } } = await prepare(t);
-  await visitor.get('/portal');
-  await visitor.submit({}, { action: '/portal/sign-out' });
+  const { server, shop: { user } } = await prepare(t);
+  await user.get('/portal');
+  await user.submit({}, { action: '/portal/sign-out' });
   const stranger = new PageClient(server.port);
   let status = 0;
   while (status !== 429) status = (await stranger.get('/portal/sign-in')).status;
   assert.ok(Number(stranger.page?.headers['retry-after']) > 0);
-  assert.equal((await visitor.get('/portal/sign-in')).status, 200);
+  assert.equal((await user.get('/portal/sign-in')).status, 200);
 });

@@ -17,12 +17,12 @@ const ELSEWHERE = '/portal/webhooks/whk_0000000000500000000005';
 
 test('says where webhooks are switched off, and offers nothing', async (t) => {
   const server = await startServer(t, { portal: true });
-  const { visitor } = await openShop(server);
-  const page = await visitor.get('/portal/webhooks');
+  const { user } = await openShop(server);
+  const page = await user.get('/portal/webhooks');
   assertPage(page);
   assert.match(readText(page.text), /switched off/);
   for (const path of ['/portal/webhooks/new', ELSEWHERE, `${ELSEWHERE}/edit`]) {
-    const refused = await visitor.get(path);
+    const refused = await user.get(path);
     assertPage(refused, 404);
     assert.match(readText(refused.text), /switched off/);
   }
@@ -31,8 +31,8 @@ test('says where webhooks are switched off, and offers nothing', async (t) => {
 describe('making a webhook', () => {
   test('shows its secret once, which signs what is sent', async (t) => {
     const { server, shop, receiver } = await start(t);
-    const { visitor } = shop;
-    assert.match(readText((await visitor.get('/portal/webhooks')).text), /no webhook yet/);
+    const { user } = shop;
+    assert.match(readText((await user.get('/portal/webhooks')).text), /no webhook yet/);
     const { secret, webhook } = await make(server, shop, {
       url: receiver.url, description: 'Cash desk', types: ['created', 'stock'],
     });
@@ -40,13 +40,13 @@ describe('making a webhook', () => {
       [webhook.url, webhook.description, webhook.types],
       [receiver.url, 'Cash desk', ['created', 'stock']],
     );
-    await visitor.get(pathOf(webhook));
-    await visitor.submit({}, { action: `${pathOf(webhook)}/test` });
+    await user.get(pathOf(webhook));
+    await user.submit({}, { action: `${pathOf(webhook)}/test` });
     const [message] = receiver.received;
     assert.ok(message);
     assert.deepEqual(findSigners(message, [secret]), [secret]);
     for (const path of ['/portal/webhooks', pathOf(webhook), `${pathOf(webhook)}/edit`]) {
-      const page = await visitor.get(path);
+      const page = await user.get(path);
       assertPage(page);
       assert.ok(!page.text.includes(secret), path);
       assert.ok(page.text.includes('Cash desk'), path);
@@ -57,17 +57,17 @@ describe('making a webhook', () => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     assert.equal(webhook.types, null);
-    assert.match(readText((await shop.visitor.get(pathOf(webhook))).text), /all changes/);
+    assert.match(readText((await shop.user.get(pathOf(webhook))).text), /all changes/);
   });
 
   test('makes one webhook of a form that is sent twice, and shows no secret again', async (t) => {
-    const { server, shop: { visitor, ...shop }, receiver } = await start(t);
-    await visitor.get('/portal/webhooks/new');
+    const { server, shop: { user, ...shop }, receiver } = await start(t);
+    await user.get('/portal/webhooks/new');
     const body = new URLSearchParams({
-      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '',
+      csrf: user.valueOf('csrf') ?? '', once: user.valueOf('once') ?? '',
       url: receiver.url, description: '',
     });
-    const submit = () => visitor.post('/portal/webhooks/new', body);
+    const submit = () => user.post('/portal/webhooks/new', body);
     const both = await Promise.all([submit(), submit()]);
     assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409]);
     const again = await submit();
@@ -80,7 +80,7 @@ describe('making a webhook', () => {
 
   test('names its faults at the fields, and keeps what was typed', async (t) => {
     const { server, shop } = await start(t, { allowPrivate: false });
-    const { visitor } = shop;
+    const { user } = shop;
     const faulty: readonly [fields: Fields, at: string, says: RegExp][] = [
       [{ url: '' }, 'url', /address/], [{ url: 'shop.example' }, 'url', /https:/],
       [{ url: 'http://127.0.0.1/' }, 'url', /Nothing can be sent there/],
@@ -89,14 +89,14 @@ describe('making a webhook', () => {
       [{ types: ['created', 'moved'] }, 'types', /some of created/],
     ];
     for (const [fields, at, says] of faulty) {
-      await visitor.get('/portal/webhooks/new');
+      await user.get('/portal/webhooks/new');
       const typed = { url: 'http://10.0.0.1/', description: 'Cash desk', ...fields };
-      const answer = await visitor.submit(typed);
+      const answer = await user.submit(typed);
       assertPage(answer, 422);
       const fault = new RegExp(`id="field-${at}-fault">([^<]*)<`).exec(answer.text)?.[1];
       assert.match(fault ?? '', says);
-      assert.equal(visitor.valueOf('url'), typed.url);
-      assert.equal(visitor.valueOf('description'), typed.description);
+      assert.equal(user.valueOf('url'), typed.url);
+      assert.equal(user.valueOf('description'), typed.description);
     }
     assert.deepEqual(await listWebhooks(server, shop), []);
   });
@@ -106,12 +106,12 @@ describe('making a webhook', () => {
     for (let n = 0; n < 20; n += 1) {
       await make(server, shop, { url: receiver.url, description: '&'.repeat(200) });
     }
-    await shop.visitor.get('/portal/webhooks/new');
-    const refused = await shop.visitor.submit({ url: receiver.url, description: 'kept' });
+    await shop.user.get('/portal/webhooks/new');
+    const refused = await shop.user.submit({ url: receiver.url, description: 'kept' });
     assertPage(refused, 409);
     assert.match(readText(refused.text), /20 webhooks.*Delete one/);
-    assert.equal(shop.visitor.valueOf('description'), 'kept');
-    assertPage(await shop.visitor.get('/portal/webhooks'));
+    assert.equal(shop.user.valueOf('description'), 'kept');
+    assertPage(await shop.user.get('/portal/webhooks'));
   });
 });
 
@@ -120,12 +120,12 @@ describe('the page of a webhook', () => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     await act(shop, webhook, 'test');
-    const arrived = readText((await shop.visitor.follow()).text);
+    const arrived = readText((await shop.user.follow()).text);
     assert.match(arrived, /has arrived: the answer was 204, after [\d,]+ ms\./);
     assert.match(arrived, /A test arrived 204 [\d,]+ ms msg_/);
     receiver.answer = answerWith(500);
     await act(shop, webhook, 'test');
-    assert.match(readText((await shop.visitor.follow()).text), /has not arrived: answered 500\./);
+    assert.match(readText((await shop.user.follow()).text), /has not arrived: answered 500\./);
   });
 
   test('shows since when it fails, what was answered, and when it is tried again', async (t) => {
@@ -134,11 +134,11 @@ describe('the page of a webhook', () => {
     const { webhook } = await make(server, shop, { url: receiver.url });
     await createProduct(shop);
     while ((await find(server, webhook)).failures === 0) await nextTurn();
-    const page = await shop.visitor.get(pathOf(webhook));
+    const page = await shop.user.get(pathOf(webhook));
     assertPage(page);
     assert.match(readText(page.text), /State failing.*Failing since .*Next attempt /);
     assert.match(readText(page.text), /Change 1 answered 503 503 /);
-    assert.match(readText((await shop.visitor.get('/portal/webhooks')).text), /failing/);
+    assert.match(readText((await shop.user.get('/portal/webhooks')).text), /failing/);
   });
 
   test('has the attempts on pages, the newest first', async (t) => {
@@ -150,12 +150,12 @@ describe('the page of a webhook', () => {
         at: server.clock.now + n, durationMs: n, status: 500 + n, outcome,
       });
     }
-    const first = await shop.visitor.get(pathOf(webhook));
+    const first = await shop.user.get(pathOf(webhook));
     assertPage(first);
     assert.match(readText(first.text), /msg_30 .*msg_6 /);
     assert.doesNotMatch(first.text, /msg_5<|<b>/);
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
-    const second = await shop.visitor.get(next);
+    const second = await shop.user.get(next);
     assertPage(second);
     assert.match(readText(second.text), /msg_5 .*msg_1 /);
     assert.ok(!second.text.includes('rel="next"'));
@@ -165,30 +165,30 @@ describe('the page of a webhook', () => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     await act(shop, webhook, 'status');
-    assert.match(readText((await shop.visitor.follow()).text), /is disabled.*State disabled Why/);
+    assert.match(readText((await shop.user.follow()).text), /is disabled.*State disabled Why/);
     assert.equal((await find(server, webhook)).status, 'disabled');
     await act(shop, webhook, 'status');
-    assert.match(readText((await shop.visitor.follow()).text), /is active/);
+    assert.match(readText((await shop.user.follow()).text), /is active/);
     assert.equal((await find(server, webhook)).status, 'active');
-    await shop.visitor.get(pathOf(webhook));
+    await shop.user.get(pathOf(webhook));
     assertPage(await act(shop, webhook, 'status', { status: 'paused' }), 400);
   });
 
   test('changes it, and says at the field what cannot be so', async (t) => {
     const { server, shop, receiver } = await start(t);
-    const { visitor } = shop;
+    const { user } = shop;
     const { webhook } = await make(server, shop, { url: receiver.url, types: ['stock'] });
-    assertPage(await visitor.get(`${pathOf(webhook)}/edit`));
-    assert.equal(visitor.valueOf('url'), receiver.url);
-    assert.equal(visitor.valueOf('types'), 'stock');
-    const refused = await visitor.submit({ url: 'no address', description: '<i>new</i>' });
+    assertPage(await user.get(`${pathOf(webhook)}/edit`));
+    assert.equal(user.valueOf('url'), receiver.url);
+    assert.equal(user.valueOf('types'), 'stock');
+    const refused = await user.submit({ url: 'no address', description: '<i>new</i>' });
     assertPage(refused, 422);
     assert.match(refused.text, /id="field-url-fault">Must be an address/);
     assert.equal((await find(server, webhook)).description, '');
     const url = `${receiver.url}/2`;
-    const changed = await visitor.submit({ url, types: ['created', 'deleted'] });
+    const changed = await user.submit({ url, types: ['created', 'deleted'] });
     assert.equal(changed.status, 303);
-    const page = await visitor.follow();
+    const page = await user.follow();
     assert.match(readText(page.text), /is changed.*<i>new<\/i>/);
     assert.ok(!page.text.includes('<i>'));
     const found = await find(server, webhook);
@@ -201,14 +201,14 @@ describe('the page of a webhook', () => {
     for (let n = 0; n < 3; n += 1) await createProduct(shop);
     await receiver.until((all) => positionsOf(all).length === 3);
     while ((await find(server, webhook)).position < 3) await nextTurn();
-    await shop.visitor.get(pathOf(webhook));
+    await shop.user.get(pathOf(webhook));
     const body = new URLSearchParams({
-      csrf: shop.visitor.valueOf('csrf') ?? '', once: shop.visitor.valueOf('once') ?? '',
+      csrf: shop.user.valueOf('csrf') ?? '', once: shop.user.valueOf('once') ?? '',
       position: '1',
     });
-    const submit = () => shop.visitor.post(`${pathOf(webhook)}/replay`, body);
+    const submit = () => shop.user.post(`${pathOf(webhook)}/replay`, body);
     assert.equal((await submit()).status, 303);
-    assert.match(readText((await shop.visitor.follow()).text), /is sent again/);
+    assert.match(readText((await shop.user.follow()).text), /is sent again/);
     await receiver.until((all) => positionsOf(all).length === 5);
     while ((await find(server, webhook)).position < 3) await nextTurn();
     assert.equal((await submit()).status, 303);
@@ -223,7 +223,7 @@ describe('the page of a webhook', () => {
       const refused = await act(shop, webhook, 'replay', { position });
       assertPage(refused, 422);
       assert.match(refused.text, /id="field-position-fault">Must be a whole number from 0 to 0/);
-      assert.equal(shop.visitor.valueOf('position'), position);
+      assert.equal(shop.user.valueOf('position'), position);
     }
     await createProduct(shop);
     await createProduct(shop);
@@ -247,7 +247,7 @@ describe('the page of a webhook', () => {
       return findSigners(message, [secret, old]);
     };
     assert.deepEqual(await signers(), [secret, old]);
-    assert.ok(!(await shop.visitor.get(pathOf(webhook))).text.includes(secret));
+    assert.ok(!(await shop.user.get(pathOf(webhook))).text.includes(secret));
     server.clock.now += 60 * 60 * 1000;
     assert.deepEqual(await signers(), [secret]);
   });
@@ -255,12 +255,12 @@ describe('the page of a webhook', () => {
   test('replaces the secret once of a form that is sent twice', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
-    await shop.visitor.get(pathOf(webhook));
+    await shop.user.get(pathOf(webhook));
     const body = new URLSearchParams({
-      csrf: shop.visitor.valueOf('csrf') ?? '', once: shop.visitor.valueOf('once') ?? '',
+      csrf: shop.user.valueOf('csrf') ?? '', once: shop.user.valueOf('once') ?? '',
       overlap: '0s',
     });
-    const submit = () => shop.visitor.post(`${pathOf(webhook)}/rotate`, body);
+    const submit = () => shop.user.post(`${pathOf(webhook)}/rotate`, body);
     const secret = readSecret((await submit()).text);
     const again = await submit();
     assertPage(again, 409);
@@ -270,18 +270,18 @@ describe('the page of a webhook', () => {
 
   test('deletes it after asking, and takes a second click for the first', async (t) => {
     const { server, shop, receiver } = await start(t);
-    const { visitor } = shop;
+    const { user } = shop;
     const { webhook } = await make(server, shop, { url: receiver.url });
-    assertPage(await visitor.get(`${pathOf(webhook)}/delete`));
+    assertPage(await user.get(`${pathOf(webhook)}/delete`));
     assert.ok(await find(server, webhook));
     const body = new URLSearchParams({
-      csrf: visitor.valueOf('csrf') ?? '', once: visitor.valueOf('once') ?? '',
+      csrf: user.valueOf('csrf') ?? '', once: user.valueOf('once') ?? '',
     });
     for (let n = 0; n < 2; n += 1) {
-      assert.equal((await visitor.post(`${pathOf(webhook)}/delete`, body)).status, 303);
+      assert.equal((await user.post(`${pathOf(webhook)}/delete`, body)).status, 303);
     }
-    assert.match(readText((await visitor.follow()).text), /is deleted.*no webhook yet/);
-    assertPage(await visitor.get(pathOf(webhook)), 404);
+    assert.match(readText((await user.follow()).text), /is deleted.*no webhook yet/);
+    assertPage(await user.get(pathOf(webhook)), 404);
     assert.deepEqual(await listWebhooks(server, shop), []);
   });
 });
@@ -299,7 +299,7 @@ test('keeps the webhooks of a shop from everybody else', async (t) => {
   });
   assert.deepEqual(await find(server, webhook), webhook);
   assert.deepEqual(receiver.received, []);
-  assert.match(readText((await shop.visitor.get('/portal/webhooks')).text), /no webhook yet/);
+  assert.match(readText((await shop.user.get('/portal/webhooks')).text), /no webhook yet/);
   const path = pathOf(webhook).slice('/portal'.length);
   await assertOwn(server, ['/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`]);
 });
@@ -323,8 +323,8 @@ async function start(
 async function make(
   server: TestServer, shop: Shop, fields: Fields,
 ): Promise<{ readonly secret: string; readonly webhook: Webhook }> {
-  await shop.visitor.get('/portal/webhooks/new');
-  const made = await shop.visitor.submit(fields);
+  await shop.user.get('/portal/webhooks/new');
+  const made = await shop.user.submit(fields);
   assertPage(made);
   const webhook = (await listWebhooks(server, shop)).at(-1);
   assert.ok(webhook);
@@ -333,8 +333,8 @@ async function make(
 
 /** Sends a form of the page of a webhook. */
 async function act(shop: Shop, webhook: Webhook, action: string, fields: Fields = {}) {
-  await shop.visitor.get(pathOf(webhook));
-  return shop.visitor.submit(fields, { action: `${pathOf(webhook)}/${action}` });
+  await shop.user.get(pathOf(webhook));
+  return shop.user.submit(fields, { action: `${pathOf(webhook)}/${action}` });
 }
 
 function listWebhooks(
