@@ -1,4 +1,4 @@
-/** What the README shows of systemd, nginx and containers, where their tools are. */
+/** The examples for systemd, nginx and containers, run where their tools are installed. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,13 +17,13 @@ import { makeFolder } from './support/folder.ts';
 import { findFreePort } from './support/listening.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const GUIDE = readFileSync(join(ROOT, 'src/cli/serve/README.md'), 'utf8');
 const ROWS = 20_000;
 
 function findExample(name: string): string {
   const [, example] = new RegExp(`<!-- example: ${name} -->\n\`\`\`\\w*\n(.*?)\`\`\``, 's')
-    .exec(README) ?? [];
-  return example ?? assert.fail(`The README has no example ${name}.`);
+    .exec(GUIDE) ?? [];
+  return example ?? assert.fail(`The guide has no example ${name}.`);
 }
 
 function isMissing(command: string): string | false {
@@ -49,7 +49,7 @@ test('the units of systemd are understood, and leave the server little', {
   assert.match(judged.stdout, /Overall exposure level for seller-api\.service: (?:0|1\.[0-5]) OK/);
 });
 
-/** Runs nginx with the lines of the README, but for places that are of this test. */
+/** Runs nginx with the configuration of the guide, with the paths of this test. */
 async function startNginx(t: TestContext, folder: string, port: number): Promise<string> {
   const { cert, key } = makeCertificate();
   const write = (name: string, content: string): string => {

@@ -1,9 +1,9 @@
-/** What the README shows is run, and what it lists is complete. */
+/** Runs the examples of the documents, and checks that their lists and links are complete. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { serve } from '../src/cli/serve/serve.ts';
 import { generateWebhookSecret } from '../src/domain/webhooks/webhook-secret.ts';
@@ -15,7 +15,8 @@ import { send } from './support/http.ts';
 import { findFreePort } from './support/listening.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const README = read('README.md');
+const README_LINES_LIMIT = 250;
 
 test('the example of embedding works as it is printed', async (t) => {
   const folder = makeFolder(t);
@@ -50,7 +51,8 @@ test('the example of embedding works as it is printed', async (t) => {
 
 test('the example of verifying a signature takes what is sent, and nothing else', async (t) => {
   const folder = makeFolder(t);
-  const [, example = ''] = /<!-- example: verify -->\n```js\n(.*?)```/s.exec(README) ?? [];
+  const [, example = ''] = /<!-- example: verify -->\n```js\n(.*?)```/s
+    .exec(read('src/features/webhooks/README.md')) ?? [];
   writeFileSync(join(folder, 'verify.mjs'), example);
   const { verify } = await import(join(folder, 'verify.mjs'));
   const [secret, other] = [generateWebhookSecret(), generateWebhookSecret()];
@@ -63,18 +65,39 @@ test('the example of verifying a signature takes what is sent, and nothing else'
   assert.equal(verify(old, message.body, secret), false);
 });
 
-test('the README lists every setting with its variable', () => {
+test('the guide to the command line lists every setting with its variable', () => {
+  const guide = read('src/cli/README.md');
   for (const flag of [...Object.keys(serve.flags), 'data']) {
     const variable = `SELLER_API_${flag.toUpperCase().replaceAll('-', '_')}`;
-    assert.match(README, new RegExp(`\\| \`--${flag}\` \\| \`${variable}\` \\|`), flag);
+    assert.match(guide, new RegExp(`\\| \`--${flag}\` \\| \`${variable}\` \\|`), flag);
   }
 });
 
-test('every link of the documents leads to a file', () => {
-  for (const name of ['README.md', 'SECURITY.md', 'CHANGELOG.md']) {
-    const text = readFileSync(join(ROOT, name), 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)) {
-      assert.ok(readFileSync(join(ROOT, target)).length > 0, `${name}: ${target}`);
+test('every link of the documents leads to a file, and every fragment to a heading', () => {
+  const documents = globSync(['*.md', '{src,test,data}/**/*.md'], { cwd: ROOT });
+  assert.ok(documents.length > 15, String(documents.length));
+  for (const path of documents) {
+    for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file = '', fragment] = target.split('#');
+      const linked = file === '' ? path : join(dirname(path), file);
+      const text = read(linked);
+      assert.ok(text.length > 0, `${path}: ${target}`);
+      if (fragment === undefined) continue;
+      const slugs = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => slugOf(heading));
+      assert.ok(slugs.includes(fragment), `${path}: ${target}`);
     }
   }
 });
+
+test('the README is short enough to be read', () => {
+  assert.ok(README.split('\n').length <= README_LINES_LIMIT);
+});
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** The anchor that forges make of a heading. */
+function slugOf(heading: string): string {
+  return heading.toLowerCase().replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-');
+}
