@@ -12,7 +12,6 @@ import { AppError } from './domain/error.ts';
 import { startRequestRecord, followRequest, type RequestRecord } from './http/request-record.ts';
 import { openBody, readJson, readMediaType } from './http/request/body.ts';
 import { readPeerAddress } from './http/request/client-address.ts';
-import { formatLifecycleFields } from './http/deprecation.ts';
 import { negotiate } from './http/request/negotiate.ts';
 import { createProblem, findCode } from './http/response/problem.ts';
 import { parseQuery } from './http/request/query.ts';
@@ -123,7 +122,6 @@ async function dispatch(
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     record.route = route.path;
-    if (route.lifecycle) fields = formatLifecycleFields(route.lifecycle);
     if (route.scope === undefined) {
       reply = await route.handle(parseQueryAndNegotiate(request, target, route), context);
     } else {
@@ -132,7 +130,7 @@ async function dispatch(
       record.keyId = caller.keyId;
       if (rates) {
         const rate = rates.take(caller);
-        fields = fields ? { ...fields, ...rate.fields } : rate.fields;
+        fields = rate.fields;
         if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
       }
       authorize(caller, route.scope);

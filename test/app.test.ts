@@ -4,8 +4,6 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
-import { routes } from '../src/api/routes.ts';
-import type { Lifecycle } from '../src/http/deprecation.ts';
 import {
   type App, AppError, type AppOptions, createApp, type ErrorReport, generateApiKey, listen,
   type Store,
@@ -240,28 +238,6 @@ test('shows no text of an error that is marked as internal', async (t) => {
   assertProblem(answer, 500, 'internal');
   assert.ok(!answer.text.includes('cellar'));
   assert.deepEqual(mounted.reports.map((report) => report.error), [error]);
-});
-
-test('says of a deprecated route that it is one, in every answer', async (t) => {
-  const route = routes.find(({ method, path }) => method === 'GET' && path === PRODUCTS);
-  assert.ok(route);
-  // The cast: no route is deprecated yet, and the table is fixed but for this test.
-  const writable = route as { lifecycle?: Lifecycle };
-  writable.lifecycle = { deprecatedAt: '2026-01-01T00:00:00Z', link: 'https://shop.example/news' };
-  t.after(() => { delete writable.lifecycle; });
-  const { makeSeller, send: ask } = await startServer(t, { rateLimitPerMinute: 100 });
-  const seller = await makeSeller();
-  await seller.create();
-  await seller.create();
-  const page = await seller.send({ path: `${PRODUCTS}?limit=1` });
-  const [next, notice] = String(page.headers['link']).split(', ');
-  assert.match(next ?? '', /^<.+>; rel="next"$/);
-  assert.equal(notice, '<https://shop.example/news>; rel="deprecation"');
-  for (const answer of [page, await ask({ path: PRODUCTS })]) {
-    assert.equal(answer.headers['deprecation'], '@1767225600');
-  }
-  assert.ok(page.headers['ratelimit']);
-  assert.equal((await seller.create()).headers['deprecation'], undefined);
 });
 
 test('asks a client to come back where the store cannot write now', async (t) => {

@@ -9,7 +9,6 @@ import type { RequestRecord } from '../http/request-record.ts';
 import type { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
 import type { BodyStream } from '../http/request/body.ts';
 import type { Cursors } from '../http/cursor.ts';
-import type { Lifecycle } from '../http/deprecation.ts';
 import type { PageCache } from '../http/response/page-cache.ts';
 import type { ErrorReport } from '../http/response/problem.ts';
 import type { Query } from '../http/request/query.ts';
@@ -122,8 +121,6 @@ interface CommonRoute extends RoutePattern {
   readonly produces: readonly string[];
   /** What the OpenAPI document says of it: no route is without. */
   readonly operation: Operation;
-  /** Since when it is deprecated, and until when it works. */
-  readonly lifecycle?: Lifecycle;
 }
 
 /** A route that needs a key with a scope. */

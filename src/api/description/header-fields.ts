@@ -77,8 +77,7 @@ export const responseFields = {
   Link: {
     field: 'Link', required: false, schema: text,
     example: '</api/v1/products?limit=100&cursor=IWxzdGFydA>; rel="next"',
-    description: '`rel="next"`: the next page, where there is one. `rel="deprecation"`: what to '
-      + 'use instead.',
+    description: '`rel="next"`: the next page, where there is one.',
   },
   SellerPosition: {
     field: 'Seller-Position', required: false, schema: { type: 'integer', minimum: 0 }, example: 12,
@@ -124,14 +123,5 @@ export const responseFields = {
   RetryAfter: {
     field: 'Retry-After', required: true, schema: { type: 'integer', minimum: 1 }, example: 5,
     description: 'Seconds after which it is worth asking again.',
-  },
-  Deprecation: {
-    field: 'Deprecation', required: false, schema: { type: 'string', pattern: '^@\\d+$' },
-    example: '@1798761600',
-    description: 'Since when it should not be used any more, in seconds since 1970 (RFC 9745).',
-  },
-  Sunset: {
-    field: 'Sunset', required: false, schema: text, example: 'Fri, 31 Dec 2027 00:00:00 GMT',
-    description: 'When it stops working (RFC 8594).',
   },
 } as const satisfies Readonly<Record<string, HeaderField>>;

@@ -27,8 +27,6 @@ documents (RFC 9457) that name every fault at once. A path that does not exist i
 and a method that a path does not have with 405 and \`Allow\` (\`#/components/responses/405\`).
 Answers are compressed where \`Accept-Encoding\` asks for it.`;
 
-const LIFECYCLE_FIELDS: readonly ResponseField[] = ['Deprecation', 'Sunset', 'Link'];
-
 type Part = Readonly<Record<string, unknown>>;
 
 /** The document as JSON; `prefix` stands before every path. */
@@ -104,7 +102,6 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
     operationId: isHead ? `${id}Head` : id,
     summary: isHead ? `${summary}: the header fields alone` : summary,
     description,
-    ...(route.lifecycle && { deprecated: true }),
     // Names of roles are for people (OpenAPI 3.1): the scope that the key needs.
     security: route.scope === undefined ? [] : [{ apiKey: [route.scope] }],
     ...(parameters.length > 0 && { parameters }),
@@ -120,15 +117,12 @@ function describeParameter(parameter: Parameter): Part {
 }
 
 function describeAnswers(route: Route, problems: Problems, isHead: boolean): Part {
-  const lifecycle = route.lifecycle ? LIFECYCLE_FIELDS : [];
-  const isCommon = !isHead && !route.lifecycle;
   const answers = Object.entries(route.operation.answers).map(([status, answer]) => {
-    const fields = [...listCommonFields(route, answer), ...lifecycle];
-    return [status, describeAnswer(answer, fields, isHead)];
+    return [status, describeAnswer(answer, listCommonFields(route, answer), isHead)];
   });
   const refusals = listProblems(route).map((status) => {
     const problem = problems.get(status);
-    const own = problem && !isCommon && describeAnswer(problem, lifecycle, isHead);
+    const own = problem && isHead && describeAnswer(problem, [], isHead);
     return [status, own || { $ref: `#/components/responses/${status}` }];
   });
   return Object.fromEntries([...answers, ...refusals]);

@@ -64,7 +64,6 @@ interface DescribedOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly deprecated?: boolean;
   /** Empty where no key is needed. */
   readonly security: readonly { readonly apiKey: readonly string[] }[];
   readonly parameters?: readonly (Parameter | Reference)[];
@@ -97,7 +96,6 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  readonly isDeprecated: boolean;
   /** Whether HEAD is answered at the path, too. */
   readonly hasHead: boolean;
   /** What the key may have to do; undefined where no key is needed. */
@@ -150,7 +148,6 @@ function readPath(
       path,
       summary: operation.summary,
       description: operation.description,
-      isDeprecated: operation.deprecated ?? false,
       hasHead: method === 'get' && head !== undefined,
       scope: operation.security[0]?.apiKey[0],
       parameters: [...shared, ...own].filter((parameter) => parameter !== undefined),

@@ -17,12 +17,11 @@ export function renderOperation(
   request: PageRequest, document: ApiDocument, operation: Operation,
   values: ReadonlyMap<string, string>,
 ): Html {
-  const { method, path, scope, description, hasHead, isDeprecated, body, answers } = operation;
+  const { method, path, scope, description, hasHead, body, answers } = operation;
   // The objects that were told of already.
   const shown = new Set<string>();
   const isRefusal = ([status]: Operation['answers'][number]): boolean => Number(status) >= 400;
-  return html`<p><span class="tag">${method}</span> <code>${path}</code>
-      ${isDeprecated && html`<span class="tag low">deprecated</span>`}</p>
+  return html`<p><span class="tag">${method}</span> <code>${path}</code></p>
     ${renderProse(description)}
     ${hasHead && html`<p>HEAD is answered, too, with the header fields alone.</p>`}
     <h2>Try it</h2>
