@@ -56,7 +56,7 @@ test('warnings alone end with 0', async (t) => {
   writeFileSync(join(folder, 'notes.txt'), '');
   const { status, out } = await run(['doctor', '--data', folder]);
   assert.equal(status, 0);
-  assert.match(out, /^ {2}warning: .*notes\.txt is not of this server\.$/m);
+  assert.match(out, /^ {2}warning: .*notes\.txt is not a file of this server\.$/m);
   assert.match(out, /\nNo fault, and \d+ warnings?\.\n$/);
 });
 

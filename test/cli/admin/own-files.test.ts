@@ -94,5 +94,5 @@ async function prepare(t: TestContext) {
 }
 
 function listForeign(folder: string): string[] {
-  return listFindings(folder).filter((text) => text.includes('is not of this server'));
+  return listFindings(folder).filter((text) => text.includes('is not a file of this server'));
 }

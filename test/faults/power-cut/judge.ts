@@ -30,8 +30,8 @@ const OLDER = /^version warning: Its schema is \d+, and this version works with/
 /** Doctor notes that a copy was checked without server.key, which is not beside it. */
 const NOTE = /^\S+ note: /;
 /** Nothing is lost, as doctor says there: the next search builds it again. */
-const HALF_MADE = 'search warning: The file of searches is incomplete, or of another version of '
-  + 'the server.';
+const HALF_MADE = 'search warning: The search database is incomplete, or of another version of the '
+  + 'server.';
 
 /** In which order, and how thoroughly; chosen at random for each state. */
 export interface Manner {

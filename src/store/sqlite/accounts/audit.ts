@@ -74,27 +74,27 @@ export function auditQueries(db: DatabaseSync) {
   };
 }
 
-/** An event as it is sealed: of whatever type it says it is. */
-interface SealedEvent extends Omit<AuditEvent, 'type'> {
+/** An event as it is hashed: its type may be an unknown one. */
+interface HashedEvent extends Omit<AuditEvent, 'type'> {
   readonly type: string;
 }
 
-/** What an event is sealed with; `before` is the hash of the event before it, or 32 zeros. */
-export function chainHash(before: Uint8Array, event: SealedEvent): Buffer {
+/** The hash of an event. `before` is the hash of the event before it, or 32 zeros. */
+export function chainHash(before: Uint8Array, event: HashedEvent): Buffer {
   const { n, sellerId, at, type, address, subject } = event;
   const text = JSON.stringify([n, sellerId ?? null, at, type, address, subject]);
   return createHash('sha256').update(before).update(text).digest();
 }
 
 function mapEvent(row: Row): AuditEvent {
-  const event = mapSealed(row);
+  const event = mapHashedEvent(row);
   const type = AUDIT_TYPES.find((known) => known === event.type);
   if (!type) throw new TypeError(`"${event.type}" is not a type of event.`);
   return { ...event, type };
 }
 
 /** Of all columns but the hash. */
-export function mapSealed(row: Row): SealedEvent {
+export function mapHashedEvent(row: Row): HashedEvent {
   return {
     n: readInteger(row, 'n'),
     // The column holds what this brand means.

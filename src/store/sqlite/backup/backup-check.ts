@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import { checkIntegrity, checkReferences } from '../check/integrity.ts';
-import { checkPositions } from '../check/positions.ts';
+import { checkPositions } from '../check/history.ts';
+import { checkIntegrity, checkReferences } from '../check/schema.ts';
 import { openReader } from '../engine/connection.ts';
 import { readInteger } from '../engine/row.ts';
 

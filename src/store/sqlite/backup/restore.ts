@@ -23,7 +23,7 @@ import { openExclusive, openReader, openWriter } from '../engine/connection.ts';
 import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import type { AtomicFile } from '../files/atomic-file.ts';
-import { countSealed, PORTAL_VERSION, type SealedSecrets } from '../accounts/encrypted-secrets.ts';
+import { countFileSecrets, PORTAL_VERSION, type SecretCount } from '../check/secrets.ts';
 
 interface RestoreTask {
   /** The backup; it is only read. */
@@ -42,7 +42,7 @@ export interface Restored extends CatalogueFacts {
   readonly bytes: number;
   /** Names in the folder of what was there. */
   readonly kept: readonly string[];
-  readonly secrets: SealedSecrets;
+  readonly secrets: SecretCount;
 }
 
 const FORCED = { force: true } as const;
@@ -65,7 +65,7 @@ export async function restore(
     await copy(file, target.tempPath, bytes, onProgress);
     assertSchema(target.tempPath, file);
     const facts = checkCopy(target.tempPath, file);
-    const secrets = countSealed(target.tempPath, facts.version, folder);
+    const secrets = countFileSecrets(target.tempPath, facts.version, folder);
     finish(target.tempPath, facts);
     await yieldToEventLoop(); // whoever interrupted it meanwhile is heard
     chmodSync(folder, 0o700);

@@ -1,31 +1,29 @@
 /**
- * Whether the audit log is what the server wrote. The chain shows an event that was changed, added
- * or removed in the middle; the code of a segment, which takes the server's key to make, shows a
- * chain that was rewritten as a whole or truncated. A log restored to an earlier state shows
- * neither: see SECURITY.md.
+ * Whether the audit log is what the server wrote. The hash chain reveals an event that was changed,
+ * added or removed in the middle. The authentication code of a segment, which only the server's key
+ * can make, reveals a chain that was rewritten as a whole or truncated. A log restored to an
+ * earlier state reveals neither: see SECURITY.md.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { formatTime } from '../../../domain/time.ts';
-import { chainHash, mapSealed } from '../accounts/audit.ts';
+import { chainHash, mapHashedEvent } from '../accounts/audit.ts';
 import {
   type AuditKey, type AuditSegment, deriveAuditKey, isAuthentic, isOf, mapSegment,
 } from '../accounts/audit-segments.ts';
 import { readBytes, readInteger, readOptional } from '../engine/row.ts';
 import type { ServerKey } from '../files/server-key.ts';
-import { fault, type Finding, note, warning } from './finding.ts';
+import { fault, type Finding, type Findings, note, warning } from './finding.ts';
 
-const ADVICE = 'Somebody changed the log, or the disk did. Keep a copy of the whole data folder, '
-  + 'compare the log with that of a backup, and find out who could write to the file.';
-const OTHER_KEY = 'Stop the server, put back the server.key that belongs to this database, and '
-  + 'start it again. If it was replaced on purpose, the next event begins a new segment, and this '
+const ADVICE = 'Somebody changed the log, or the disk is damaged. Keep a copy of the whole data '
+  + 'folder, compare the log with that of a backup, and find out who could write to the file.';
+const OTHER_KEY = 'Stop the server, restore the server.key that belongs to this database, and '
+  + 'start it again. If it was replaced on purpose, the next event starts a new segment, and this '
   + 'becomes a warning.';
 
 /** Reads the server's key; undefined for a database that is checked without a data folder. */
 export type ReadKey = (() => ServerKey | undefined) | undefined;
 
-export function* checkAuditLog(
-  db: DatabaseSync, readKey: ReadKey,
-): Generator<Finding, void, void> {
+export function* checkAuditLog(db: DatabaseSync, readKey: ReadKey): Findings {
   yield* checkChain(db);
   const segments = readSegments(db);
   const [first] = segments;
@@ -37,36 +35,36 @@ export function* checkAuditLog(
   yield* checkOrder(db, segments);
   if (!readKey) {
     yield note('The authentication codes of the audit log were not checked.',
-      'That takes server.key: restore the file into a data folder, and check that.');
+      'This requires server.key: restore the file into a data folder, and check that.');
     return;
   }
   const serverKey = readKey();
   yield* checkCodes(segments, serverKey && deriveAuditKey(serverKey));
 }
 
-function* checkChain(db: DatabaseSync): Generator<Finding, void, void> {
+function* checkChain(db: DatabaseSync): Findings {
   const rows = db.prepare(`
     SELECT n, seller_id, at, type, address, subject, hash FROM audit_event ORDER BY n`);
   let [before, last]: [Uint8Array, number] = [new Uint8Array(32), 0];
   for (const row of rows.iterate()) {
-    const [event, hash] = [mapSealed(row), readBytes(row, 'hash')];
-    if (event.n !== last + 1) {
-      const which = event.n === last + 2 ? `${last + 1} is` : `${last + 1} to ${event.n - 1} are`;
-      yield fault(`Of the audit log ${which} missing.`, ADVICE);
+    const [event, hash] = [mapHashedEvent(row), readBytes(row, 'hash')];
+    if (event.n === last + 2) yield fault(`Audit event ${last + 1} is missing.`, ADVICE);
+    else if (event.n !== last + 1) {
+      yield fault(`Audit events ${last + 1} to ${event.n - 1} are missing.`, ADVICE);
     } else if (!chainHash(before, event).equals(hash)) {
       yield fault(`The audit log is broken at event ${event.n}.`, ADVICE);
     }
-    // Go on from what is written there, so that one broken link is reported once.
+    // Continue from the stored hash, so that one broken link is reported once.
     [before, last] = [hash, event.n];
   }
 }
 
 /** A segment, with the hash of its newest event; undefined where that event is missing. */
-interface FoundSegment extends AuditSegment {
+interface SegmentWithHead extends AuditSegment {
   readonly head: Uint8Array | undefined;
 }
 
-function readSegments(db: DatabaseSync): FoundSegment[] {
+function readSegments(db: DatabaseSync): SegmentWithHead[] {
   return db.prepare(`
     SELECT s.id, s.first, s.last, s.origin, s.key_id, s.mac,
       iif(s.last = 0, zeroblob(32), e.hash) AS head
@@ -77,16 +75,14 @@ function readSegments(db: DatabaseSync): FoundSegment[] {
 /** The part of the log from before it was authenticated. */
 function describeOlder(db: DatabaseSync, last: number): Finding {
   const row = db.prepare('SELECT at FROM audit_event WHERE n = ?').get(last);
-  const time = row ? formatTime(readInteger(row, 'at')) : 'a time that is missing';
+  const time = row ? formatTime(readInteger(row, 'at')) : 'an unknown time';
   return note(`Events 1 to ${last} of the audit log, until ${time}, are older than its key.`,
-    'They were authenticated as they were at the upgrade. Whether anybody rewrote them before that '
-      + 'cannot be seen. If the upgrade was not at about that time, the log may be forged.');
+    'They were authenticated as they were at the upgrade; an earlier rewrite cannot be detected. '
+      + 'If the upgrade was not at about that time, the log may be forged.');
 }
 
-/** What needs no key: whether no segment is missing, and the newest one ends with the log. */
-function* checkOrder(
-  db: DatabaseSync, segments: readonly FoundSegment[],
-): Generator<Finding, void, void> {
+/** What needs no key: no segment is missing, and the newest one ends with the log. */
+function* checkOrder(db: DatabaseSync, segments: readonly SegmentWithHead[]): Findings {
   for (const [index, { id, origin }] of segments.entries()) {
     if (id !== index + 1) {
       yield fault(`Segment ${index + 1} of the audit log is missing.`, ADVICE);
@@ -99,17 +95,15 @@ function* checkOrder(
   const row = db.prepare('SELECT coalesce(max(n), 0) AS n FROM audit_event').get() ?? {};
   const [written, covered] = [readInteger(row, 'n'), segments.at(-1)?.last ?? 0];
   if (written < covered) {
-    const what = `The audit log ends at event ${written}, and had ${covered}`;
-    yield fault(`${what}: the last ones were removed.`, ADVICE);
+    yield fault(`The audit log ends at event ${written}, but had ${covered}: the last events were `
+      + 'removed.', ADVICE);
   } else if (written > covered) {
-    yield fault(`The audit log was authenticated up to event ${covered}, and ends at ${written}.`,
+    yield fault(`The audit log is authenticated up to event ${covered}, but ends at ${written}.`,
       ADVICE);
   }
 }
 
-function* checkCodes(
-  segments: readonly FoundSegment[], key: AuditKey | undefined,
-): Generator<Finding, void, void> {
+function* checkCodes(segments: readonly SegmentWithHead[], key: AuditKey | undefined): Findings {
   for (const [index, segment] of segments.entries()) {
     const { first, last, head, origin } = segment;
     const next = segments[index + 1];
@@ -117,21 +111,20 @@ function* checkCodes(
     if (!key || !isOf(segment, key)) {
       yield describeOtherKey(which, next);
     } else if (next?.origin !== 'mismatch' && !(head && isAuthentic(segment, head, key))) {
-      // Where the next segment reports the mismatch, this one need not.
+      // The next segment reports the mismatch if it recorded one.
       yield fault(`${which} does not match its authentication code.`, ADVICE);
     } else if (origin === 'mismatch') {
-      yield fault(`Before event ${first} was added, the audit log did not match its authentication `
-        + 'code any more.', ADVICE);
+      yield fault(`The audit log already did not match its authentication code when event ${first} `
+        + 'was added.', ADVICE);
     }
   }
 }
 
 function describeOtherKey(which: string, next: AuditSegment | undefined): Finding {
-  if (!next) {
-    const what = 'cannot be authenticated: server.key is missing, or another one.';
-    return fault(`${which} ${what}`, OTHER_KEY);
+  if (next) {
+    return warning(`${which} was authenticated with another server.key, until event ${next.first}.`,
+      'If server.key was not replaced then, the log may be forged: compare it with a backup.');
   }
-  const until = `until event ${next.first}`;
-  return warning(`${which} was authenticated with another server.key, ${until}.`,
-    'If server.key was not replaced then, the log may be forged: compare it with a backup.');
+  const why = 'server.key is missing, or belongs to another database.';
+  return fault(`${which} cannot be authenticated: ${why}`, OTHER_KEY);
 }

@@ -1,7 +1,9 @@
 /**
- * Every check of a data folder, whether a server has it open or not. Nothing of what is kept is
- * written: as for every reader, SQLite makes its `-wal` and `-shm` where they are missing. A write
- * that a crash interrupted is rolled back, as by every process that opens the folder.
+ * All checks of `doctor`: of a data folder, whether a server has it open or not, or of one database
+ * file. They do not change what is stored: as for every reader, SQLite creates a missing `-wal` and
+ * `-shm`, and a write that a crash interrupted is rolled back, as by every process that opens the
+ * folder. All checks of the catalogue read one snapshot, so they agree while a server writes, and
+ * use little memory: what has to be sorted goes to a temporary file.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,48 +16,78 @@ import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, rollBackHotJournal,
 } from '../files/hot-journal.ts';
 import { findServerKey } from '../files/server-key.ts';
-import { checkCatalogue, hasContent } from './catalogue-checks.ts';
-import { checkDisk } from './disk.ts';
-import { checkFiles } from './files.ts';
+import { checkAuditLog, type ReadKey } from './audit-chain.ts';
+import { checkSnapshots, checkStockDays, checkWebhooks } from './derived-data.ts';
+import { checkDisk, checkFiles } from './files.ts';
+import { type Check, fault, type Finding, isUnreadable, makeCheck, unreadable } from './finding.ts';
+import { checkLedger, checkPositions } from './history.ts';
 import {
-  type Check, fault, type Finding, isUnreadable, limitFindings, unreadable,
-} from './finding.ts';
+  checkIntegrity, checkReferences, checkSchema, checkVersion, hasCurrentTables,
+} from './schema.ts';
 import { checkSearchFile } from './search-file.ts';
 import { checkSecrets } from './secrets.ts';
 
+type Entry = readonly [
+  name: string, subject: string, find: (db: DatabaseSync, readKey: ReadKey) => Iterable<Finding>,
+];
+
 const DATABASE_SUBJECT = 'pages, indexes and values of the database';
+/** For every database. */
+const STRUCTURE: readonly Entry[] = [
+  ['version', 'whose database it is, and of which version', checkVersion],
+  ['integrity', DATABASE_SUBJECT, checkIntegrity],
+  ['references', 'rows that reference other rows', checkReferences],
+  ['schema', 'tables and indexes, as this version makes them', checkSchema],
+];
+/** For databases with the tables of this version. */
+const CONTENT: readonly Entry[] = [
+  ['positions', 'positions of the history, without a gap', checkPositions],
+  ['ledger', 'stock of each product, as the sum of its movements', checkLedger],
+  ['descriptions', 'products, as in their newest snapshot', checkSnapshots],
+  ['stock-days', 'units moved on each day, as in the ledger', checkStockDays],
+  ['webhooks', 'positions of webhooks', checkWebhooks],
+  ['audit-chain', 'the audit log: its hash chain and authentication codes', checkAuditLog],
+];
 
 /** Read the findings of each check before the next one. @throws AppError `not_found` */
 export function* checkDataFolder(folder: string, now: number): Generator<Check, void, void> {
   const file = join(folder, CATALOGUE_FILE_NAME);
   assertCatalogueExists(folder);
-  yield prepare('files', 'files of the data folder, and who may read them',
+  yield makeCheck('files', 'files of the data folder, and who may read them',
     () => checkFiles(folder, now));
-  yield prepare('disk', 'room on the disk', () => checkDisk(file));
+  yield makeCheck('disk', 'free space on the disk', () => checkDisk(file));
   const open = (): DatabaseSync => {
     rollBackHotJournal(file);
     return openForChecks(file, false);
   };
   yield* withDatabase(file, open, function* (db) {
     yield* checkCatalogue(db, () => findServerKey(folder));
-    if (!hasContent(db)) return;
-    yield prepare('secrets', 'server.key, and what it opens',
+    if (!hasCurrentTables(db)) return;
+    yield makeCheck('secrets', 'server.key, and the secrets that it decrypts',
       () => checkSecrets(db, findServerKey(folder)));
-    yield prepare('search', 'the file of searches',
+    yield makeCheck('search', 'the search database',
       () => checkSearchFile(db, join(folder, 'search.db')));
   });
 }
 
-/** A database that no server has open, such as a backup. @throws AppError `not_found` */
+/** Checks a database that no server has open, such as a backup. @throws AppError `not_found` */
 export function* checkDatabaseFile(file: string): Generator<Check, void, void> {
   if (!existsSync(file)) throw new AppError('not_found', `There is no database at ${file}.`);
   if (hasJournal(file)) { // rolling it back would change a file that was only to be checked
-    yield prepare('integrity', DATABASE_SUBJECT, () => [hotJournal(file)]);
+    yield makeCheck('integrity', DATABASE_SUBJECT, () => [hotJournal(file)]);
     return;
   }
-  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  const isAtRest = !log || log.size === 0;
-  yield* withDatabase(file, () => openForChecks(file, isAtRest), (db) => checkCatalogue(db));
+  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  const isAtRest = !wal || wal.size === 0;
+  yield* withDatabase(file, () => openForChecks(file, isAtRest),
+    (db) => checkCatalogue(db, undefined));
+}
+
+function* checkCatalogue(db: DatabaseSync, readKey: ReadKey): Generator<Check, void, void> {
+  const prepare = ([name, subject, find]: Entry): Check =>
+    makeCheck(name, subject, () => find(db, readKey));
+  yield* STRUCTURE.map(prepare);
+  if (hasCurrentTables(db)) yield* CONTENT.map(prepare);
 }
 
 function* withDatabase(
@@ -65,8 +97,8 @@ function* withDatabase(
   try {
     db = open();
   } catch (error) {
-    const finding = explainOpening(error, file);
-    yield prepare('integrity', DATABASE_SUBJECT, () => [finding]);
+    const finding = explainOpenError(error, file);
+    yield makeCheck('integrity', DATABASE_SUBJECT, () => [finding]);
     return;
   }
   try {
@@ -76,10 +108,10 @@ function* withDatabase(
   }
 }
 
-function explainOpening(error: unknown, file: string): Finding {
+function explainOpenError(error: unknown, file: string): Finding {
   if (resultCodeOf(error) === SQLITE_BUSY) {
-    return fault('Another process has the database to itself, such as a restore.',
-      'Wait until it has ended, and run doctor again.');
+    return fault('Another process has locked the database, such as a restore.',
+      'Wait until it has finished, and run doctor again.');
   }
   if (error instanceof AppError) return hotJournal(file);
   if (!isUnreadable(error)) throw error;
@@ -88,8 +120,4 @@ function explainOpening(error: unknown, file: string): Finding {
 
 function hotJournal(file: string): Finding {
   return fault(describeHotJournal(file), KEEP_JOURNAL);
-}
-
-function prepare(name: string, subject: string, find: () => Iterable<Finding>): Check {
-  return { name, subject, findings: limitFindings(find) };
 }

@@ -1,61 +1,61 @@
-/** The files of a data folder: who may read them, and what lies there that should not. */
-import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES } from '../limits.ts';
+/** Checks of a data folder's files: their modes and owners, foreign files, and free disk space. */
+import { lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  DOCTOR_FREE_LIMIT_BYTES, DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES,
+} from '../limits.ts';
 import { isBeingWritten } from '../files/atomic-file.ts';
 import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../files/data-folder-files.ts';
-import { fault, type Finding, warning } from './finding.ts';
+import { fault, type Findings, warning } from './finding.ts';
 
 const KEY_BYTES = 32;
 
-export function* checkFiles(folder: string, now: number): Generator<Finding, void, void> {
+export function* checkFiles(folder: string, now: number): Findings {
   const { uid, mode } = statSync(folder);
   yield* checkMode(folder, mode, 0o700);
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (!found || HARMLESS.test(name)) continue; // gone meanwhile, or none of the server's
+    if (!found || HARMLESS.test(name)) continue; // already gone, or ignored
     if (name === UPLOADS) yield* checkUploads(path, found, now);
     else if (isUnfinished(name)) yield* checkLeftover(path, found, now);
     else if (isLasting(name)) yield* checkOwn(path, name, found, uid);
-    else if (!found.isSocket()) { // the operator chose the name of the server's own
-      yield warning(`${path} is not of this server.`,
+    else if (!found.isSocket()) { // the operator chose the name of the server's socket
+      yield warning(`${path} is not a file of this server.`,
         'Keep nothing else in the data folder: move it away.');
     }
   }
 }
 
-function* checkOwn(
-  path: string, name: string, found: Stats, uid: number,
-): Generator<Finding, void, void> {
+function* checkOwn(path: string, name: string, found: Stats, uid: number): Findings {
   if (found.isSymbolicLink()) {
-    yield fault(`${path} is a symbolic link.`, 'Put the file itself there: SQLite keeps its log '
-      + 'beside the file, and another way to the file would miss it.');
+    yield fault(`${path} is a symbolic link.`, 'Replace it with the file itself: SQLite keeps '
+      + 'the write-ahead log beside the link, and another path to the file would miss it.');
     return;
   }
   if (!found.isFile()) {
-    yield fault(`${path} is not a file.`, 'Move it away; the server makes its own.');
+    yield fault(`${path} is not a file.`, 'Move it away; the server creates its own.');
     return;
   }
   yield* checkMode(path, found.mode, 0o600);
   if (found.uid !== uid) {
     yield fault(`${path} belongs to user ${found.uid}, and the folder to user ${uid}.`,
-      `Give it to the user who runs the server: chown ${uid} ${path}`);
+      `Change its owner to the user who runs the server: chown ${uid} ${path}`);
   }
   if (name === 'server.key' && found.size !== KEY_BYTES) {
-    yield fault(`${path} is no key: it has ${found.size} bytes, not ${KEY_BYTES}.`,
-      'Put back the one that belongs to the database.');
+    yield fault(`${path} is not a key: it has ${found.size} bytes, not ${KEY_BYTES}.`,
+      'Restore the one that belongs to the database.');
   }
   if (name.endsWith('-wal') && found.size > DOCTOR_WAL_LIMIT_BYTES) {
     const size = Math.round(found.size / 2 ** 20);
     yield warning(`${path} has grown to ${size} MiB.`, 'Something has read for very long, such as '
-      + 'an export or a copy: let it end. If the file stays as large, restart the server.');
+      + 'an export or a copy: let it finish. If the file stays as large, restart the server.');
   }
 }
 
-function* checkUploads(folder: string, found: Stats, now: number): Generator<Finding, void, void> {
+function* checkUploads(folder: string, found: Stats, now: number): Findings {
   if (!found.isDirectory()) {
-    yield fault(`${folder} is not a folder.`, 'Move it away; the server makes its own.');
+    yield fault(`${folder} is not a folder.`, 'Move it away; the server creates its own.');
     return;
   }
   yield* checkMode(folder, found.mode, 0o700);
@@ -66,17 +66,26 @@ function* checkUploads(folder: string, found: Stats, now: number): Generator<Fin
   }
 }
 
-function* checkLeftover(path: string, found: Stats, now: number): Generator<Finding, void, void> {
+function* checkLeftover(path: string, found: Stats, now: number): Findings {
   if (now - found.mtimeMs < DOCTOR_LEFTOVER_AGE_MS || isBeingWritten(path)) return;
   yield warning(`${path} was left over when a process ended.`, 'Delete it.');
 }
 
-/** The group, and all others, may do nothing. */
-function* checkMode(
-  path: string, mode: number, expected: number,
-): Generator<Finding, void, void> {
+/** Group and others must have no permission. */
+function* checkMode(path: string, mode: number, expected: number): Findings {
   if ((mode & 0o777) === expected) return;
   const [is, should] = [mode & 0o777, expected].map((bits) => bits.toString(8).padStart(3, '0'));
   yield fault(`${path} has the mode ${is}, not ${should}.`,
     `Close it to other users: chmod ${should} ${path}`);
+}
+
+/** Whether the disk has room for another copy of the database. */
+export function* checkDisk(file: string): Findings {
+  const { bavail, bsize } = statfsSync(dirname(file));
+  const free = bavail * bsize;
+  const size = statSync(file).size;
+  if (free >= Math.max(size, DOCTOR_FREE_LIMIT_BYTES)) return;
+  const [left, needed] = [free, size].map((bytes) => `${Math.floor(bytes / 2 ** 20)} MiB`);
+  yield warning(`The disk has ${left} free, and the database has ${needed}.`,
+    'Free some space: a backup or an upgrade may need as much as the database itself.');
 }

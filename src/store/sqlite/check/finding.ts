@@ -1,5 +1,12 @@
-/** The findings of a check of the data: what is wrong, and what to do about it. */
+/**
+ * The result of a check: what is wrong, and what to do about it. Checks are generators, so each
+ * finding is reported when it is found, and a check ends early when there are too many.
+ */
+import {
+  formatProductId, formatSellerId, type ProductId, type SellerId,
+} from '../../../domain/id.ts';
 import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
+import { readId, type Row } from '../engine/row.ts';
 
 export interface Finding {
   /** A fault is damage or a danger; a warning is worth a look; a note is only information. */
@@ -10,7 +17,10 @@ export interface Finding {
   readonly advice: string;
 }
 
-/** One check: its findings are looked for while they are read, in the order in which they come. */
+/** The findings of one kind, in the order in which they are found. */
+export type Findings = Generator<Finding, void, void>;
+
+/** One check; it runs while its findings are read. */
 export interface Check {
   readonly name: string;
   /** What is checked, for people to read. */
@@ -18,7 +28,7 @@ export interface Check {
   readonly findings: Iterable<Finding>;
 }
 
-/** For what cannot be put right in place. */
+/** The advice for damage that cannot be repaired in place. */
 export const RESTORE = 'Stop the server, keep a copy of the whole data folder, and restore the '
   + 'newest backup that doctor finds clean.';
 
@@ -34,10 +44,12 @@ export function note(what: string, advice: string): Finding {
   return { level: 'note', what, advice };
 }
 
-/** Not more than are of use; and what cannot be read is a finding, too. */
-export function* limitFindings(
-  find: () => Iterable<Finding>,
-): Generator<Finding, void, void> {
+/** A check that stops after `DOCTOR_FINDINGS_LIMIT` findings and reports unreadable data as one. */
+export function makeCheck(name: string, subject: string, find: () => Iterable<Finding>): Check {
+  return { name, subject, findings: limitFindings(find) };
+}
+
+function* limitFindings(find: () => Iterable<Finding>): Findings {
   let count = 0;
   try {
     for (const finding of find()) {
@@ -54,13 +66,24 @@ export function* limitFindings(
   }
 }
 
-/** What stands for all that could not be looked for. */
+/** The finding that replaces everything a check could not read. */
 export function unreadable(error: Error): Finding {
   return fault(`It cannot be read: ${error.message}.`, RESTORE);
 }
 
-/** SQLite or the system refuses it; or a column holds what its table does not allow. */
+/** Whether SQLite or the system failed, or a column holds what its table does not allow. */
 export function isUnreadable(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError
     || (error instanceof Error && ('errcode' in error || 'syscall' in error));
+}
+
+/** The seller of a row with `seller_id`. */
+export function nameSeller(row: Row): string {
+  return `seller ${formatSellerId(readId<SellerId>(row, 'seller_id'))}`;
+}
+
+/** The product of a row with `seller_id` and `product_id`. */
+export function nameProduct(row: Row): string {
+  const sellerId = readId<SellerId>(row, 'seller_id');
+  return `product ${formatProductId(sellerId, readId<ProductId>(row, 'product_id'))}`;
 }

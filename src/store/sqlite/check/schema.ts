@@ -1,64 +1,89 @@
 /**
- * Whether the tables, indexes and triggers are exactly those that the migrations make: what an
- * empty database of the same version has is the measure.
+ * Checks of the database itself: its version, its pages, its references, and whether its tables,
+ * indexes and triggers are exactly those that the migrations make in an empty database.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
 import { describeVersion, migrate } from '../engine/database-file.ts';
 import { openTemporary } from '../engine/connection.ts';
-import { readOptional, readText } from '../engine/row.ts';
-import { fault, type Finding, isUnreadable, RESTORE, warning } from './finding.ts';
+import { readInteger, readOptional, readText } from '../engine/row.ts';
+import { fault, type Findings, isUnreadable, RESTORE, warning } from './finding.ts';
 
 /** Whether it is a database of this server, and whether this version can work with it. */
-export function* checkVersion(db: DatabaseSync): Generator<Finding, void, void> {
+export function* checkVersion(db: DatabaseSync): Findings {
   const { isOurs, version, newest } = describeVersion(db);
   if (!isOurs) {
-    const hint = 'Look for the right file: this one belongs to something else.';
-    yield fault('It is not a database of this server.', hint);
+    yield fault('It is not a database of this server.', 'Find the right file.');
   } else if (version > newest) {
-    const hint = 'Run that version of the server, or a newer one, and its doctor.';
-    yield fault(`It was written by a newer version: its schema is ${version}, and this one knows `
-      + `${newest}.`, hint);
+    yield fault(`It was written by a newer version: its schema is ${version}, and this version `
+      + `supports up to ${newest}.`, 'Run doctor of that version or a newer one.');
   } else if (version < newest) {
-    yield warning(`Its schema is ${version}, and this version works with ${newest}: only what `
-      + 'SQLite can tell was checked.', 'The next start of the server brings it up to date.');
-  }
-}
-
-export function* checkSchema(db: DatabaseSync): Generator<Finding, void, void> {
-  const { isOurs, version, newest } = describeVersion(db);
-  if (!isOurs || version > newest) return; // nobody here knows what it should have
-  const measure = openTemporary();
-  try {
-    migrate(measure, { to: version });
-    const expected = readSchema(measure);
-    for (const [name, sql] of readSchema(db)) {
-      const should = expected.get(name);
-      expected.delete(name);
-      if (should === sql) continue;
-      const what = should === undefined ? 'does not belong here' : 'is not as it should be';
-      yield fault(`The ${name} ${what}.`, RESTORE);
-    }
-    for (const name of expected.keys()) yield fault(`The ${name} is missing.`, RESTORE);
-  } finally {
-    measure.close();
+    yield warning(`Its schema is ${version}, and this version works with ${newest}: only its `
+      + 'structure was checked.', 'The server upgrades it when it starts.');
   }
 }
 
 /**
- * Whether all tables are there. What is no table may be a view in its place, which somebody else
- * has made, and which may never end: nothing is to be read from it.
+ * SQLite's own check: https://www.sqlite.org/pragma.html#pragma_integrity_check
+ * It skips CHECK constraints on a read-only connection; the other checks read those columns.
  */
-export function hasTables(db: DatabaseSync): boolean {
-  const measure = openTemporary();
+export function* checkIntegrity(db: DatabaseSync): Findings {
+  const rows = db.prepare(`PRAGMA integrity_check(${DOCTOR_FINDINGS_LIMIT + 1})`).iterate();
+  for (const row of rows) {
+    const text = readText(row, 'integrity_check');
+    if (text !== 'ok') yield fault(`SQLite finds damage: ${text.replace(/\s+/g, ' ')}.`, RESTORE);
+  }
+}
+
+/** Rows that reference a seller, an account or a webhook that does not exist. */
+export function* checkReferences(db: DatabaseSync): Findings {
+  const rows = db.prepare(`
+    SELECT "table" AS child, parent, count(*) AS rows FROM pragma_foreign_key_check
+    GROUP BY 1, 2 ORDER BY 1, 2`).iterate();
+  for (const row of rows) {
+    const [child, parent] = [readText(row, 'child'), readText(row, 'parent')];
+    const what = `Rows of ${child} reference a ${parent} that does not exist:`;
+    yield fault(`${what} ${readInteger(row, 'rows')}.`, RESTORE);
+  }
+}
+
+export function* checkSchema(db: DatabaseSync): Findings {
+  const { isOurs, version, newest } = describeVersion(db);
+  if (!isOurs || version > newest) return; // the expected schema is unknown
+  const expected = readExpected(version, readSchema);
+  for (const [name, sql] of readSchema(db)) {
+    const expectedSql = expected.get(name);
+    expected.delete(name);
+    if (expectedSql === undefined) yield fault(`The ${name} does not belong here.`, RESTORE);
+    else if (expectedSql !== sql) yield fault(`The ${name} is not as it should be.`, RESTORE);
+  }
+  for (const name of expected.keys()) yield fault(`The ${name} is missing.`, RESTORE);
+}
+
+/**
+ * Whether it has every table of this version, so that its rows can be checked. A view in the place
+ * of a table is somebody else's and may never end: nothing may be read from it.
+ */
+export function hasCurrentTables(db: DatabaseSync): boolean {
   try {
-    migrate(measure, { to: describeVersion(db).version });
+    const { isOurs, version, newest } = describeVersion(db);
+    if (!isOurs || version !== newest) return false;
     const found = listTables(db);
-    return listTables(measure).every((name) => found.includes(name));
+    return readExpected(version, listTables).every((name) => found.includes(name));
   } catch (error) {
     if (isUnreadable(error)) return false;
     throw error;
+  }
+}
+
+/** Reads something of an empty database of a version. */
+function readExpected<Value>(version: number, read: (db: DatabaseSync) => Value): Value {
+  const db = openTemporary();
+  try {
+    migrate(db, { to: version });
+    return read(db);
   } finally {
-    measure.close();
+    db.close();
   }
 }
 
@@ -67,7 +92,7 @@ function listTables(db: DatabaseSync): string[] {
     .map((row) => readText(row, 'name'));
 }
 
-/** The SQL of each table, index, trigger and view, by what it is; empty for those SQLite makes. */
+/** The SQL of each table, index, trigger and view by type and name; empty for SQLite's own. */
 function readSchema(db: DatabaseSync): Map<string, string> {
   const rows = db.prepare(`
     SELECT type || ' ' || name AS name, sql FROM sqlite_schema ORDER BY type, name`).all();

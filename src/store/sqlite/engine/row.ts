@@ -10,6 +10,12 @@ export function readInteger(row: Row, column: string): number {
   return value;
 }
 
+/** An id, or another branded number: `readId<SellerId>(row, 'seller_id')`. */
+export function readId<Id extends number>(row: Row, column: string): Id {
+  // The cast: a column of ids holds only what the domain has branded before it was written.
+  return readInteger(row, column) as Id;
+}
+
 export function readText(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw new TypeError(`Column ${column} is not a text.`);

@@ -75,9 +75,9 @@ const attacks: readonly [what: string, attack: (folder: string) => void, says: R
   ['an event that was added with its hash',
     (folder) => rewrite(folder, `INSERT INTO audit_event
       SELECT 5, seller_id, at, type, address, subject, hash FROM audit_event WHERE n = 4`),
-    /was authenticated up to event 4, and ends at 5/],
+    /is authenticated up to event 4, but ends at 5/],
   ['the last event removed', (folder) => damage(folder, 'DELETE FROM audit_event WHERE n = 4'),
-    /ends at event 3, and had 4/],
+    /ends at event 3, but had 4/],
   ['the last event removed, and the segment cut', (folder) =>
     damage(folder, 'DELETE FROM audit_event WHERE n = 4; UPDATE audit_segment SET last = 3'),
   /does not match its authentication code/],
@@ -119,7 +119,7 @@ test('names a segment that was removed after a mismatch was found', async (t) =>
   rewrite(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 2");
   await note(folder, 'five');
   assert.match(findAuditFindings(folder).join('\n'),
-    /^audit-chain fault: Before event 5 was added, the audit log did not match/m);
+    /^audit-chain fault: .* already did not match its authentication code when event 5/m);
   damage(folder, 'DELETE FROM audit_segment WHERE id = 1');
   assert.match(findAuditFindings(folder).join('\n'), /Segment 1 of the audit log is missing/);
 });
@@ -130,14 +130,14 @@ test('never reuses the number of a removed event', async (t) => {
   await note(folder, 'five');
   assert.deepEqual(readRows(folder, 'SELECT n FROM audit_event ORDER BY n').map(({ n }) => n),
     [1, 2, 5]);
-  assert.match(findAuditFindings(folder).join('\n'), /Of the audit log 3 to 4 are missing/);
+  assert.match(findAuditFindings(folder).join('\n'), /Audit events 3 to 4 are missing/);
 });
 
 test('reports a lost key as such, and continues with a new one', async (t) => {
   const folder = await prepare(t);
   rmSync(join(folder, 'server.key'));
   const lost = 'audit-chain fault: The audit log from event 1 on cannot be authenticated: '
-    + 'server.key is missing, or another one.';
+    + 'server.key is missing, or belongs to another database.';
   assert.deepEqual(findAuditFindings(folder), [lost]);
   writeFileSync(join(folder, 'server.key'), randomBytes(32), { mode: 0o600 });
   assert.deepEqual(findAuditFindings(folder), [lost]);

@@ -46,13 +46,13 @@ const states: readonly [what: string, spoil: (folder: string) => void, says: Reg
   ['a file in the place of a folder', (folder) => writeFileSync(join(folder, 'uploads'), ''),
     /^files fault: .*uploads is not a folder\.$/],
   ['a key that is too short', (folder) => truncateSync(join(folder, 'server.key'), 31),
-    /^files fault: .*server\.key is no key: it has 31 bytes, not 32\.$/],
+    /^files fault: .*server\.key is not a key: it has 31 bytes, not 32\.$/],
   ['a key that is gone', (folder) => rmSync(join(folder, 'server.key')),
-    /^secrets fault: .* of 1 secrets of webhooks it does not open 1\.$/],
+    /^secrets fault: .* cannot decrypt 1 of 1 webhook secrets\.$/],
   ['another key', (folder) => writeFileSync(join(folder, 'server.key'), Buffer.alloc(32)),
-    /^secrets fault: .* of 1 secrets of one-time codes it does not open 1\.$/],
+    /^secrets fault: .* cannot decrypt 1 of 1 one-time password secrets\.$/],
   ['a file of somebody else', (folder) => writeFileSync(join(folder, 'notes.txt'), ''),
-    /^files warning: .*notes\.txt is not of this server\.$/],
+    /^files warning: .*notes\.txt is not a file of this server\.$/],
   ['a database that was never finished', (folder) =>
     leaveOver(join(folder, 'catalogue.db.4711.new-wal')),
   /^files warning: .*catalogue\.db\.4711\.new-wal was left over when a process ended\.$/],
@@ -64,17 +64,17 @@ const states: readonly [what: string, spoil: (folder: string) => void, says: Reg
     writeFileSync(join(folder, 'search.db-wal'), '', { mode: 0o600 });
     truncateSync(join(folder, 'search.db-wal'), 300 * 2 ** 20); // of holes
   }, /^files warning: .*search\.db-wal has grown to 300 MiB\.$/],
-  ['a file of searches that is damaged', (folder) =>
+  ['a search database that is damaged', (folder) =>
     writeFileSync(join(folder, 'search.db'), 'x'.repeat(9_000)),
-  /^search warning: The file of searches cannot be read: /],
-  ['a file of searches that misses products', (folder) => {
+  /^search warning: The search database cannot be read: /],
+  ['a search database that misses products', (folder) => {
     const db = new DatabaseSync(join(folder, 'search.db'));
     db.exec('UPDATE seller SET products = products - 1');
     db.close();
   }, /^search warning: Searches of seller sel_\w+ miss some products\.$/],
 ];
 
-/** What a process leaves that is killed while it builds the file of searches. */
+/** What a process leaves that is killed while it builds the search database. */
 const halfMade: readonly [what: string, spoil: (file: string) => void][] = [
   ['has nothing yet', (file) => writeFileSync(file, '', { mode: 0o600 })],
   ['has no table yet', (file) => change(file, 'PRAGMA journal_mode = WAL')],
@@ -100,7 +100,7 @@ for (const [what, spoil] of halfMade) {
     spoil(file);
     for (const end of ['', '-journal']) if (existsSync(file + end)) chmodSync(file + end, 0o600);
     assert.deepEqual(listFindings(folder), [
-      'search warning: The file of searches is incomplete, or of another version of the server.',
+      'search warning: The search database is incomplete, or of another version of the server.',
     ]);
     const store = await openSqliteStore({ folder });
     try {
