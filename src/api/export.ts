@@ -1,7 +1,7 @@
 /** Sends a whole collection as CSV or NDJSON, page by page. */
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { Reply } from '../http/response/reply.ts';
-import { formatCsvHeader } from '../transfer/csv-writer.ts';
+import { formatCsvHeader } from '../transfer/csv-cells.ts';
 import { CSV_TYPE } from './media-types.ts';
 import type { OpenStream } from './streams.ts';
 

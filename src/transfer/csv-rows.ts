@@ -1,9 +1,8 @@
 /**
- * The rows of a CSV file. Texts of our own and of unknown files are taken exactly as they are, but
- * for the apostrophe that makes a formula inert; those of a shop's export are trimmed, as shops do.
- * A blank cell, or a missing column, leaves its member out: a product that exists keeps its value.
- * A new one gets the client's defaults; the category of a shop's product has a default of ours,
- * since many shops leave it blank.
+ * The rows of a CSV file. Texts are taken exactly as they are, except for the apostrophe that
+ * escapes a formula; in the export of a shop they are trimmed. A blank cell, or a missing column,
+ * leaves its member out: an existing product keeps its value, and a new one gets the client's
+ * default. The category of a shop's product has a default here, since shops often leave it blank.
  */
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
@@ -13,42 +12,35 @@ import {
   type ColumnMap, type Columns, DEFAULTABLE, type Defaultable, type Defaults, findColumns,
   type Member,
 } from './columns.ts';
+import { type DecimalMarks, parseDecimal, unescapeFormula } from './csv-cells.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
-import { type DecimalMarks, parseDecimal } from './decimal.ts';
 import {
   findCurrencyIssue, sliceRows, type ImportRow, type LeftOut, missingMember, parseContent,
   type RowContent, type RowReader,
 } from './import-row.ts';
-import { unescapeFormula } from './inert-text.ts';
-import { ParentCategories } from './parent-categories.ts';
+import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
-/** The kind of a row that variations name as their parent. */
-const PARENT = 'variable';
-/** Products of shops that are sold only as one of their variants. */
-const CONTAINERS: ReadonlySet<string> = new Set([PARENT, 'grouped', 'configurable']);
-
-/** How the cells of a file are to be read. */
+/** How to read the cells of a file. */
 export interface CsvSettings {
   readonly map: ColumnMap;
   readonly defaults: Defaults;
-  /** Whether rows may leave members out, since they may name products that exist. */
+  /** Whether rows may leave members out, since they may change existing products. */
   readonly isPartial: boolean;
 }
 
-/** The value that new products get, or what is wrong with it. */
-type StandIn = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
+/** The value that new products get, or the errors in it. */
+type ParsedDefault = { readonly patch: ProductPatch } | { readonly issues: readonly Issue[] };
 
+/** Reads the products of one CSV file. */
 export class CsvRows implements RowReader {
   readonly #currency: Currency;
   readonly #settings: CsvSettings;
-  readonly #standIns = new Map<Defaultable, StandIn>();
+  readonly #defaults = new Map<Defaultable, ParsedDefault>();
   readonly #reader = new CsvReader();
   #columns: Columns | undefined;
   #marks: DecimalMarks = 'point';
-  /** What rows after the first of a group inherit. */
-  #group = { key: '', name: '', category: '' };
-  readonly #parents = new ParentCategories();
+  readonly #inheritance = new Inheritance();
 
   constructor(currency: Currency, settings: CsvSettings) {
     this.#currency = currency;
@@ -81,16 +73,16 @@ export class CsvRows implements RowReader {
     for (const member of DEFAULTABLE) {
       const text = defaults.get(member)
         ?? (member === 'category' && columns.isShop ? NO_CATEGORY : undefined);
-      if (text !== undefined) this.#standIns.set(member, this.#parseDefault(member, text));
+      if (text !== undefined) this.#defaults.set(member, this.#parseDefault(member, text));
     }
     return columns;
   }
 
   /** A default is read like a cell. */
-  #parseDefault(member: Defaultable, text: string): StandIn {
+  #parseDefault(member: Defaultable, text: string): ParsedDefault {
     const members: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    this.#take(members, issues, member, unescapeFormula(text));
+    this.#parseMember(members, issues, member, unescapeFormula(text));
     try {
       return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
     } catch (error) {
@@ -112,7 +104,7 @@ export class CsvRows implements RowReader {
   }
 
   #parseContent(cells: readonly string[], columns: Columns, sku: string): RowContent {
-    const { name, category } = this.#inherit(cells, columns, {
+    const { name, category } = this.#inheritance.apply(cells, columns, {
       sku,
       name: pickText(cells, columns, 'name'),
       category: firstCategory(pickText(cells, columns, 'category'), columns),
@@ -127,7 +119,7 @@ export class CsvRows implements RowReader {
     const absent: Defaultable[] = [];
     const read = (member: Defaultable, cell: string): void => {
       if (isBlank(cell)) absent.push(member);
-      else this.#take(members, issues, member, cell);
+      else this.#parseMember(members, issues, member, cell);
     };
     read('name', name);
     read('category', category);
@@ -145,8 +137,8 @@ export class CsvRows implements RowReader {
     return parseContent(members, issues, this.#currency, leftOut);
   }
 
-  /** Reads the text of a member. */
-  #take(
+  /** Parses the text of a member. */
+  #parseMember(
     members: Record<string, unknown>, issues: Issue[], member: Defaultable, text: string,
   ): void {
     let parsed: ParseResult<unknown> = { value: text };
@@ -156,39 +148,18 @@ export class CsvRows implements RowReader {
     else issues.push({ pointer: `/${member}`, ...parsed.error });
   }
 
-  /** What new products get for the members that a row leaves out. */
+  /** The values that new products get for the members that a row leaves out. */
   #fill(absent: readonly Defaultable[], { places }: Columns): LeftOut {
     const missing: Issue[] = [];
     let defaults: ProductPatch = {};
     for (const member of absent) {
-      const standIn = this.#standIns.get(member);
-      if (!standIn) {
+      const value = this.#defaults.get(member);
+      if (!value) {
         missing.push(missingMember(member, places[member].length > 0 ? 'blank' : 'required'));
-      } else if ('issues' in standIn) missing.push(...standIn.issues);
-      else defaults = { ...defaults, ...standIn.patch };
+      } else if ('issues' in value) missing.push(...value.issues);
+      else defaults = { ...defaults, ...value.patch };
     }
     return { defaults, missing };
-  }
-
-  #inherit(
-    cells: readonly string[], columns: Columns,
-    own: { sku: string; name: string; category: string },
-  ): { name: string; category: string } {
-    let { name, category } = own;
-    if (columns.group !== undefined) {
-      const key = cells[columns.group] ?? '';
-      if (key !== '' && key === this.#group.key) {
-        name ||= this.#group.name;
-        category ||= this.#group.category;
-      }
-      this.#group = { key, name, category };
-    }
-    if (columns.parent !== undefined) {
-      const id = columns.id === undefined ? '' : (cells[columns.id] ?? '').trim();
-      if (kindOf(cells, columns) === PARENT) this.#parents.add(own.sku, id, category);
-      else category ||= this.#parents.find(unescapeFormula(cells[columns.parent] ?? '').trim());
-    }
-    return { name, category };
   }
 }
 
@@ -204,25 +175,6 @@ function pick(cells: readonly string[], { places }: Columns, member: Member): st
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
   const text = unescapeFormula(pick(cells, columns, member));
   return columns.isShop ? text.trim() : text;
-}
-
-/** The first category of a list, whose own commas have backslashes before them. */
-function firstCategory(categories: string, { hasCategoryLists }: Columns): string {
-  if (!hasCategoryLists) return categories;
-  const [category = ''] = /^(?:\\,|[^,])*/.exec(categories) ?? [];
-  return category.replaceAll('\\,', ',').trim();
-}
-
-function isNoProduct(cells: readonly string[], columns: Columns): boolean {
-  const { storeView } = columns;
-  const isTranslation = storeView !== undefined && !isBlank(cells[storeView] ?? '');
-  return isTranslation || CONTAINERS.has(kindOf(cells, columns));
-}
-
-/** The first word of what a shop says of the kind of a product: `simple, virtual`. */
-function kindOf(cells: readonly string[], { kind }: Columns): string {
-  const [type = ''] = kind === undefined ? [] : (cells[kind] ?? '').toLowerCase().split(',');
-  return type.trim();
 }
 
 function isBlank(cell: string): boolean {

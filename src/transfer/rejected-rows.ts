@@ -9,7 +9,7 @@ import { AppError } from '../domain/error.ts';
 import { findGroupColumn } from './columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { RowError } from './import-advice.ts';
-import { readLines } from './lines.ts';
+import { readLines } from './ndjson.ts';
 
 /** A file of products that can be read more than once. */
 interface RowSource {

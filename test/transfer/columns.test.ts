@@ -20,7 +20,7 @@ test('finds the members of our own files in any order, case and outer white spac
   assert.deepEqual(ignored, []);
 });
 
-test('names the columns that it ignores, but for those of our own export', () => {
+test('names the ignored columns, except those of our own export', () => {
   const header = ['id', ...OWN, 'Colour', 'position', '', ' ', 'created_at', 'updated_at', 'Size'];
   assert.deepEqual(findColumns(header, NO_MAP).ignored, ['Colour', 'Size']);
 });
@@ -57,13 +57,13 @@ test('accepts unnamed columns, and ignored columns whose names differ in case al
   assert.deepEqual(findColumns(replaced, parseColumnMap('name:Title')).places.name, [0]);
 });
 
-test('does not repeat the name of a duplicate column at any length', () => {
+test('shortens the name of a duplicate column in the error message', () => {
   const name = 'x'.repeat(10_000);
   const { publicDetail } = catchRefusal(() => findColumns([...OWN, name, name], NO_MAP));
   assert.ok(publicDetail.length < 300);
 });
 
-test('lists what a file has where members are missing, and how to name them', () => {
+test('lists the columns of a file that lacks members, and says how to map them', () => {
   const error = catchRefusal(() => findColumns(['Artikel', 'Preis', 'sku', 'name'], NO_MAP));
   assert.equal(error.code, 'invalid_data');
   assert.equal(error.publicDetail, 'The file has no column for category, price, stock. '
@@ -74,7 +74,7 @@ test('lists what a file has where members are missing, and how to name them', ()
   }]);
 });
 
-test('needs the SKU and one more member where rows may be partial', () => {
+test('needs the SKU and one more member if rows may be partial', () => {
   for (const header of [['sku', 'stock'], ['name', 'SKU']]) {
     assert.deepEqual(findColumns(header, NO_MAP, new Map(), true).ignored, []);
   }
@@ -87,7 +87,7 @@ test('needs the SKU and one more member where rows may be partial', () => {
   assert.deepEqual(findColumns(['sku'], NO_MAP, defaults, true).places.sku, [0]);
 });
 
-test('does not repeat a header of any length', () => {
+test('shortens a long header in error messages', () => {
   const header = Array.from({ length: 1_000 }, () => 'x'.repeat(200));
   assert.ok(catchRefusal(() => findColumns(header, NO_MAP)).publicDetail.length < 12_000);
 });
@@ -105,7 +105,7 @@ test('reads members from the columns that a map names', () => {
   assert.deepEqual(ignored, ['name']);
 });
 
-test('names a column that a map has replaced among the ignored ones', () => {
+test('counts a column that a map replaces as ignored', () => {
   const header = ['Handle', 'Title', 'SEO Title', 'Type', 'Variant SKU', 'Variant Price',
     'Variant Inventory Qty'];
   const { places, ignored } = findColumns(header, parseColumnMap('name:SEO Title'));
@@ -113,7 +113,7 @@ test('names a column that a map has replaced among the ignored ones', () => {
   assert.deepEqual(ignored, ['Title']);
 });
 
-test('refuses a map that is none, or that names a member twice', () => {
+test('rejects a malformed map, and one that names a member twice', () => {
   for (const text of ['', 'name', 'name:', 'name: ', ':Title', 'title:Title', 'name:A,name:B',
     'name:A,id:B', 'Name:Title']) {
     const { code, issues } = catchRefusal(() => parseColumnMap(text));
@@ -123,7 +123,7 @@ test('refuses a map that is none, or that names a member twice', () => {
   }
 });
 
-test('refuses a map to a column that the file has not, and lists those that it has', () => {
+test('rejects a map to a missing column, and lists the existing ones', () => {
   const { code, issues: [issue] } =
     catchRefusal(() => findColumns(OWN, parseColumnMap('name:Title')));
   assert.equal(code, 'invalid_query');
@@ -131,7 +131,7 @@ test('refuses a map to a column that the file has not, and lists those that it h
   assert.match(issue?.detail ?? '', /no column "Title".*name, category, sku, price, stock/);
 });
 
-test('does without the columns that have defaults, but not without others', () => {
+test('accepts missing columns that have defaults, but no others', () => {
   const defaults = parseDefaults('stock:0,category:Misc, etc');
   assert.deepEqual([...defaults], [['stock', '0'], ['category', 'Misc, etc']]);
   const { places } = findColumns(['name', 'sku', 'price'], NO_MAP, defaults);
@@ -140,7 +140,7 @@ test('does without the columns that have defaults, but not without others', () =
   assert.match(publicDetail, /no column for sku\. Its columns: name, price\.$/);
 });
 
-test('refuses defaults that are none, that are twice there, or that no row can share', () => {
+test('rejects defaults that are malformed, duplicate or cannot be shared by rows', () => {
   for (const text of ['', 'stock', 'stock:', 'stock: ', 'stock:1,stock:2', 'sku:A', 'currency:EUR',
     'colour:red']) {
     const { code, issues } = catchRefusal(() => parseDefaults(text));

@@ -13,7 +13,7 @@ import { chunksOf, readRecords } from './read.ts';
 const cellsOf = async (content: string, sizeBytes?: number): Promise<(readonly string[])[]> =>
   (await readRecords(content, sizeBytes)).map(({ cells }) => cells);
 
-test('reads records that end in CRLF, LF or CR, the last one also without', async () => {
+test('reads records that end in CRLF, LF, CR or at the end of the file', async () => {
   for (const end of ['\r\n', '\n', '\r']) {
     const expected = [['a', 'b'], ['1', '2'], ['3', '']];
     assert.deepEqual(await cellsOf(['a,b', '1,2', '3,'].join(end)), expected);
@@ -21,14 +21,14 @@ test('reads records that end in CRLF, LF or CR, the last one also without', asyn
   }
 });
 
-test('takes quotes off, undoubles those inside, and keeps what they hold together', async () => {
+test('unquotes cells, including delimiters and line breaks in them', async () => {
   const text = 'name,text\r\n"a, b","say ""hi"""\r\n"","two\r\nlines"\r\n"""",x';
   assert.deepEqual(await cellsOf(text), [
     ['name', 'text'], ['a, b', 'say "hi"'], ['', 'two\r\nlines'], ['"', 'x'],
   ]);
 });
 
-test('leaves quotes that do not open a cell as they are', async () => {
+test('keeps quotes that do not open a cell', async () => {
   assert.deepEqual(await cellsOf('name,size\nPipe,5" wide\n a "b" ,x'), [
     ['name', 'size'], ['Pipe', '5" wide'], [' a "b" ', 'x'],
   ]);
@@ -42,7 +42,7 @@ test('counts lines as an editor does, line breaks in quotes and blank lines too'
   }
 });
 
-test('gives the text of a record as it was sent', async () => {
+test('returns the text of a record as it was sent', async () => {
   const text = 'a;b\r\n"x ""y""\nz";2\r\n3;4\r\n';
   const records = await readRecords(text);
   assert.deepEqual(records.map((record) => record.text), ['a;b', '"x ""y""\nz";2', '3;4']);
@@ -59,7 +59,7 @@ test('finds the delimiter in the header, outside quotes', async () => {
   }
 });
 
-test('finds the delimiter of a header that comes after many blank lines', async () => {
+test('finds the delimiter of a header after many blank lines', async () => {
   const blank = '\n'.repeat(IMPORT_BLANK_LINES_LIMIT);
   assert.deepEqual(await cellsOf(`${blank}a;b\n1;2`), [['a', 'b'], ['1', '2']]);
 });
@@ -69,11 +69,11 @@ test('drops a byte order mark', async () => {
   assert.deepEqual(await cellsOf('\uFEFF"a",b\n1,2', 1), [['a', 'b'], ['1', '2']]);
 });
 
-test('reads nothing of an empty file', async () => {
+test('reads no records from an empty file', async () => {
   for (const text of ['', '\n', '\r\n\r\n', '\uFEFF']) assert.deepEqual(await cellsOf(text), []);
 });
 
-test('reads the same wherever the chunks are cut', async () => {
+test('reads the same records wherever the chunks are cut', async () => {
   const text = '\uFEFFname;text\r\n"é 🥄 ""x""";"a\r\nb"\r\n\r\n漢字;\r\n"";"""\n"""\rz;5"\n';
   const whole = await readRecords(text);
   assert.equal(whole.length, 5);
@@ -82,7 +82,7 @@ test('reads the same wherever the chunks are cut', async () => {
   }
 });
 
-test('reads back whatever a plain writer writes', async () => {
+test('reads back what a plain writer writes', async () => {
   for (let run = 0; run < 300; run += 1) {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
     const random = makeRandom(seed);
@@ -93,14 +93,14 @@ test('reads back whatever a plain writer writes', async () => {
   }
 });
 
-test('reads records that are longer than what is looked through at once', async () => {
+test('reads records that are longer than one scan', async () => {
   const long = 'x\n"'.repeat(30_000);
   const rows = [['a', 'b'], [long, '1'], ['2', long], ['3', '4']];
   const text = rows.map((row) => row.map(quote).join(',')).join('\n');
   for (const size of [1_000, 64 * 1024]) assert.deepEqual(await cellsOf(text, size), rows);
 });
 
-test('refuses a quote that is never closed, and says where it opens', async () => {
+test('rejects a quote that is never closed, and says where it opens', async () => {
   const expected = {
     code: 'invalid_data', message: /line 4 is never closed\. .* what was imported is left as it is/,
   };
@@ -119,14 +119,14 @@ test('refuses a quote that is never closed, and says where it opens', async () =
   assert.ok(readBytes < 2 * IMPORT_RECORD_LIMIT_BYTES, `${readBytes} bytes were read`);
 });
 
-test('refuses what follows a closing quote', async () => {
+test('rejects text after a closing quote', async () => {
   await assert.rejects(readRecords('a,b\n1,2\n"x" y,2\n'), {
     code: 'invalid_data', message: /line 3 something follows a closing quote/,
   });
   await assert.rejects(readRecords('a,b\n1,"x\n\n"y\n'), { message: /On line 4 / });
 });
 
-test('refuses a record beyond the limit of bytes, and takes one at the limit', async () => {
+test('rejects a record above the size limit, and accepts one at the limit', async () => {
   const record = (bytes: number): string => `${'é'.repeat((bytes - 2) / 2)},1`;
   const most = record(IMPORT_RECORD_LIMIT_BYTES);
   assert.equal((await cellsOf(`a,b\n${most}\n1,2`)).length, 3);
@@ -137,7 +137,7 @@ test('refuses a record beyond the limit of bytes, and takes one at the limit', a
   }
 });
 
-test('refuses more columns than the limit', async () => {
+test('rejects more columns than the limit', async () => {
   const columns = (count: number): string => `${'x,'.repeat(count - 1)}"y"\n`;
   assert.equal((await cellsOf(columns(IMPORT_COLUMNS_LIMIT)))[0]?.length, IMPORT_COLUMNS_LIMIT);
   await assert.rejects(readRecords(columns(IMPORT_COLUMNS_LIMIT + 1)), {
@@ -145,7 +145,7 @@ test('refuses more columns than the limit', async () => {
   });
 });
 
-test('refuses what is not UTF-8, and says what to save it as', async () => {
+test('rejects a file that is not UTF-8, and says how to save it', async () => {
   const utf16 = Buffer.from('\uFEFFname,sku\r\n', 'utf16le');
   for (const bytes of [utf16, utf16.swap16(), Buffer.from('Küche', 'latin1')]) {
     await assert.rejects(readRecords(bytes), { code: 'invalid_data', message: /"CSV UTF-8"/ });
@@ -154,7 +154,7 @@ test('refuses what is not UTF-8, and says what to save it as', async () => {
   await assert.rejects(readRecords(cut), { message: /not UTF-8/ });
 });
 
-test('names the line of what is not UTF-8, and reads all records before it', async () => {
+test('names the line that is not UTF-8, and reads all records before it', async () => {
   for (const end of ['\r\n', '\n', '\r']) {
     const good = ['a,b', '"1', '2",é', '3,4', ''].join(end);
     const bytes = Buffer.concat([Buffer.from(`${good}"é`), Buffer.from([0xe9, 0x2c]),
@@ -171,7 +171,7 @@ test('names the line of what is not UTF-8, and reads all records before it', asy
   }
 });
 
-test('tells a file that is gzip from one in another encoding', async () => {
+test('recognises a gzip file by its first byte', async () => {
   const gzip = gzipSync('a,b\n1,2\n');
   for (const size of [1, 2, 1_000]) {
     await assert.rejects(async () => {
@@ -180,7 +180,7 @@ test('tells a file that is gzip from one in another encoding', async () => {
   }
 });
 
-test('passes over a first line for Excel that names the delimiter', async () => {
+test('skips a first line that names the delimiter for Excel', async () => {
   for (const [line, delimiter] of [
     ['sep=;', ';'], ['\uFEFFSEP=,', ','], ['sep=\t', '\t'],
   ] as const) {

@@ -42,7 +42,7 @@ test('reads products from our own columns', async () => {
   ]);
 });
 
-test('names every fault of a row, and reads the other rows', async () => {
+test('names every error in a row, and reads the other rows', async () => {
   const text = `${HEADER},currency\n,K,M-1,1.999,x,EUR\nMug,K,M-2,-1,1.5,USD\nMug,K,,,,EUR\n`
     + 'Mug,K,M-3,1,1,\n';
   assert.deepEqual(await summariseCsv(text), [
@@ -68,25 +68,25 @@ test('rejects numbers that a double cannot hold, also in defaults', async () => 
   assert.deepEqual(filled, [[2, 'C', ['/stock precision']]]);
 });
 
-test('fails a row with more cells than the header has, unless they are blank', async () => {
+test('rejects a row with more cells than the header, unless they are blank', async () => {
   assert.deepEqual(await summariseCsv(`${HEADER}\nA,B,C,1,2,,\nMug, blue,K,M-1,1,2\n`), [
     [2, 'C', 'A', 'B', 100, 2],
     [3, 'K', ['/price format', ' format']],
   ]);
 });
 
-test('takes cells that a row does not have for blank ones', async () => {
+test('reads missing cells as blank', async () => {
   assert.deepEqual(await summariseCsv(`${HEADER}\nA,B,C,1\n`), [[2, 'C', ['/stock blank']]]);
 });
 
-test('skips rows in which everything is blank', async () => {
+test('skips rows in which every cell is blank', async () => {
   assert.deepEqual(await summariseCsv(`${HEADER}\n,,,,\n  \nA,,,,\n`), [
     [2, null, 'skipped'], [3, null, 'skipped'],
     [4, null, ['/sku blank']],
   ]);
 });
 
-test('takes decimal commas where cells are separated by semicolons or tabs', async () => {
+test('accepts decimal commas if cells are separated by semicolons or tabs', async () => {
   for (const delimiter of [';', '\t']) {
     const text = `${HEADER}\nMug,K,M-1,19:99,7\nMug,K,M-2,1:000,1.000\nMug,K,M-3,2.5,1`;
     assert.deepEqual(await summariseCsv(text.replaceAll(',', delimiter).replaceAll(':', ',')), [
@@ -97,7 +97,7 @@ test('takes decimal commas where cells are separated by semicolons or tabs', asy
   }
 });
 
-test('refuses a file without rows or a header', async () => {
+test('rejects a file without rows or a header', async () => {
   assert.deepEqual(await readCsv(`${HEADER}\n`), []);
   for (const text of ['', '\n\n', '\uFEFF']) {
     await assert.rejects(readCsv(text), { code: 'invalid_data', message: /file is empty/ });
@@ -105,7 +105,7 @@ test('refuses a file without rows or a header', async () => {
   await assert.rejects(readCsv('a,b\n1,2'), { code: 'invalid_data', message: /no column/ });
 });
 
-test('reads what Shopify exports', async () => {
+test('reads Shopify exports', async () => {
   assert.deepEqual(await summariseCsv(SHOPIFY), [
     [2, 'LS-S', 'Linen Shirt', 'Shirts', 5900, 12],
     [8, 'LS-M', 'Linen Shirt', 'Shirts', 5900, 0],
@@ -116,14 +116,14 @@ test('reads what Shopify exports', async () => {
   ]);
 });
 
-test('reads what Shopify exports under its new names', async () => {
+test('reads Shopify exports with the new column names', async () => {
   assert.deepEqual(await summariseCsv(SHOPIFY_NEW), [
     [2, 'WS-90', 'Walking Stick', 'Outdoor', 3490, 8],
     [4, 'WS-110', 'Walking Stick', 'Outdoor', 3690, 5],
   ]);
 });
 
-test('reads what WooCommerce exports', async () => {
+test('reads WooCommerce exports', async () => {
   assert.deepEqual(await summariseCsv(WOOCOMMERCE), [
     [2, 'TEA-100', 'Green Tea, loose', 'Food > Tea', 790, 140],
     [3, 'HOOD', 'skipped'],
@@ -134,7 +134,7 @@ test('reads what WooCommerce exports', async () => {
   ]);
 });
 
-test('reads what Magento exports', async () => {
+test('reads Magento exports', async () => {
   assert.deepEqual(await summariseCsv(MAGENTO), [
     [2, '24-MB01', 'Duffle Bag', 'Default Category/Gear', 3400, 100],
     [6, '24-MB01', 'skipped'],
@@ -143,7 +143,7 @@ test('reads what Magento exports', async () => {
   ]);
 });
 
-test('names the columns of a shop that it does not read', async () => {
+test('names the ignored columns of a shop export', async () => {
   const reader = new CsvRows(EUR, PLAIN);
   await readRows(reader, MAGENTO);
   assert.deepEqual(reader.ignoredColumns.slice(0, 3), [
@@ -151,7 +151,7 @@ test('names the columns of a shop that it does not read', async () => {
   ]);
 });
 
-test('takes the whole cell of a column that a map names', async () => {
+test('reads the whole cell of a mapped column', async () => {
   const [row] = await summariseCsv(WOOCOMMERCE, 'category:GTIN, UPC, EAN, or ISBN,stock:ID');
   assert.deepEqual(row, [2, 'TEA-100', 'Green Tea, loose', '4006381333931', 790, 11]);
 });
@@ -165,7 +165,7 @@ test('does not inherit from a product that is not the row before', async () => {
   ]);
 });
 
-test('fills blank cells and missing columns with defaults, which are read like cells', async () => {
+test('fills blank cells and missing columns with defaults, parsed like cells', async () => {
   const text = 'Name;SKU;Price;Stock\nMug;M-1;;\nPot;P-1;5;x\n ;N-1;6;7\n;;;\n';
   assert.deepEqual(await summariseCsv(text, '', "name:'=N,category:Misc,price:1,50,stock:3"), [
     [2, 'M-1', 'Mug', 'Misc', 150, 3],
@@ -177,7 +177,7 @@ test('fills blank cells and missing columns with defaults, which are read like c
     [2, 'M-1', ['/price blank', '/stock format']]);
 });
 
-test('leaves out what is blank or has no column, and keeps the defaults apart', async () => {
+test('leaves out members that are blank or have no column, and keeps defaults apart', async () => {
   const rows = await readCsv('sku,stock,name\nA,5,\nB,,Bowl\nC,x,\n', '', 'name:N,price:1');
   assert.deepEqual(rows.map(({ content }) => content?.product), [
     { sku: 'A', stock: 5, defaults: { name: 'N', priceMinor: 100 } },
@@ -192,7 +192,7 @@ test('leaves out what is blank or has no column, and keeps the defaults apart', 
     { sku: 'S-1', name: 'A', priceMinor: 100, defaults: { category: 'Uncategorized' } });
 });
 
-test('imports what shops leave open where there are defaults for it', async () => {
+test('imports members that shops leave blank if they have defaults', async () => {
   assert.deepEqual((await summariseCsv(WOOCOMMERCE, '', 'stock:0')).at(-1),
     [8, 'POT', 'Teapot', 'Food', 1990, 0]);
   const text = 'Handle,Title,Type,Variant SKU,Variant Price\n'
@@ -203,7 +203,7 @@ test('imports what shops leave open where there are defaults for it', async () =
   ]);
 });
 
-test('lets variations of WooCommerce inherit the category of the parent they name', async () => {
+test('lets WooCommerce variations inherit the category of the parent they name', async () => {
   const text = 'ID,Type,SKU,Name,Regular price,Stock,Categories,Parent\n'
     + '7,variable,,Cap,,,"Hats, Summer",\n8,variable,\'-S,Shirt,,,Shirts,\n'
     + '9,variation,A,Cap A,1,1,,id:7\n10,variation,B,Shirt B,1,1,,\'-S\n'
@@ -215,13 +215,13 @@ test('lets variations of WooCommerce inherit the category of the parent they nam
   assert.deepEqual(last, [7, 'D', 'Lost', 'Misc', 100, 1]);
 });
 
-test('parses no more rows at once than a turn has', async () => {
+test('parses no more rows at once than a slice has', async () => {
   const text = `${HEADER}\n${'A,B,C,1,2\n'.repeat(250)}"x`;
   const makeReader = (currency: Currency) => new CsvRows(currency, PLAIN);
   await assertTurns(makeReader, chunksOf(text), /never closed/);
 });
 
-test('asks for a whole number where stock is none', async () => {
+test('asks for a whole number if stock is not a number', async () => {
   for (const [cell, separator] of [['parent', ','], ['1.000', ';']] as const) {
     const text = `${HEADER}\nA,B,C,1,${cell}`.replaceAll(',', separator);
     const [row] = await readCsv(text);

@@ -24,7 +24,7 @@ function advise(
   return causes.advise(WORDS, { format: 'csv', ignoredColumns: [], ...file });
 }
 
-test('suggests defaults for a stock and a category, never for a name or a price', () => {
+test('suggests defaults for stock and category, never for name or price', () => {
   assert.match(advise([['/stock blank']]) ?? '', /for stock\. default stock:0$/);
   assert.match(advise([['/category required', '/stock blank']]) ?? '',
     /for category and stock\. default category:Uncategorized,stock:0$/);
@@ -35,13 +35,13 @@ test('suggests defaults for a stock and a category, never for a name or a price'
   }
 });
 
-test('asks for a column where one is unused, and for none in lines of JSON', () => {
+test('asks for a column if one is unused, but never for NDJSON', () => {
   const ignoredColumns = ['Titel'];
   assert.match(advise([['/name required', '/stock blank']], { ignoredColumns }) ?? '', /map name$/);
   assert.match(advise([['/stock required']], { format: 'ndjson' }) ?? '', /add stock in the file/);
 });
 
-test('advises where more than half of the rows have one cause', () => {
+test('gives advice if more than half of the rows have one cause', () => {
   const [stock, taken] = [['/stock blank'], ['/sku taken']];
   assert.equal(advise([]), undefined);
   assert.equal(advise([stock, taken]), undefined);
@@ -50,7 +50,7 @@ test('advises where more than half of the rows have one cause', () => {
   assert.match(advise([['/price format'], ['/price format']]) ?? '', /price: Is format\.$/);
 });
 
-test('remembers no cause of any length', () => {
+test('remembers no overlong cause', () => {
   const long = [`/${'x'.repeat(300)} unknown`];
   assert.equal(advise([long, long]), undefined);
 });

@@ -6,7 +6,7 @@ import {
 import { formatProduct, type Product } from '../../domain/catalogue/product.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Store } from '../../store/store.ts';
-import { formatCsvProduct } from '../../transfer/csv-writer.ts';
+import { formatCsvProduct } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../export.ts';
 import type { ListQuery } from './product-query.ts';
 import type { OpenStream } from '../streams.ts';

@@ -4,7 +4,7 @@ import { formatProductId, type ProductId, type SellerId } from '../../domain/id.
 import type { ParseResult } from '../../domain/validation.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { StockLevelAt, StockLevelPage } from '../../store/history-store.ts';
-import { formatCsvRow } from '../../transfer/csv-writer.ts';
+import { formatCsvRow } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../media-types.ts';
 import { rejectPagingParameters, formatNextLink } from '../pagination.ts';

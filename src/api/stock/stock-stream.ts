@@ -10,7 +10,7 @@ import { readIdempotencyKey } from '../../http/request/idempotency-key.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Store } from '../../store/store.ts';
 import type { SyncedStock } from '../../store/history-store.ts';
-import { type JsonLine, NdjsonLines } from '../../transfer/ndjson-lines.ts';
+import { type JsonLine, NdjsonLines } from '../../transfer/ndjson.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 import { QueryReader } from '../query-reader.ts';
 import type { ApiRequest, Services } from '../route.ts';
@@ -40,7 +40,7 @@ export async function streamStock(call: ApiRequest, services: Services): Promise
   const { chunks } = call.openBody();
   const hasSource = options.source !== undefined;
   return ingestStream(call.openStream, services, () => ({
-    batches: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
+    slices: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
     target: options.isDryRun
       ? createDryRunTarget(services.store, call, options)
       : createWriteTarget(services.store, call, options, key),

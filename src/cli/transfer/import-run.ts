@@ -3,7 +3,7 @@
  * line for each failed row, and at the end a summary, or the problem that ended it before.
  */
 import type { RowError } from '../../transfer/import-advice.ts';
-import { readLines } from '../../transfer/lines.ts';
+import { readLines } from '../../transfer/ndjson.ts';
 import { type ApiServer, ask, PRODUCTS_PATH, readAnswer } from './api-client.ts';
 import { CommandFailure } from '../command.ts';
 import { type ImportSource, readSource } from './import-source.ts';

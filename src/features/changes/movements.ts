@@ -10,7 +10,7 @@ import { formatTime } from '../../domain/time.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Store } from '../../store/store.ts';
 import type { MovementQuery } from '../../store/history-store.ts';
-import { formatCsvRow } from '../../transfer/csv-writer.ts';
+import { formatCsvRow } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../../api/export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../../api/media-types.ts';
 import { rejectPagingParameters, formatNextLink } from '../../api/pagination.ts';

@@ -11,7 +11,7 @@ import {
   type AdvisedFile, type AdviceWords, RejectionCauses,
 } from '../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../transfer/import-row.ts';
-import { NdjsonRows } from '../../transfer/ndjson-rows.ts';
+import { NdjsonRows } from '../../transfer/ndjson.ts';
 import type { WrittenBatch } from '../../transfer/batches.ts';
 import {
   createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
@@ -30,7 +30,7 @@ export async function importProducts(call: ApiRequest, services: Services): Prom
   const { mediaType, chunks } = call.openBody();
   const reader = openReader(mediaType, options, caller);
   return ingestStream(call.openStream, services, () => ({
-    batches: reader.read(chunks),
+    slices: reader.read(chunks),
     target: options.isDryRun
       ? createDryRunTarget(store, caller, options.mode)
       : createWriteTarget(store, caller, options.mode, idempotencyKey),

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateApiKey } from '../../../src/index.ts';
 import { CsvReader } from '../../../src/transfer/csv-reader.ts';
-import { unescapeFormula } from '../../../src/transfer/inert-text.ts';
+import { unescapeFormula } from '../../../src/transfer/csv-cells.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startFakeServer } from './fake-server.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { PRODUCT_FIELDS } from '../../../src/domain/catalogue/product-fields.ts';
 import { formatProduct } from '../../../src/domain/catalogue/product.ts';
-import { formatCsvHeader, formatCsvProduct } from '../../../src/transfer/csv-writer.ts';
+import { formatCsvHeader, formatCsvProduct } from '../../../src/transfer/csv-cells.ts';
 import { startServer } from '../../support/server.ts';
 import { counts, CSV_HEADER, importFile, makeRows } from './import.ts';
 

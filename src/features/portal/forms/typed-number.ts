@@ -4,7 +4,7 @@
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
-import { parseDecimal } from '../../../transfer/decimal.ts';
+import { parseDecimal } from '../../../transfer/csv-cells.ts';
 
 const THREE_DIGITS_LAST = /^-?(\d+)([.,])(\d{3})$/;
 

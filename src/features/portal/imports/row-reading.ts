@@ -6,7 +6,7 @@ import type { ColumnMap, Defaults } from '../../../transfer/columns.ts';
 import { CsvRows, type CsvSettings } from '../../../transfer/csv-rows.ts';
 import { RejectionCauses } from '../../../transfer/import-advice.ts';
 import type { ImportRow, RowReader } from '../../../transfer/import-row.ts';
-import { NdjsonRows } from '../../../transfer/ndjson-rows.ts';
+import { NdjsonRows } from '../../../transfer/ndjson.ts';
 import { type BatchTarget, writeBatches } from '../../../transfer/batches.ts';
 import type { FileHead } from './file-head.ts';
 import type { TemporaryFile } from './temporary-file.ts';
@@ -75,8 +75,8 @@ export class RowProgress {
   ): AsyncGenerator<ReturnType<typeof readOutcomes>, void, void> {
     const reader: RowReader = format === 'ndjson'
       ? new NdjsonRows(currency) : new CsvRows(currency, toCsvSettings(settings));
-    const batches = reader.read(this.#watch(file.read()));
-    for await (const unit of writeBatches({ batches, target })) {
+    const slices = reader.read(this.#watch(file.read()));
+    for await (const unit of writeBatches({ slices, target })) {
       const outcomes = readOutcomes(unit);
       this.#ignoredColumns = reader.ignoredColumns;
       for (const { status, errors } of outcomes) {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import type { ImportRow } from '../../src/transfer/import-row.ts';
-import { NdjsonRows } from '../../src/transfer/ndjson-rows.ts';
+import { NdjsonRows } from '../../src/transfer/ndjson.ts';
 import { assertTurns, chunksOf, readRows } from './read.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
@@ -34,7 +34,7 @@ test('reads a product from each line, wherever the chunks are cut', async () => 
   }
 });
 
-test('passes over the members that only our own export has', async () => {
+test('ignores members that only our own export has', async () => {
   const own = {
     id: 'prd_1', ...MUG, currency: 'EUR', position: 7, created_at: 'x', updated_at: 'y',
   };
@@ -42,7 +42,7 @@ test('passes over the members that only our own export has', async () => {
   assert.deepEqual(row?.content?.product, PRODUCT);
 });
 
-test('fails lines alone, with every fault of each', async () => {
+test('rejects invalid lines alone, with every error in them', async () => {
   const invalid = Buffer.from('{"name":"\xff"}\n', 'latin1');
   const rows = await readNdjson(Buffer.concat([
     Buffer.from(`${JSON.stringify({ ...MUG, currency: 'USD', colour: 'blue' })}\n`),
@@ -77,7 +77,7 @@ test('rejects numbers that a double cannot hold', async () => {
   assert.deepEqual(rows.map(faultsOf), [['/price precision'], ['/stock precision'], undefined]);
 });
 
-test('leaves out what a line does not have, and rejects what is null or blank', async () => {
+test('leaves out missing members, and rejects null and blank ones', async () => {
   const rows = await readNdjson('{"sku":"A","stock":5}\n{"sku":"A","name":null,"category":""}\n{}');
   const [row, faulty, empty] = rows;
   assert.deepEqual(row?.content?.product, { sku: 'A', stock: 5, defaults: {} });
@@ -87,18 +87,18 @@ test('leaves out what a line does not have, and rejects what is null or blank', 
   assert.deepEqual(empty && faultsOf(empty), ['/sku required']);
 });
 
-test('speaks of the line, not of a body', async () => {
+test('says "line" rather than "body" in errors', async () => {
   const [row] = await readNdjson(Buffer.from([0xff, 0x0a]));
   assert.equal(row?.content?.issues?.[0]?.detail, 'The line is not UTF-8.');
 });
 
-test('refuses a file without any line', async () => {
+test('rejects a file without any line', async () => {
   for (const text of ['', '\n \r\n', '\uFEFF']) {
     await assert.rejects(readNdjson(text), { code: 'invalid_data', message: /file is empty/ });
   }
 });
 
-test('refuses a line beyond the limit without waiting for its end', async () => {
+test('rejects a line above the size limit without waiting for its end', async () => {
   const most = `{"name":"${'x'.repeat(IMPORT_RECORD_LIMIT_BYTES - 11)}"}`;
   assert.equal((await readNdjson(`${most}\n{}`)).length, 2);
   for (const text of [`{}\n${most} \n`, `{}\n${most} `, `{}\n${'x'.repeat(10_000_000)}`]) {
@@ -108,7 +108,7 @@ test('refuses a line beyond the limit without waiting for its end', async () => 
   }
 });
 
-test('parses no more lines at once than a turn has', async () => {
+test('parses no more lines at once than a slice has', async () => {
   const text = `${JSON.stringify(MUG)}\n`.repeat(250) + 'x'.repeat(IMPORT_RECORD_LIMIT_BYTES + 1);
   const makeReader = (currency: Currency) => new NdjsonRows(currency);
   await assertTurns(makeReader, chunksOf(text, text.length), /Line 251 has more than/);

@@ -1,4 +1,4 @@
-/** Products as CSV, and that they come back exactly. */
+/** Cells of CSV: products that are written and read back exactly, and numbers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Currency, findCurrency } from '../../src/domain/catalogue/currency.ts';
@@ -6,7 +6,9 @@ import type { ProductId, SellerId } from '../../src/domain/id.ts';
 import { PRODUCT_FIELDS } from '../../src/domain/catalogue/product-fields.ts';
 import { parseNewProduct, type Product } from '../../src/domain/catalogue/product.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
-import { formatCsvHeader, formatCsvProduct } from '../../src/transfer/csv-writer.ts';
+import {
+  type DecimalMarks, formatCsvHeader, formatCsvProduct, parseDecimal,
+} from '../../src/transfer/csv-cells.ts';
 import { readRecords, readRows } from './read.ts';
 
 const EUR: Currency = { code: 'EUR', decimals: 2 };
@@ -28,7 +30,7 @@ function makeProduct(members: Readonly<Record<string, unknown>>, currency = EUR)
   };
 }
 
-test('writes all members in their order, with CRLF', () => {
+test('writes all fields in their order, with CRLF', () => {
   assert.equal(
     formatCsvHeader(PRODUCT_FIELDS) + formatCsvProduct(makeProduct({}), PRODUCT_FIELDS),
     'id,name,category,sku,price,currency,stock,position,created_at,updated_at\r\n'
@@ -37,7 +39,7 @@ test('writes all members in their order, with CRLF', () => {
   );
 });
 
-test('writes the members that are asked for, in the order that is asked for', () => {
+test('writes the requested fields in the requested order', () => {
   assert.equal(formatCsvHeader(['stock', 'sku']), 'stock,sku\r\n');
   assert.equal(formatCsvProduct(makeProduct({}), ['stock', 'sku']), '7,M-1\r\n');
 });
@@ -60,7 +62,7 @@ test('begins no cell with what a spreadsheet takes for a formula', async () => {
   for (const { cells: [cell = ''] } of records) assert.doesNotMatch(cell, /^[=+\-@\t\r＝＋－＠]/);
 });
 
-test('gives hostile names, categories and SKUs back exactly as they were', async () => {
+test('restores hostile names, categories and SKUs exactly', async () => {
   const products = HOSTILE.map((text, n) =>
     // A SKU has nothing invisible in it.
     makeProduct({
@@ -77,4 +79,45 @@ test('gives hostile names, categories and SKUs back exactly as they were', async
   );
   assert.deepEqual(rows.map(({ sku }) => sku), products.map(({ sku }) => sku));
   assert.deepEqual(reader.ignoredColumns, []);
+});
+
+const readNumber = (cell: string, marks: DecimalMarks): number | string => {
+  const parsed = parseDecimal(cell, marks);
+  if ('value' in parsed) return parsed.value;
+  assert.ok(parsed.error.detail.length > 5);
+  return parsed.error.code;
+};
+
+test('reads plain decimals with white space around them and trailing zeros', () => {
+  for (const marks of ['point', 'either', 'unclear'] as const) {
+    for (const [cell, value] of [
+      ['0', 0], ['7', 7], ['19.99', 19.99], [' 19.9\t', 19.9], ['34.0000', 34], ['10.0', 10],
+      ['007', 7], ['-5', -5], ['999999999999.99', 999_999_999_999.99], ['\u00a012', 12],
+    ] as const) assert.equal(readNumber(cell, marks), value, cell);
+  }
+});
+
+test('rejects other spellings of numbers', () => {
+  for (const marks of ['point', 'either', 'unclear'] as const) {
+    for (const cell of ['€5', '5 EUR', '$1', '1e3', '1 000', '1,234.50', '1.234,50', '1,2,3', '.5',
+      '5.', ',5', '+5', '--5', '−5', '0x10', 'NaN', 'Infinity', '٣', "1'000", '1_000', 'five']) {
+      assert.equal(readNumber(cell, marks), 'format', `${cell} ${marks}`);
+    }
+    for (const cell of ['', ' ', '\t']) assert.equal(readNumber(cell, marks), 'blank');
+  }
+});
+
+test('reads a comma as a decimal mark only where it can be one', () => {
+  assert.equal(readNumber('19,99', 'point'), 'format');
+  assert.equal(readNumber('19,99', 'either'), 19.99);
+  assert.equal(readNumber('19,99', 'unclear'), 19.99);
+});
+
+test('rejects three digits after a mark that may separate thousands', () => {
+  for (const cell of ['1,234', '1.234', '1.000', '-1,000']) {
+    assert.equal(readNumber(cell, 'unclear'), 'format', cell);
+  }
+  assert.equal(readNumber('1.2340', 'unclear'), 1.234);
+  assert.equal(readNumber('1,234', 'either'), 1.234);
+  assert.equal(readNumber('1.234', 'point'), 1.234);
 });

@@ -1,0 +1,87 @@
+/**
+ * Cells and lines of CSV (RFC 4180): writing them with commas, CRLF and the quotes they need, and
+ * parsing their numbers. A text that a spreadsheet would run as a formula gets an apostrophe before
+ * it, as OWASP ("CSV Injection") and WooCommerce have it; a text that begins with an apostrophe
+ * gets another one, so that every text is restored exactly.
+ */
+import { type ProductField, readField } from '../domain/catalogue/product-fields.ts';
+import type { Product } from '../domain/catalogue/product.ts';
+import { validateNumberText } from '../domain/number-text.ts';
+import type { ParseResult } from '../domain/validation.ts';
+
+/** Besides delimiters and line breaks, outer white space, which some readers would trim. */
+const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
+const NEEDS_APOSTROPHE = /^[=+\-@\t\r'＝＋－＠]/;
+const HAS_APOSTROPHE = /^'[=+\-@\t\r'＝＋－＠]/;
+
+/** The header line. */
+export function formatCsvHeader(fields: readonly string[]): string {
+  return `${fields.join(',')}\r\n`;
+}
+
+/** One line with these fields of a product. */
+export function formatCsvProduct(product: Product, fields: readonly ProductField[]): string {
+  return formatCsvRow(fields.map((field) => readField(product, field)));
+}
+
+/** One line; undefined becomes an empty cell. */
+export function formatCsvRow(values: readonly (string | number | undefined)[]): string {
+  return `${values.map((value) => formatCell(value ?? '')).join(',')}\r\n`;
+}
+
+function formatCell(value: string | number): string {
+  // No number of a product is so large or so small that it would be written with an exponent.
+  if (typeof value === 'number') return String(value);
+  const cell = escapeFormula(value);
+  return NEEDS_QUOTES.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+/** The text of a cell that no spreadsheet runs as a formula. */
+function escapeFormula(text: string): string {
+  return NEEDS_APOSTROPHE.test(text) ? `'${text}` : text;
+}
+
+/** The text that `escapeFormula` made a cell of. */
+export function unescapeFormula(cell: string): string {
+  return HAS_APOSTROPHE.test(cell) ? cell.slice(1) : cell;
+}
+
+/**
+ * The decimal marks of a file: a point; a point or a comma; or, if a point or comma could also be a
+ * thousands separator, either of them, but three digits after it are rejected as ambiguous.
+ */
+export type DecimalMarks = 'point' | 'either' | 'unclear';
+
+/** Decides the wording of hints: a hint for stock must not suggest decimals. */
+type NumberKind = 'decimal' | 'whole';
+
+const POINT = /^-?\d+(?:\.\d+)?$/;
+const EITHER = /^-?\d+(?:[.,]\d+)?$/;
+const THREE_DIGITS_LAST = /[.,]\d{3}$/;
+
+/**
+ * Parses a number with one decimal mark and optional white space around it. Thousands separators,
+ * currency signs and exponents are rejected: a misread price costs money. A `whole` number may have
+ * a decimal mark here; the domain rejects it.
+ */
+export function parseDecimal(
+  cell: string, marks: DecimalMarks, kind: NumberKind = 'decimal',
+): ParseResult<number> {
+  const text = cell.trim();
+  if (text === '') return { error: { code: 'blank', detail: 'Must not be blank.' } };
+  if (!(marks === 'point' ? POINT : EITHER).test(text)) {
+    const what = kind === 'whole' ? 'whole number, such as 1234' : 'plain number, such as 1234.5';
+    const hint = 'no thousands separators, currency signs or exponents';
+    return { error: { code: 'format', detail: `Write a ${what}: ${hint}.` } };
+  }
+  if (marks === 'unclear' && THREE_DIGITS_LAST.test(text)) {
+    const hint = kind === 'whole' ? 'write a whole number, such as 1234'
+      : 'write 1234, or 1.2340 with a 0 more';
+    return { error: { code: 'format', detail: `Could mean thousands or decimals: ${hint}.` } };
+  }
+  const number = text.replace(',', '.');
+  const value = Number(number);
+  // A larger one is out of every range; the domain's error names the range.
+  const error = Math.abs(value) <= Number.MAX_SAFE_INTEGER && validateNumberText(number);
+  return error ? { error } : { value };
+}

@@ -1,0 +1,104 @@
+/**
+ * What distinguishes the exports of Shopify, WooCommerce and Magento from a plain table: rows that
+ * are no products of their own, lists of categories, and rows that inherit a name or a category
+ * from an earlier row. The number of categories remembered is limited, and so is their length.
+ */
+import { IMPORT_PARENTS_LIMIT } from './limits.ts';
+import { CATEGORY_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS } from '../domain/limits.ts';
+import { copyText } from '../domain/text.ts';
+import type { Columns } from './columns.ts';
+import { unescapeFormula } from './csv-cells.ts';
+
+/** The kind of a row that variations name as their parent. */
+const PARENT = 'variable';
+/** Products that are sold only as one of their variants. */
+const CONTAINERS: ReadonlySet<string> = new Set([PARENT, 'grouped', 'configurable']);
+const ID_PREFIX = 'id:';
+/** Enough of a text to show that it is too long. */
+const CATEGORY_LIMIT_CHARACTERS = 2 * CATEGORY_LIMIT_CODE_POINTS + 1;
+const KEY_LIMIT_CHARACTERS = 2 * SKU_LIMIT_CODE_POINTS;
+
+type Cells = readonly string[];
+
+/** Texts of a row that others may inherit. */
+interface RowTexts {
+  readonly sku: string;
+  readonly name: string;
+  readonly category: string;
+}
+
+/** Fills in what the rows of one file inherit. Rows come in the order of the file. */
+export class Inheritance {
+  #group = { key: '', name: '', category: '' };
+  readonly #parents = new ParentCategories();
+
+  /** The name and category of a row, its own or inherited. */
+  apply(
+    cells: Cells, columns: Columns, { sku, name, category }: RowTexts,
+  ): Omit<RowTexts, 'sku'> {
+    if (columns.group !== undefined) {
+      const key = cells[columns.group] ?? '';
+      if (key !== '' && key === this.#group.key) {
+        name ||= this.#group.name;
+        category ||= this.#group.category;
+      }
+      this.#group = { key, name, category };
+    }
+    if (columns.parent !== undefined) {
+      const id = columns.id === undefined ? '' : (cells[columns.id] ?? '').trim();
+      if (kindOf(cells, columns) === PARENT) this.#parents.add(sku, id, category);
+      else category ||= this.#parents.find(unescapeFormula(cells[columns.parent] ?? '').trim());
+    }
+    return { name, category };
+  }
+}
+
+/** The categories of products with variants, by SKU and by id, for the variants to inherit. */
+class ParentCategories {
+  readonly #bySku = new Map<string, string>();
+  readonly #byId = new Map<string, string>();
+
+  add(sku: string, id: string, category: string): void {
+    const kept = copyText(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
+    remember(this.#bySku, sku, kept);
+    remember(this.#byId, id, kept);
+  }
+
+  /** The category of a parent, given as its SKU or as `id:` and its id; blank if it is unknown. */
+  find(parent: string): string {
+    const byId = parent.startsWith(ID_PREFIX)
+      ? this.#byId.get(parent.slice(ID_PREFIX.length).trim()) : undefined;
+    return byId ?? this.#bySku.get(parent) ?? '';
+  }
+}
+
+/** Whether a row only translates another product, or only groups its variants. */
+export function isNoProduct(cells: Cells, columns: Columns): boolean {
+  const { storeView } = columns;
+  const isTranslation = storeView !== undefined && (cells[storeView] ?? '').trim() !== '';
+  return isTranslation || CONTAINERS.has(kindOf(cells, columns));
+}
+
+/** The first category of a list, in which a comma within a category is escaped by a backslash. */
+export function firstCategory(categories: string, { hasCategoryLists }: Columns): string {
+  if (!hasCategoryLists) return categories;
+  const [category = ''] = /^(?:\\,|[^,])*/.exec(categories) ?? [];
+  return category.replaceAll('\\,', ',').trim();
+}
+
+/** The first word of a shop's product type, such as `simple, virtual`. */
+function kindOf(cells: Cells, { kind }: Columns): string {
+  const [type = ''] = kind === undefined ? [] : (cells[kind] ?? '').toLowerCase().split(',');
+  return type.trim();
+}
+
+function remember(categories: Map<string, string>, key: string, category: string): void {
+  if (key === '' || key.length > KEY_LIMIT_CHARACTERS) return;
+  categories.delete(key);
+  categories.set(copyText(key), category);
+  if (categories.size <= IMPORT_PARENTS_LIMIT) return;
+  for (const oldest of categories.keys()) {
+    categories.delete(oldest);
+    return;
+  }
+}
