@@ -11,11 +11,11 @@ test('changes are read and filtered without scripts', async (t) => {
   assert.equal((await browser.findAll('tbody tr')).length, 25);
   await follow(browser, 'Next page');
   assert.equal((await browser.findAll('tbody tr')).length, 5);
-  await (await browser.findByLabel('Kind')).choose('Products deleted');
+  await (await browser.findByLabel('Type')).choose('Products deleted');
   await press(browser, 'Show');
-  await browser.findByText(/^Nothing was found/);
+  await browser.findByText(/^No changes match/);
   await follow(browser, 'Show all changes');
   await fillIn(browser, { Product: 'NO-SUCH' });
   await press(browser, 'Show');
-  await browser.findByText(/^Nothing was found/);
+  await browser.findByText(/^No changes match/);
 });

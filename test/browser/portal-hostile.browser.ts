@@ -123,11 +123,11 @@ test('names of keys are harmless, and so are those of webhooks', async () => {
   }
   for (const description of NAMES) {
     await browser.open(`${url}/webhooks/new`);
-    await fillIn(browser, { Address: `${receiver.url}?<b>`, Description: description });
-    await press(browser, 'Make the webhook');
-    await follow(browser, 'To the webhook');
+    await fillIn(browser, { URL: `${receiver.url}?<b>`, Description: description });
+    await press(browser, 'Create webhook');
+    await follow(browser, 'View webhook');
     await assertShown([description], 'a webhook');
-    await follow(browser, 'Change');
+    await follow(browser, 'Edit');
     await assertShown([description], 'the form of a webhook');
   }
   await assertHarmless('/webhooks', NAMES);

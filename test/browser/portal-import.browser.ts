@@ -23,14 +23,14 @@ async function open(t: TestContext, scripts = true) {
 test('a file is uploaded, looked at and imported without scripts', async (t) => {
   const { browser, makeFile } = await open(t, false);
   const path = makeFile(`${HEADER}${makeRows(2)}Bad,Kitchen,B-1,x,1\n`);
-  await (await browser.findByLabel('File with products')).upload(path);
+  await (await browser.findByLabel('Product file')).upload(path);
   await press(browser, 'Upload and preview');
   assert.match(await browser.title(), /^Preview of products\.csv/);
   await inspect(browser, 'import-uploaded');
   await press(browser, 'Import now');
   assert.match(await browser.title(), /^Imported: products\.csv/);
   await inspect(browser, 'import-done');
-  await (await browser.findByRole('link', /^Download the refused rows/)).click();
+  await (await browser.findByRole('link', /^Download rejected rows/)).click();
   assert.match(String(await browser.download('products.failed.csv')), /^name,.*\r\nBad,/);
   await follow(browser, 'Import and export');
   await inspect(browser, 'import-list');
@@ -53,7 +53,7 @@ test('a file that is dropped is uploaded at once', async (t) => {
 
 test('a file that cannot be taken is refused where it was chosen', async (t) => {
   const { browser, makeFile } = await open(t);
-  const input = await browser.findByLabel('File with products');
+  const input = await browser.findByLabel('Product file');
   await input.upload(makeFile('PK\x03\x04'));
   await (await browser.findByRole('button', 'Upload and preview')).click();
   assert.match(await (await browser.findByRole('alert')).text(), /^This is a workbook/);
@@ -62,7 +62,7 @@ test('a file that cannot be taken is refused where it was chosen', async (t) => 
     if (form) form.dataset['limit'] = '3';
   });
   await (await browser.findByRole('button', 'Upload and preview')).click();
-  await browser.findByText('This file is too large: 256 MiB is the most.');
+  await browser.findByText('This file is too large. The maximum is 256 MiB.');
   await inspect(browser, 'import-refused');
   assert.match(await browser.url(), /\/portal\/import$/);
 });
@@ -80,10 +80,10 @@ test('the progress of an import is kept fresh, and its end is shown', async (t) 
     return importProducts.apply(server.store, args);
   };
   const path = makeFile(HEADER + makeRows(3_000));
-  await (await browser.findByLabel('File with products')).upload(path);
+  await (await browser.findByLabel('Product file')).upload(path);
   await press(browser, 'Upload and preview');
   await press(browser, 'Import now');
-  assert.match(await browser.title(), /^Import of products\.csv/);
+  assert.match(await browser.title(), /^Importing products\.csv/);
   await inspect(browser, 'import-progress');
   const openedAt = () => browser.run(() => performance.timeOrigin);
   const before = await openedAt();
@@ -97,7 +97,7 @@ test('the progress of an import is kept fresh, and its end is shown', async (t) 
 
 test('what a search has found is exported', async (t) => {
   const { browser, url, makeFile } = await open(t);
-  await (await browser.findByLabel('File with products')).upload(makeFile(HEADER + makeRows(3)));
+  await (await browser.findByLabel('Product file')).upload(makeFile(HEADER + makeRows(3)));
   await press(browser, 'Upload and preview');
   await press(browser, 'Import now');
   await browser.open(`${url}/products?q=product+2`);

@@ -29,7 +29,7 @@ test('somebody signs in, makes a product, moves its stock and deletes it', async
   await go(browser, 'Enter'); // out of the last field
   assert.match(await browser.title(), /^Salad bowl/);
 
-  await tabTo(browser, 'How many');
+  await tabTo(browser, 'Quantity');
   await type(browser, '12');
   await tabTo(browser, 'Reason (optional)');
   await type(browser, 'first kiln');
@@ -37,19 +37,19 @@ test('somebody signs in, makes a product, moves its stock and deletes it', async
   await go(browser, 'Space');
   assert.match(await readMain(browser), /\+12\s+0 → 12\s+first kiln/);
 
-  await tabTo(browser, 'How many');
+  await tabTo(browser, 'Quantity');
   await type(browser, 'none');
-  await tabTo(browser, 'Take away');
+  await tabTo(browser, 'Remove');
   await go(browser, 'Enter');
-  await tabTo(browser, /^How many: /); // in the list of what is wrong
+  await tabTo(browser, /^Quantity: /); // in the list of what is wrong
   await browser.press('Enter');
-  assert.deepEqual(await readFocus(browser), { name: 'How many', isSeen: true });
+  assert.deepEqual(await readFocus(browser), { name: 'Quantity', isSeen: true });
 
   await tabTo(browser, 'Delete');
   await go(browser, 'Enter');
-  await tabTo(browser, 'Delete the product');
+  await tabTo(browser, 'Delete product');
   await go(browser, 'Enter');
-  assert.match(await readMain(browser), /The product was deleted/);
+  assert.match(await readMain(browser), /Product deleted/);
   await tabTo(browser, 'Sign out');
   await go(browser, 'Enter');
   assert.match(await browser.title(), /^Sign in/);

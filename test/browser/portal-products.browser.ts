@@ -14,7 +14,7 @@ test('a product that is typed wrong is kept as it was typed, until it is right',
   await fillIn(browser, {
     Name: 'Butter dish', Category: 'Kitchen', SKU: 'BOWL-1', 'Price in EUR': '1.234', Stock: '-4',
   });
-  await press(browser, 'Create the product');
+  await press(browser, 'Create product');
   await inspect(browser, 'product-refused');
   const faults = await (await browser.findByRole('alert')).findAll('a');
   assert.equal(faults.length, 2);
@@ -24,12 +24,12 @@ test('a product that is typed wrong is kept as it was typed, until it is right',
   assert.match(await describe(browser, 'Price in EUR'), /Could mean 1234 or 1\.234/);
 
   await fillIn(browser, { 'Price in EUR': '32,50', Stock: '24' });
-  await press(browser, 'Create the product');
+  await press(browser, 'Create product');
   assert.match(await describe(browser, 'SKU'), /You already have a product with the SKU "BOWL-1"/);
   assert.deepEqual(await readFields(browser), ['Butter dish', 'Kitchen', 'BOWL-1', '32,50', '24']);
   await fillIn(browser, { SKU: 'BUTTER-1' });
-  await press(browser, 'Create the product');
-  assert.match(await readMain(browser), /The product was created\..*BUTTER-1.*€32\.50.*24/s);
+  await press(browser, 'Create product');
+  assert.match(await readMain(browser), /Product created\..*BUTTER-1.*€32\.50.*24/s);
   await assertQuiet(browser);
 });
 
@@ -44,7 +44,7 @@ test('a product is edited on its page', async (t) => {
   await inspect(browser, 'product-edit-refused');
   await fillIn(browser, { 'Price in EUR': '45' });
   await press(browser, 'Save');
-  assert.match(await readMain(browser), /What you changed was saved\..*€45\.00/s);
+  assert.match(await readMain(browser), /Changes saved\..*€45\.00/s);
   assert.equal(await (await browser.find('h1')).text(), 'Serving bowl');
 });
 
@@ -85,19 +85,19 @@ test('stock that is moved or counted is in the ledger with its reason', async (t
   const movements = async () => (await browser.find('#movements')).text();
   await (await browser.find('#field-amount')).fill('5');
   await (await browser.find('#field-amount_reason')).fill('two broke, and three were a gift');
-  await press(browser, 'Take away');
+  await press(browser, 'Remove');
   assert.match(await movements(), /-5\s+22 → 17\s+two broke, and three were a gift/);
 
   await (await browser.find('#field-amount')).fill('100');
-  await press(browser, 'Take away');
-  assert.match(await describe(browser, 'How many'), /Only 17 are in stock/);
+  await press(browser, 'Remove');
+  assert.match(await describe(browser, 'Quantity'), /Only 17 are in stock/);
   assert.equal(await (await browser.find('#field-amount')).value(), '100');
   await inspect(browser, 'product-stock-refused');
 
   await (await browser.find('#field-set')).fill('20');
   await shop.sync([{ id, set: 19 }]); // while somebody counts
   await browser.findByText(/^The stock has changed\./);
-  await press(browser, 'Set the stock'); // the count is of the figure shown since, 19
+  await press(browser, 'Set stock'); // the count is of the figure shown since, 19
   assert.match(await movements(), /\+1\s+19 → 20/);
   await inspect(browser, 'product-stock');
 });
@@ -107,11 +107,11 @@ test('a product is deleted once that was confirmed', async (t) => {
   const { id } = await shop.create(BOWL);
   await browser.open(`${url}/products/${id}`);
   await follow(browser, 'Delete');
-  await follow(browser, 'Keep it');
+  await follow(browser, 'Cancel');
   assert.equal((await shop.read({ id }))?.['sku'], 'BOWL-1');
   await follow(browser, 'Delete');
-  await press(browser, 'Delete the product');
-  assert.match(await readMain(browser), /The product was deleted\..*No products yet/s);
+  await press(browser, 'Delete product');
+  assert.match(await readMain(browser), /Product deleted\..*No products yet/s);
   assert.equal(await shop.read({ id }), undefined);
   await browser.open(`${url}/products/${id}`);
   assert.match(await readMain(browser), /There is no such page/);

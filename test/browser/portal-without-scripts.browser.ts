@@ -27,7 +27,7 @@ test('a shop is opened, filled, run and left without scripts', async (t) => {
   await fillIn(browser, {
     Name: 'Salad bowl', Category: 'Kitchen', SKU: 'BOWL-1', 'Price in EUR': '48', Stock: '3',
   });
-  await press(browser, 'Create the product');
+  await press(browser, 'Create product');
   await fillIn(browser, { Name: 'Serving bowl' });
   await press(browser, 'Save');
   assert.equal(await (await browser.find('h1')).text(), 'Serving bowl');
@@ -40,14 +40,14 @@ test('a shop is opened, filled, run and left without scripts', async (t) => {
   const path = join(makeFolder(t), 'more.csv');
   const rows = 'name,category,sku,price,stock\nButter dish,Kitchen,BUTTER-1,32.5,24\n';
   writeFileSync(path, rows);
-  await (await browser.findByLabel('File with products')).upload(path);
+  await (await browser.findByLabel('Product file')).upload(path);
   await press(browser, 'Upload and preview');
   await press(browser, 'Import now');
   await browser.waitFor('the end of the import', async () => {
     await browser.reload();
     return (await browser.title()).startsWith('Imported: more.csv');
   });
-  await follow(browser, 'To the products');
+  await follow(browser, 'View products');
   assert.match(await readMain(browser), /Serving bowl.*12.*Butter dish.*24/s);
   await inspect(browser, 'products-without-scripts');
 

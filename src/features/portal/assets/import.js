@@ -36,7 +36,7 @@ function watchUpload(upload) {
     if (!chosen) return; // the browser says so
     event.preventDefault();
     const { limit, most } = upload.dataset;
-    if (chosen.size > Number(limit)) complain(`This file is too large: ${most} is the most.`);
+    if (chosen.size > Number(limit)) complain(`This file is too large. The maximum is ${most}.`);
     else send(upload);
   });
 }
@@ -66,11 +66,11 @@ function send(upload) {
     }
     show(false);
     const fault = page?.getElementById('field-file-fault') ?? page?.querySelector('main p');
-    complain(fault?.textContent ?? 'The file could not be uploaded. Try it again.');
+    complain(fault?.textContent ?? 'The file could not be uploaded. Try again.');
   });
   request.addEventListener('error', () => {
     show(false);
-    complain('The connection broke off. Try it again.');
+    complain('The connection was lost. Try again.');
   });
   complain('');
   show(true);

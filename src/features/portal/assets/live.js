@@ -158,7 +158,7 @@ function makeTeller(root) {
       timer = undefined;
       if (!status) return;
       status.textContent = isMissed
-        ? 'Much has changed since this page was opened: load it anew.'
+        ? 'Many changes were missed. Reload the page to see them.'
         : count === 1 ? '1 change' : `${count} changes`;
       status.classList.toggle('hidden', !isMissed);
       count = 0;

@@ -47,7 +47,7 @@ function describeEffects(
   if (product === undefined) return moved;
   const after = parseDescribed(product);
   if (type === 'updated') {
-    if (before === undefined) return [html`Changed; since then: ${tell(taste, after)}`, ...moved];
+    if (before === undefined) return [html`Updated; now: ${tell(taste, after)}`, ...moved];
     return [...compare(taste, parseDescribed(before), after), ...moved];
   }
   const stock = format.number(type === 'created' ? movement.after : movement.before);

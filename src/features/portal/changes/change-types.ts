@@ -4,9 +4,9 @@ import type { Choice } from '../forms/fields.ts';
 
 const LABELS: Readonly<Record<ChangeType, string>> = {
   created: 'Products created',
-  updated: 'Products changed',
+  updated: 'Products updated',
   deleted: 'Products deleted',
-  stock: 'Stock moved, and nothing else',
+  stock: 'Stock changes only',
 };
 
 export const CHANGE_TYPE_CHOICES: readonly Choice[] =

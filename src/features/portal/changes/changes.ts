@@ -18,8 +18,8 @@ import type { Portal, PageRequest } from '../route.ts';
 import { shorten } from '../html/shorten.ts';
 import { findWholeNumber } from '../forms/whole-number.ts';
 
-const LABELS = { type: 'Kind', product: 'Product', up_to: 'Position' };
-const LEFT_OUT = 'This could not be understood, and was left out:';
+const LABELS = { type: 'Type', product: 'Product', up_to: 'Position' };
+const LEFT_OUT = 'These filters are not valid and were ignored:';
 const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
@@ -46,9 +46,9 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
     content: html`${asked.errors.size > 0 && errorSummary(asked.errors, LEFT_OUT, LABELS)}
       ${renderFilter(request, asked)}
       ${table({
-    caption: 'Changes, the newest first',
+    caption: 'Changes, newest first',
     columns: [
-      { label: 'What happened' }, { label: 'Product' }, { label: 'When' }, { label: 'By' },
+      { label: 'Change' }, { label: 'Product' }, { label: 'When' }, { label: 'By' },
       { label: 'Position', isNumber: true },
     ],
     rows: movements.map((change) => renderRow(request, change, shown)),
@@ -75,15 +75,15 @@ function readFeed({ query, account: { sellerId } }: PageRequest): Feed {
   const read = (name: string): string => query.get(name)?.trim() ?? '';
   const [type, product, position] = [read('type'), read('product'), read('up_to')];
   const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
-  if (types.length === 0) errors.set('type', 'There is no such kind of change.');
+  if (types.length === 0) errors.set('type', 'There is no such type of change.');
   const productId = parseProductId(sellerId, product);
   const sku = productId === undefined ? findSku(product) : undefined;
   if (product !== '' && productId === undefined && sku === undefined) {
-    errors.set('product', 'Cannot be a SKU, nor the id of a product.');
+    errors.set('product', 'Must be a SKU or a product ID.');
   }
   const upTo = findWholeNumber(position) || undefined;
   if (position !== '' && upTo === undefined) {
-    errors.set('up_to', 'Must be a whole number from 1.');
+    errors.set('up_to', 'Must be a whole number, 1 or more.');
   }
   const typed = Object.entries({ type, product, up_to: position })
     .filter(([, value]) => value !== '');
@@ -127,11 +127,11 @@ function renderFilter({ link }: PageRequest, { typed, errors }: Feed): Html {
   })}
     ${textField({
     name: 'product', label: LABELS.product, value: value('product'), errors,
-    hint: 'Its SKU or its id',
+    hint: 'SKU or product ID',
   })}
     ${textField({
     name: 'up_to', label: LABELS.up_to, value: value('up_to'), errors, inputMode: 'numeric',
-    hint: 'Up to this one',
+    hint: 'Show changes up to this position',
   })}
     <div class="actions"><button>Show</button>
       ${typed.size > 0 && html`<a href="${link('/changes')}">Clear</a>`}</div>
@@ -155,14 +155,14 @@ function renderRow(request: PageRequest, change: Change, { names, before, there 
 function renderEmpty(request: PageRequest, asked: Feed, page: MovementPage): Html {
   const { link } = request;
   if (page.next !== undefined) {
-    return html`<p>Nothing was found so far. The next page looks further back.</p>`;
+    return html`<p>No matches so far. The next page searches further back.</p>`;
   }
   const end = renderEnd(request, page);
   if (asked.typed.size > 0) {
-    return html`<p>Nothing was found. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
+    return html`<p>No changes match. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
   }
   if (end) return end;
-  return html`<h2>Nothing has happened yet</h2>
+  return html`<h2>No changes yet</h2>
     <p class="row middle centre">
       <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>`;
@@ -171,6 +171,6 @@ function renderEmpty(request: PageRequest, asked: Feed, page: MovementPage): Htm
 /** Where the history ends, if that is not where it began. */
 function renderEnd({ format }: PageRequest, { prunedTo }: MovementPage): Html | undefined {
   if (prunedTo === 0) return undefined;
-  return html`<p class="quiet">The history begins after position ${format.number(prunedTo)}: what
-    was before was removed for its age.</p>`;
+  return html`<p class="quiet">The history begins after position ${format.number(prunedTo)}. Older
+    changes were removed at the end of their retention period.</p>`;
 }

@@ -11,7 +11,7 @@ import type { Portal, PageRequest } from '../route.ts';
 
 const FORMATS: readonly Choice[] = [
   { value: 'csv', label: 'CSV, for spreadsheets' },
-  { value: 'ndjson', label: 'Lines of JSON (NDJSON), for programs' },
+  { value: 'ndjson', label: 'NDJSON, for programs' },
 ];
 
 /** GET /portal/export: 200, 400, 503 */
@@ -21,7 +21,7 @@ export async function exportFile(request: PageRequest, portal: Portal): Promise<
   if (errors.size > 0) {
     const issues = [...errors].map(([parameter, detail]) =>
       ({ parameter, code: 'format', detail } as const));
-    throw new AppError('invalid_query', 'What to export could not be understood.', { issues });
+    throw new AppError('invalid_query', 'The filters of the export are not valid.', { issues });
   }
   const format = query.get('format') === 'ndjson' ? 'ndjson' : 'csv';
   const mediaType = format === 'csv' ? CSV_TYPE : NDJSON_TYPE;
@@ -35,9 +35,9 @@ export async function exportFile(request: PageRequest, portal: Portal): Promise<
 export function renderExport({ link }: PageRequest): Html {
   return html`<section class="card" aria-labelledby="export"><h2 id="export">Export products</h2>
     <form method="get" action="${link('/export')}" class="stack">
-      <p>All products, as they stand at one moment. To export some of them, search for them among
-        the <a href="${link('/products')}">products</a>.</p>
-      ${selectField({ name: 'format', label: 'Form of the file', choices: FORMATS })}
+      <p>Exports all products as a consistent snapshot. To export a selection, filter the
+        <a href="${link('/products')}">products</a> first.</p>
+      ${selectField({ name: 'format', label: 'Format', choices: FORMATS })}
       <button>Export</button>
     </form>
   </section>`;

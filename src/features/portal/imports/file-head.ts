@@ -18,12 +18,12 @@ export type FileHead =
     readonly examples: readonly (readonly string[])[];
   };
 
-const SAVE_AS = 'Save it as "CSV UTF-8", and upload that';
+const SAVE_AS = 'Save it as "CSV UTF-8" and upload that file';
 const OTHERS: readonly (readonly [start: Buffer, what: string])[] = [
   [Buffer.from('PK\x03\x04'), `This is a workbook (.xlsx, .ods) or a .zip file. ${SAVE_AS}.`],
-  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), `This is a workbook of Excel (.xls). ${SAVE_AS}.`],
-  [Buffer.from([0x1f, 0x8b]), 'This file is compressed by gzip. Unpack it, and upload that.'],
-  [Buffer.from('%PDF-'), 'This is a PDF. Upload a table as CSV, or lines of JSON.'],
+  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), `This is an Excel workbook (.xls). ${SAVE_AS}.`],
+  [Buffer.from([0x1f, 0x8b]), 'This file is compressed with gzip. Decompress it first.'],
+  [Buffer.from('%PDF-'), 'This is a PDF. Upload a CSV or NDJSON file.'],
 ];
 
 /** `open` reads the file from its beginning. @throws AppError `invalid_data` */

@@ -47,8 +47,8 @@ export async function commitImport(
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
     return renderImport(request, portal, one, { status: 503, fault: error.publicDetail });
   }
-  const fault = 'The file is read in another way now than it was on your page. Nothing was '
-    + 'imported: look at what would happen now.';
+  const fault = 'The import settings have changed since you opened this page. Nothing was '
+    + 'imported. Check the new preview.';
   return renderImport(request, portal, one, { status: 409, fault });
 }
 
@@ -71,7 +71,7 @@ export async function discardImport(
 /** GET /portal/import/{id}/refused: 200, 404 */
 export async function readRefusedRows(request: PageRequest, portal: Portal): Promise<Reply> {
   const { isBusy, refused: { file }, upload: { name, head } } = find(request, portal);
-  if (isBusy || !file) throw new AppError('not_found', 'There is no file of refused rows.');
+  if (isBusy || !file) throw new AppError('not_found', 'There is no file of rejected rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
   return request.openStream('export', async () => ({
     status: 200,
@@ -95,8 +95,8 @@ function find({ account, parameters }: PageRequest, { productImports }: Portal):
 }
 
 const TITLES: Readonly<Record<ProductImport['phase'], string>> = {
-  trying: 'Preview of', ready: 'Preview of', importing: 'Import of', done: 'Imported:',
-  cancelled: 'Cancelled:', broken: 'Broken off:',
+  trying: 'Preview of', ready: 'Preview of', importing: 'Importing', done: 'Imported:',
+  cancelled: 'Cancelled:', broken: 'Failed:',
 };
 
 function renderImport(
@@ -121,19 +121,19 @@ function renderPhase(request: PageRequest, one: ProductImport, settings: ImportS
   };
   if (one.isBusy) {
     return html`${renderProgress(request, one)}
-      <p class="quiet">You may leave this page: it goes on. What is written stays, also when the
-        server is started anew, but then this page is gone.</p>
-      <div class="actions">${phase === 'trying' ? act('discard', 'Discard the file')
-    : act('cancel', 'Cancel the import')}</div>`;
+      <p class="quiet">You can leave this page; the work continues. If the server restarts,
+        imported products are kept, but this page is lost.</p>
+      <div class="actions">${phase === 'trying' ? act('discard', 'Discard file')
+    : act('cancel', 'Cancel import')}</div>`;
   }
   if (phase === 'ready') {
     return html`${renderPreview(request, one)}${renderSettings(request, one, settings)}
       ${renderColumns(one)}
-      <div class="actions">${act('discard', 'Discard the file')}</div>`;
+      <div class="actions">${act('discard', 'Discard file')}</div>`;
   }
   return html`${renderResult(request, one)}
     <div class="actions">
-      <a class="button main" href="${request.link('/products')}">To the products</a>
+      <a class="button main" href="${request.link('/products')}">View products</a>
       <a class="button" href="${request.link('/import')}">Import another file</a>
     </div>`;
 }

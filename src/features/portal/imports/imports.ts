@@ -60,8 +60,8 @@ export class Imports {
     this.#sweep();
     const found = this.#imports.get(id);
     if (found?.importer.sellerId === sellerId) return found;
-    const what = 'There is no such import any more. What it wrote stays';
-    throw new AppError('not_found', `${what}: upload the file again to go on.`);
+    const what = 'This import no longer exists. The products that it imported are kept.';
+    throw new AppError('not_found', `${what} To continue, upload the file again.`);
   }
 
   /** The newest first. */
@@ -84,7 +84,7 @@ export class Imports {
   }
 
   #add(one: ProductImport): ProductImport {
-    if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
+    if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
     const { sellerId } = one.importer;
     // Those that go on have a limit of their own, which is below these.
     const own = this.list(sellerId);
@@ -136,8 +136,8 @@ async function fill(file: TemporaryFile, content: AsyncIterable<Buffer>): Promis
   for await (const chunk of content) {
     if (file.sizeBytes + chunk.length > UPLOAD_LIMIT_BYTES) {
       const most = `${UPLOAD_LIMIT_BYTES / 1024 / 1024} MiB`;
-      const hint = 'Split it, or use the command line, which takes files of any length';
-      throw new AppError('body_too_large', `The file has more than ${most}. ${hint}.`);
+      const hint = 'Split it, or use the command line, which accepts files of any size';
+      throw new AppError('body_too_large', `The file is larger than ${most}. ${hint}.`);
     }
     await file.append(chunk);
   }

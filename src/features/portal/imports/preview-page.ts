@@ -21,10 +21,10 @@ export function renderPreview(request: PageRequest, one: ProductImport): Content
       <p>Nothing was changed.</p></div>`;
   }
   const { format } = request;
-  return html`<section class="card" aria-labelledby="effect"><h2 id="effect">What would happen</h2>
-      <p>${describeExtent(request, one, preview)} Nothing is changed yet.</p>
+  return html`<section class="card" aria-labelledby="effect"><h2 id="effect">Summary</h2>
+      <p>${describeExtent(request, one, preview)} Nothing has been changed yet.</p>
       ${columns && columns.missing.length > 0 && html`<p>There is no column for
-        ${columns.missing.join(', ')}: products that exist keep theirs.</p>`}
+        ${columns.missing.join(', ')}: existing products keep their values.</p>`}
       ${renderCounts(format, one.progress.counts, true)}
       ${renderAdvice(one)}
       ${renderCommit(request, one, preview)}
@@ -36,7 +36,7 @@ export function renderPreview(request: PageRequest, one: ProductImport): Content
 function renderMissing(missing: readonly string[]): Html {
   const names = missing.join(', ');
   return html`<div class="notice low" role="status">
-    <p>No column was found for: <strong>${names}</strong>. Choose below which column it is.</p>
+    <p>No column was found for <strong>${names}</strong>. Choose the columns below.</p>
     </div>`;
 }
 
@@ -45,17 +45,17 @@ function describeExtent(
 ): string {
   const rows = countRows(format, progress.rows);
   const size = formatSize(format, upload.file.sizeBytes);
-  if (isWhole) return `Looked at the whole file: ${rows}, ${size}.`;
+  if (isWhole) return `Checked the whole file: ${rows}, ${size}.`;
   const percent = countPercent(progress);
-  return `Looked at the first ${rows}, ${percent} % of ${size}. The rest is looked at when it is `
-    + 'imported, and may have rows that are refused.';
+  return `Checked the first ${rows}, ${percent} % of ${size}. The rest is checked during `
+    + 'the import and may contain rows that will be rejected.';
 }
 
 function renderCommit(request: PageRequest, one: ProductImport, { isWhole }: Preview): Html {
   const { created, updated } = one.progress.counts;
   if (isWhole && created + updated === 0) {
-    return html`<p><strong>There is nothing to import:</strong> no product would be created or
-      changed.</p>`;
+    return html`<p><strong>Nothing to import:</strong> no products would be created or
+      updated.</p>`;
   }
   return postForm(request, request.link(`/import/${one.id}/commit`), html`
     <input type="hidden" name="revision" value="${one.revision}">
@@ -73,11 +73,11 @@ function renderDifferences(format: Format, differences: readonly Difference[]): 
       cell(html`<ins>${limit(to?.[member])}</ins>`),
     ]);
   }).slice(0, DIFFERENCES_SHOWN);
-  return html`<h2>The first changes</h2>${table({
-    caption: 'The first products that would be changed',
+  return html`<h2>First changes</h2>${table({
+    caption: 'First products that would be updated',
     columns: [
-      { label: 'SKU' }, { label: 'Line', isNumber: true }, { label: 'What' }, { label: 'Now' },
-      { label: 'In the file' },
+      { label: 'SKU' }, { label: 'Line', isNumber: true }, { label: 'Field' },
+      { label: 'Current' }, { label: 'New' },
     ],
     rows, empty: undefined,
   })}`;
@@ -88,11 +88,11 @@ function readMembers(format: Format, { name, category, priceMinor, stock }: NewP
 }
 
 function renderRefused(format: Format, { refused }: Preview): Html {
-  return html`<h2>The first refused rows</h2>
-    <p>When you import, you get a file of all that are refused, to mend and to import.</p>
+  return html`<h2>First rejected rows</h2>
+    <p>After the import you can download all rejected rows, to correct and re-import them.</p>
     ${table({
-    caption: 'The first rows that would be refused',
-    columns: [{ label: 'Line', isNumber: true }, { label: 'SKU' }, { label: 'Why' }],
+    caption: 'First rows that would be rejected',
+    columns: [{ label: 'Line', isNumber: true }, { label: 'SKU' }, { label: 'Reason' }],
     rows: refused.map(({ line, sku, reason }) =>
       [numberCell(format.number(line)), cell(limit(sku)),
         cell(shorten(reason, PREVIEW_REASON_BYTES))]),

@@ -27,7 +27,7 @@ export function renderProgress({ format, link }: PageRequest, one: ProductImport
   const percent = countPercent(progress);
   const [read, size] = [progress.readBytes, progress.sizeBytes].map((n) => formatSize(format, n));
   return html`<section class="card" id="progress" data-phase="${phase}">
-    <p><label for="progress-bar">${phase === 'trying' ? 'Looking at the file' : 'Importing'}:
+    <p><label for="progress-bar">${phase === 'trying' ? 'Checking the file' : 'Importing'}:
       ${percent} %</label></p>
     <p><progress id="progress-bar" max="100" value="${percent}">${percent} %</progress></p>
     <p class="read">${read} of ${size}, ${countRows(format, progress.rows)} so far.</p>
@@ -39,13 +39,16 @@ export function renderProgress({ format, link }: PageRequest, one: ProductImport
 /** How an import has ended. */
 export function renderResult({ format, link }: PageRequest, one: ProductImport): Html {
   const { phase, progress, problem } = one;
+  const { created, updated, unchanged, failed } = progress.counts;
+  const imported = created + updated + unchanged;
   const rows = countRows(format, progress.rows);
-  const isSmooth = phase === 'done' && progress.counts.failed === 0;
-  const how: Content = isSmooth ? html`All of the file is imported: ${rows}.`
-    : phase === 'done' ? html`All of the file is imported but the refused rows: ${rows} in all.`
-    : phase === 'cancelled' ? html`It was cancelled after ${rows}. What was written stays.`
-      : html`It broke off after ${rows}: ${problem} What was written stays: mend what is wrong, and
-        upload the file again to go on.`;
+  const isSmooth = phase === 'done' && failed === 0;
+  const how: Content = isSmooth ? html`Import complete: ${rows}.`
+    : phase === 'done' ? html`${format.number(imported)} of ${rows} imported;
+      ${format.number(failed)} rejected.`
+    : phase === 'cancelled' ? html`Import cancelled after ${rows}. Imported rows are kept.`
+      : html`The import failed after ${rows}: ${problem} Imported rows are kept. Correct the cause,
+        then upload the file again to continue.`;
   return html`<div class="notice${isSmooth ? '' : ' low'}" role="status"><p>${how}</p></div>
     <div class="card">${renderCounts(format, progress.counts, false)}${renderAdvice(one)}</div>
     ${renderRefused(link(`/import/${one.id}/refused`), format, one)}`;
@@ -53,10 +56,10 @@ export function renderResult({ format, link }: PageRequest, one: ProductImport):
 
 export function renderCounts(format: Format, counts: RowCounts, isTried: boolean): Html {
   return facts([
-    [isTried ? 'To create' : 'Created', format.number(counts.created)],
-    [isTried ? 'To change' : 'Changed', format.number(counts.updated)],
-    ['The same already', format.number(counts.unchanged)],
-    [isTried ? 'To refuse' : 'Refused', format.number(counts.failed)],
+    [isTried ? 'Will be created' : 'Created', format.number(counts.created)],
+    [isTried ? 'Will be updated' : 'Updated', format.number(counts.updated)],
+    ['Unchanged', format.number(counts.unchanged)],
+    [isTried ? 'Will be rejected' : 'Rejected', format.number(counts.failed)],
     ...counts.skipped > 0 ? [['Rows without a product', format.number(counts.skipped)] as const]
       : [],
   ]);
@@ -74,13 +77,13 @@ export function countRows(format: Format, rows: number): string {
 function renderRefused(href: string, format: Format, one: ProductImport): Content {
   if (one.progress.counts.failed === 0) return undefined;
   const { file, isComplete } = one.refused;
-  const what = 'They could not be kept: the disk of the server is full.';
-  if (!file) return html`<p>Rows were refused. ${what}</p>`;
-  return html`<section class="card"><h2>Refused rows</h2>
-    <p>${isComplete ? 'They are' : 'The first of them are'} in a file that is like yours${
-  one.upload.head.format === 'csv' && ', with a column that says why each was refused'}. Mend them
-      there, and upload that file. It is kept for a day.</p>
-    <p><a class="button main" href="${href}" download>Download the refused rows
+  const noFile = 'The rejected rows could not be saved: the disk of the server is full.';
+  if (!file) return html`<p>${noFile}</p>`;
+  return html`<section class="card"><h2>Rejected rows</h2>
+    <p>${isComplete ? 'All' : 'The first'} rejected rows are in a file with the format of yours${
+  one.upload.head.format === 'csv' && ', with a column that says why each was rejected'}. Correct
+      them there, and upload that file. It is kept for one day.</p>
+    <p><a class="button main" href="${href}" download>Download rejected rows
       (${formatSize(format, file.sizeBytes)})</a></p>
   </section>`;
 }

@@ -17,10 +17,10 @@ const MEMBER_NAMES: Readonly<Record<Member, string>> = {
   currency: 'currency',
 };
 
-const UPSERT_LABEL = 'Change it to what the file says';
+const UPSERT_LABEL = 'Update the product';
 const MODES: readonly Choice[] = [
   { value: 'upsert', label: UPSERT_LABEL },
-  { value: 'create', label: 'Leave it is, and refuse the row' },
+  { value: 'create', label: 'Reject the row' },
 ];
 
 /** The names of the fields. */
@@ -46,7 +46,7 @@ export function readSettings(form: Form, { upload: { head } }: ProductImport): I
   return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
 }
 
-const columnLabel = (member: Member): string => `Column of the ${MEMBER_NAMES[member]}`;
+const columnLabel = (member: Member): string => `Column for ${MEMBER_NAMES[member]}`;
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
 
 /** Advice on rejected rows, in the words of the form; undefined if no remedy fits most rows. */
@@ -63,7 +63,7 @@ export function advise({ phase, progress, upload: { head } }: ProductImport): st
       const [member = '', value = ''] = pair.split(':');
       return `enter ${value} as "${defaultLabel(member)}"`;
     }).join(' and ')),
-    nameColumns: (members) => tell(`choose the column of ${members.join(', of ')}`),
+    nameColumns: (members) => tell(`choose the column for ${members.join(' and for ')}`),
     upsert: tell(`choose "${UPSERT_LABEL}"`),
   }, { format: head.format, ignoredColumns });
 }
@@ -74,13 +74,13 @@ export function renderSettings(
   const { columns, upload: { head } } = one;
   const content = html`
     ${selectField({
-    name: 'mode', label: 'A product whose SKU is there already', value: settings.mode,
+    name: 'mode', label: 'If the SKU already exists', value: settings.mode,
     choices: MODES,
   })}
     ${columns && head.format === 'csv' && renderFields(columns, head.header, settings)}
-    <button class="plain">Preview again</button>`;
+    <button class="plain">Update preview</button>`;
   return html`<section class="card" aria-labelledby="reading">
-    <h2 id="reading">How the file is read</h2>
+    <h2 id="reading">Import settings</h2>
     ${postForm(request, request.link(`/import/${one.id}`), content)}
   </section>`;
 }
@@ -90,7 +90,7 @@ export function renderColumns({ columns, upload: { head } }: ProductImport): Con
   if (!columns || head.format !== 'csv') return undefined;
   const { header, examples } = head;
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
-    headCell(name === '' ? '(no name)' : shorten(name, COLUMN_NAME_BYTES)),
+    headCell(name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES)),
     cell(describeUse(columns, place)),
     cell(shorten(
       examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · '),
@@ -98,9 +98,9 @@ export function renderColumns({ columns, upload: { head } }: ProductImport): Con
     )),
   ]);
   const more = header.length - rows.length;
-  return html`<h2>The columns of the file</h2>${table({
-    caption: 'The columns of the file',
-    columns: [{ label: 'Column' }, { label: 'Read as' }, { label: 'The first rows' }],
+  return html`<h2>Columns in the file</h2>${table({
+    caption: 'Columns in the file',
+    columns: [{ label: 'Column' }, { label: 'Read as' }, { label: 'First rows' }],
     rows, empty: undefined,
   })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
 }
@@ -108,7 +108,7 @@ export function renderColumns({ columns, upload: { head } }: ProductImport): Con
 function describeUse({ places, structure }: Columns, place: number): string {
   const members = MEMBERS.filter((member) => places[member].includes(place));
   if (members.length > 0) return members.map((member) => MEMBER_NAMES[member]).join(', ');
-  return structure.includes(place) ? 'tells which rows belong together' : 'not used';
+  return structure.includes(place) ? 'groups rows' : 'not used';
 }
 
 function renderFields(
@@ -139,7 +139,7 @@ function renderFields(
 function describeFound(
   { places }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
 ): string {
-  if (map.has(member)) return 'Find it by its name';
+  if (map.has(member)) return 'Detect by name';
   const names = places[member].map((place) => shorten(header[place] ?? '', COLUMN_NAME_BYTES));
-  return names.length > 0 ? `By its name: ${names.join(', then ')}` : 'None was found';
+  return names.length > 0 ? `Detected: ${names.join(', then ')}` : 'Not found';
 }

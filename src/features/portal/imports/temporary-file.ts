@@ -76,12 +76,12 @@ function openNew(path: string): Promise<FileHandle> {
 }
 
 function explain(error: unknown): unknown {
-  const kept = 'Nothing was kept of the file.';
+  const kept = 'The file was not kept.';
   if (isSystemError(error, ...FULL)) {
-    const detail = `The disk of this server is full. ${kept}`;
+    const detail = `The disk of the server is full. ${kept}`;
     return new AppError('storage_full', detail, { cause: error });
   }
   if (!isSystemError(error, ...FAILED)) return error;
-  const detail = `This server cannot write to its disk. ${kept}`;
+  const detail = `The server cannot write to its disk. ${kept}`;
   return new AppError('unavailable', detail, { cause: error });
 }

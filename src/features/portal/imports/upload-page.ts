@@ -25,8 +25,7 @@ import { formatSize } from './progress-page.ts';
 const FAULTS_OF_FILE: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
 const DONE = new Map([
-  ['ended', 'Your session had ended, so the file was not uploaded. Files are not kept: choose it '
-    + 'again.'],
+  ['ended', 'Your session ended before the file was uploaded. Choose the file again.'],
 ]);
 
 /** GET /portal/import: 200 */
@@ -92,12 +91,12 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
       id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${most}">
       <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
       <div class="field">
-        <label for="field-file">File with products</label>
+        <label for="field-file">Product file</label>
         <input type="file" id="field-file" name="file" required aria-describedby="${described}"
           accept=".csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson"${
   fault !== undefined && html` aria-invalid="true"`}>
-        <p class="hint" id="field-file-hint">CSV, as of a spreadsheet or of Shopify, WooCommerce or
-          Magento, or lines of JSON; up to ${most}. First you see what it would change.</p>
+        <p class="hint" id="field-file-hint">CSV (from a spreadsheet, Shopify, WooCommerce or
+          Magento) or NDJSON, up to ${most}. You see a preview before anything is changed.</p>
         ${fault !== undefined && html`<p class="fault" id="field-file-fault">${fault}</p>`}
       </div>
       <div id="upload-progress" hidden>
@@ -111,20 +110,20 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
 }
 
 const PHASES: Readonly<Record<ProductImport['phase'], Html>> = {
-  trying: html`<span class="tag">Being looked at</span>`,
-  ready: html`<span class="tag low">Not imported yet</span>`,
-  importing: html`<span class="tag">Being imported</span>`,
+  trying: html`<span class="tag">Checking</span>`,
+  ready: html`<span class="tag low">Ready to import</span>`,
+  importing: html`<span class="tag">Importing</span>`,
   done: html`<span class="tag good">Imported</span>`,
   cancelled: html`<span class="tag low">Cancelled</span>`,
-  broken: html`<span class="tag bad">Broken off</span>`,
+  broken: html`<span class="tag bad">Failed</span>`,
 };
 
 function renderRecent({ account, format, link }: PageRequest, { productImports }: Portal): Html {
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
     columns: [
-      { label: 'File' }, { label: 'State' }, { label: 'Rows', isNumber: true },
-      { label: 'Refused', isNumber: true }, { label: 'Last change' },
+      { label: 'File' }, { label: 'Status' }, { label: 'Rows', isNumber: true },
+      { label: 'Rejected', isNumber: true }, { label: 'Updated' },
     ],
     rows: productImports.list(account.sellerId).map((one) => [
       headCell(html`<a href="${link(`/import/${one.id}`)}">${one.upload.name}</a>`),
@@ -133,7 +132,7 @@ function renderRecent({ account, format, link }: PageRequest, { productImports }
       numberCell(format.number(one.progress.counts.failed)),
       cell(format.timeElement(one.touchedAt)),
     ]),
-    empty: html`<p>No file was uploaded in the last day. Choose one above: you see what it would
-      change before it does.</p>`,
+    empty: html`<p>No imports in the last 24 hours. Upload a file above to preview what it would
+      change.</p>`,
   })}`;
 }

@@ -19,7 +19,7 @@ export async function* watchUpload(
     const passedMs = now() - start;
     const expectedBytes = (passedMs - UPLOAD_GRACE_MS) / 1000 * UPLOAD_MIN_RATE_BYTES_PER_SECOND;
     if (seenBytes < expectedBytes) {
-      throw new AppError('request_timeout', 'The file came too slowly. Nothing was kept of it.');
+      throw new AppError('request_timeout', 'The upload was too slow. The file was not kept.');
     }
     if (start + passedMs >= checkAt) {
       await reauthorize();

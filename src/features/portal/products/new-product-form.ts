@@ -34,8 +34,8 @@ export function renderGoneProduct(
     title: 'Someone else deleted this product',
     status: 404,
     content: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
-        <p>It was deleted, and nothing was saved. The form below has what you typed: create a new
-          product from it, or cancel.</p>
+        <p>Your changes were not saved. The form below has what you entered: create a new product
+          from it, or cancel.</p>
       </div>
       <section class="card">${renderForm(request, { ...texts, stock: '0' }, NO_ERRORS)}</section>`,
   });
@@ -44,6 +44,6 @@ export function renderGoneProduct(
 function renderForm(request: PageRequest, texts: ProductTexts, errors: FieldErrors): Html {
   return postForm(request, request.link('/products/new'), html`${nonceField()}
     ${productFields(request, texts, errors)}
-    <div class="actions"><button>Create the product</button>
+    <div class="actions"><button>Create product</button>
       <a href="${request.link('/products')}">Cancel</a></div>`);
 }

@@ -49,7 +49,7 @@ async function renderDeletion(
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,
     content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
-        <p>It was changed meanwhile, and was not deleted. This is how it is now.</p>
+        <p>Someone else edited this product, so it was not deleted. This is the current version.</p>
       </div>`}
       <section class="card">
         ${facts([
@@ -58,14 +58,14 @@ async function renderDeletion(
     ['Category', html`<bdi>${category}</bdi>`],
     ['Price', format.money(priceMinor)],
     ['Stock', format.number(stock)],
-    ['Changed', format.timeElement(updatedAt)],
+    ['Updated', format.timeElement(updatedAt)],
   ])}
-        <p>It cannot be brought back. Its SKU is free again then, and what happened to it stays in
-          the history.</p>
+        <p>This cannot be undone. The SKU becomes available again, and the history of the product
+          is kept.</p>
         ${postForm(request, `${here}/delete`, html`${nonceField()}
           <input type="hidden" name="position" value="${position}">
-          <button class="danger">Delete the product</button>
-          <a class="button" href="${here}">Keep it</a>`, 'actions')}
+          <button class="danger">Delete product</button>
+          <a class="button" href="${here}">Cancel</a>`, 'actions')}
       </section>`,
   });
 }

@@ -27,8 +27,8 @@ export const PRODUCT_LABELS: Readonly<Record<keyof ProductTexts, string>> = {
 };
 
 /** Why a form is not taken that was sent before with something else in it. */
-export const SENT_BEFORE = 'This form was sent before, with something else in it, and that was '
-  + 'done. If you want this, too, send it again.';
+export const SENT_BEFORE = 'This form was already submitted with different values, and those '
+  + 'were saved. To save these values as well, submit it again.';
 
 export const NO_TEXTS: ProductTexts = { name: '', category: '', sku: '', price: '', stock: '0' };
 
@@ -103,7 +103,7 @@ export function productFields(
     ${text('sku', SKU_LIMIT_CODE_POINTS)}
     ${textField({
     name: 'price', label: `Price in ${code}`, value: texts.price, errors, isRequired: true,
-    inputMode: 'decimal', hint: `Such as ${example}, without a thousands separator.`,
+    inputMode: 'decimal', hint: `For example ${example}, without a thousands separator.`,
   })}
     ${texts.stock !== undefined && textField({
     name: 'stock', label: 'Stock', value: texts.stock, errors, isRequired: true,

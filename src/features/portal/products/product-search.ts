@@ -38,7 +38,7 @@ export function readSearch(request: PageRequest, { cursors }: Portal): ProductSe
   const name = cursorScope(request.account.sellerId, list);
   const place = ignoreFaults(
     () => decodeCursor(cursors, name, request.query.get('cursor') ?? undefined),
-    () => { errors.set('cursor', 'The place in the list is lost: it begins anew.'); },
+    () => { errors.set('cursor', 'This page link is no longer valid. The list starts again.'); },
   );
   const conditions = [...asked.keys()].filter((field) => field !== 'sort' && field !== 'limit');
   return { list, name, typed, errors, isFiltered: conditions.length > 0, place };

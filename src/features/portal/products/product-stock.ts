@@ -85,7 +85,7 @@ function readChange(
 ): { readonly change: StockChange } | { readonly errors: FieldErrors } {
   const typed = parseTypedWhole(texts[field] ?? '');
   if ('error' in typed) return { errors: new Map([[field, typed.error.detail]]) };
-  if (typed.value < 0) return { errors: new Map([[field, 'Write a number without a sign.']]) };
+  if (typed.value < 0) return { errors: new Map([[field, 'Enter a number without a sign.']]) };
   const reason = texts[`${field}_reason`];
   const sent = parseStockChange({ id, ...describe(typed.value), ...(reason && { reason }) }, false);
   if ('change' in sent) return sent;
@@ -108,8 +108,8 @@ function explainResult(
     case 'invalid': return refuse(TOO_MUCH.detail);
     case 'conflict': case 'stale': {
       const [was, is, typed] = [expect, previous, set].map(format.number);
-      const what = `The stock moved while you counted: it was ${was}, and it is ${is} now.`;
-      const hint = `If ${typed} is right nevertheless, set it once more.`;
+      const what = `The stock changed while you counted: it was ${was} and is now ${is}.`;
+      const hint = `If ${typed} is still correct, set it again.`;
       return { status: 409, detail: `${what} ${hint}` };
     }
   }

@@ -17,7 +17,7 @@ import { type ProductSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
 
 export const SEARCH_LABELS: Readonly<Record<string, string>> = {
   q: 'Search', category: 'Category', stock: 'Stock', price_min: 'Price from', price_max: 'Price to',
-  sort: 'Order',
+  sort: 'Sort by',
 };
 
 /**
@@ -37,7 +37,8 @@ const SORTS: readonly Choice[] = [
   { value: 'sku', label: 'SKU, A to Z' }, { value: '-sku', label: 'SKU, Z to A' },
   { value: 'price', label: 'Lowest price' }, { value: '-price', label: 'Highest price' },
   { value: 'stock', label: 'Lowest stock' }, { value: '-stock', label: 'Highest stock' },
-  { value: '-updated_at', label: 'Changed last' }, { value: 'updated_at', label: 'Changed first' },
+  { value: '-updated_at', label: 'Recently updated' },
+  { value: 'updated_at', label: 'Least recently updated' },
 ];
 
 export function searchForm(
@@ -84,7 +85,7 @@ export function productTable(
     columns: [
       head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true },
       { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), { label: 'Category' },
-      head('updated_at', 'Changed'),
+      head('updated_at', 'Updated'),
     ],
     rows: products.map((product) => renderRow(request, product, lessBytes)),
     productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
@@ -124,15 +125,16 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): C
 
 function renderEmpty({ link, base }: PageRequest, { isFiltered, place }: ProductSearch): Html {
   if (place !== undefined) {
-    return html`<p>There is nothing after this any more.</p>`;
+    return html`<p>There are no more products.</p>`;
   }
   if (isFiltered) {
-    return html`<p>Nothing was found. <a href="${link('/products')}">Show all products</a></p>`;
+    return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }
   return html`<h2>No products yet</h2>
     <p class="row middle centre">
       <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
-    <p>Or let a program do it, with an <a href="${link('/keys')}">API key</a>:</p>
+    <p>Or create products through the API, with an
+      <a href="${link('/keys')}">API key</a>:</p>
     ${copyable('create', formatCreation(base.url, 'YOUR_KEY'))}`;
 }

@@ -37,11 +37,11 @@ export interface Refused {
 }
 
 const DONE = new Map([
-  ['created', 'The product was created.'],
-  ['saved', 'What you changed was saved.'],
-  ['stock', 'The stock was changed.'],
-  ['same', 'The stock was that already: nothing was changed.'],
-  ['repeated', 'This was done before. It was not done twice.'],
+  ['created', 'Product created.'],
+  ['saved', 'Changes saved.'],
+  ['stock', 'Stock updated.'],
+  ['same', 'The stock already had this value. Nothing was changed.'],
+  ['repeated', 'This change was already made. It was not made again.'],
 ]);
 
 export async function renderProduct(
@@ -100,8 +100,8 @@ function renderFacts(request: PageRequest, product: Product, id: string): Html {
     ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
     ['Stock', html`${number} ${stockLevel(stock, request)}`],
     ['Created', format.timeElement(createdAt)],
-    ['Changed', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
-    ['Id', html`<code>${id}</code>`],
+    ['Updated', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
+    ['ID', html`<code>${id}</code>`],
   ])}
     <p class="actions"><a class="button" href="${link(`${pathOf(product)}/delete`)}">Delete</a></p>
   </section>`;
@@ -124,10 +124,10 @@ function renderCards(
     <div>
       <section class="card" aria-labelledby="plot-heading">
         <h2 id="plot-heading">Stock over time</h2>
-        ${plot ?? html`<p class="quiet">The stock has not moved yet.</p>`}
+        ${plot ?? html`<p class="quiet">No stock movements yet.</p>`}
       </section>
       <section class="card" aria-labelledby="stock-heading">
-        <h2 id="stock-heading">Change the stock</h2>
+        <h2 id="stock-heading">Update stock</h2>
         ${changedMeanwhile(request, product, ['stock'], 'The stock has changed.')}
         ${stockForms(request, product, refused?.stock ?? {}, errors)}
       </section>

@@ -34,7 +34,7 @@ export async function editProduct(
     const reply = await tryEdit(request, portal, product, submitted);
     if (reply) return reply;
   }
-  throw new AppError('unavailable', 'The stock of this product moves all the time. Try again.');
+  throw new AppError('unavailable', 'The stock of this product keeps changing. Try again.');
 }
 
 export const editDraft: DraftRoute = {

@@ -12,8 +12,8 @@ import { productTable, SEARCH_FORM, SEARCH_LABELS, searchForm } from './product-
 import type { Portal, PageRequest } from '../route.ts';
 import { renderExportButtons } from '../imports/export-file.ts';
 
-const DONE = new Map([['deleted', 'The product was deleted.']]);
-const LEFT_OUT = 'This could not be understood, and was left out:';
+const DONE = new Map([['deleted', 'Product deleted.']]);
+const LEFT_OUT = 'These filters are not valid and were ignored:';
 
 /** GET /portal/products: 200, 400, 503 */
 export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {

@@ -12,7 +12,7 @@ import { pathOf } from './product-path.ts';
 export type StockTexts = Readonly<Record<string, string>>;
 
 export const STOCK_LABELS: Readonly<Record<string, string>> = {
-  amount: 'How many', amount_reason: 'Reason', set: 'Counted', set_reason: 'Reason',
+  amount: 'Quantity', amount_reason: 'Reason', set: 'Counted quantity', set_reason: 'Reason',
 };
 
 /** The second one is made only where the stock is still what its page shows. */
@@ -28,17 +28,17 @@ export function stockForms(
     name, label: `${STOCK_LABELS[name]} (optional)`, value: texts[name] ?? '', errors,
     maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, of which one takes up to two
   });
-  return html`<h3>Goods that come or go</h3>
+  return html`<h3>Adjust stock</h3>
     ${postForm(request, `${here}/adjust`, html`${nonceField()}
       ${number('amount')}
       ${reason('amount_reason')}
       <div class="actions"><button name="way" value="add">Add</button>
-        <button name="way" value="take" class="plain">Take away</button></div>`)}
+        <button name="way" value="take" class="plain">Remove</button></div>`)}
     <hr>
-    <h3>A count of what is there</h3>
+    <h3>Stocktake</h3>
     ${postForm(request, `${here}/stock`, html`${nonceField()}
       <input type="hidden" name="expect" value="${product.stock}" data-live="expect">
       ${number('set')}
       ${reason('set_reason')}
-      <div class="actions"><button>Set the stock</button></div>`)}`;
+      <div class="actions"><button>Set stock</button></div>`)}`;
 }

@@ -52,7 +52,7 @@ export function renderLedger(
     caption: 'Stock movements, newest first',
     columns: [
       { label: 'When' }, { label: 'Change', isNumber: true }, { label: 'Stock', isNumber: true },
-      { label: 'Why' }, { label: 'Source' }, { label: 'By' },
+      { label: 'Reason' }, { label: 'Source' }, { label: 'By' },
     ],
     rows: page.map(({ at, type, movement, keyId }) => {
       const { before, after, reason, source } = movement;
@@ -65,7 +65,7 @@ export function renderLedger(
         cell(html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
       ];
     }),
-    empty: html`<p>${isFirst ? 'The stock has not moved yet.' : 'There is nothing older.'}</p>`,
+    empty: html`<p>${isFirst ? 'No stock movements yet.' : 'No older movements.'}</p>`,
   })}
   ${pager(
     'Pages of movements', isFirst ? undefined : `${here}#movements`,

@@ -49,8 +49,8 @@ export function stockPlot(traced: Traced, format: Format): Html | undefined {
   return html`<svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
     aria-labelledby="plot-title plot-text">
     <title id="plot-title">Stock over time</title>
-    <desc id="plot-text">From ${format.time(first.at)} to ${format.time(end)}: at least ${least}, at
-      most ${most}, ${format.number(last.stock)} at the end. Each movement is in the table.</desc>
+    <desc id="plot-text">From ${format.time(first.at)} to ${format.time(end)}: minimum ${least},
+      maximum ${most}, ${format.number(last.stock)} at the end. The table has each movement.</desc>
     ${ticks.map((tick) => html`<line class="axis" x1="${left}" x2="${WIDTH - RIGHT}" y1="${y(tick)}"
       y2="${y(tick)}"/><text x="${left - 6}" y="${y(tick) + 4}" text-anchor="end">${
   format.number(tick)}</text>`)}

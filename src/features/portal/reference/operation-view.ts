@@ -23,17 +23,17 @@ export function renderOperation(
   const isRefusal = ([status]: Operation['answers'][number]): boolean => Number(status) >= 400;
   return html`<p><span class="tag">${method}</span> <code>${path}</code></p>
     ${renderProse(description)}
-    ${hasHead && html`<p>HEAD is answered, too, with the header fields alone.</p>`}
+    ${hasHead && html`<p>HEAD is supported as well and returns only the headers.</p>`}
     <h2>Try it</h2>
     ${copyable('curl', formatCurl(operation, request.base.url, values))}
     ${renderKeyNote(request, scope)}
     <h2>Parameters</h2>
     ${renderParameters(operation.parameters)}
-    ${body && html`<h2>Body</h2>
-      ${!body.required && html`<p>It may be left out.</p>`}
+    ${body && html`<h2>Request body</h2>
+      ${!body.required && html`<p>Optional.</p>`}
       ${renderContents(body.content)}
       ${renderShapes(document, schemasOf(body.content), shown)}`}
-    <h2>Answers</h2>
+    <h2>Responses</h2>
     ${answers.filter((answer) => !isRefusal(answer)).map(([status, answer]) =>
   renderAnswer(document, status, answer, shown))}
     ${renderRefusals(request, answers.filter(isRefusal))}`;
@@ -51,29 +51,29 @@ export function renderContents(content: Contents): Content {
 }
 
 function renderKeyNote({ link }: PageRequest, scope: string | undefined): Html {
-  if (scope === undefined) return html`<p>It needs no key.</p>`;
-  return html`<p>Before that, put a key that may do <code>${scope}</code> into the shell:
-    <code>${KEY_VARIABLE}=spk_…</code> (<a href="${link('/keys/new')}">make a key</a>). It belongs
-    on your server alone: what a web page sends with a key is refused.</p>`;
+  if (scope === undefined) return html`<p>No key is required.</p>`;
+  return html`<p>First set a key with the scope <code>${scope}</code> in your shell:
+    <code>${KEY_VARIABLE}=spk_…</code> (<a href="${link('/keys/new')}">create a key</a>). Use keys
+    on servers only: requests from web pages that carry a key are rejected.</p>`;
 }
 
 function renderParameters(parameters: readonly Parameter[]): Html {
   return table({
     caption: 'Parameters',
-    columns: ['Name', 'In', 'Type', 'Default', 'Meaning'].map((label) => ({ label })),
+    columns: ['Name', 'In', 'Type', 'Default', 'Description'].map((label) => ({ label })),
     rows: parameters.map(({ name, in: place, required, description, schema, example }) => {
       const { default: fallback, ...rest } = schema;
       return [
         headCell(html`<code>${name}</code>${required && html`
           <span class="quiet small">required</span>`}`),
         cell(html`<span class="nowrap">${place}</span>`),
-        cell(html`${describeType(schema)}${schema.items && ', with commas between'}`),
+        cell(html`${describeType(schema)}${schema.items && ', comma-separated'}`),
         cell(fallback !== undefined && html`<code>${String(fallback)}</code>`),
         cell(html`${renderMeaning(rest, description)}
-          <p class="quiet small">Such as <code>${String(example)}</code></p>`),
+          <p class="quiet small">Example: <code>${String(example)}</code></p>`),
       ];
     }),
-    empty: html`<p>It has none.</p>`,
+    empty: html`<p>None.</p>`,
   });
 }
 
@@ -88,15 +88,15 @@ function renderAnswer(
   return html`<h3>${status}</h3>
     ${renderProse(description)}
     ${content && renderContents(content)}
-    <details><summary>Header fields of the answer</summary><dl>${fields}</dl></details>
+    <details><summary>Response headers</summary><dl>${fields}</dl></details>
     ${content && renderShapes(document, schemasOf(content), shown)}`;
 }
 
 function renderRefusals({ link }: PageRequest, answers: Operation['answers']): Html {
-  return html`<h2>Refusals</h2>
-    <p>They are <a href="${link('/api/problems')}">problem documents</a>.</p>
+  return html`<h2>Errors</h2>
+    <p>Errors are <a href="${link('/api/problems')}">problem documents</a>.</p>
     ${table({
-    caption: 'Refusals',
+    caption: 'Errors',
     columns: [{ label: 'Status' }, { label: 'When' }],
     rows: answers.map(([status, { description }]) => [
       headCell(html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`),

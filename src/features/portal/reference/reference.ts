@@ -17,7 +17,7 @@ import type { Portal, PageRequest } from '../route.ts';
 /** By where their paths begin; the first that fits is it. */
 const GROUPS: readonly (readonly [path: string, name: string])[] = [
   [PRODUCTS, 'Products'], [STOCK, 'Stock'], [CHANGES, 'Changes'], [WEBHOOKS, 'Webhooks'],
-  ['', 'The API itself'],
+  ['', 'About the API'],
 ];
 
 /** GET /portal/api: 200 */
@@ -30,13 +30,13 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
   return renderPage(request, portal, {
     title: 'API',
     content: html`${renderProse(info.description)}
-      <p>The API is at <code>${base.url}</code>. Every request carries a
-        <a href="${link('/keys')}">key</a> in the header field <code>x-api-key</code>:
+      <p>The API is at <code>${base.url}</code>. Send a
+        <a href="${link('/keys')}">key</a> with every request, in the <code>x-api-key</code> header:
         ${components.securitySchemes.apiKey.description}</p>
       ${copyable('first', `${KEY_VARIABLE}=spk_…\n`
         + `curl '${base.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
       <p><a class="button" href="${portal.prefix}${pathOf(document, 'readOpenApi')}">OpenAPI
-        document</a> <a class="button" href="${link('/api/problems')}">Refusals</a></p>
+        document</a> <a class="button" href="${link('/api/problems')}">Errors</a></p>
       ${GROUPS.map(([, name]) => renderGroup(request, name, groups.get(name) ?? []))}`,
   });
 }
@@ -53,10 +53,10 @@ export async function showOperation(request: PageRequest, portal: Portal): Promi
     ? await readSamples(request, portal) : new Map<string, string>();
   return renderPage(request, portal, {
     title: operation.summary,
-    content: html`${isOff && html`<div class="notice low"><p>Webhooks are switched off on this
-        server. Whoever runs it can allow them.</p></div>`}
+    content: html`${isOff && html`<div class="notice low"><p>Webhooks are disabled on this
+        server. Its operator can enable them.</p></div>`}
       ${renderOperation(request, document, operation, values)}
-      <p><a href="${request.link('/api')}">All of the API</a></p>`,
+      <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
 }
 
@@ -66,14 +66,14 @@ export async function showProblems(request: PageRequest, portal: Portal): Promis
   const answers = Object.entries(document.components.responses);
   const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
   return renderPage(request, portal, {
-    title: 'Refusals of the API',
-    content: html`<h2>What they are</h2>
+    title: 'API errors',
+    content: html`<h2>Error format</h2>
       ${schema && renderShapes(document, [schema.schema], new Set())}
       ${answers.map(([status, { description, content }]) => html`
         <h2 id="status-${status}">${status}</h2>
         <p>${description}</p>
         ${content && renderContents(content)}`)}
-      <p><a href="${request.link('/api')}">All of the API</a></p>`,
+      <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
 }
 
@@ -81,11 +81,11 @@ function renderGroup({ link }: PageRequest, name: string, operations: readonly O
   return html`<h2>${name}</h2>
     ${table({
     caption: name,
-    columns: [{ label: 'What it does' }, { label: 'Request' }, { label: 'Scope' }],
+    columns: [{ label: 'Operation' }, { label: 'Request' }, { label: 'Scope' }],
     rows: operations.map(({ id, method, path, summary, scope }) => [
       headCell(html`<a href="${link(`/api/${id}`)}">${summary}</a>`),
       cell(html`<span class="tag">${method}</span> <code>${path}</code>`),
-      cell(scope === undefined ? 'no key' : html`<code>${scope}</code>`),
+      cell(scope === undefined ? 'No key' : html`<code>${scope}</code>`),
     ]),
     empty: undefined,
   })}`;

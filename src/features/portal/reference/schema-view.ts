@@ -12,7 +12,7 @@ export function describeType(schema: Schema): Content {
   if ($ref !== undefined) {
     return html`<a href="#${idOf(nameOf(schema))}">${nameOf(schema)}</a>`;
   }
-  if (contentSchema) return html`lines, each ${describeType(contentSchema)}`;
+  if (contentSchema) return html`lines of ${describeType(contentSchema)}`;
   if (anyOf) return join(anyOf.map(describeType));
   const names = [type ?? []].flat();
   if (items) {
@@ -34,7 +34,7 @@ function listLimits(schema: Schema): readonly Content[] {
     exclusiveMaximum !== undefined && `below ${NUMBERS.format(exclusiveMaximum)}`,
     formatCount(minLength, maxLength, 'characters'),
     formatCount(minItems, maxItems, 'items'),
-    pattern !== undefined && html`like <code>${pattern}</code>`,
+    pattern !== undefined && html`matches <code>${pattern}</code>`,
     only !== undefined && html`always <code>${String(only)}</code>`,
     fallback !== undefined && html`default <code>${String(fallback)}</code>`,
   ].filter((part) => part !== false && part !== undefined);
@@ -101,14 +101,14 @@ function renderShape(name: string, schema: Schema): Html {
 function renderMembers(name: string, schema: Schema): Html {
   return table({
     caption: `Members of ${name}`,
-    columns: [{ label: 'Member' }, { label: 'Type' }, { label: 'Meaning' }],
+    columns: [{ label: 'Member' }, { label: 'Type' }, { label: 'Description' }],
     rows: listMembers(schema, '').map(({ path, isRequired, member }) => [
       headCell(html`<code>${path}</code>${!isRequired && html`
         <span class="quiet small">optional</span>`}`),
       cell(html`<span class="nowrap">${describeType(member)}</span>`),
       cell(renderMeaning(member)),
     ]),
-    empty: html`<p>It has no members.</p>`,
+    empty: html`<p>No members.</p>`,
   });
 }
 

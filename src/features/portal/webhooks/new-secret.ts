@@ -6,22 +6,22 @@ import { html, type Html } from '../html/html.ts';
 
 export function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
   return html`<section class="card" aria-labelledby="new-secret">
-    <h2 id="new-secret">The secret</h2>
-    <p>Keep it now: it is shown this once. With it your server knows that a message is from
-      here.</p>
+    <h2 id="new-secret">Signing secret</h2>
+    <p>Copy it now. You won't see it again. Your server uses it to verify that messages come
+      from here.</p>
     ${copyable('secret', secret)}
-    <h3>How to check a message</h3>
-    <p>Messages are signed as Standard Webhooks 1.0.0 says, for which there are libraries in most
-      languages. Without one:</p>
+    <h3>How to verify a message</h3>
+    <p>Messages are signed according to Standard Webhooks 1.0.0, which has libraries for most
+      languages. Without a library:</p>
     <ol>
-      <li>Join <code>webhook-id</code>, <code>webhook-timestamp</code> (both are header fields) and
-        the body as it came, with full stops between.</li>
-      <li>Make the HMAC-SHA256 of that. The key is what stands after <code>whsec_</code>, decoded
-        from base64.</li>
-      <li>Written in base64, with <code>v1,</code> before it, it must be one of the signatures in
-        <code>webhook-signature</code>, which has spaces between them.</li>
-      <li>Refuse a <code>webhook-timestamp</code> that is more than five minutes off, and what is
-        for another webhook than <code>${formatWebhookId(webhook)}</code>.</li>
+      <li>Join <code>webhook-id</code>, <code>webhook-timestamp</code> (both are headers) and the
+        unmodified body with full stops.</li>
+      <li>Compute the HMAC-SHA256 of the result. The key is the part after <code>whsec_</code>,
+        decoded from base64.</li>
+      <li>Encode it in base64 and prefix <code>v1,</code>. It must equal one of the space-separated
+        signatures in <code>webhook-signature</code>.</li>
+      <li>Reject a <code>webhook-timestamp</code> that is more than five minutes off, and messages
+        for any webhook other than <code>${formatWebhookId(webhook)}</code>.</li>
     </ol>
   </section>`;
 }

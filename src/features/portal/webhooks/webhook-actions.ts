@@ -75,13 +75,13 @@ export async function showWebhookDeletion(request: PageRequest, portal: Portal):
   const webhook = await getWebhook(request, portal);
   const path = request.link(pathOf(webhook));
   return renderPage(request, portal, {
-    title: `Delete the webhook: ${nameOf(webhook)}`,
-    content: html`<p>Nothing more is sent to ${webhook.url}, and the log of what was sent is deleted
-        with it. This cannot be undone.</p>
+    title: `Delete webhook: ${nameOf(webhook)}`,
+    content: html`<p>No more messages will be sent to ${webhook.url}, and its delivery log will be
+        deleted. This cannot be undone.</p>
       <div class="actions">
         ${postForm(request, `${path}/delete`, html`${nonceField()}
-          <button class="danger">Delete this webhook</button>`)}
-        <a class="button" href="${path}">Keep it</a>
+          <button class="danger">Delete webhook</button>`)}
+        <a class="button" href="${path}">Cancel</a>
       </div>`,
   });
 }

@@ -9,7 +9,7 @@ import { OVERLAPS } from '../forms/overlap.ts';
 import type { PageRequest } from '../route.ts';
 
 /** Of the fields that may be at fault. */
-export const CARD_LABELS = { position: 'Everything after position' };
+export const CARD_LABELS = { position: 'Send changes after position' };
 
 /** The path of the page of a webhook. */
 export function pathOf(webhook: Webhook): string {
@@ -25,26 +25,27 @@ export function renderCards(
   return html`<div class="columns">
     <section class="card" aria-labelledby="test">
       <h2 id="test">Test</h2>
-      <p>Sends a signed test message now, also while the webhook is disabled.</p>
-      ${postForm(request, action('test'), html`<button>Send a test message</button>`)}
+      <p>Sends a signed test message now, even if the webhook is disabled.</p>
+      ${postForm(request, action('test'), html`<button>Send test message</button>`)}
     </section>
     ${renderSwitch(request, webhook, action('status'))}
     <section class="card" aria-labelledby="replay">
-      <h2 id="replay">Send again</h2>
+      <h2 id="replay">Resend changes</h2>
       ${postForm(request, action('replay'), html`${nonceField()}
         ${textField({
     name: 'position', label: CARD_LABELS.position, value: typed, inputMode: 'numeric',
-    errors, hint: `0 sends all of the history. The catalogue stands at ${format.number(position)}.`,
+    errors,
+    hint: `0 resends the whole history. The current position is ${format.number(position)}.`,
   })}
-        <button>Send again</button>`)}
+        <button>Resend</button>`)}
     </section>
     <section class="card" aria-labelledby="rotate">
-      <h2 id="rotate">Replace the secret</h2>
+      <h2 id="rotate">Rotate secret</h2>
       ${postForm(request, action('rotate'), html`${nonceField()}
         ${selectField({
-    name: 'overlap', label: 'The old one signs, too, for', value: '24h', choices: OVERLAPS,
+    name: 'overlap', label: 'Keep the old secret valid for', value: '24h', choices: OVERLAPS,
   })}
-        <button>Make a new secret</button>`)}
+        <button>Create new secret</button>`)}
     </section>
   </div>`;
 }
@@ -54,8 +55,8 @@ function renderSwitch(request: PageRequest, { status }: Webhook, action: string)
   const wanted = isActive ? 'disabled' : 'active';
   return html`<section class="card" aria-labelledby="switch">
     <h2 id="switch">${isActive ? 'Disable' : 'Enable'}</h2>
-    <p>${isActive ? 'Nothing is sent until you enable it again; then it goes on where it stopped.'
-    : 'It goes on where it stopped: what has happened since is sent.'}</p>
+    <p>${isActive ? 'Nothing is sent until you enable it. Then delivery resumes where it stopped.'
+    : 'Delivery resumes where it stopped. Changes since then are sent.'}</p>
     ${postForm(request, action, html`<input type="hidden" name="status" value="${wanted}">
       <button>${isActive ? 'Disable' : 'Enable'}</button>`)}
   </section>`;

@@ -18,7 +18,7 @@ import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { pathOf } from './webhook-cards.ts';
 import { getWebhook } from './webhooks.ts';
 
-const LABELS = { url: 'Address', description: 'Description', types: 'Send only' };
+const LABELS = { url: 'URL', description: 'Description', types: 'Events' };
 
 /** GET /portal/webhooks/new: 200, 404 */
 export async function showWebhookForm(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -90,17 +90,17 @@ export async function renderMadeSecret(
 ): Promise<Reply> {
   const made = await makeOnce(make);
   const path = made ? pathOf(made.webhook) : '/webhooks';
-  const back = html`<p><a class="button" href="${request.link(path)}">To the webhook</a></p>`;
+  const back = html`<p><a class="button" href="${request.link(path)}">View webhook</a></p>`;
   if (made) {
     return renderPage(request, portal, {
-      title: 'The secret of your webhook', content: html`${renderNewSecret(made)}${back}`,
+      title: 'Webhook secret', content: html`${renderNewSecret(made)}${back}`,
     });
   }
   return renderPage(request, portal, {
-    title: 'This was done already',
+    title: 'Already submitted',
     status: 409,
-    content: html`<p>The secret was shown once, and nothing was done again. If you have not got it,
-      replace it on the page of the webhook.</p>
+    content: html`<p>This form was already submitted, so nothing was done again. The secret was
+      shown once. If you did not copy it, rotate it on the page of the webhook.</p>
       <p><a class="button" href="${request.link('/webhooks')}">All webhooks</a></p>`,
   });
 }
@@ -148,7 +148,7 @@ function renderNew(
     content: html`${errorSummary(errors, refusal, LABELS)}
       ${postForm(request, request.link('/webhooks/new'), html`${nonceField()}
         ${renderFields(form, errors)}
-        <button>Make the webhook</button>`, 'card stack')}
+        <button>Create webhook</button>`, 'card stack')}
       <p><a href="${request.link('/webhooks')}">All webhooks</a></p>`,
   });
 }
@@ -156,26 +156,26 @@ function renderNew(
 function renderEdit(request: PageRequest, portal: Portal, form: Form, errors: FieldErrors): Reply {
   const path = request.link(`/webhooks/${request.parameters['webhook_id']}`);
   return renderPage(request, portal, {
-    title: 'Change the webhook',
+    title: 'Edit webhook',
     status: errors.size > 0 ? 422 : 200,
     content: html`${errorSummary(errors, undefined, LABELS)}
       ${postForm(request, `${path}/edit`, html`${renderFields(form, errors)}
         <button>Save</button>`, 'card stack')}
-      <p><a href="${path}">Back to the webhook</a></p>`,
+      <p><a href="${path}">Back to webhook</a></p>`,
   });
 }
 
 function renderFields(form: Form, errors: FieldErrors): Html {
   return html`${textField({
     name: 'url', label: LABELS.url, type: 'url', value: form.get('url'), errors, isRequired: true,
-    hint: 'Of your own server, such as https://shop.example/changes. Each message is a POST.',
+    hint: 'Of your own server, for example https://shop.example/changes. Called with POST.',
   })}
     ${textField({
     name: 'description', label: LABELS.description, value: form.get('description'), errors,
-    maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, hint: 'For yourself; it may be empty.',
+    maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, hint: 'Optional, for your own reference.',
   })}
     ${checkboxes({
     name: 'types', label: LABELS.types, errors, values: form.getAll('types'),
-    choices: CHANGE_TYPE_CHOICES, hint: 'Tick none for all changes.',
+    choices: CHANGE_TYPE_CHOICES, hint: 'Select none to receive all changes.',
   })}`;
 }

@@ -24,11 +24,11 @@ const TEXT_BYTES = 150;
 const DELIVERED = 'delivered';
 
 const DONE = new Map([
-  ['changed', 'The webhook is changed.'],
-  ['disabled', 'The webhook is disabled: nothing is sent to it until you enable it.'],
-  ['enabled', 'The webhook is active: it goes on where it stopped.'],
-  ['replayed', 'What happened since then is sent again.'],
-  ['deleted', 'The webhook is deleted. What was under way to it may still arrive.'],
+  ['changed', 'Webhook updated.'],
+  ['disabled', 'Webhook disabled. Nothing is sent until you enable it.'],
+  ['enabled', 'Webhook enabled. Delivery resumes where it stopped.'],
+  ['replayed', 'The changes since that position are being sent again.'],
+  ['deleted', 'Webhook deleted. Messages already in flight may still arrive.'],
 ]);
 
 /** GET /portal/webhooks: 200 */
@@ -40,18 +40,18 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
   return renderPage(request, portal, {
     title: 'Webhooks',
     content: html`${renderDone(request)}
-      <p>Whatever changes in your catalogue is sent to the addresses here, in order and until it has
-        arrived.</p>
+      <p>Every change in your catalogue is sent to these URLs in order, and retried until it is
+        delivered.</p>
       <p><a class="button main" href="${request.link('/webhooks/new')}">New webhook</a></p>
       ${table({
     caption: 'Webhooks',
     columns: [
-      { label: 'Address' }, { label: 'State' }, { label: 'What is sent' },
-      { label: 'Arrived up to', isNumber: true }, { label: 'Failing since' },
+      { label: 'URL' }, { label: 'Status' }, { label: 'Events' },
+      { label: 'Delivered up to', isNumber: true }, { label: 'Failing since' },
     ],
     rows: webhooks.map((webhook) => renderRow(request, webhook)),
-    empty: html`<p>There is no webhook yet. Make one, and your own server is told of each change
-      as it happens.</p>`,
+    empty: html`<p>No webhooks yet. Create one to notify your own server of each change as it
+      happens.</p>`,
   })}`,
   });
 }
@@ -102,19 +102,19 @@ export async function renderWebhook(
     content: html`${errorSummary(errors, undefined, CARD_LABELS)}
       ${renderDone(request, attempts)}
       <div class="card">${renderFacts(request, webhook)}
-        <p class="actions"><a class="button" href="${path}/edit">Change</a>
+        <p class="actions"><a class="button" href="${path}/edit">Edit</a>
           <a class="button" href="${path}/delete">Delete …</a></p></div>
       ${renderCards(request, webhook, errors, typed)}
-      <h2>Attempts to send</h2>
+      <h2>Delivery attempts</h2>
       ${table({
-    caption: 'Attempts to send, the newest first',
+    caption: 'Delivery attempts, newest first',
     columns: [
-      { label: 'When' }, { label: 'What' }, { label: 'Result' },
-      { label: 'Answer', isNumber: true }, { label: 'Took', isNumber: true },
-      { label: 'Message' },
+      { label: 'When' }, { label: 'Event' }, { label: 'Result' },
+      { label: 'HTTP status', isNumber: true }, { label: 'Duration', isNumber: true },
+      { label: 'Message ID' },
     ],
     rows: attempts.map((attempt) => renderAttempt(request, attempt)),
-    empty: html`<p>Nothing was sent yet. Send a test message to see whether it arrives.</p>`,
+    empty: html`<p>Nothing sent yet. Send a test message to check the connection.</p>`,
   })}
       ${pager('Pages of attempts', before === undefined ? undefined : path,
     last === undefined ? undefined : `${path}?before=${last}`)}
@@ -125,8 +125,8 @@ export async function renderWebhook(
 function renderSwitchedOff(request: PageRequest, portal: Portal): Reply {
   return renderPage(request, portal, {
     title: 'Webhooks',
-    content: html`<div class="empty"><p>Webhooks are switched off on this server. Whoever runs it
-      can allow them.</p><p>Until then your programs can follow the changes through the API:
+    content: html`<div class="empty"><p>Webhooks are disabled on this server. Its operator can
+      enable them.</p><p>Until then, your programs can read the changes through the API:
       <a href="${request.link('/api/listChanges')}">see how</a>.</p></div>`,
   });
 }
@@ -140,11 +140,11 @@ function renderTested({ format }: PageRequest, test: WebhookAttempt | undefined)
   if (!test) return undefined;
   const { status, durationMs, outcome } = test;
   if (outcome === DELIVERED) {
-    const took = `after ${format.number(durationMs)} ms`;
-    return notice(`The test message has arrived: the answer was ${status ?? ''}, ${took}.`);
+    const response = `HTTP ${status ?? ''} after ${format.number(durationMs)} ms`;
+    return notice(`The test message was delivered: ${response}.`);
   }
-  return html`<div class="notice bad" role="alert"><p>The test message has not arrived: ${outcome}.
-    </p></div>`;
+  return html`<div class="notice bad" role="alert">
+    <p>The test message was not delivered: ${outcome}.</p></div>`;
 }
 
 function renderRow({ format, link }: PageRequest, webhook: Webhook): Content {
@@ -167,7 +167,7 @@ function renderState({ status, failures }: Webhook): Html {
 }
 
 function describeTypes({ types }: Webhook): string {
-  if (types === null) return 'all changes';
+  if (types === null) return 'All changes';
   return CHANGE_TYPE_CHOICES.filter(({ value }) => types.some((type) => type === value))
     .map(({ label }) => label).join('; ');
 }
@@ -176,18 +176,18 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
   const { url, description, disabledReason, failingSince, createdAt, updatedAt } = webhook;
   const nextAttemptAt = findNextAttempt(webhook);
   const pairs: (readonly [name: string, value: Content] | false)[] = [
-    ['Address', url],
+    ['URL', url],
     description !== '' && ['Description', description],
-    ['Id', html`<code>${formatWebhookId(webhook)}</code>`],
-    ['State', renderState(webhook)],
-    disabledReason !== undefined && ['Why', disabledReason],
-    ['What is sent', describeTypes(webhook)],
-    ['Arrived up to position',
+    ['ID', html`<code>${formatWebhookId(webhook)}</code>`],
+    ['Status', renderState(webhook)],
+    disabledReason !== undefined && ['Reason', disabledReason],
+    ['Events', describeTypes(webhook)],
+    ['Delivered up to position',
       `${format.number(webhook.position)} of ${format.number(position)}`],
     failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
     nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],
     ['Created', format.timeElement(createdAt)],
-    ['Changed', format.timeElement(updatedAt)],
+    ['Updated', format.timeElement(updatedAt)],
   ];
   return facts(pairs.filter((pair) => pair !== false));
 }
@@ -198,8 +198,8 @@ function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Conten
   const positions = [first ?? 0, ...isWhole ? [] : [last ?? 0]].map(format.number).join('–');
   return [
     headCell(format.timeElement(at)),
-    cell(kind === 'test' ? 'A test' : `${isWhole ? 'Change' : 'Changes'} ${positions}`),
-    cell(outcome === DELIVERED ? html`<span class="tag good">arrived</span>`
+    cell(kind === 'test' ? 'Test' : `${isWhole ? 'Change' : 'Changes'} ${positions}`),
+    cell(outcome === DELIVERED ? html`<span class="tag good">delivered</span>`
       : shorten(outcome, TEXT_BYTES)),
     numberCell(status ?? 'none'),
     numberCell(`${format.number(durationMs)} ms`),

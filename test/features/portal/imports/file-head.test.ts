@@ -44,7 +44,7 @@ describe('a file is refused, by what it is:', () => {
     ['blank lines', '\n\n', /empty/],
     ['a new workbook', Buffer.from('PK\x03\x04rest'), /workbook.*CSV UTF-8/],
     ['an old workbook', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /\.xls\).*CSV UTF-8/],
-    ['gzip', gzipSync('sku\n'), /Unpack/],
+    ['gzip', gzipSync('sku\n'), /Decompress/],
     ['a document', '%PDF-1.7', /PDF/],
     ['UTF-16', Buffer.from('\uFEFFsku,name\n', 'utf16le'), /UTF-16.*CSV UTF-8/],
     ['a quote without an end', '"sku,name\n', /never closed/],

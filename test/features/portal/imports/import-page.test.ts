@@ -54,8 +54,8 @@ test('a file is uploaded, tried, imported, and leaves the rows that were refused
     + 'Pan,Kitchen,P-1,9,1\nBad,K,B-1,x,1\n',
     'C:\\shop\\größe <b>.csv');
   assert.match(preview.text, /Preview of größe <b>\.csv/);
-  assert.match(preview.text, /Looked at the whole file: 4 rows, 0\.2 KiB\. Nothing is changed yet/);
-  assert.match(preview.text, /To create 1 To change 1 The same already 1 To refuse 1/);
+  assert.match(preview.text, /Checked the whole file: 4 rows, 0\.2 KiB\. Nothing has been changed/);
+  assert.match(preview.text, /Will be created 1 Will be updated 1 Unchanged 1 Will be rejected 1/);
   assert.match(preview.text, /M-1 2 name Mug Mug & Co M-1 2 price €1,250\.50 €1,300\.00/);
   assert.match(preview.text, /5 B-1 price: Write a plain number/);
   assert.match(preview.text, /category category Kitchen · Kitchen · Kitchen/);
@@ -63,7 +63,8 @@ test('a file is uploaded, tried, imported, and leaves the rows that were refused
 
   const done = await act(user, 'commit');
   assert.match(done.text, /Imported: größe <b>\.csv/);
-  assert.match(done.text, /Created 1 Changed 1 The same already 1 Refused 1/);
+  assert.match(done.text, /3 of 4 rows imported; 1 rejected\./);
+  assert.match(done.text, /Created 1 Updated 1 Unchanged 1 Rejected 1/);
   assert.deepEqual(await listSkus(shop), ['M-1', 'C-1', 'P-1']);
   const { changes } = await server.store.listChanges(shop.sellerId, { after: 2, limit: 10 });
   assert.deepEqual(changes.map(({ keyId }) => keyId), [PORTAL_KEY_ID, PORTAL_KEY_ID]);
@@ -94,20 +95,20 @@ test('columns that are not found are chosen, and blank cells filled in', async (
   const shop = await open(t);
   const { user } = shop;
   const first = await upload(user, 'Titel,Sorte,Code,Preis\nMug,Kitchen,M-1,5\nCup,,C-1,6\n');
-  assert.match(first.text, /No column was found for: name, category, sku, price, stock/);
+  assert.match(first.text, /No column was found for name, category, sku, price, stock/);
   assert.match(first.text, /Titel not used Mug · Cup/);
   assert.doesNotMatch(first.text, /Import now/);
   const second = await act(user, '', {
     column_name: '0', column_category: '1', column_sku: '2', column_price: '3',
     default_category: 'Misc', default_stock: '7',
   });
-  assert.match(second.text, /To create 2/);
+  assert.match(second.text, /Will be created 2/);
   assert.match(second.text, /Preis price 5 · 6/);
   assert.equal(user.valueOf('column_price'), '3');
   assert.equal(user.valueOf('default_stock'), '7');
   const third = await act(user, '', { default_stock: 'many', column_currency: '99' });
-  assert.match(third.text, /To create 0 .* To refuse 2/);
-  assert.match(third.text, /There is nothing to import/);
+  assert.match(third.text, /Will be created 0 .* Will be rejected 2/);
+  assert.match(third.text, /Nothing to import/);
   await act(user, '', { default_stock: '7' });
   await act(user, 'commit');
   const { products } = (await shop.send({ path: '/api/v1/products' })).json();
@@ -130,8 +131,8 @@ test('a partial file keeps what it leaves out, and says what new products lack',
   await upload(user, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
   await act(user, 'commit');
   const preview = await upload(user, 'sku,stock\nM-1,9\n');
-  assert.match(preview.text, /no column for name, category, price: products that exist keep/);
-  assert.match(preview.text, /To create 0 To change 1 The same already 0 To refuse 0/);
+  assert.match(preview.text, /no column for name, category, price: existing products keep/);
+  assert.match(preview.text, /Will be created 0 Will be updated 1 Unchanged 0 Will be rejected 0/);
   assert.match(preview.text, /M-1 2 stock 1 9/);
   assert.doesNotMatch(preview.text, /M-1 2 (?:name|category|price)/);
   const defaults = { default_name: 'Product', default_category: 'Misc', default_price: '1' };
@@ -144,7 +145,7 @@ test('a partial file keeps what it leaves out, and says what new products lack',
   const lacking = await upload(user, `${HEADER}A,K,A,1,\nB,K,B,1,\n`);
   assert.match(lacking.text, /2 rejected rows are new products without a value for stock\. /);
   assert.match(lacking.text, /Enter 0 as "Default stock for new products" below\./);
-  assert.match((await act(user, '', { default_stock: '0' })).text, /To create 2/);
+  assert.match((await act(user, '', { default_stock: '0' })).text, /Will be created 2/);
 });
 
 test('products that are there are left alone where the seller wants that', async (t) => {
@@ -153,7 +154,7 @@ test('products that are there are left alone where the seller wants that', async
   await act(user, 'commit');
   await upload(user, HEADER + makeRows(2, 1, '1'));
   const page = await act(user, '', { mode: 'create' });
-  assert.match(page.text, /To create 1 To change 0 The same already 0 To refuse 1/);
+  assert.match(page.text, /Will be created 1 Will be updated 0 Unchanged 0 Will be rejected 1/);
   assert.match(page.text, /You already have a product with this SKU\./);
 });
 
@@ -166,7 +167,7 @@ test('what is imported is what was shown', async (t) => {
   user.page = shown;
   const refused = await act(user, 'commit');
   assert.equal(refused.status, 409);
-  assert.match(refused.text, /read in another way now.*Nothing was imported/);
+  assert.match(refused.text, /settings have changed.*Nothing was imported/);
   for (const suffix of ['.0', '.00000000000000001', 'e0', ' ']) {
     const revision = `${user.valueOf('revision')}${suffix}`;
     assert.equal((await act(user, 'commit', { revision })).status, 409);
@@ -196,12 +197,12 @@ test('a long import shows how far it is, and is cancelled', async (t) => {
   assert.match(markup, /<section class="card" id="progress" data-phase="importing">/);
   assert.match(markup, /<progress id="progress-bar" max="100" value="\d+">/);
   const list = readPage(await user.get('/portal/import'));
-  assert.match(list.text, /products\.csv Being imported 1,000 0/);
+  assert.match(list.text, /products\.csv Importing 1,000 0/);
   await user.get(/href="([^"]*\/import\/[^"]+)"/.exec(user.page?.text ?? '')?.[1] ?? '');
   const cancelling = act(user, 'cancel');
   held.resolve();
   const cancelled = await cancelling;
-  assert.match(cancelled.text, /It was cancelled after 2,000 rows\. What was written stays\./);
+  assert.match(cancelled.text, /Import cancelled after 2,000 rows\. Imported rows are kept\./);
   assert.equal((await listSkus(shop)).length, 1_000); // the first page of 2,000
 });
 
@@ -210,10 +211,10 @@ test('an import that is discarded is not there any more', async (t) => {
   await upload(user, HEADER + makeRows(1));
   const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
   const list = await act(user, 'discard');
-  assert.match(list.text, /No file was uploaded in the last day/);
+  assert.match(list.text, /No imports in the last 24 hours/);
   const gone = readPage(await user.get(path));
   assert.equal(gone.status, 404);
-  assert.match(gone.text, /no such import any more.*upload the file again/);
+  assert.match(gone.text, /no longer exists.*upload the file again/);
 });
 
 describe('an upload is refused', () => {
@@ -249,7 +250,7 @@ describe('an upload is refused', () => {
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
       assert.equal((await user.post('/portal/import', form)).status, status);
       const list = readText((await user.get('/portal/import')).text);
-      assert.equal(/No file was uploaded/.test(list), status !== 303);
+      assert.equal(/No imports in the last 24 hours/.test(list), status !== 303);
     }
   });
 
@@ -281,7 +282,7 @@ test('imports of one seller are not there for others', async (t) => {
   const below = path.slice('/portal'.length);
   await assertOwn(server, ['/import', below, `${below}/refused`]);
   const { text } = await other.user.get('/portal/import');
-  assert.match(readText(text), /No file was uploaded/);
+  assert.match(readText(text), /No imports in the last 24 hours/);
   assert.equal((await user.get(path)).status, 200);
 });
 

@@ -12,7 +12,7 @@ import { countTo } from '../../../store/contract/fixture.ts';
 import { commit, HEADER, makeRows, openBench, upload } from './setup.ts';
 
 const FILE = HEADER + makeRows(1);
-const GONE = { code: 'not_found', message: /no such import any more.*upload the file again/ };
+const GONE = { code: 'not_found', message: /no longer exists.*upload the file again/ };
 
 test('an import is there for its seller, and for nobody else', async (t) => {
   const bench = await openBench(t);
@@ -70,7 +70,7 @@ describe('an upload', () => {
       for (;; given += chunk.length) yield chunk;
     }
     const refused = imports.receive(importer, 'a.csv', give());
-    await assert.rejects(refused, { code: 'body_too_large', message: /more than 256 MiB/ });
+    await assert.rejects(refused, { code: 'body_too_large', message: /larger than 256 MiB/ });
     assert.equal(given, UPLOAD_LIMIT_BYTES);
   });
 
@@ -162,7 +162,7 @@ describe('imports are forgotten', () => {
     await bench.imports.close();
     assert.equal(one.phase, 'cancelled');
     assert.ok(one.progress.counts.created < 50_000);
-    await assert.rejects(upload(bench, FILE), { code: 'unavailable', message: /stopping/ });
+    await assert.rejects(upload(bench, FILE), { code: 'unavailable', message: /shutting down/ });
     assert.deepEqual(bench.reports, []);
   });
 });

@@ -59,7 +59,7 @@ test('says that the disk is full', { skip: !existsSync(FULL_DISK) }, async (t) =
   const file = new TemporaryFile(await open(FULL_DISK, 'r+'));
   t.after(() => file.close());
   await assert.rejects(file.append(Buffer.from('x')), {
-    name: 'AppError', code: 'storage_full', message: /disk of this server is full/,
+    name: 'AppError', code: 'storage_full', message: /disk of the server is full/,
   });
   assert.equal(file.sizeBytes, 0);
 });

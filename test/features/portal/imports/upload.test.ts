@@ -88,5 +88,5 @@ test('a form without its end is refused', async (t) => {
   const [response] = await once(outgoing, 'response');
   assert.equal(response.statusCode, 422);
   const page = await user.get('/portal/import');
-  assert.match(readText(page.text), /No file was uploaded/);
+  assert.match(readText(page.text), /No imports in the last 24 hours/);
 });

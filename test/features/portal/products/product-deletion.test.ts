@@ -18,7 +18,7 @@ test('asks, and deletes what it has shown', async (t) => {
   assert.equal((await user.submit({}, { action: `${mug.path}/delete` })).status, 303);
   const list = await user.follow();
   assertPage(list);
-  assert.match(readText(list.text), /The product was deleted/);
+  assert.match(readText(list.text), /Product deleted/);
   assert.equal(await read(mug), undefined);
   for (const path of [mug.path, `${mug.path}/delete`]) assertPage(await user.get(path), 404);
   const { changes } = await server.store.listChanges(sellerId, { after: 1, limit: 10 });
@@ -32,7 +32,7 @@ test('deletes nothing that was changed since it asked, and asks again', async (t
   await sync([{ id: mug.id, set: 500 }]);
   const refused = await user.submit({}, { action: `${mug.path}/delete` });
   assertPage(refused, 409);
-  assert.match(readText(refused.text), /was changed meanwhile, and was not deleted.* Stock 500/);
+  assert.match(readText(refused.text), /edited this product, so it was not deleted.* Stock 500/);
   assert.ok(await read(mug));
   for (const position of ['', 'x', '1', '-1', '2e0', '2.00000000000000001']) {
     const answer = await user.submit({ position }, { action: `${mug.path}/delete` });

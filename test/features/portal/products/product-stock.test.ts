@@ -37,7 +37,7 @@ describe('goods that come or go', () => {
     assert.deepEqual(
       await readNewest({ user }), ['+5', '9 → 14', 'delivery', '', 'Portal'],
     );
-    assert.match(readText(user.page?.text ?? ''), /The stock was changed/);
+    assert.match(readText(user.page?.text ?? ''), /Stock updated/);
     assert.equal((await adjust({ amount: '3', way: 'take' })).status, 303);
     assert.deepEqual(await readNewest({ user }), ['-3', '14 → 11', '', '', 'Portal']);
     assert.equal(await stock(), 11);
@@ -93,12 +93,12 @@ describe('goods that come or go', () => {
     const send = () => user.post(`${mug.path}/adjust`, body);
     const answers = [...await Promise.all([send(), send()]), await send()];
     assert.deepEqual(answers.map(({ status }) => status), [303, 303, 303]);
-    assert.match(readText((await user.follow()).text), /done before. It was not done twice/);
+    assert.match(readText((await user.follow()).text), /already made. It was not made again/);
     assert.equal(await stock(), 7);
     body.set('amount', '3');
     const other = await send();
     assertPage(other, 409);
-    assert.match(readText(other.text), /was sent before, with something else in it/);
+    assert.match(readText(other.text), /already submitted with different values/);
     assert.equal(await stock(), 7);
   });
 });
@@ -110,7 +110,7 @@ describe('a count', () => {
     assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', 'Portal']);
     assert.equal(await stock(), 4);
     assert.equal((await set({ set: '4' })).status, 303);
-    assert.match(readText((await user.follow()).text), /was that already/);
+    assert.match(readText((await user.follow()).text), /already had this value/);
   });
 
   test('is refused where the stock moved meanwhile, and taken when it is sent again', async (t) => {
@@ -121,7 +121,7 @@ describe('a count', () => {
       { set: '8', set_reason: 'count' }, { action: `${mug.path}/stock` },
     );
     assertPage(refused, 409);
-    assert.match(readText(refused.text), /it was 9, and it is 7 now\. If 8 is right nevertheless/);
+    assert.match(readText(refused.text), /it was 9 and is now 7\. If 8 is still correct/);
     assert.deepEqual(['set', 'set_reason', 'expect'].map((name) => user.valueOf(name)),
       ['8', 'count', '7']);
     assert.equal(await stock(), 7);

@@ -26,19 +26,19 @@ test('shows a product, its stock over time, and who moved it', async (t) => {
   assertPage(answer);
   const text = readText(answer.text);
   assert.match(text, /SKU M Category Kitchen Price €12\.50 Stock 3 low/);
-  assert.match(text, new RegExp(`Id ${mug.id}`));
+  assert.match(text, new RegExp(`ID ${mug.id}`));
   assert.deepEqual(readRows(answer), [
     ['2 Jan 2026, 04:05:05 CET', '-6', '9 → 3', 'sold', 'till', 'My first key'],
     ['2 Jan 2026, 04:04:05 CET', '+9', '0 → 9', 'Created', '', 'My first key'],
   ]);
   assert.match(answer.text, /<svg class="plot"[^>]* role="img"/);
-  assert.match(text, /From 2 Jan 2026, 04:04:05 CET to .*: at least 3, at most 9, 3 at the end/);
+  assert.match(text, /From 2 Jan 2026, 04:04:05 CET to .*: minimum 3, maximum 9, 3 at the end/);
 });
 
 test('shows the movements of a product alone, page by page', async (t) => {
   const { user, create, sync } = await createWriteTarget(t);
   const mug = await create({ stock: 0 });
-  assert.match(readText((await user.get(mug.path)).text), /The stock has not moved yet/);
+  assert.match(readText((await user.get(mug.path)).text), /No stock movements yet/);
   const other = await create({ stock: 0 });
   for (let n = 1; n <= 60; n += 1) {
     await sync([{ id: mug.id, set: n }, { id: other.id, set: 1_000 + n }]);
@@ -57,7 +57,7 @@ test('shows the movements of a product alone, page by page', async (t) => {
     assert.equal(readRows(answer)[0]?.[2], '59 → 60');
   }
   const none = await user.get(`${mug.path}?up_to=1`);
-  assert.match(readText(none.text), /There is nothing older/);
+  assert.match(readText(none.text), /No older movements/);
 });
 
 test('names nothing of another shop, and nothing that is not there', async (t) => {
@@ -101,7 +101,7 @@ describe('an edit', () => {
       { name: 'Cup', category: 'Bar', sku: 'CUP', price: '2,50' }, { action: mug.path },
     );
     assert.equal(saved.status, 303);
-    assert.match(readText((await user.follow()).text), /What you changed was saved/);
+    assert.match(readText((await user.follow()).text), /Changes saved/);
     const { name, category, sku, price, stock } = await read(mug) ?? {};
     assert.deepEqual([name, category, sku, price, stock], ['Cup', 'Bar', 'CUP', 2.5, 7]);
   });

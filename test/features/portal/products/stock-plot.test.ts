@@ -37,7 +37,7 @@ test('goes up and down in steps, from the first movement to now', () => {
   // 100 is at the top, 12 below the edge, and 0 at 164; the numbers on the left take 35.
   assert.equal(path, 'M35 12H211.5V88H388V50H388');
   assert.deepEqual(labels, ['0', '25', '50', '75', '100', '19 Feb', '24 Feb', '1 Mar']);
-  assert.match(text, /<title id="plot-title">.*at least 50,\s+at\s+most 100,\s+75 at the end/s);
+  assert.match(text, /<title id="plot-title">.*minimum 50,\s+maximum 100,\s+75 at the end/s);
 });
 
 test('shows the last 30 days where stock moved in them, and all there is where it did not', () => {

@@ -41,7 +41,7 @@ describe('the page of an operation', () => {
       const says = (words: string): void =>
         assert.ok(text.includes(words), `${operation.id}: ${words}`);
       says(`${operation.method} ${operation.path}`);
-      if (operation.scope !== undefined) says(`put a key that may do ${operation.scope}`);
+      if (operation.scope !== undefined) says(`set a key with the scope ${operation.scope}`);
       for (const { name, in: place } of operation.parameters) {
         assert.match(text, new RegExp(`${name} (?:required )?${place} `), name);
       }
@@ -68,7 +68,7 @@ describe('the page of an operation', () => {
     }
     assert.match(readText(problems.text), /Problem RFC 9457.* 400 .*invalid-json.* 507 /);
     const sync = pages[IDS.indexOf('syncStock')]?.text ?? '';
-    assert.match(readText(sync), /StockSync Member Type Meaning changes array of StockChange/);
+    assert.match(readText(sync), /StockSync Member Type Description changes array of StockChange/);
   });
 
   test('has a line that works, where it reads', async (t) => {
@@ -115,8 +115,8 @@ describe('the page of an operation', () => {
   test('says where webhooks are switched off', async (t) => {
     const server = await startServer(t, { portal: true });
     const { user } = await openShop(server);
-    assert.match((await user.get('/portal/api/listWebhooks')).text, /switched off/);
-    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /switched off/);
+    assert.match((await user.get('/portal/api/listWebhooks')).text, /are disabled/);
+    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /are disabled/);
   });
 });
 

@@ -20,11 +20,11 @@ test('says where webhooks are switched off, and offers nothing', async (t) => {
   const { user } = await openShop(server);
   const page = await user.get('/portal/webhooks');
   assertPage(page);
-  assert.match(readText(page.text), /switched off/);
+  assert.match(readText(page.text), /are disabled/);
   for (const path of ['/portal/webhooks/new', ELSEWHERE, `${ELSEWHERE}/edit`]) {
     const refused = await user.get(path);
     assertPage(refused, 404);
-    assert.match(readText(refused.text), /switched off/);
+    assert.match(readText(refused.text), /on this server/);
   }
 });
 
@@ -32,7 +32,7 @@ describe('making a webhook', () => {
   test('shows its secret once, which signs what is sent', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { user } = shop;
-    assert.match(readText((await user.get('/portal/webhooks')).text), /no webhook yet/);
+    assert.match(readText((await user.get('/portal/webhooks')).text), /No webhooks yet/);
     const { secret, webhook } = await make(server, shop, {
       url: receiver.url, description: 'Cash desk', types: ['created', 'stock'],
     });
@@ -57,7 +57,7 @@ describe('making a webhook', () => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     assert.equal(webhook.types, null);
-    assert.match(readText((await shop.user.get(pathOf(webhook))).text), /all changes/);
+    assert.match(readText((await shop.user.get(pathOf(webhook))).text), /All changes/);
   });
 
   test('makes one webhook of a form that is sent twice, and shows no secret again', async (t) => {
@@ -121,11 +121,11 @@ describe('the page of a webhook', () => {
     const { webhook } = await make(server, shop, { url: receiver.url });
     await act(shop, webhook, 'test');
     const arrived = readText((await shop.user.follow()).text);
-    assert.match(arrived, /has arrived: the answer was 204, after [\d,]+ ms\./);
-    assert.match(arrived, /A test arrived 204 [\d,]+ ms msg_/);
+    assert.match(arrived, /was delivered: HTTP 204 after [\d,]+ ms\./);
+    assert.match(arrived, /Test delivered 204 [\d,]+ ms msg_/);
     receiver.answer = answerWith(500);
     await act(shop, webhook, 'test');
-    assert.match(readText((await shop.user.follow()).text), /has not arrived: answered 500\./);
+    assert.match(readText((await shop.user.follow()).text), /was not delivered: answered 500\./);
   });
 
   test('shows since when it fails, what was answered, and when it is tried again', async (t) => {
@@ -136,7 +136,7 @@ describe('the page of a webhook', () => {
     while ((await find(server, webhook)).failures === 0) await nextTurn();
     const page = await shop.user.get(pathOf(webhook));
     assertPage(page);
-    assert.match(readText(page.text), /State failing.*Failing since .*Next attempt /);
+    assert.match(readText(page.text), /Status failing.*Failing since .*Next attempt /);
     assert.match(readText(page.text), /Change 1 answered 503 503 /);
     assert.match(readText((await shop.user.get('/portal/webhooks')).text), /failing/);
   });
@@ -165,10 +165,11 @@ describe('the page of a webhook', () => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     await act(shop, webhook, 'status');
-    assert.match(readText((await shop.user.follow()).text), /is disabled.*State disabled Why/);
+    const disabled = readText((await shop.user.follow()).text);
+    assert.match(disabled, /Webhook disabled.*Status disabled Reason/);
     assert.equal((await find(server, webhook)).status, 'disabled');
     await act(shop, webhook, 'status');
-    assert.match(readText((await shop.user.follow()).text), /is active/);
+    assert.match(readText((await shop.user.follow()).text), /Webhook enabled/);
     assert.equal((await find(server, webhook)).status, 'active');
     await shop.user.get(pathOf(webhook));
     assertPage(await act(shop, webhook, 'status', { status: 'paused' }), 400);
@@ -189,7 +190,7 @@ describe('the page of a webhook', () => {
     const changed = await user.submit({ url, types: ['created', 'deleted'] });
     assert.equal(changed.status, 303);
     const page = await user.follow();
-    assert.match(readText(page.text), /is changed.*<i>new<\/i>/);
+    assert.match(readText(page.text), /Webhook updated.*<i>new<\/i>/);
     assert.ok(!page.text.includes('<i>'));
     const found = await find(server, webhook);
     assert.deepEqual([found.url, found.types], [url, ['created', 'deleted']]);
@@ -208,7 +209,7 @@ describe('the page of a webhook', () => {
     });
     const submit = () => shop.user.post(`${pathOf(webhook)}/replay`, body);
     assert.equal((await submit()).status, 303);
-    assert.match(readText((await shop.user.follow()).text), /is sent again/);
+    assert.match(readText((await shop.user.follow()).text), /are being sent again/);
     await receiver.until((all) => positionsOf(all).length === 5);
     while ((await find(server, webhook)).position < 3) await nextTurn();
     assert.equal((await submit()).status, 303);
@@ -280,7 +281,7 @@ describe('the page of a webhook', () => {
     for (let n = 0; n < 2; n += 1) {
       assert.equal((await user.post(`${pathOf(webhook)}/delete`, body)).status, 303);
     }
-    assert.match(readText((await user.follow()).text), /is deleted.*no webhook yet/);
+    assert.match(readText((await user.follow()).text), /Webhook deleted.*No webhooks yet/);
     assertPage(await user.get(pathOf(webhook)), 404);
     assert.deepEqual(await listWebhooks(server, shop), []);
   });
@@ -299,7 +300,7 @@ test('keeps the webhooks of a shop from everybody else', async (t) => {
   });
   assert.deepEqual(await find(server, webhook), webhook);
   assert.deepEqual(receiver.received, []);
-  assert.match(readText((await shop.user.get('/portal/webhooks')).text), /no webhook yet/);
+  assert.match(readText((await shop.user.get('/portal/webhooks')).text), /No webhooks yet/);
   const path = pathOf(webhook).slice('/portal'.length);
   await assertOwn(server, ['/webhooks', '/webhooks/new', path, `${path}/edit`, `${path}/delete`]);
 });
