@@ -15,24 +15,22 @@ import { Router } from '../../http/router.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import { loadAssets } from './assets.ts';
 import {
-  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeCsrfToken, makeAnonymousSecret,
+  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeAnonymousSecret, makeCsrfToken,
   readAnonymousSecret,
 } from './forms/csrf.ts';
 import { formOf } from './forms/draft.ts';
-import { keepDraft, redirectFromUpload, redirectToSignIn } from './forms/ended-session.ts';
 import { type Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
+import { redirect, renderErrorPage } from './html/page.ts';
 import { Imports } from './imports/imports.ts';
 import { UPLOADS_KEPT_LIMIT_BYTES } from './limits.ts';
-import { redirect } from './html/page.ts';
-import { renderErrorPage } from './html/problem-page.ts';
-import { Passwords } from './sign-in/password.ts';
-import type { Draft, AnonymousPageRequest, PageRoute, Portal, PageRequest } from './route.ts';
+import { type PortalOrigin, resolveOrigin } from './origin.ts';
+import type { AnonymousPageRequest, Draft, PageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
+import { Passwords } from './sign-in/password.ts';
 import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
-import { SignInLimits } from './sign-in/sign-in-limits.ts';
-import { resolveOrigin, type PortalOrigin } from './origin.ts';
-import { PageRateLimits } from './sign-in/page-rates.ts';
+import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-forms.ts';
+import { PageRateLimits, SignInLimits } from './sign-in/sign-in-limits.ts';
 
 export interface PortalOptions {
   /**

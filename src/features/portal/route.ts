@@ -12,9 +12,9 @@ import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { Imports } from './imports/imports.ts';
+import type { PortalOrigin } from './origin.ts';
 import type { Passwords } from './sign-in/password.ts';
 import type { SignInLimits } from './sign-in/sign-in-limits.ts';
-import type { PortalOrigin } from './origin.ts';
 
 /** What all pages share. */
 export interface Portal extends Services {

@@ -4,35 +4,36 @@
  * 404, 405, 429; of a form also 400, 408, 413, 415). `draft` says how to show a form again whose
  * session ended while it was being filled in.
  */
-import { changeSettings, settingsDraft, showAccount } from './account/account.ts';
-import { changeEmail, emailDraft, showEmail } from './account/account-email.ts';
-import { changePassword, showPassword } from './account/account-password.ts';
+import {
+  changeEmail, changePassword, emailDraft, showEmail, showPassword,
+} from './account/account-password.ts';
 import { endSessions, showSessions } from './account/account-sessions.ts';
 import {
   disableTwoFactor, enableTwoFactor, makeRecoveryCodes, showTwoFactor,
 } from './account/account-two-factor.ts';
+import { changeSettings, settingsDraft, showAccount } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
-import { showApi, showOperation, showProblems } from './reference/reference.ts';
-import { readAsset } from './asset-file.ts';
 import { showChanges } from './changes/changes.ts';
+import { followLive } from './changes/live-stream.ts';
 import { exportFile } from './imports/export-file.ts';
-import { showImports, uploadFile } from './imports/upload-page.ts';
 import {
   cancelImport, commitImport, discardImport, importDraft, readRefusedRows, showImport, tryImport,
 } from './imports/import-page.ts';
-import { join, showJoin } from './sign-in/join.ts';
-import { revokeKey, rotateKey, showRevocation } from './keys/key-actions.ts';
-import { keyDraft, createKey, showKeyForm } from './keys/key-making.ts';
+import { showImports, uploadFile } from './imports/upload-page.ts';
+import {
+  createKey, keyDraft, revokeKey, rotateKey, showKeyForm, showRevocation,
+} from './keys/key-making.ts';
 import { showKey, showKeys } from './keys/keys.ts';
-import { followLive } from './changes/live-stream.ts';
-import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
 import { showOverview } from './overview/overview.ts';
-import { editDraft, editProduct, showProduct } from './products/product.ts';
+import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
 import { deleteProduct, showDeletion } from './products/product-deletion.ts';
 import { adjustmentDraft, adjustStock, setStock, stockDraft } from './products/product-stock.ts';
+import { editDraft, editProduct, showProduct } from './products/product.ts';
 import { showProducts } from './products/products.ts';
-import { showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
-import { showSignInCode, signInWithCode } from './sign-in/sign-in-code.ts';
+import { showApi, showOperation, showProblems } from './reference/reference.ts';
+import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
+import { join, showJoin } from './sign-in/join.ts';
+import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';
 import {
   deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
   testWebhook,
@@ -41,7 +42,6 @@ import {
   editWebhook, makeWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
 } from './webhooks/webhook-form.ts';
 import { showWebhook, showWebhooks } from './webhooks/webhooks.ts';
-import type { PageRoute } from './route.ts';
 
 const openGet = { method: 'GET', access: 'open' } as const;
 const openPost = { method: 'POST', access: 'open' } as const;
@@ -50,7 +50,11 @@ const post = { method: 'POST', access: 'own' } as const;
 const upload = { method: 'POST', access: 'upload' } as const;
 
 export const routes: readonly PageRoute[] = [
-  { ...openGet, path: '/assets/{digest}/{name}', handle: readAsset },
+  {
+    ...openGet, path: '/assets/{digest}/{name}',
+    handle: async ({ parameters }: AnonymousPageRequest, { assets }: Portal) =>
+      assets.answer(parameters['digest'] ?? '', parameters['name'] ?? ''),
+  },
 
   { ...openGet, path: '/join', handle: showJoin },
   { ...openPost, path: '/join', handle: join },

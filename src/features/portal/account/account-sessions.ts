@@ -1,18 +1,17 @@
 /** Where somebody is signed in, and the end of it: of one browser, or of all the others. */
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
-import { describeBrowser } from '../html/browser-name.ts';
-import { flashNotice } from '../html/done.ts';
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { postForm } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import { describeBrowser } from '../html/browser.ts';
+import { cell, flashNotice, headCell, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import { cell, headCell, table } from '../html/list.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
 
 const DONE = new Map([
   ['one', 'That browser is signed out.'],

@@ -8,14 +8,14 @@ import {
   findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
 } from '../../../domain/access/totp.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { copyable } from '../html/copyable.ts';
-import { errorSummary, notice, postForm, textField } from '../forms/fields.ts';
+import { errorSummary, postForm, textField } from '../forms/fields.ts';
 import { type FieldErrors, Form, NO_ERRORS } from '../forms/form.ts';
+import { copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
-import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
-import { confirmPassword, confirmPasswordField } from '../sign-in/confirm-password.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
+import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { confirmPassword, confirmPasswordField } from '../sign-in/confirm-password.ts';
 
 const PAGE = '/account/second-step';
 const WRONG_CODE = 'This is not what the app should show now. Is the clock of your phone right?';

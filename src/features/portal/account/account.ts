@@ -1,17 +1,16 @@
 /** The account: how the portal is read, and the ways to what guards the sign-in. */
-import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { flashNotice } from '../html/done.ts';
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { errorSummary, postForm, textField } from '../forms/fields.ts';
 import { type FieldErrors, Form, NO_ERRORS } from '../forms/form.ts';
+import { facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import { facts } from '../html/list.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, PageRequest } from '../route.ts';
+import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import { isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([

@@ -1,14 +1,14 @@
 /** The activity: what happened to the account, its keys and its webhooks, the newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { describeBrowser } from '../html/browser-name.ts';
 import { selectField } from '../forms/fields.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import { describeBrowser } from '../html/browser.ts';
+import { cell, headCell, pager, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
-import { cell, headCell, pager, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
 
 const WORDS: Readonly<Record<AuditType, string>> = {
   account_created: 'The account was opened',

@@ -2,9 +2,8 @@
 import type { Change } from '../../../domain/catalogue/change.ts';
 import { type Currency, toMinorUnits } from '../../../domain/catalogue/currency.ts';
 import type { Format } from '../html/format.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { REASON_BYTES, SOURCE_BYTES } from '../limits.ts';
-import { shorten } from '../html/shorten.ts';
 
 /** So that a page of the longest texts has its bound. */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [120, 80, 80];

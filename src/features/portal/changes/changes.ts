@@ -8,15 +8,14 @@ import { CHANGE_TYPE_CHOICES } from './change-types.ts';
 import { describeChange } from './change-description.ts';
 import { errorSummary, selectField, textField } from '../forms/fields.ts';
 import type { FieldErrors } from '../forms/form.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
-import { cell, headCell, numberCell, pager, table } from '../html/list.ts';
+import { cell, headCell, numberCell, pager, table } from '../html/elements.ts';
 import { renderPage } from '../html/page.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
 
 const LABELS = { type: 'Type', product: 'Product', up_to: 'Position' };
 const LEFT_OUT = 'These filters are not valid and were ignored:';

@@ -6,7 +6,7 @@ import { openChangeStream } from '../../changes/change-stream.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
 
 /** GET /portal/live: 200, 410, 503 */
 export async function followLive(request: PageRequest, portal: Portal): Promise<Reply> {

@@ -6,10 +6,10 @@
  */
 import { AppError } from '../../../domain/error.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
-import { Form } from './form.ts';
 import { type Content, html } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
-import type { Draft, DraftRoute, AnonymousPageRequest, Portal } from '../route.ts';
+import type { AnonymousPageRequest, Draft, DraftRoute, Portal } from '../route.ts';
+import { Form } from './form.ts';
 
 const FIELD = 'draft';
 /** Names the seller of the form, because its session may have ended when the form is sent. */

@@ -3,11 +3,11 @@
  * the list of all faults above them, which leads to each (WCAG 2.2, success criteria 3.3.1 to
  * 3.3.3).
  */
+import { type Content, html, type Html } from '../html/html.ts';
+import type { AnonymousPageRequest } from '../route.ts';
 import { CSRF_FIELD } from './csrf.ts';
 import { sellerField } from './draft.ts';
 import type { FieldErrors } from './form.ts';
-import { type Content, html, type Html } from '../html/html.ts';
-import type { AnonymousPageRequest } from '../route.ts';
 
 interface Field {
   readonly name: string;
@@ -139,11 +139,6 @@ export function errorSummary(
       <li><a href="#field-${name}">${labels[name] !== undefined && html`${labels[name]}: `}${
   fault}</a></li>`)}</ul>`}
   </div>`;
-}
-
-/** Something that went well, or that is good to know. */
-export function notice(content: Content): Html {
-  return html`<div class="notice" role="status">${content}</div>`;
 }
 
 function describeField(

@@ -1,7 +1,10 @@
 /** A form as a browser sends it: `application/x-www-form-urlencoded` (WHATWG URL, section 5). */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError, type Issue } from '../../../domain/error.ts';
 import { readBody, readMediaType } from '../../../http/request/body.ts';
+import type { Idempotency } from '../../../store/write.ts';
+import { html, type Html } from '../html/html.ts';
 import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../limits.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -57,4 +60,24 @@ export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
     if (!errors.has(name)) errors.set(name, detail);
   }
   return errors;
+}
+
+const FIELD = 'once';
+const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** The hidden field; made anew each time that its form is shown. */
+export function nonceField(): Html {
+  return html`<input type="hidden" name="${FIELD}" value="${randomUUID()}">`;
+}
+
+/** Whether the store refused a form because it had been sent before. */
+export function isDuplicateSubmission(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'idempotency_mismatch';
+}
+
+/** What was sent with it. @throws AppError `invalid_data` for what no page has */
+export function readNonce(form: Form): Idempotency {
+  const id = form.get(FIELD);
+  if (ID.test(id)) return { key: `portal:${id}`, part: 0 };
+  throw new AppError('invalid_data', 'Nothing was changed. Open the page anew, and send it again.');
 }

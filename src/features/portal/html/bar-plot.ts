@@ -3,9 +3,8 @@
  * above the line, and what went out, or was refused, hangs below it. Whoever does not see it reads
  * the same as a table.
  */
+import { headCell, numberCell, table } from './elements.ts';
 import { type Content, html, type Html } from './html.ts';
-import { headCell, numberCell, table } from './list.ts';
-import { measureLabel } from './plot-label.ts';
 
 interface Bar {
   readonly label: string;
@@ -103,4 +102,19 @@ function greatest(bars: readonly Bar[], of: 'up' | 'down'): number {
 /** As many decimals as an eye can tell. */
 function round(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/** In units of the drawing, for phones, where its text is largest. */
+const CHARACTER_WIDTH = 9;
+const WIDE_CHARACTER_WIDTH = 16;
+const GAP = 8;
+
+/**
+ * The width of a text and the gap to the next one. East Asian characters are as wide as they are
+ * high.
+ */
+export function measureLabel(text: string): number {
+  const widths = [...text].map((character) =>
+    character >= '\u2e80' ? WIDE_CHARACTER_WIDTH : CHARACTER_WIDTH);
+  return widths.reduce((sum, width) => sum + width, GAP);
 }

@@ -1,7 +1,7 @@
 /** Numbers, money and times as a seller reads them: in their locale, and in their time zone. */
 import type { Account } from '../../../domain/access/account.ts';
-import { html, type Html } from './html.ts';
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
+import { html, type Html } from './html.ts';
 
 export interface Format {
   number(value: number | bigint): string;

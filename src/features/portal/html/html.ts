@@ -40,3 +40,22 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
+
+const ELLIPSIS = '…';
+
+/** A text that takes at most so many bytes in a page: whole, or its beginning. */
+export function shorten(text: string, limitBytes: number): string {
+  if (countBytes(text) <= limitBytes) return text;
+  const restBytes = limitBytes - countBytes(ELLIPSIS);
+  let [end, bytes] = [0, 0];
+  for (const character of text) {
+    bytes += countBytes(character);
+    if (bytes > restBytes) break;
+    end += character.length;
+  }
+  return text.slice(0, end) + ELLIPSIS;
+}
+
+function countBytes(text: string): number {
+  return Buffer.byteLength(html`${text}`.text);
+}

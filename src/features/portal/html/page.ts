@@ -3,15 +3,16 @@
  * of the portal may do. Nothing is loaded from elsewhere, nothing inline is run (Content Security
  * Policy 3), no other page may frame it, and nobody is told where its links come from.
  */
+import { createProblem, describeProblem } from '../../../http/response/problem.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/strict-transport.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { NO_ERRORS } from '../forms/form.ts';
+import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
-import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
 
-export interface PageContent {
+interface PageContent {
   /** In the title of the window and as the heading of the page. */
   readonly title: string;
   /** What the heading says instead. */
@@ -144,4 +145,47 @@ function renderSection({ path: here, link }: PageRequest, path: string, name: st
   const isIn = here === path || (path !== '/' && here.startsWith(`${path}/`));
   const mark = here === path ? 'page' : 'true';
   return html`<li><a href="${link(path)}"${isIn && html` aria-current="${mark}"`}>${name}</a></li>`;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'This could not be understood',
+  403: 'This was refused',
+  404: 'There is no such page',
+  405: 'There is no such page',
+  409: 'This cannot be done now',
+  413: 'This is too large',
+  429: 'Too many requests',
+  503: 'The server cannot do this now',
+  507: 'The disk of the server is full',
+};
+
+/** Has the navigation if `request` is that of a signed-in user. */
+export function renderErrorPage(
+  error: unknown, portal: Portal,
+  request: PageRequest | Pick<AnonymousPageRequest, 'link' | 'base'>,
+): Reply {
+  // One of the two is told of what is no fault of the client: it is one event.
+  const problem = describeProblem(error, portal.report);
+  const { status, headers } = createProblem(error, () => {});
+  const page: PageContent = {
+    title: TITLES[status] ?? problem.title,
+    status,
+    content: html`<div role="alert" tabindex="-1" autofocus><p>${problem.detail}</p>
+      ${problem.instance !== undefined && html`<p>Its id is <code>${problem.instance}</code>.</p>`}
+      ${problem.errors && html`<ul>${problem.errors.map(({ detail }) => html`<li>${detail}</li>`)}
+      </ul>`}</div>
+      <p><a class="button" href="${request.link('/')}">To the portal</a></p>`,
+  };
+  const reply = 'account' in request
+    ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);
+  const { allow, connection, 'retry-after': retryAfter } = headers;
+  return {
+    ...reply,
+    headers: {
+      ...reply.headers,
+      ...(allow !== undefined && { allow }),
+      ...(connection !== undefined && { connection }),
+      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+    },
+  };
 }

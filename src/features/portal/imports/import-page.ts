@@ -10,7 +10,7 @@ import type { ImportSettings } from './row-reading.ts';
 import { IMPORT_SETTLE_MS } from '../limits.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
 import { renderPreview } from './preview-page.ts';
 import { renderProgress, renderResult } from './progress-page.ts';
 import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './settings-page.ts';

@@ -2,13 +2,12 @@
 import type { NewProduct } from '../../../domain/catalogue/product.ts';
 import { postForm } from '../forms/fields.ts';
 import type { Format } from '../html/format.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import type { Difference, Preview } from './preview.ts';
 import type { ProductImport } from './product-import.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
-import { cell, headCell, numberCell, table } from '../html/list.ts';
+import { cell, headCell, numberCell, table } from '../html/elements.ts';
 import type { PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
 import {
   countPercent, countRows, formatSize, renderAdvice, renderCounts,
 } from './progress-page.ts';

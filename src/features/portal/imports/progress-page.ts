@@ -1,12 +1,11 @@
 /** How far an import is, and what came of it: numbers of bytes and rows, and a file of the rest. */
 import type { Format } from '../html/format.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import type { ProductImport } from './product-import.ts';
 import type { RowCounts, RowProgress } from './row-reading.ts';
 import { PREVIEW_REASON_BYTES } from '../limits.ts';
-import { facts } from '../html/list.ts';
+import { facts } from '../html/elements.ts';
 import type { PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
 import { advise } from './settings-page.ts';
 
 const KIB = 1024;

@@ -2,13 +2,12 @@
 import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import type { ProductImport } from './product-import.ts';
 import type { ImportSettings } from './row-reading.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
-import { cell, headCell, table } from '../html/list.ts';
+import { cell, headCell, table } from '../html/elements.ts';
 import type { PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
 
 type Columns = NonNullable<ProductImport['columns']>;
 

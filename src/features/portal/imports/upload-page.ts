@@ -4,7 +4,7 @@ import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
-import { flashNotice } from '../html/done.ts';
+import { cell, flashNotice, headCell, numberCell, table } from '../html/elements.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
@@ -13,7 +13,6 @@ import { watchUpload } from './watched-upload.ts';
 import {
   CSRF_TOKEN_LIMIT_BYTES, FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES,
 } from '../limits.ts';
-import { cell, headCell, numberCell, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';

@@ -6,24 +6,26 @@ import type { Account } from '../../../domain/access/account.ts';
 import {
   type ApiKey, type ApiKeySecret, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
 } from '../../../domain/access/api-key.ts';
+import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
 import { findDuration } from '../../../domain/duration.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
   DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
 } from '../../../domain/limits.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
-import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
   checkboxes, type Choice, errorSummary, postForm, selectField, textArea, textField,
 } from '../forms/fields.ts';
-import { type FieldErrors, Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
+import {
+  type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField, readNonce,
+} from '../forms/form.ts';
+import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
 import { html, type Html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import { getKey, pathOf, renderUse } from './keys.ts';
 import { renderNewKey } from './new-key.ts';
-import { isDuplicateSubmission, nonceField, readNonce } from '../forms/form-nonce.ts';
-import { renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, PageRequest } from '../route.ts';
-import { findEndOfDay } from '../forms/zoned-day.ts';
 
 const MEANINGS: Readonly<Record<Scope, string>> = {
   'products:read': 'Read products and stock',
@@ -74,7 +76,7 @@ export const keyDraft: DraftRoute = {
 };
 
 /** Makes a key and shows its secret; or says that this was done before. */
-export async function renderMadeKey(
+async function renderMadeKey(
   request: PageRequest, portal: Portal,
   { secret, scopes }: { readonly secret: ApiKeySecret; readonly scopes: readonly Scope[] },
   make: () => Promise<ApiKey>,
@@ -171,4 +173,38 @@ function renderFields(form: Form, errors: FieldErrors): Html {
       + '192.0.2.7, 192.0.2.0/24, 2001:db8::/32. Empty: from anywhere.',
   })}
     <button>Make the key</button>`;
+}
+
+/** POST /portal/keys/{key_id}/rotate: 200, 400, 404, 409 */
+export async function rotateKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+  const { sellerId, id, scopes } = await getKey(request, portal);
+  const overlapMs = readOverlap(form);
+  const idempotency = readNonce(form);
+  const secret = generateApiKey();
+  return renderMadeKey(request, portal, { secret, scopes }, () => portal.store.rotateKey(
+    { sellerId, keyId: id }, hashApiKey(secret), overlapMs, request.address, idempotency,
+  ));
+}
+
+/** GET /portal/keys/{key_id}/revoke: 200, 404 */
+export async function showRevocation(request: PageRequest, portal: Portal): Promise<Reply> {
+  const key = await getKey(request, portal);
+  const { link } = request;
+  return renderPage(request, portal, {
+    title: `Revoke the key: ${key.name}`,
+    content: html`<p>Every program that uses it is refused from then on. This cannot be undone.</p>
+      <p>Its last use: ${renderUse(request, key)}.</p>
+      <div class="actions">
+        ${postForm(request, link(`${pathOf(key)}/revoke`), html`
+          <button class="danger">Revoke this key</button>`)}
+        <a class="button" href="${link(pathOf(key))}">Keep it</a>
+      </div>`,
+  });
+}
+
+/** POST /portal/keys/{key_id}/revoke: 303, 404 */
+export async function revokeKey(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { sellerId, id } = await getKey(request, portal);
+  await portal.store.revokeKey({ sellerId, keyId: id }, request.address);
+  return redirect(request.link('/keys?done=revoked'));
 }

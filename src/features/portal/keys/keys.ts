@@ -3,16 +3,15 @@ import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { readDayUsage, type Usage } from '../overview/day-usage.ts';
-import { flashNotice } from '../html/done.ts';
 import { postForm, selectField } from '../forms/fields.ts';
+import { nonceField } from '../forms/form.ts';
+import { OVERLAPS } from '../forms/typed-values.ts';
+import { cell, facts, flashNotice, headCell, pager, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import { PORTAL_PAGE_ROWS } from '../limits.ts';
-import { cell, facts, headCell, pager, table } from '../html/list.ts';
-import { nonceField } from '../forms/form-nonce.ts';
-import { OVERLAPS } from '../forms/overlap.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import { readDayUsage, type Usage } from '../overview/request-stats.ts';
+import type { PageRequest, Portal } from '../route.ts';
 
 const DONE = new Map([
   ['revoked', 'The key is revoked: whatever is sent with it is refused.'],

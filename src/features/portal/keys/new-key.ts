@@ -2,7 +2,7 @@
 import { CHANGES, PRODUCTS, STOCK, WEBHOOKS } from '../../../api/paths.ts';
 import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
-import { copyable } from '../html/copyable.ts';
+import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 

@@ -3,20 +3,20 @@
  * in the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so
  * one that has to be counted first keeps none of the others back.
  */
-import { AppError } from '../../../domain/error.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
+import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
 import type { CatalogueTotals } from '../../../store/store.ts';
 import { barPlot } from '../html/bar-plot.ts';
+import { cell, headCell, numberCell, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
-import { cell, headCell, numberCell, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
+import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { renderRequests } from './request-stats.ts';
-import type { Portal, PageRequest } from '../route.ts';
 
 /** GET /portal: 200 */
 export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {

@@ -1,12 +1,12 @@
 /** The requests to the API in the last 24 hours: hour by hour, and key by key. */
-import { formatKeyId, type KeyId } from '../../../domain/id.ts';
+import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
+import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import { barPlot } from '../html/bar-plot.ts';
-import { DAY_HOURS, readDayUsage, type Usage } from './day-usage.ts';
+import { headCell, numberCell, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
-import { headCell, numberCell, table } from '../html/list.ts';
-import type { Portal, PageRequest } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 
 const KEYS_SHOWN = 10;
 
@@ -52,4 +52,40 @@ async function renderKeys(
     }),
     empty: undefined,
   });
+}
+
+export interface Usage {
+  readonly requests: number;
+  /** Those of them that were refused. */
+  readonly refusals: number;
+}
+
+interface DayUsage {
+  /** The first of the hours, counted since 1970. */
+  readonly since: number;
+  /** Hours, and keys, without a request are left out. */
+  readonly byHour: ReadonlyMap<number, Usage>;
+  readonly byKey: ReadonlyMap<KeyId, Usage>;
+}
+
+const DAY_HOURS = 24;
+
+export async function readDayUsage(
+  { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId,
+): Promise<DayUsage> {
+  const since = Math.floor(clock() / HOUR_MS) - DAY_HOURS + 1;
+  const limit = DAY_HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
+  const byHour = new Map<number, Usage>();
+  const byKey = new Map<KeyId, Usage>();
+  for (const usage of await store.readUsage(sellerId, { since, limit })) {
+    byHour.set(usage.hour, sum(byHour.get(usage.hour), usage));
+    byKey.set(usage.keyId, sum(byKey.get(usage.keyId), usage));
+  }
+  return { since, byHour, byKey };
+}
+
+function sum(before: Usage | undefined, { requests, refusals }: Usage): Usage {
+  return {
+    requests: requests + (before?.requests ?? 0), refusals: refusals + (before?.refusals ?? 0),
+  };
 }

@@ -1,9 +1,8 @@
 /** The form that creates a product: a new one, or one that was deleted while it was edited. */
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
+import { type FieldErrors, NO_ERRORS, nonceField } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { nonceField } from '../forms/form-nonce.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';

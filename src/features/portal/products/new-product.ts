@@ -2,8 +2,7 @@
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Form } from '../forms/form.ts';
-import { isDuplicateSubmission, readNonce } from '../forms/form-nonce.ts';
+import { type Form, isDuplicateSubmission, readNonce } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import { renderNewProduct } from './new-product-form.ts';
 import {

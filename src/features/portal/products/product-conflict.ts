@@ -8,7 +8,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm, radioGroup } from '../forms/fields.ts';
 import type { FieldErrors, Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { facts } from '../html/list.ts';
+import { facts } from '../html/elements.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { describeTexts, PRODUCT_LABELS } from './product-form.ts';

@@ -3,14 +3,13 @@ import { AppError } from '../../../domain/error.ts';
 import { parseProductId, PORTAL_KEY_ID } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { postForm } from '../forms/fields.ts';
-import type { Form } from '../forms/form.ts';
+import { type Form, nonceField, readNonce } from '../forms/form.ts';
 import { html } from '../html/html.ts';
-import { facts } from '../html/list.ts';
-import { nonceField, readNonce } from '../forms/form-nonce.ts';
+import { facts } from '../html/elements.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { pathOf } from './product-path.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
 import { getProduct, noProduct } from './product.ts';
 
 /** GET /portal/products/{id}/delete: 200, 404 */

@@ -13,7 +13,7 @@ import { type FieldErrors, type Form, NO_ERRORS, fieldErrorsFrom } from '../form
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
 import type { PageRequest } from '../route.ts';
-import { parseTypedPrice, parseTypedWhole } from '../forms/typed-number.ts';
+import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
 import type { EditedField, EditedValues } from './product-merge.ts';
 
 /** What stands in the fields. */

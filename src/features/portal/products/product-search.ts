@@ -9,7 +9,7 @@ import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { FieldErrors } from '../forms/form.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { parseTypedPrice } from '../forms/typed-number.ts';
+import { parseTypedPrice } from '../forms/typed-values.ts';
 
 export interface ProductSearch {
   readonly list: ListQuery;

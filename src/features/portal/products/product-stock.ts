@@ -5,15 +5,15 @@ import {
 } from '../../../domain/catalogue/stock-change.ts';
 import { TOO_MUCH } from '../../../domain/catalogue/stock-sync.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { type FieldErrors, type Form, fieldErrorsFrom } from '../forms/form.ts';
-import { isDuplicateSubmission, readNonce } from '../forms/form-nonce.ts';
+import {
+  type FieldErrors, fieldErrorsFrom, type Form, isDuplicateSubmission, readNonce,
+} from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import { SENT_BEFORE } from './product-form.ts';
 import { type Refused, renderProduct } from './product-view.ts';
 import type { StockTexts } from './stock-forms.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
-import { parseTypedWhole } from '../forms/typed-number.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
 import { getProduct, noProduct } from './product.ts';
 
 /** One of the two forms, by the name of the field of its number; the reason is named after it. */

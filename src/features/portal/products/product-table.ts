@@ -3,15 +3,13 @@ import { formatProductId } from '../../../domain/id.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
-import { copyable } from '../html/copyable.ts';
+import { cell, copyable, headCell, numberCell, table } from '../html/elements.ts';
 import { type Choice, selectField, textField } from '../forms/fields.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import { cell, headCell, numberCell, table } from '../html/list.ts';
 import { stockLevel } from '../changes/live.ts';
 import { formatCreation } from '../keys/new-key.ts';
 import type { PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
 import { pathOf } from './product-path.ts';
 import { type ProductSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
 

@@ -3,17 +3,16 @@
  * is refused comes back on the same page, with what was typed.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
-import { formatProductId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
+import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { flashNotice } from '../html/done.ts';
-import { errorSummary, notice, postForm } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
-import { type Content, html, type Html } from '../html/html.ts';
-import { facts } from '../html/list.ts';
 import { followChanges, showOnChange, stockLevel } from '../changes/live.ts';
+import { errorSummary, postForm } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
+import { facts, flashNotice, notice } from '../html/elements.ts';
+import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { describeTexts, PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
 import { EDITED_FIELDS, formatBase } from './product-merge.ts';
 import { pathOf } from './product-path.ts';

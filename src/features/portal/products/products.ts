@@ -1,10 +1,9 @@
 /** The list of products. */
 import { formatNextCursor, readProductPage } from '../../../api/products/product-pages.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { flashNotice } from '../html/done.ts';
+import { flashNotice, pager } from '../html/elements.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { html } from '../html/html.ts';
-import { pager } from '../html/list.ts';
 import { followChanges, showOnChange } from '../changes/live.ts';
 import { renderPage } from '../html/page.ts';
 import { readSearch } from './product-search.ts';

@@ -2,9 +2,8 @@
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
 import { postForm, textField } from '../forms/fields.ts';
-import type { FieldErrors } from '../forms/form.ts';
+import { type FieldErrors, nonceField } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { nonceField } from '../forms/form-nonce.ts';
 import type { PageRequest } from '../route.ts';
 import { pathOf } from './product-path.ts';
 

@@ -2,15 +2,14 @@
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
-import { html, type Html } from '../html/html.ts';
+import { html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import {
   KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, PORTAL_PAGE_ROWS, REASON_BYTES, SOURCE_BYTES,
 } from '../limits.ts';
-import { cell, headCell, numberCell, pager, table } from '../html/list.ts';
+import { cell, headCell, numberCell, pager, table } from '../html/elements.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
 import { pathOf } from './product-path.ts';
 
 export interface StockLedger {

@@ -4,7 +4,7 @@ import type { Product } from '../../../domain/catalogue/product.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
-import { measureLabel } from '../html/plot-label.ts';
+import { measureLabel } from '../html/bar-plot.ts';
 
 /** What the stock was from a time on, milliseconds since 1970. */
 interface Step {

@@ -1,7 +1,6 @@
 /** One operation of the API for people: what it takes, what it answers, and a line to try it. */
-import { copyable } from '../html/copyable.ts';
+import { cell, copyable, headCell, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import { cell, headCell, table } from '../html/list.ts';
 import type { PageRequest } from '../route.ts';
 import { formatCurl, formatExample, KEY_VARIABLE } from './curl.ts';
 import {

@@ -8,9 +8,8 @@ import { type ApiDocument, type Operation, readDocument } from './document.ts';
 import { renderContents, renderOperation } from './operation-view.ts';
 import { renderProse } from './prose.ts';
 import { renderShapes } from './schema-view.ts';
-import { copyable } from '../html/copyable.ts';
+import { cell, copyable, headCell, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import { cell, headCell, table } from '../html/list.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 

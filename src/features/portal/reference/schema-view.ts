@@ -1,6 +1,6 @@
 /** JSON Schemas for people: what members an object has, of which type, and within which limits. */
 import { type Content, html, type Html } from '../html/html.ts';
-import { cell, headCell, table } from '../html/list.ts';
+import { cell, headCell, table } from '../html/elements.ts';
 import { type ApiDocument, nameOf, type Schema } from './document.ts';
 import { renderProse } from './prose.ts';
 

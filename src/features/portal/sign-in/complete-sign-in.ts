@@ -1,12 +1,13 @@
 /** What is done for everybody who gets in, however they showed who they are. */
+import type { SellerId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Credentials } from '../../../store/account-store.ts';
-import { makeDeviceCookie, readDevice } from './device.ts';
 import { decryptDraft } from '../forms/draft.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
-import { CLEAR_TWO_FACTOR_COOKIE } from './two-factor.ts';
+import { makeDeviceCookie, readDevice } from './device.ts';
 import { beginSession } from './session.ts';
+import { CLEAR_TWO_FACTOR_COOKIE } from './two-factor.ts';
 
 type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
@@ -60,4 +61,13 @@ export async function rememberDevice(
 export function readReturn(to: string): string {
   const isOwn = /^\/[\w~.!$&'()*+,;=:@%/?-]{0,1000}$/.test(to) && !to.startsWith('//');
   return isOwn ? to : '/';
+}
+
+/** Nobody waits for it: how long a refusal takes must not tell that there is an account. */
+export function noteRefusal(
+  { store, limits, report }: Portal, sellerId: SellerId, address: string, subject: string,
+): void {
+  if (!limits.takeNote(sellerId)) return;
+  store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
+    .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
 }

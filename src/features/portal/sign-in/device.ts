@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Credentials } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
-import { formatCookie, readCookie } from './cookie.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
+import { formatCookie, readCookie } from './cookie.ts';
 import { passwordFingerprint } from './password.ts';
 
 const COOKIE = 'device';

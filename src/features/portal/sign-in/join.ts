@@ -6,20 +6,20 @@
 import { parseEmail, parseTimeZone } from '../../../domain/access/account.ts';
 import { generateApiKey, hashApiKey, parseNewApiKey } from '../../../domain/access/api-key.ts';
 import { hashCode } from '../../../domain/access/human-code.ts';
+import type { NewSeller } from '../../../domain/access/seller.ts';
 import { findCurrency } from '../../../domain/catalogue/currency.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { type ParseResult, parseLine } from '../../../domain/validation.ts';
-import type { NewSeller } from '../../../domain/access/seller.ts';
+import { parseLine, type ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { rememberDevice } from './complete-sign-in.ts';
 import { type Choice, errorSummary, postForm, selectField, textField } from '../forms/fields.ts';
 import { type FieldErrors, Form, NO_ERRORS } from '../forms/form.ts';
+import { readLocale } from '../html/browser.ts';
 import { html, type Html } from '../html/html.ts';
-import { readLocale } from '../html/locale.ts';
-import { renderNewKey } from '../keys/new-key.ts';
-import { newPasswordField, readNewPassword } from './new-password.ts';
 import { redirect, renderPublicPage } from '../html/page.ts';
+import { renderNewKey } from '../keys/new-key.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
+import { rememberDevice } from './complete-sign-in.ts';
+import { newPasswordField, readNewPassword } from './confirm-password.ts';
 import { beginSession } from './session.ts';
 
 const KEY_NAME = 'My first key';

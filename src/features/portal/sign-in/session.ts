@@ -3,11 +3,11 @@
  * at each sign-in and never taken from what a browser sends.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
-import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
+import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import type { Store } from '../../../store/store.ts';
+import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 
 const COOKIE = 'session';

@@ -2,13 +2,16 @@
  * The pages of the sign-in: for the password, and for the code of two-factor authentication. Both
  * carry the draft of a form whose session ended (draft.ts).
  */
+import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { draftField } from '../forms/draft.ts';
-import { errorSummary, notice, postForm, textField } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
+import type { Router } from '../../../http/router.ts';
+import { draftField, encryptDraft, readSeller } from '../forms/draft.ts';
+import { errorSummary, postForm, textField } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS, readForm } from '../forms/form.ts';
+import { notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
-import { renderPublicPage } from '../html/page.ts';
-import type { AnonymousPageRequest, Portal } from '../route.ts';
+import { redirect, renderPublicPage } from '../html/page.ts';
+import type { AnonymousPageRequest, DraftRoute, PageRoute, Portal } from '../route.ts';
 
 interface Shown {
   readonly email: string;
@@ -50,7 +53,7 @@ export function renderSignIn(
 }
 
 /** For a form whose session has ended. `draft` is undefined if it could not be kept. */
-export function renderSignInAgain(
+function renderSignInAgain(
   request: AnonymousPageRequest, portal: Portal,
   { to, draft }: { to: string; draft: string | undefined },
 ): Reply {
@@ -81,4 +84,41 @@ export function renderCode(
       ${draft === '' && html`<p><a href="${request.link('/sign-in')}">Back to the e-mail and
         password</a></p>`}`,
   });
+}
+
+/** `to` is the page after the sign-in. */
+export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
+  const query = to === '' || to === '/' ? '' : `?${new URLSearchParams({ to })}`;
+  return redirect(link(`/sign-in${query}`));
+}
+
+/** A file is not kept through the sign-in: the page of the upload says so afterwards. */
+export function redirectFromUpload(request: AnonymousPageRequest): Reply {
+  const isFile = request.headers['content-type']?.startsWith('multipart/form-data') === true;
+  return redirectToSignIn(request, isFile ? `${request.path}?done=ended` : '/');
+}
+
+/** Answers a form whose session has ended with the sign-in, which carries its draft. */
+export async function keepDraft(
+  request: AnonymousPageRequest, portal: Portal, router: Router<PageRoute>,
+  draftRoute: DraftRoute | undefined,
+): Promise<Reply> {
+  const form = await readForm(request.incoming);
+  const sellerId = readSeller(form);
+  if (sellerId === undefined) return redirectToSignIn(request);
+  const to = findShown(router, request.path);
+  if (!draftRoute) return redirectToSignIn(request, to);
+  const draft = await encryptDraft(request, portal, { sellerId, draftRoute, form });
+  return renderSignInAgain(request, portal, { to, draft });
+}
+
+/** The page of a form: of its own path, or of the nearest one above that has a page. */
+function findShown(router: Router<PageRoute>, path: string): string {
+  try {
+    router.find('GET', path);
+    return path;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return findShown(router, path.slice(0, path.lastIndexOf('/')) || '/');
+  }
 }

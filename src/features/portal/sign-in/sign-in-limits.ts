@@ -7,17 +7,22 @@
  */
 import { hash } from 'node:crypto';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../api/limits.ts';
-import { rateLimitPrefix } from '../../../domain/network-address.ts';
+import type { PortalRequest } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
+import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
-import { RateLimiter } from '../../../http/rate-limit.ts';
+import { rateLimited, RateLimiter } from '../../../http/rate-limit.ts';
+import type { SignedInSession } from '../../../store/account-store.ts';
+import type { Store } from '../../../store/store.ts';
 import {
-  REGISTRATIONS_PER_ADDRESS_PER_HOUR, CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
-  PASSWORD_HASH_QUEUE_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE, SIGN_IN_WINDOW_MS,
-  FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_SIGN_INS_LIMIT, FAILED_TOTP_LIMIT, TOTP_WINDOW_MS,
+  CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, FAILED_SIGN_INS_LIMIT,
+  FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_TOTP_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE,
+  PASSWORD_HASH_QUEUE_LIMIT, PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE,
+  REGISTRATIONS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS, TOTP_WINDOW_MS,
 } from '../limits.ts';
+import { readDevice } from './device.ts';
 
 interface Origin {
   readonly address: string;
@@ -121,4 +126,31 @@ function describeWait(seconds: number): string {
   if (seconds < 100) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 100 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}
+
+export class PageRateLimits {
+  readonly #own: RateLimiter<string>;
+  readonly #open: RateLimiter<string>;
+
+  constructor(clock: () => number) {
+    this.#own = new RateLimiter(PORTAL_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock);
+    this.#open = new RateLimiter(
+      PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, RATE_LIMIT_ENTRIES_LIMIT, clock,
+    );
+  }
+
+  /** @throws AppError `rate_limited` */
+  async take(
+    store: Store, page: PortalRequest, user: SignedInSession | undefined,
+  ): Promise<void> {
+    const rate = user
+      ? this.#own.take(`${user.account.sellerId} ${user.session.id}`)
+      : this.#open.take(await nameOf(store, page));
+    if (!rate.isAllowed) throw rateLimited(rate.retryAfterSeconds);
+  }
+}
+
+async function nameOf(store: Store, { request, address }: PortalRequest): Promise<string> {
+  const device = await readDevice(store, request.headers.cookie);
+  return device ? `device ${device.id}` : rateLimitPrefix(address);
 }

@@ -1,15 +1,16 @@
 /** Signing in and out. What is refused is refused alike, whether there is an account or not. */
-import type { SellerId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { findDeviceId, readDevice } from './device.ts';
 import { readDraft } from '../forms/draft.ts';
-import { completeSignIn, readReturn } from './complete-sign-in.ts';
 import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
-import type { AnonymousPageRequest, Portal, PageRequest } from '../route.ts';
-import { beginTwoFactor } from './two-factor.ts';
+import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
+import { completeSignIn, noteRefusal, readReturn } from './complete-sign-in.ts';
+import { findDeviceId, readDevice } from './device.ts';
 import { CLEAR_SESSION_COOKIE } from './session.ts';
 import { renderCode, renderSignIn } from './sign-in-forms.ts';
+import { beginTwoFactor, findPendingTwoFactor, isGood } from './two-factor.ts';
+
+const WRONG = 'This code is not right, or not any more: each is good once. Wait for the next one.';
 
 /** GET /portal/sign-in: 200, 303 */
 export async function showSignIn(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
@@ -47,6 +48,34 @@ export async function signIn(
     : { ...renderCode(request, portal, NO_ERRORS, draft), cookies: [cookie] };
 }
 
+/** GET /portal/sign-in/code: 200, 303 */
+export async function showSignInCode(
+  request: AnonymousPageRequest, portal: Portal,
+): Promise<Reply> {
+  const step = await findPendingTwoFactor(request, portal);
+  if (!step) return redirect(request.link('/sign-in?late'));
+  return renderCode(request, portal, NO_ERRORS, '');
+}
+
+/** POST /portal/sign-in/code: 303, 422, 429, 503 */
+export async function signInWithCode(
+  request: AnonymousPageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const draft = readDraft(form);
+  const step = await findPendingTwoFactor(request, portal);
+  if (!step) {
+    return draft === '' ? redirect(request.link('/sign-in?late'))
+      : renderSignIn(request, portal, { email: '', to: '', draft, isLate: true });
+  }
+  const { credentials, to } = step;
+  const code = form.get('code').replace(/\s/g, '');
+  if (await isGood(request, portal, credentials, code)) {
+    return completeSignIn(request, portal, credentials, { to, draft });
+  }
+  noteRefusal(portal, credentials.sellerId, request.address, 'Wrong code');
+  return renderCode(request, portal, new Map([['code', WRONG]]), draft);
+}
+
 /** POST /portal/sign-out: 303 */
 export async function signOut(request: PageRequest, { store }: Portal): Promise<Reply> {
   const { account, user, address } = request;
@@ -54,13 +83,4 @@ export async function signOut(request: PageRequest, { store }: Portal): Promise<
     account.sellerId, { id: user.session.id }, { type: 'signed_out', address },
   );
   return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
-}
-
-/** Nobody waits for it: how long a refusal takes must not tell that there is an account. */
-export function noteRefusal(
-  { store, limits, report }: Portal, sellerId: SellerId, address: string, subject: string,
-): void {
-  if (!limits.takeNote(sellerId)) return;
-  store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
-    .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
 }

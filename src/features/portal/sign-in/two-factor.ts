@@ -2,11 +2,15 @@
  * Between the two steps of a sign-in: that the password was right is carried by a sealed cookie,
  * for a few minutes and for one browser. It is no session: all it opens is the page of the code.
  */
+import { hashCode } from '../../../domain/access/human-code.ts';
+import { findTotpStep } from '../../../domain/access/totp.ts';
+import { AppError } from '../../../domain/error.ts';
 import type { Credentials } from '../../../store/account-store.ts';
-import { formatCookie, readCookie } from './cookie.ts';
 import { TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS } from '../limits.ts';
-import { passwordFingerprint } from './password.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
+import { formatCookie, readCookie } from './cookie.ts';
+import { findDeviceId, readDevice } from './device.ts';
+import { passwordFingerprint } from './password.ts';
 
 const COOKIE = 'second-step';
 
@@ -60,4 +64,31 @@ export async function findPendingTwoFactor(
 /** The token of its forms says which browser it is, as long as nobody is signed in there. */
 function contextOf({ csrfToken }: AnonymousPageRequest): string {
   return `second step ${csrfToken}`;
+}
+
+/** A recovery code is too long to be guessed: only one-time passwords are counted. */
+export async function isGood(
+  { headers, address }: AnonymousPageRequest, { store, limits, clock }: Portal,
+  credentials: Credentials,
+  code: string,
+): Promise<boolean> {
+  const { sellerId } = credentials;
+  const recoveryHash = hashCode(code);
+  if (recoveryHash !== undefined) return store.takeRecoveryCode(sellerId, recoveryHash, address);
+  const device = findDeviceId(await readDevice(store, headers.cookie), credentials);
+  return limits.tryTotp(sellerId, device, async () => {
+    const totp = await store.findTotp(sellerId);
+    if (!totp) return true; // it was switched off a moment ago
+    if (totp.secret === undefined) throw unreadable();
+    const step = findTotpStep(totp.secret, code, clock(), totp.step);
+    return step !== undefined && await store.takeTotpStep(sellerId, step);
+  });
+}
+
+function unreadable(): AppError {
+  const what = 'No one-time password can be checked now: server.key in the data folder of the '
+    + 'server is missing, or is another one.';
+  const hint = 'Put back the one that belongs to the database and restart the server, or use a '
+    + 'recovery code.';
+  return new AppError('unavailable', `${what} ${hint}`);
 }

@@ -1,7 +1,7 @@
 /** The secret of a webhook that was just made: shown this once, with what it is for. */
 import { formatWebhookId } from '../../../domain/id.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
-import { copyable } from '../html/copyable.ts';
+import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 
 export function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {

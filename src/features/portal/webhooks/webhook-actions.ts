@@ -6,14 +6,14 @@ import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Write } from '../../../store/write.ts';
 import { postForm } from '../forms/fields.ts';
-import { type FieldErrors, type Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
+import {
+  type FieldErrors, fieldErrorsFrom, type Form, NO_ERRORS, nonceField, readNonce,
+} from '../forms/form.ts';
 import { html } from '../html/html.ts';
-import { nonceField, readNonce } from '../forms/form-nonce.ts';
-import { readOverlap } from '../forms/overlap.ts';
+import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { pathOf } from './webhook-cards.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
 import { renderMadeSecret } from './webhook-form.ts';
 import { getWebhook, nameOf, readWebhookId, renderWebhook } from './webhooks.ts';
 

@@ -2,10 +2,9 @@
 import { formatWebhookId } from '../../../domain/id.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import { postForm, selectField, textField } from '../forms/fields.ts';
-import type { FieldErrors } from '../forms/form.ts';
+import { type FieldErrors, nonceField } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
-import { nonceField } from '../forms/form-nonce.ts';
-import { OVERLAPS } from '../forms/overlap.ts';
+import { OVERLAPS } from '../forms/typed-values.ts';
 import type { PageRequest } from '../route.ts';
 
 /** Of the fields that may be at fault. */

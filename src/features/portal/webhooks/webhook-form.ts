@@ -9,10 +9,11 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
 import { checkboxes, errorSummary, postForm, textField } from '../forms/fields.ts';
-import { type FieldErrors, Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
+import {
+  type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField, readNonce,
+} from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderNewSecret } from './new-secret.ts';
-import { isDuplicateSubmission, nonceField, readNonce } from '../forms/form-nonce.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { pathOf } from './webhook-cards.ts';

@@ -1,23 +1,23 @@
 /** The webhooks of a shop: all of them, and the page of one with what was sent to it. */
-import { getWebhooks, notFound } from '../../webhooks/routes.ts';
 import { formatWebhookId, parseWebhookId, type WebhookId } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import {
   findNextAttempt, type Webhook, type WebhookAttempt,
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
+import { getWebhooks, notFound } from '../../webhooks/routes.ts';
 import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
-import { flashNotice } from '../html/done.ts';
-import { errorSummary, notice } from '../forms/fields.ts';
+import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
-import { type Content, html, type Html } from '../html/html.ts';
-import { PORTAL_PAGE_ROWS } from '../limits.ts';
-import { cell, facts, headCell, numberCell, pager, table } from '../html/list.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import {
+  cell, facts, flashNotice, headCell, notice, numberCell, pager, table,
+} from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
-import { shorten } from '../html/shorten.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { CARD_LABELS, pathOf, renderCards } from './webhook-cards.ts';
-import { findWholeNumber } from '../forms/whole-number.ts';
 
 /** Of an address, a description or an outcome in a list. */
 const TEXT_BYTES = 150;

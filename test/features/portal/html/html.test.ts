@@ -1,7 +1,7 @@
 /** HTML by a tagged template: whatever is put into it is text. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Content, html } from '../../../../src/features/portal/html/html.ts';
+import { type Content, html, shorten } from '../../../../src/features/portal/html/html.ts';
 
 test('escapes every character that means something in text and in quoted attributes', () => {
   const evil = `<script>"'&</script>`;
@@ -24,4 +24,23 @@ test('puts the items of lists one after the other, and nothing for what is not t
   const items: Content = ['a', 1, undefined, false, [html`<b>`, '<'], ''];
   assert.equal(html`[${items}]`.text, '[a1<b>&lt;]');
   assert.equal(html`[${undefined}${false}${''}${0}]`.text, '[0]');
+});
+
+const sizeOf = (text: string): number => Buffer.byteLength(html`${text}`.text);
+
+test('leaves a text as it is that has room', () => {
+  for (const text of ['', 'mug', 'x'.repeat(40), '"'.repeat(6), '😀'.repeat(10), '<&>']) {
+    assert.equal(shorten(text, 40), text);
+  }
+});
+
+test('cuts a text to what it takes in a page, between characters', () => {
+  assert.equal(shorten('x'.repeat(41), 40), `${'x'.repeat(37)}…`);
+  assert.equal(shorten('"'.repeat(7), 40), `${'"'.repeat(6)}…`);
+  for (const text of ['😀'.repeat(11), 'é'.repeat(30), '<&>"\''.repeat(9), '漢'.repeat(14)]) {
+    const short = shorten(text, 40);
+    assert.ok(short.endsWith('…') && sizeOf(short) <= 40, short);
+    assert.ok(short.isWellFormed() && text.startsWith(short.slice(0, -1)), short);
+    assert.ok(sizeOf(short) > 33, short);
+  }
 });

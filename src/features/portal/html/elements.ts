@@ -1,4 +1,5 @@
 /** Lists: a table that a phone can scroll, what stands there when it is empty, and its pages. */
+import type { AnonymousPageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
 interface Column {
@@ -60,4 +61,23 @@ export function pager(label: string, first: string | undefined, next: string | u
 export function facts(pairs: readonly (readonly [name: string, value: Content])[]): Html {
   return html`<dl class="facts">${pairs.map(([name, value]) => html`
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** `id` tells it from the others of the page. */
+export function copyable(id: string, text: string): Html {
+  return html`<div class="copyable"><pre id="copy-${id}" tabindex="0">${text}</pre>
+    <button type="button" class="small" data-copy="copy-${id}" hidden>Copy</button></div>`;
+}
+
+/** Nothing for a word that is none of these. */
+export function flashNotice(
+  { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,
+): Content {
+  const text = texts.get(query.get('done') ?? '');
+  return text !== undefined && notice(html`<p>${text}</p>`);
+}
+
+/** Something that went well, or that is good to know. */
+export function notice(content: Content): Html {
+  return html`<div class="notice" role="status">${content}</div>`;
 }

@@ -1,7 +1,7 @@
 /** Browsers by what they say of themselves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeBrowser } from '../../../../src/features/portal/html/browser-name.ts';
+import { describeBrowser, readLocale } from '../../../../src/features/portal/html/browser.ts';
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const CHROME = `${WEBKIT} Chrome/140.0.0.0`;
@@ -29,5 +29,21 @@ test('names the browser and its system', () => {
 test('says so where it knows neither, and repeats nothing of what was sent', () => {
   for (const userAgent of ['', 'Firefox', '<script>alert(1)</script>', 'x'.repeat(200)]) {
     assert.equal(describeBrowser(userAgent), 'An unknown browser', userAgent);
+  }
+});
+
+test('takes the first that is known', () => {
+  for (const [header, locale] of [
+    ['de-CH,de;q=0.9,en;q=0.8', 'de-CH'], ['de-ch', 'de-CH'], ['tlh, xx-XX, fr;q=0.1', 'fr'],
+    ['*;q=0.5, it', 'it'], [' pt-BR ;q=1', 'pt-BR'],
+  ] as const) {
+    assert.equal(readLocale(header), locale, header);
+  }
+});
+
+test('has one of its own where a browser names none that is known', () => {
+  for (const header of [undefined, '', '*', 'zz', ',,,', ';q=1', 'en_GB', '<script>',
+    `${'x'.repeat(300)},de`]) {
+    assert.equal(readLocale(header), 'en-GB', String(header));
   }
 });
