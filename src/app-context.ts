@@ -101,7 +101,7 @@ export function createAppContext(options: AppOptions): AppContext {
   const perSeller = options.sellerRateLimitPerMinute ?? perKey * SELLER_RATE_LIMIT_FACTOR;
   const prefix = new URL(options.baseUrl ?? 'http://localhost').pathname.replace(/\/+$/, '');
   const imports = new ConcurrencyLimiter<SellerId>('imports', {
-    all: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
+    total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
   return {
     store,
@@ -114,8 +114,8 @@ export function createAppContext(options: AppOptions): AppContext {
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
-    largeStockCalls: new ConcurrencyLimiter('large calls that change stock', {
-      all: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
+    largeStockCalls: new ConcurrencyLimiter('large stock requests', {
+      total: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
       perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
     }),
     streams: new Streams({

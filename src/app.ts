@@ -17,7 +17,7 @@ import { createProblem, findCode } from './http/response/problem.ts';
 import { parseQuery } from './http/request/query.ts';
 import { rateLimited } from './http/rate-limit.ts';
 import { type Chunks, type Reply, sendReply, withFields } from './http/response/reply.ts';
-import { OUTSIDE, parseTarget, type Target } from './http/request/target.ts';
+import { OUTSIDE, parseTarget, type Target } from './http/router.ts';
 import { Spans } from './http/trace-context.ts';
 import { type AppOptions, type AppContext, createAppContext } from './app-context.ts';
 

@@ -66,9 +66,9 @@ export class Streams {
   constructor(options: StreamsOptions) {
     const { total, perSeller, perKey } = options.limits;
     this.#options = options;
-    this.#sellers = new ConcurrencyLimiter('streams', { all: total, perOwner: perSeller });
+    this.#sellers = new ConcurrencyLimiter('streams', { total, perOwner: perSeller });
     this.#keys = new ConcurrencyLimiter(
-      'streams with this key', { all: Infinity, perOwner: perKey },
+      'streams with this key', { total: Infinity, perOwner: perKey },
     );
   }
 

@@ -1,38 +1,53 @@
 /**
- * Counts what is under way and takes long, and refuses what would be too much: for one owner, so
- * that nobody keeps the others out, and for all of them together, so that memory has a bound.
+ * Limits how many long-running operations run at the same time, per owner and in total, so that one
+ * owner cannot starve the others and memory stays bounded. Excess operations are rejected with 503,
+ * not queued.
  */
 import { AppError } from '../domain/error.ts';
 
-interface Limits {
-  readonly all: number;
+export interface ConcurrencyLimits {
+  readonly total: number;
   readonly perOwner: number;
 }
+
+/** Releases a slot; safe to call twice. */
+type Release = () => void;
 
 const RETRY_AFTER_SECONDS = 5;
 
 export class ConcurrencyLimiter<Owner> {
-  readonly #what: string;
-  readonly #limits: Limits;
+  readonly #operations: string;
+  readonly #limits: ConcurrencyLimits;
   readonly #counts = new Map<Owner, number>();
-  #all = 0;
+  #total = 0;
 
-  /** `what` is the plural that a refusal names. */
-  constructor(what: string, limits: Limits) {
-    this.#what = what;
+  /** @param operations Plural noun for error messages, such as `imports`. */
+  constructor(operations: string, limits: ConcurrencyLimits) {
+    this.#operations = operations;
     this.#limits = limits;
   }
 
-  /** Call what it returns when it is over. @throws AppError `unavailable` */
-  acquire(owner: Owner): () => void {
+  /**
+   * Takes a slot and returns the function that releases it (safe to call twice).
+   * @throws AppError `unavailable` with `Retry-After` when the owner, or the server, has no slot
+   *   left
+   */
+  acquire(owner: Owner): Release {
+    return this.tryAcquire(owner) ?? this.#fail(owner);
+  }
+
+  /**
+   * As `acquire`; undefined when there is no slot left.
+   * @param perOwner The limit of this owner, if it is not that of every owner.
+   */
+  tryAcquire(owner: Owner, perOwner = this.#limits.perOwner): Release | undefined {
     const count = this.#counts.get(owner) ?? 0;
-    if (count >= this.#limits.perOwner) throw this.#refuse(`${count} of your`);
-    if (this.#all >= this.#limits.all) throw this.#refuse(`${this.#all}`);
+    if (count >= perOwner || this.#total >= this.#limits.total) return undefined;
     this.#add(owner, 1);
-    let isOver = false;
+    let isReleased = false;
     return () => {
-      if (!isOver) this.#add(owner, -1);
-      isOver = true;
+      if (!isReleased) this.#add(owner, -1);
+      isReleased = true;
     };
   }
 
@@ -40,12 +55,15 @@ export class ConcurrencyLimiter<Owner> {
     const count = (this.#counts.get(owner) ?? 0) + change;
     if (count > 0) this.#counts.set(owner, count);
     else this.#counts.delete(owner);
-    this.#all += change;
+    this.#total += change;
   }
 
-  #refuse(whose: string): AppError {
-    const detail = `${whose} ${this.#what} are under way, which is the most at once.`;
-    return new AppError('unavailable', `${detail} Try again when one has ended.`, {
+  #fail(owner: Owner): never {
+    const count = this.#counts.get(owner) ?? 0;
+    const running = count >= this.#limits.perOwner
+      ? `You already have ${count} ${this.#operations} running, the maximum.`
+      : `This server already has ${this.#total} ${this.#operations} running, the maximum.`;
+    throw new AppError('unavailable', `${running} Retry when one has finished.`, {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }

@@ -1,8 +1,20 @@
 /**
- * Finds the route for a method and a path. A segment in braces (`/products/{id}`) takes one segment
- * of the path, percent-decoded. HEAD is answered wherever GET is.
+ * Finds the route for a request target and a method. A segment in braces (`/products/{id}`) matches
+ * one segment of the path, percent-decoded. HEAD is answered wherever GET is.
  */
 import { AppError } from '../domain/error.ts';
+
+/** A request target (RFC 9112 section 3.2.1), below the path of the base URL. */
+export interface Target {
+  readonly path: string;
+  /** What follows the `?`. */
+  readonly query: string;
+}
+
+/** A target that no route matches. */
+export const OUTSIDE: Target = { path: '', query: '' };
+
+export const PATH_NOT_FOUND = 'There is nothing at this path. Check its spelling.';
 
 export interface RoutePattern {
   readonly method: string;
@@ -23,7 +35,7 @@ interface Pattern<Route> {
 }
 
 export class Router<Route extends RoutePattern> {
-  /** Paths without parameters, by their whole text. */
+  /** Paths without parameters. */
   readonly #literal = new Map<string, ByMethod<Route>>();
   readonly #patterns: Pattern<Route>[] = [];
 
@@ -40,9 +52,7 @@ export class Router<Route extends RoutePattern> {
   /** @throws AppError `not_found`, `method_not_allowed` */
   find(method: string, path: string): Match<Route> {
     const found = this.#findPath(path);
-    if (!found) {
-      throw new AppError('not_found', 'There is nothing at this path. Look for a misspelling.');
-    }
+    if (!found) throw new AppError('not_found', PATH_NOT_FOUND);
     return { route: pick(found.routes, method), parameters: found.parameters };
   }
 
@@ -64,6 +74,19 @@ export class Router<Route extends RoutePattern> {
   }
 }
 
+/** Splits a URL into path and query; undefined if it is not below `prefix`. */
+export function parseTarget(url: string, prefix: string): Target | undefined {
+  if (!url.startsWith(`${prefix}/`)) return undefined;
+  const mark = url.indexOf('?');
+  if (mark < 0) return { path: url.slice(prefix.length), query: '' };
+  return { path: url.slice(prefix.length, mark), query: url.slice(mark + 1) };
+}
+
+/** @param methods As in the header `Allow`. */
+export function methodNotAllowedDetail(methods: string): string {
+  return `This path answers ${methods}.`;
+}
+
 interface FoundPath<Route> {
   readonly routes: ByMethod<Route>;
   readonly parameters: Readonly<Record<string, string>>;
@@ -83,14 +106,14 @@ function pick<Route>(routes: ByMethod<Route>, method: string): Route {
   const route = routes.get(method);
   if (route) return route;
   const allow = listMethods(routes);
-  throw new AppError('method_not_allowed', `This path answers ${allow.join(', ')}.`, { allow });
+  throw new AppError('method_not_allowed', methodNotAllowedDetail(allow.join(', ')), { allow });
 }
 
 function listMethods(routes: ByMethod<unknown>): readonly string[] {
   return [...routes.keys()].sort();
 }
 
-/** Undefined where one of them is not percent-encoded as it should be. */
+/** Undefined if a segment is not valid percent-encoding. */
 function readParameters(
   names: readonly string[], [, ...segments]: RegExpExecArray,
 ): Record<string, string> | undefined {
@@ -107,7 +130,7 @@ function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch (error) {
-    if (error instanceof URIError) return undefined; // no path of ours is spelled so
+    if (error instanceof URIError) return undefined; // no route has such a path
     throw error;
   }
 }

@@ -13,7 +13,7 @@ const PRODUCTS = '/api/v1/products';
 const SKUS = 60;
 const REMEMBERED = 8;
 /** How a refusal says that nothing was done. */
-const UNDONE = /Nothing was changed|is stopping|the most at once|cannot read from its disk/;
+const UNDONE = /Nothing was changed|is stopping|the maximum\. Retry|cannot read from its disk/;
 
 export interface Item {
   readonly name: string;

@@ -1,21 +1,22 @@
-/** What is under way at once, of one owner and of all. */
+/** Concurrency limits, per owner and in total. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConcurrencyLimiter } from '../../src/http/concurrency-limiter.ts';
 import { catchRefusal } from '../domain/validation-errors.ts';
 
-test('refuses one more of one owner, and one more of all, until one has ended', () => {
-  const imports = new ConcurrencyLimiter<string>('imports', { all: 3, perOwner: 2 });
-  const end = imports.acquire('a');
+test('rejects an operation over the limit of its owner or in total, until one has finished', () => {
+  const imports = new ConcurrencyLimiter<string>('imports', { total: 3, perOwner: 2 });
+  const release = imports.acquire('a');
   imports.acquire('a');
-  const refusal = catchRefusal(() => imports.acquire('a'));
-  assert.equal(refusal.code, 'unavailable');
-  assert.equal(refusal.retryAfterSeconds, 5);
-  assert.match(refusal.publicDetail, /^2 of your imports/);
+  const error = catchRefusal(() => imports.acquire('a'));
+  assert.equal(error.code, 'unavailable');
+  assert.equal(error.retryAfterSeconds, 5);
+  assert.match(error.publicDetail, /^You already have 2 imports running, the maximum\./);
   imports.acquire('b');
-  assert.match(catchRefusal(() => imports.acquire('c')).publicDetail, /^3 imports/);
-  end();
-  end(); // counts once
+  const { publicDetail } = catchRefusal(() => imports.acquire('c'));
+  assert.match(publicDetail, /^This server already has 3 imports running/);
+  release();
+  release(); // counts once
   imports.acquire('c');
   assert.throws(() => imports.acquire('d'));
 });

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { App } from '../../app.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { isLoopback } from '../../domain/network-address.ts';
-import type { ConnectionMetrics } from '../../http/server/connection-count.ts';
+import type { ConnectionMetrics } from '../../http/server/connections.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';

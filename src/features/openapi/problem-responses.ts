@@ -33,7 +33,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   not_found: ['You have no product with this id.'],
   method_not_allowed: ['This path answers GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
   not_acceptable: ['This can be answered as application/json. Name it in Accept.'],
-  request_timeout: ['The body came too slowly. Send it again at once.'],
+  request_timeout: ['The body arrived too slowly. Send it again.'],
   sku_taken: ['You have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
   }],

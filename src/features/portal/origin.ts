@@ -5,7 +5,7 @@
  * rebinding).
  */
 import { AppError } from '../../domain/error.ts';
-import { isLoopbackHost } from '../../http/server/loopback-host.ts';
+import { isLoopbackHost } from '../../http/server/tls.ts';
 
 export interface PortalOrigin {
   /** Such as `https://shop.example`. */

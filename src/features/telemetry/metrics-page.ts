@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../../domain/error.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
-import { isLoopbackHost } from '../../http/server/loopback-host.ts';
+import { isLoopbackHost } from '../../http/server/tls.ts';
 import { createProblem, type ErrorReport, replyWithProblem } from '../../http/response/problem.ts';
 import { type Reply, sendReply } from '../../http/response/reply.ts';
 import { isFromWebPage } from '../../http/request/web-page.ts';

@@ -61,7 +61,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   const { store } = options;
   const stop = new AbortController();
   const tests = new ConcurrencyLimiter<SellerId>('test messages', {
-    all: CONCURRENT_WEBHOOK_TESTS_LIMIT, perOwner: CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
+    total: CONCURRENT_WEBHOOK_TESTS_LIMIT, perOwner: CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
   });
   const endpoint: EndpointOptions = {
     store,

@@ -11,7 +11,7 @@ import { parseJson, parseLargeJson } from './json.ts';
 import {
   BODY_LIMIT_BYTES, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
 } from '../limits.ts';
-import { readWithMinimumRate } from './minimum-rate.ts';
+import { readWithMinimumRate } from '../minimum-transfer-rate.ts';
 
 /** A body of any length: read once, and no faster than its reader takes it. */
 export interface BodyStream {

@@ -53,7 +53,7 @@ const TITLE: Readonly<Record<HttpCode, string>> = {
   not_found: 'Not found',
   method_not_allowed: 'Method not allowed',
   not_acceptable: 'No answer of an accepted type',
-  request_timeout: 'The request came too slowly',
+  request_timeout: 'The request arrived too slowly',
   history_pruned: 'The history does not reach back so far',
   precondition_failed: 'The precondition does not hold',
   body_too_large: 'The body is too large',

@@ -1,32 +1,39 @@
-/** The ways to say where a server listens, and to make it do so. */
+/**
+ * Makes a server listen on a port, an inherited socket or a Unix socket (unix(7)). A Unix socket
+ * is for the user and group of this process only, and appears under its name once it listens. The
+ * socket of a killed server is taken over; a socket in use or any other file never is.
+ */
+import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { ListenOptions } from 'node:net';
-import { bindUnixSocket } from './unix-socket.ts';
+import { connect, type ListenOptions } from 'node:net';
 
-/** Where a server listens: a port, a Unix socket, or a socket that this process was given. */
+/** Where a server listens. */
 export type BindAddress =
-  /** For port 0 a free one is found. */
+  /** Port 0 picks a free port. */
   | { readonly host: string; readonly port: number }
   | { readonly socketPath: string }
+  /** A socket that this process inherited. */
   | { readonly fileDescriptor: number };
 
+const SOCKET_MODE = 0o660;
+/** What every operating system accepts. */
+const SOCKET_PATH_LIMIT_BYTES = 103;
+
 /**
- * Resolves once the server listens, with what is to be called when it no longer shall; rejects with
- * the system's error where it cannot, or with one like it.
+ * Resolves once the server listens, with a function that releases the address.
+ * @throws Error the system's error, or one of the same form
  */
 export async function bind(server: Server, address: BindAddress): Promise<() => void> {
-  if ('socketPath' in address) {
-    return bindUnixSocket(server, address.socketPath, (path) => listen(server, { path }));
-  }
-  if (!('fileDescriptor' in address)) {
+  if ('socketPath' in address) return bindUnixSocket(server, address.socketPath);
+  if ('fileDescriptor' in address) {
+    const { fileDescriptor: fd } = address;
+    await listen(server, { fd }).catch((error: unknown) => {
+      const message = `Descriptor ${fd} is not a socket on which one can listen.`;
+      throw Object.assign(new Error(message, { cause: error }), { syscall: 'listen' });
+    });
+  } else {
     await listen(server, address);
-    return () => {};
   }
-  const { fileDescriptor: fd } = address;
-  await listen(server, { fd }).catch((error: unknown) => {
-    const message = `Descriptor ${fd} is not a socket on which one can listen.`;
-    throw Object.assign(new Error(message, { cause: error }), { syscall: 'listen' });
-  });
   return () => {};
 }
 
@@ -40,4 +47,58 @@ async function listen(
       resolve();
     });
   });
+}
+
+/** Resolves with a function that removes the socket, unless another one has taken its path. */
+async function bindUnixSocket(server: Server, path: string): Promise<() => void> {
+  // When it stops, Node removes whatever is at the path that it listened on.
+  const draft = `${path}.${process.pid}`;
+  if (Buffer.byteLength(draft) > SOCKET_PATH_LIMIT_BYTES) {
+    throw listenError('ENAMETOOLONG', `${path} is too long for a socket: choose a shorter path.`);
+  }
+  for (const each of [path, draft]) await removeAbandoned(each);
+  await listen(server, { path: draft }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EACCES') throw error; // also reported for a missing folder
+    throw listenError(error.code, `Cannot create a socket at ${path}: its folder must exist and be`
+      + ' writable for the user that runs this server.');
+  });
+  try {
+    chmodSync(draft, SOCKET_MODE);
+    renameSync(draft, path);
+    const own = lstatSync(path);
+    return () => {
+      const found = lstatSync(path, { throwIfNoEntry: false });
+      if (found?.ino === own.ino && found.dev === own.dev) unlinkSync(path);
+    };
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+}
+
+async function removeAbandoned(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return;
+  if (!found.isSocket()) throw listenError('EEXIST', `${path} exists and is not a socket.`);
+  if (await isInUse(path)) throw listenError('EADDRINUSE', `Another server listens on ${path}.`);
+  unlinkSync(path);
+}
+
+function isInUse(path: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(false);
+      else if (error.code === 'EAGAIN') resolve(true); // its backlog is full
+      else reject(error);
+    });
+  });
+}
+
+function listenError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code, syscall: 'listen' });
 }

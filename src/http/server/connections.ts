@@ -1,86 +1,131 @@
 /**
- * How many connections a server has, in all and of one client, and how slowly a client may read.
- * One that is too many is told so (503) where that can be said, and ended. Who speaks for many
- * clients, which is this machine itself or a proxy that is trusted, counts in all alone.
+ * Limits the connections of a server, in total and per client address, and disconnects slow
+ * readers. An excess connection gets 503 where that can be said, and is closed. Addresses that
+ * speak for many clients (loopback and trusted proxies) count towards the total only.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
 import { rateLimitPrefix, isLoopback, normaliseAddress } from '../../domain/network-address.ts';
+import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import {
   CONNECTION_REQUESTS_LIMIT, CONNECTIONS_LIMIT, CONNECTIONS_PER_ADDRESS_LIMIT,
   REJECTED_CONNECTIONS_LIMIT, SLOW_READER_CHECK_INTERVAL_MS, SLOW_READER_GRACE_MS,
   SLOW_READER_MIN_RATE_BYTES_PER_SECOND,
 } from '../limits.ts';
+import { MinimumTransferRate } from '../minimum-transfer-rate.ts';
 import type { LingeringConnections } from './lingering-close.ts';
-import { trackSockets } from './open-sockets.ts';
-import { writeRawResponse } from './raw-response.ts';
 
 interface ConnectionLimits {
-  readonly all: number;
+  readonly total: number;
   readonly perAddress: number;
-  /** Whether an address is that of somebody who speaks for many clients. Default: loopback. */
+  /** Whether an address speaks for many clients. Default: loopback. */
   isProxy(address: string): boolean;
 }
 
-/** What of an answer a client has not taken yet, and until when it has to. */
+/** What a client has yet to read, and by when. */
 interface Backlog {
   readonly dueBytes: number;
   readonly dueAt: number;
 }
+
+export interface ConnectionMetrics {
+  readonly open: number;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+  /** Requests that the parser rejected or that timed out. */
+  readonly unreadable: number;
+}
+
+type ConnectionEvent = 'connection' | 'secureConnection';
 
 /** Call it before the server listens. */
 export function limitConnections(
   server: Server, lingering: LingeringConnections, limits: Partial<ConnectionLimits> = {},
 ): void {
   const {
-    all = CONNECTIONS_LIMIT, perAddress = CONNECTIONS_PER_ADDRESS_LIMIT, isProxy = isLoopback,
+    total = CONNECTIONS_LIMIT, perAddress = CONNECTIONS_PER_ADDRESS_LIMIT, isProxy = isLoopback,
   } = limits;
-  server.maxConnections = all + REJECTED_CONNECTIONS_LIMIT;
+  server.maxConnections = total + REJECTED_CONNECTIONS_LIMIT;
   server.maxRequestsPerSocket = CONNECTION_REQUESTS_LIMIT;
   const isTls = server instanceof TlsServer;
   const accept = server.listeners('connection');
-  let total = 0;
-  const counts = new Map<string, number>();
+  const limiter = new ConcurrencyLimiter<string>('connections', { total, perOwner: perAddress });
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     const address = normaliseAddress(socket.remoteAddress ?? '');
-    const isCounted = address !== '' && !isProxy(address);
-    const name = isCounted ? rateLimitPrefix(address) : '';
-    const count = counts.get(name) ?? 0;
-    if (total >= all || (isCounted && count >= perAddress)) {
-      refuse(socket, isTls, lingering);
+    const isClient = address !== '' && !isProxy(address);
+    const release = isClient ? limiter.tryAcquire(rateLimitPrefix(address))
+      : limiter.tryAcquire('', Infinity);
+    if (!release) {
+      reject(socket, isTls, lingering);
       return;
     }
-    total += 1;
-    counts.set(name, count + 1);
-    socket.once('close', () => {
-      total -= 1;
-      const left = (counts.get(name) ?? 0) - 1;
-      if (left > 0) counts.set(name, left);
-      else counts.delete(name);
-    });
+    socket.once('close', release);
     for (const listener of accept) listener.call(server, socket);
   });
-  endSlowReaders(server, isTls ? 'secureConnection' : 'connection');
+  disconnectSlowReaders(server, isTls ? 'secureConnection' : 'connection');
 }
 
-/** A client that speaks TLS would not understand an answer. */
-function refuse(socket: Socket, isTls: boolean, lingering: LingeringConnections): void {
-  socket.on('error', () => socket.destroy());
-  if (isTls) socket.destroy();
-  else {
-    const detail = 'This server has too many connections.';
-    writeRawResponse(lingering, socket, 503, detail, ['Retry-After: 5']);
+/** The open connections of a server. Call it before the server listens. */
+export function trackSockets(server: Server, ...events: ConnectionEvent[]): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  for (const event of events) {
+    server.on(event, (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
   }
+  return sockets;
+}
+
+/** Starts counting; call the function that it returns to read the metrics. */
+export function countConnections(server: Server): () => ConnectionMetrics {
+  const open = trackSockets(server, 'connection');
+  let [closedReceivedBytes, closedSentBytes, unreadable] = [0, 0, 0];
+  server.on('connection', (socket: Socket) => {
+    socket.once('close', () => {
+      closedReceivedBytes += socket.bytesRead;
+      closedSentBytes += socket.bytesWritten;
+    });
+  });
+  const failed = new WeakSet<Duplex>();
+  server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
+    if (error.code === 'ECONNRESET' || failed.has(socket)) return;
+    failed.add(socket);
+    unreadable += 1;
+  });
+  return () => {
+    let [receivedBytes, sentBytes] = [closedReceivedBytes, closedSentBytes];
+    for (const socket of open) {
+      receivedBytes += socket.bytesRead;
+      sentBytes += socket.bytesWritten;
+    }
+    return { open: open.size, receivedBytes, sentBytes, unreadable };
+  };
+}
+
+/** A client that speaks TLS would not understand a response. */
+function reject(socket: Socket, isTls: boolean, lingering: LingeringConnections): void {
+  socket.on('error', () => socket.destroy());
+  if (isTls) {
+    socket.destroy();
+    return;
+  }
+  const detail = 'This server has too many connections.';
+  lingering.writeRawResponse(socket, 503, detail, ['Retry-After: 5']);
 }
 
 /**
- * That nothing moves at all is seen by the timeout of the server. This is for the client that takes
- * a byte now and then, and holds the rest of its answer in memory.
+ * The server's timeout ends connections on which nothing moves at all. This is for the client that
+ * reads a byte now and then while the rest of its response stays in memory.
  */
-function endSlowReaders(server: Server, event: 'connection' | 'secureConnection'): void {
+function disconnectSlowReaders(server: Server, event: ConnectionEvent): void {
   const sockets = trackSockets(server, event);
+  const minimumRate = new MinimumTransferRate(
+    SLOW_READER_MIN_RATE_BYTES_PER_SECOND, SLOW_READER_GRACE_MS,
+  );
   const backlogs = new WeakMap<Socket, Backlog>();
   const check = setInterval(() => {
     const now = performance.now();
@@ -90,9 +135,8 @@ function endSlowReaders(server: Server, event: 'connection' | 'secureConnection'
       if (waitingBytes === 0 || (backlog && bytesWritten - waitingBytes >= backlog.dueBytes)) {
         backlogs.delete(socket);
       } else if (!backlog) {
-        const waitMs = SLOW_READER_GRACE_MS
-          + waitingBytes / SLOW_READER_MIN_RATE_BYTES_PER_SECOND * 1000;
-        backlogs.set(socket, { dueBytes: bytesWritten, dueAt: now + waitMs });
+        const dueAt = now + minimumRate.allowedMs(waitingBytes);
+        backlogs.set(socket, { dueBytes: bytesWritten, dueAt });
       } else if (now >= backlog.dueAt) {
         socket.destroy();
       }

@@ -1,25 +1,24 @@
-/** Counts the requests that are not answered yet, so that a stop can wait for them. */
+/** Counts in-flight requests (accepted, not finished), so that a stop can drain them. */
 import type { ServerResponse } from 'node:http';
 
 export class InFlightRequests {
   #count = 0;
-  #idle: PromiseWithResolvers<void> | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
   readonly #closing = new AbortController();
 
-  /** Aborted by `close`: from then on requests are refused, and those that wait should end. */
+  /** Aborted by `close`: new requests are rejected, and those that wait should finish. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
+  /** For a request that waits: aborted once its client disconnects, or the server stops. */
   disconnectSignal(response: ServerResponse): AbortSignal {
-    const gone = new AbortController();
-    if (response.destroyed) gone.abort();
-    response.once('close', () => gone.abort());
-    return AbortSignal.any([gone.signal, this.closing]);
+    const disconnected = new AbortController();
+    if (response.destroyed) disconnected.abort();
+    response.once('close', () => disconnected.abort());
+    return AbortSignal.any([disconnected.signal, this.closing]);
   }
 
-  /** Requests that are not answered yet. */
   get count(): number {
     return this.#count;
   }
@@ -30,14 +29,14 @@ export class InFlightRequests {
 
   end(): void {
     this.#count -= 1;
-    if (this.#count === 0) this.#idle?.resolve();
+    if (this.#count === 0) this.#drained?.resolve();
   }
 
-  /** Resolves once all requests that have begun have ended. */
+  /** Resolves once no request is in flight. */
   close(): Promise<void> {
-    this.#idle ??= Promise.withResolvers();
+    this.#drained ??= Promise.withResolvers();
     this.#closing.abort();
-    if (this.#count === 0) this.#idle.resolve();
-    return this.#idle.promise;
+    if (this.#count === 0) this.#drained.resolve();
+    return this.#drained.promise;
   }
 }

@@ -6,13 +6,14 @@
  * side is closed after it (FIN), and the connection is destroyed once its client closes it or stops
  * sending. The number, time and read rate of lingering connections are limited.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   DISCARD_LIMIT_BYTES, DISCARD_TIMEOUT_MS, LINGERING_BYTES_PER_SECOND, LINGERING_CONNECTIONS_LIMIT,
   LINGERING_IDLE_TIMEOUT_MS, LINGERING_TIMEOUT_MS,
 } from '../limits.ts';
+import { formatProblemType, PROBLEM_TYPE } from '../response/problem.ts';
 import { type Chunks, isStream, type Reply } from '../response/reply.ts';
 
 interface LingeringLimits {
@@ -35,9 +36,9 @@ const SECOND_MS = 1_000;
 
 export class LingeringConnections {
   readonly #limits: LingeringLimits;
-  /** In the order in which they began. */
+  /** Oldest first. */
   readonly #sockets = new Set<Duplex>();
-  /** Each ends the reading of one body whose connection stays open. */
+  /** Each stops discarding one body whose connection stays open. */
   readonly #discards = new Set<() => void>();
   #secondStartedAt = 0;
   #secondBytes = 0;
@@ -48,7 +49,7 @@ export class LingeringConnections {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Call it before the reply is written. One that is streamed may still be reading the body. */
+  /** Call it before the reply is written: a streamed one may still be reading the body. */
   lingerAfter(response: ServerResponse, { headers, body }: Reply<Chunks>): void {
     const { req: request } = response;
     if (isRead(request)) return;
@@ -63,7 +64,28 @@ export class LingeringConnections {
     });
   }
 
-  /** Closes this side of a connection after `last`, and discards what still comes. */
+  /**
+   * Writes a problem (RFC 9457) to a connection for which Node has no response object, and closes
+   * it: for bytes that are not a request, and for excess connections.
+   */
+  writeRawResponse(
+    socket: Duplex, status: number, detail: string, fields: readonly string[] = [],
+  ): void {
+    const title = STATUS_CODES[status] ?? '';
+    const type = formatProblemType(title.toLowerCase().replaceAll(' ', '-'));
+    const body = JSON.stringify({ type, title, status, detail });
+    this.close(socket, [
+      `HTTP/1.1 ${status} ${title}`,
+      'Connection: close',
+      `Content-Type: ${PROBLEM_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      ...fields,
+      '',
+      body,
+    ].join('\r\n'));
+  }
+
+  /** Closes this side of a connection after writing `last`, and discards what still arrives. */
   close(socket: Duplex, last = ''): void {
     if (this.#sockets.has(socket)) return;
     // An in-process request has no connection.
@@ -93,35 +115,35 @@ export class LingeringConnections {
     oldest.destroy();
   }
 
-  /** Destroys the connections that linger. From now on none does, and no timer is left. */
+  /** Destroys all lingering connections and clears all timers; from now on nothing lingers. */
   stop(): void {
     this.#isStopped = true;
     for (const socket of this.#sockets) socket.destroy();
-    for (const end of this.#discards) end();
+    for (const stop of this.#discards) stop();
     clearTimeout(this.#pause);
     this.#pause = undefined;
   }
 
-  /** Reads the rest of a body, after which the connection takes the next request. */
+  /** Discards the rest of a body, after which the connection takes the next request. */
   #discard(request: IncomingMessage): void {
     const { socket } = request;
-    const end = (): void => {
+    const stop = (): void => {
       clearTimeout(deadline);
-      this.#discards.delete(end);
-      socket.off('close', end);
+      this.#discards.delete(stop);
+      socket.off('close', stop);
     };
     const deadline = setTimeout(() => {
-      end();
+      stop();
       this.close(socket);
     }, this.#limits.discardTimeoutMs);
-    this.#discards.add(end);
-    for (const event of ['end', 'close']) request.once(event, end);
-    socket.once('close', end); // after its response, a request does not emit `close` for that
+    this.#discards.add(stop);
+    for (const event of ['end', 'close']) request.once(event, stop);
+    socket.once('close', stop); // after its response, a request does not emit `close` for that
     // A `data` listener also restarts a body whose reader gave up; `resume` alone does not.
     request.on('data', () => {}).resume();
   }
 
-  /** Pauses all connections until the next second once the bytes of this one are used up. */
+  /** Pauses all lingering connections for a second once this second's bytes are used up. */
   #count(bytes: number): void {
     const now = performance.now();
     if (now - this.#secondStartedAt >= SECOND_MS) {
@@ -138,12 +160,12 @@ export class LingeringConnections {
   }
 }
 
-/** Whether nothing of the body is left to come. A request in process is never `complete`. */
+/** Whether the whole body has arrived. An in-process request is never `complete`. */
 function isRead({ complete, readableEnded }: IncomingMessage): boolean {
   return complete || readableEnded;
 }
 
-/** Whether a body may be longer than what is read to keep its connection open. */
+/** Whether a body may be longer than what is discarded to keep its connection open. */
 function isLong({ headers }: IncomingMessage): boolean {
   const length = headers['transfer-encoding'] === undefined ? headers['content-length'] : Infinity;
   return Number(length ?? 0) > DISCARD_LIMIT_BYTES;

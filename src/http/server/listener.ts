@@ -1,42 +1,40 @@
 /**
- * The HTTP server around a handler: every limit of the protocol set on purpose, an answer to
- * requests that cannot be parsed, and a stop that lets what is under way finish.
+ * The HTTP server around a handler: sets every protocol limit explicitly, answers requests that
+ * cannot be parsed, and drains in-flight requests when it stops.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { isLoopback } from '../../domain/network-address.ts';
 import { type BindAddress, bind } from './bind.ts';
 import { TrustedProxies } from '../request/client-address.ts';
-import { type ConnectionMetrics, countConnections } from './connection-count.ts';
-import { limitConnections } from './connections.ts';
+import {
+  type ConnectionMetrics, countConnections, limitConnections, trackSockets,
+} from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from '../limits.ts';
 import { LingeringConnections } from './lingering-close.ts';
-import { trackSockets } from './open-sockets.ts';
 import { type FindMethods, handleRequests } from './request-rejections.ts';
 import { type Certificate, createTlsServer, renewCertificate, withStrictTransport } from './tls.ts';
 
 export interface ListenOptions {
-  /**
-   * `findMethods` of the app. Without it, methods that Node does not know are answered with 501.
-   */
+  /** The app's `findMethods`. Without it, methods that Node does not know get 501. */
   readonly findMethods?: FindMethods;
-  /** As of the app: their addresses may have any number of connections. Default: none. */
+  /** As for the app: these addresses may have any number of connections. Default: none. */
   readonly trustedProxies?: readonly string[];
-  /** With it the server speaks TLS, and nothing else. */
+  /** Makes the server speak TLS, and nothing else. */
   readonly certificate?: Certificate;
 }
 
 export interface Listener {
-  /** The network address that it listens on; empty for a Unix socket. */
+  /** The address that it listens on; empty for a Unix socket. */
   readonly host: string;
-  /** The port that was given, or the free one that was found for port 0; 0 for a Unix socket. */
+  /** The port that it listens on; 0 for a Unix socket. */
   readonly port: number;
-  /** Takes no more connections, lets requests under way finish, and ends the rest after 8 s. */
+  /** Accepts no more connections, drains in-flight requests, and ends the rest after 8 s. */
   stop(): Promise<void>;
-  /** Gives new connections another certificate; those that are there go on. */
+  /** Uses another certificate for new connections; existing ones continue. */
   renew(certificate: Certificate): void;
   readMetrics(): ConnectionMetrics;
 }
@@ -44,7 +42,7 @@ export interface Listener {
 /** How often a stopping server looks for connections that have become idle. */
 const STOP_CHECK_INTERVAL_MS = 20;
 
-const NOWHERE = { address: '', port: 0 };
+const UNIX_SOCKET = { address: '', port: 0 };
 
 /** Resolves once the server listens; rejects with the system's error where it cannot. */
 export async function listen(
@@ -53,10 +51,10 @@ export async function listen(
 ): Promise<Listener> {
   const options = {
     insecureHTTPParser: false,
-    requireHostHeader: false, // Node would refuse without a word; whoever answers asks for it
+    requireHostHeader: false, // Node would reject without a body; strict-request.ts checks it
     maxHeaderSize: HEADER_LIMIT_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: 0, // an import may take hours: whoever reads a body says how long it may take
+    requestTimeout: 0, // an import may take hours: the reader of each body has its own timeout
     connectionsCheckingInterval: CONNECTIONS_CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     noDelay: true,
@@ -66,16 +64,16 @@ export async function listen(
   const proxies = new TrustedProxies(trustedProxies);
   const lingering = new LingeringConnections();
   limitConnections(server, lingering, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
-  server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their answers
+  server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their responses
   handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
     lingering, ...(findMethods && { findMethods }),
   });
   const readMetrics = countConnections(server);
-  // One of TLS is told of twice, as what carries it and as itself.
+  // A TLS connection is emitted twice: as the TCP connection, and as itself.
   const sockets = trackSockets(server, 'connection', 'secureConnection');
   const release = await bind(server, address);
-  const bound = server.address(); // of a Unix socket it is text
-  const { address: host, port } = typeof bound === 'object' && bound ? bound : NOWHERE;
+  const bound = server.address(); // a string for a Unix socket
+  const { address: host, port } = typeof bound === 'object' && bound ? bound : UNIX_SOCKET;
   return {
     host, port,
     stop() {
@@ -92,7 +90,7 @@ function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = setInterval(() => {
       server.closeIdleConnections();
-      // Node 24 does not count a connection as idle that has never asked for anything.
+      // Node 24 does not count a connection without any request as idle.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     }, STOP_CHECK_INTERVAL_MS);
     const closeAll = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);

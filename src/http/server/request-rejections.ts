@@ -1,18 +1,18 @@
 /**
- * Every event by which a server of Node tells of a request, led to one handler; and answers to what
- * is none. A body is invited (`100 Continue`, RFC 9110 section 10.1.1) only by whoever reads it, so
- * that none is sent for a request that is refused. CONNECT, and methods that the parser does not
- * know, are answered with 405 (RFC 9110 section 15.5.6).
+ * Routes every request event of a Node server to one handler, and answers what is not a request.
+ * `100 Continue` (RFC 9110 section 10.1.1) is sent only when the body is read, so that no client
+ * sends the body of a request that is rejected. CONNECT, and methods that the parser does not know,
+ * get 405 (RFC 9110 section 15.5.6).
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PIPELINED_REQUESTS_LIMIT } from '../limits.ts';
+import { methodNotAllowedDetail, PATH_NOT_FOUND } from '../router.ts';
 import type { LingeringConnections } from './lingering-close.ts';
-import { writeRawResponse } from './raw-response.ts';
 
 interface ParserError extends Error {
   readonly code?: string;
-  /** What had come of the connection with the fault, and how much of it was understood. */
+  /** The bytes in which the error is, and how many of them were parsed. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
@@ -25,19 +25,19 @@ interface RequestOptions {
   readonly findMethods?: FindMethods;
 }
 
-/** The methods of the whole server, for CONNECT, whose target is not a path. */
+/** The methods of the whole server: the target of CONNECT is not a path. */
 const ALLOW = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE';
 
 export function handleRequests(
   server: Server, handle: RequestListener, { lingering, findMethods }: RequestOptions,
 ): void {
-  /** The last answer that each connection waits for, or has had. */
+  /** The latest response of each connection, finished or not. */
   const latest = new WeakMap<Duplex, ServerResponse>();
   const failed = new WeakSet<Duplex>();
-  const exceedsPipelineLimit = countUnanswered();
+  const exceedsPipelineLimit = countPipelined();
   const dispatch: RequestListener = (request, response) => {
     const { socket } = request;
-    // A packet may hold a thousand requests, and Node hands all of them on in one turn.
+    // A packet may hold a thousand requests, all of which Node dispatches synchronously.
     if (exceedsPipelineLimit(socket, response)) socket.destroy();
     if (socket.destroyed) return;
     latest.set(socket, response);
@@ -50,21 +50,21 @@ export function handleRequests(
     dispatch(request, response);
   });
   server.on('connect', ({ socket }) => {
-    socket.on('error', () => socket.destroy()); // Node has left it to this listener
-    writeRawResponse(lingering, socket, 405, 'This server is no proxy.', [ALLOW]);
+    socket.on('error', () => socket.destroy()); // Node leaves that to this listener
+    lingering.writeRawResponse(socket, 405, 'This server is not a proxy.', [ALLOW]);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    if (failed.has(socket)) return; // each further packet is told of, too
+    if (failed.has(socket)) return; // emitted again for each further packet
     failed.add(socket);
     const [status, detail, ...fields] = describeUnparsable(error, findMethods);
-    answerAfter(lingering, latest.get(socket), socket, () =>
-      writeRawResponse(lingering, socket, status, detail, fields));
+    respondAfter(lingering, latest.get(socket), socket, () =>
+      lingering.writeRawResponse(socket, status, detail, fields));
   });
 }
 
-/** Whether a connection has more requests now than may wait for their answers. */
-function countUnanswered(): (socket: Duplex, response: ServerResponse) => boolean {
+/** Returns a function that counts a request, and says whether too many are unanswered. */
+function countPipelined(): (socket: Duplex, response: ServerResponse) => boolean {
   const counts = new WeakMap<Duplex, number>();
   const add = (socket: Duplex, change: number): number => {
     const count = (counts.get(socket) ?? 0) + change;
@@ -77,7 +77,7 @@ function countUnanswered(): (socket: Duplex, response: ServerResponse) => boolea
   };
 }
 
-/** A client that did not have to send its body may take what it sends next for a new request. */
+/** If the body was never asked for, what the client sends next may be a new request: closes. */
 function sendContinueOnFirstRead(request: IncomingMessage, response: ServerResponse): void {
   const { shouldKeepAlive } = response;
   const { _read: read } = request;
@@ -92,27 +92,27 @@ function sendContinueOnFirstRead(request: IncomingMessage, response: ServerRespo
   };
 }
 
-/** Lets the answers to good requests, which came before the fault, be sent first. */
-function answerAfter(
-  lingering: LingeringConnections, response: ServerResponse | undefined, socket: Duplex,
-  answer: () => void,
+/** Responds to a parser error after the responses to the valid requests before it. */
+function respondAfter(
+  lingering: LingeringConnections, latest: ServerResponse | undefined, socket: Duplex,
+  respond: () => void,
 ): void {
-  if (!response || socket.destroyed) {
-    answer();
-  } else if (response.writableFinished) {
-    // In the body of a request that was answered, it has no answer of its own: one more would be
+  if (!latest || socket.destroyed) {
+    respond();
+  } else if (latest.writableFinished) {
+    // The error may be in the body of a request that was answered: a second response would be
     // taken for that of the next request.
-    if (response.req.complete) answer();
+    if (latest.req.complete) respond();
     else lingering.close(socket);
-  } else if (response.req.complete) {
-    response.once('close', answer);
-  } else if (!response.socket) {
-    // The fault is in the body of the last request, and an earlier one is not answered yet.
-    response.once('socket', () => answerAfter(lingering, response, socket, answer));
-  } else if (response.headersSent) {
-    socket.destroy(); // in the middle of an answer, which so is seen not to be whole
+  } else if (latest.req.complete) {
+    latest.once('close', respond);
+  } else if (!latest.socket) {
+    // The error is in the body of the latest request, and an earlier one is not answered yet.
+    latest.once('socket', () => respondAfter(lingering, latest, socket, respond));
+  } else if (latest.headersSent) {
+    socket.destroy(); // in the middle of a response, which the client then sees is incomplete
   } else {
-    answer();
+    respond();
   }
 }
 
@@ -125,24 +125,25 @@ function describeUnparsable(error: ParserError, findMethods?: FindMethods): Unpa
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return [413, 'Send the body without chunk extensions.'];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'The request came too slowly. Send it again at once.'];
+      return [408, 'The request arrived too slowly. Send it again.'];
     case 'HPE_INVALID_METHOD': {
       const target = findTarget(error);
       if (target !== undefined) return describeMethod(target, findMethods);
     }
   }
-  return [400, 'This is not a request of HTTP/1.1.'];
+  return [400, 'This is not an HTTP/1.1 request.'];
 }
 
 function describeMethod(target: string, findMethods: FindMethods | undefined): Unparsable {
-  if (!findMethods) return [501, 'Send a method that this server has, such as GET.'];
+  if (!findMethods) return [501, 'Use a method that this server supports, such as GET.'];
   const methods = findMethods(target).join(', ');
-  return methods === '' ? [404, 'There is nothing at this path. Look for a misspelling.']
-    : [405, `This path answers ${methods}.`, `Allow: ${methods}`];
+  return methods === '' ? [404, PATH_NOT_FOUND]
+    : [405, methodNotAllowedDetail(methods), `Allow: ${methods}`];
 }
 
 /**
- * The target of a request line that would be valid if Node knew its method, which may be any token.
+ * The target of a request line that would be valid if Node knew its method. A method may be any
+ * token.
  */
 function findTarget({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
   const text = rawPacket?.toString('latin1') ?? '';

@@ -1,21 +1,20 @@
 /**
- * TLS of the server itself: 1.3, and 1.2 only with forward secrecy and authenticated encryption
- * (RFC 8996, RFC 9325 section 4.2). It reads no files: the caller has the certificate, and may
- * replace it later.
+ * The server's own TLS: 1.3, and 1.2 only with forward secrecy and authenticated encryption (RFC
+ * 8996, RFC 9325 section 4.2), with Strict-Transport-Security (RFC 6797). It reads no files: the
+ * caller has the certificate and may replace it later.
  */
 import { constants } from 'node:crypto';
 import type { RequestListener, Server as PlainServer, ServerOptions } from 'node:http';
 import { createServer, Server } from 'node:https';
 import { HANDSHAKE_TIMEOUT_MS } from '../limits.ts';
-import { formatStrictTransport } from './strict-transport.ts';
 
-/** A certificate, with those that lead to its authority after it, and its private key; as PEM. */
+/** A certificate followed by its intermediates, and its private key; both PEM. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Suites of TLS 1.3, then those of 1.2 with ephemeral ECDH and an AEAD. */
+/** The TLS 1.3 suites, then those of TLS 1.2 with ephemeral ECDH and an AEAD. */
 const CIPHERS = [
   'TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256',
   'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256',
@@ -23,15 +22,17 @@ const CIPHERS = [
   'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-/** A server that does not listen yet. */
+const LOOPBACK_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
+
+/** Creates a server that does not listen yet. */
 export function createTlsServer(certificate: Certificate, options: ServerOptions): Server {
-  const context = describeContext(certificate);
+  const context = toSecureContext(certificate);
   const server = createServer({ ...options, ...context, handshakeTimeout: HANDSHAKE_TIMEOUT_MS });
-  // Without TLS there is no way to answer; Node takes it for a request that cannot be parsed.
+  // There is no way to answer without TLS, and Node would report an unparsable request.
   return server.prependListener('tlsClientError', (_, socket) => socket.destroy());
 }
 
-/** Has all answers ask browsers for TLS from then on. */
+/** Adds Strict-Transport-Security to every response. */
 export function withStrictTransport(handle: RequestListener): RequestListener {
   return (request, response) => {
     const fields = formatStrictTransport(request.headers.host ?? '');
@@ -40,13 +41,26 @@ export function withStrictTransport(handle: RequestListener): RequestListener {
   };
 }
 
-/** What connections that begin from now on get. Nothing where the server does not speak TLS. */
+/**
+ * The header field that keeps browsers to TLS for a year. None for a loopback host: browsers would
+ * demand TLS from everything else that runs on their machine.
+ */
+export function formatStrictTransport(host: string): Readonly<Record<string, string>> {
+  return isLoopbackHost(host) ? {} : { 'strict-transport-security': 'max-age=31536000' };
+}
+
+/** Whether a `Host` value names the machine that its client runs on. */
+export function isLoopbackHost(host: string): boolean {
+  return LOOPBACK_HOST.test(host);
+}
+
+/** Uses another certificate for new connections; does nothing on a server without TLS. */
 export function renewCertificate(server: PlainServer, certificate: Certificate): void {
-  if (server instanceof Server) server.setSecureContext(describeContext(certificate));
+  if (server instanceof Server) server.setSecureContext(toSecureContext(certificate));
 }
 
 /** Complete each time: a new context inherits nothing from the previous one. */
-function describeContext({ cert, key }: Certificate) {
+function toSecureContext({ cert, key }: Certificate) {
   return {
     cert, key, minVersion: 'TLSv1.2', ciphers: CIPHERS, honorCipherOrder: true, ecdhCurve: 'auto',
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,

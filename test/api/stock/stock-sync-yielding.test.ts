@@ -24,7 +24,7 @@ function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'refusal'
   const store: Partial<Services['store']> = {
     syncStock: async () => ({ position: 0, zeroed: 0, isReplay: false, ...synced }),
   };
-  const limits = { all: 1, perOwner: 1 };
+  const limits = { total: 1, perOwner: 1 };
   const largeStockCalls = new ConcurrencyLimiter<SellerId>('calls', limits);
   // The handler reads nothing else of them.
   return () => syncStock(call as ApiRequest, { store, largeStockCalls } as Services);

@@ -72,14 +72,14 @@ describe('a connection', LIMITED, () => {
 
   test('of a proxy counts in all alone', async (t) => {
     const isProxy = (address: string): boolean => address === '127.0.0.2';
-    const port = await serve(t, { all: 3, perAddress: 1, isProxy });
+    const port = await serve(t, { total: 3, perAddress: 1, isProxy });
     for (let count = 0; count < 3; count += 1) await openTaken(t, port, '127.0.0.2');
     assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.2')));
     assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.3')));
   });
 
   test('that breaks off while it is refused does no harm', async (t) => {
-    const port = await serve(t, { all: 1 });
+    const port = await serve(t, { total: 1 });
     await openTaken(t, port, '127.0.0.2');
     for (let round = 0; round < 20; round += 1) {
       const socket = await openFrom(t, port, '127.0.0.3');

@@ -8,7 +8,7 @@ import { exchange, serve } from '../raw.ts';
 
 const ORIGIN = 'https://shop.example:8443';
 
-test('leads to the host that it was given, whatever the request says', async (t) => {
+test('redirects to the configured host, whatever the request says', async (t) => {
   const port = await serve(t, createRedirect(ORIGIN));
   for (const [target, expected] of [
     ['/', '/'], ['/portal?to=%2Fx', '/portal?to=%2Fx'], ['/a%0d%0ab:c', '/a%0d%0ab:c'],
@@ -31,7 +31,7 @@ test('leads to the host that it was given, whatever the request says', async (t)
   }
 });
 
-test('tells whoever sends a key without TLS to revoke it, and does not repeat it', async (t) => {
+test('asks for the revocation of a key that was sent without TLS, and does not repeat it', async (t) => {
   const port = await serve(t, createRedirect(ORIGIN));
   const key = generateApiKey();
   for (const [path, headers] of [
@@ -42,13 +42,13 @@ test('tells whoever sends a key without TLS to revoke it, and does not repeat it
       const answer = await send(port, { method, path, headers });
       assert.equal(answer.status, 403);
       assert.equal(answer.headers['content-type'], 'application/problem+json');
-      assert.match(answer.json().detail, /without TLS: .*Revoke it.*https:\/\/shop\.example:8443 /);
+      assert.match(answer.json().detail, /without TLS.*Revoke it.*https:\/\/shop\.example:8443\./);
       assert.ok(!answer.text.includes(key) && answer.headers.location === undefined);
     }
   }
 });
 
-test('refuses what would change something rather than send it on', async (t) => {
+test('rejects requests that could change something instead of redirecting them', async (t) => {
   const port = await serve(t, createRedirect(ORIGIN));
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     const answer = await send(port, { method, path: '/portal/sign-in', body: 'password=hidden' });

@@ -5,7 +5,7 @@
  */
 import { createProblem, describeProblem } from '../../../http/response/problem.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { formatStrictTransport } from '../../../http/server/strict-transport.ts';
+import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { NO_ERRORS } from '../forms/form.ts';

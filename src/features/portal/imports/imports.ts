@@ -19,7 +19,7 @@ export class Imports {
   /** The one that was uploaded last comes last. */
   readonly #imports = new Map<string, ProductImport>();
   readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
-    all: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
+    total: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
   });
   readonly #sweeping: NodeJS.Timeout;
   #isClosed = false;

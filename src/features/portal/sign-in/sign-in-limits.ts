@@ -36,8 +36,8 @@ export class SignInLimits {
   readonly #totp: RateLimiter<string>;
   readonly #joins: RateLimiter<string>;
   readonly #notes: RateLimiter<SellerId>;
-  readonly #checks = new ConcurrencyLimiter<SellerId>('checks of the password', {
-    all: PASSWORD_HASH_QUEUE_LIMIT, perOwner: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
+  readonly #checks = new ConcurrencyLimiter<SellerId>('password checks', {
+    total: PASSWORD_HASH_QUEUE_LIMIT, perOwner: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT,
   });
 
   constructor(clock: () => number) {

@@ -45,9 +45,11 @@ export class Exports {
     const all = [...[...this.#open.values()].map((open) => open.sellerId), ...waiting];
     const own = all.filter((id) => id === sellerId).length;
     if (all.length < CONCURRENT_EXPORTS_LIMIT && own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT) return;
-    const count = own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT ? `${all.length}` : `${own} of your`;
-    const detail = `${count} exports are under way, which is the most at once.`;
-    throw temporarilyUnavailable(`${detail} Try again when one has ended.`);
+    const count = own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT
+      ? `This server already has ${all.length}` : `You already have ${own}`;
+    throw temporarilyUnavailable(
+      `${count} exports running, the maximum. Retry when one has finished.`,
+    );
   }
 
   /** Begins an export of what the projection holds now, which has come to `request.position`. */

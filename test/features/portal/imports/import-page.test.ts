@@ -318,6 +318,6 @@ test('an import that cannot begin now can be tried again', async (t) => {
   user.page = shown;
   const busy = await act(user, 'commit');
   assert.equal(busy.status, 503);
-  assert.match(busy.text, /4 of your imports are under way.*Import now/s);
+  assert.match(busy.text, /You already have 4 imports running.*Import now/s);
   held.resolve();
 });

@@ -84,7 +84,7 @@ describe('an upload', () => {
     const slow = countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT).map(() =>
       imports.receive(importer, 'a.csv', dawdle()));
     await assert.rejects(upload({ imports, importer }, FILE), {
-      code: 'unavailable', message: /2 of your uploads are under way/,
+      code: 'unavailable', message: /You already have 2 uploads running/,
     });
     await upload({ imports, importer: await makeImporter() }, FILE);
     go.resolve();

@@ -247,7 +247,7 @@ test('imports beyond the limit are refused, and can be made when there is room',
   assert.throws(() => one.commit(one.revision), { code: 'unavailable' });
   assert.equal(one.phase, 'ready');
   const other = await upload(bench, HEADER + makeRows(1));
-  assert.match(other.problem ?? '', /4 of your imports are under way/);
+  assert.match(other.problem ?? '', /You already have 4 imports running/);
   for (const end of ends) end();
   assert.ok(await commit(one));
   await retry(other, {});

@@ -43,7 +43,7 @@ export async function openBench(
   const reports: ErrorReport[] = [];
   const clock = makeClock();
   const slots = new ConcurrencyLimiter<SellerId>('imports', {
-    all: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
+    total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
   const imports = new Imports({
     store, slots, folder, keptLimitBytes, clock, report: (entry) => reports.push(entry),

@@ -70,7 +70,7 @@ test('never replaces what is not a socket', async (t) => {
   writeFileSync(file, 'precious');
   symlinkSync(file, link);
   for (const path of [file, link, folder]) {
-    const refusal = { code: 'EEXIST', message: `${path} is there already, and is not a socket.` };
+    const refusal = { code: 'EEXIST', message: `${path} exists and is not a socket.` };
     await assert.rejects(start(t, path), refusal);
   }
   assert.equal(readFileSync(link, 'utf8'), 'precious');
@@ -95,7 +95,7 @@ test('removes nothing that has taken its place when it stops', async (t) => {
 test('says so where the folder is not there, or the path is too long', async (t) => {
   const folder = makeFolder(t);
   const none = start(t, join(folder, 'none', 'api.sock'));
-  await assert.rejects(none, { code: 'EACCES', message: /: its folder has to be there, / });
+  await assert.rejects(none, { code: 'EACCES', message: /: its folder must exist / });
   const long = start(t, join(folder, 'a'.repeat(100)));
   await assert.rejects(long, { code: 'ENAMETOOLONG', message: /is too long for a socket/ });
 });
