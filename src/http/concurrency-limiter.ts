@@ -5,7 +5,7 @@
  */
 import { AppError } from '../domain/error.ts';
 
-export interface ConcurrencyLimits {
+interface ConcurrencyLimits {
   readonly total: number;
   readonly perOwner: number;
 }

@@ -31,7 +31,7 @@ test('redirects to the configured host, whatever the request says', async (t) =>
   }
 });
 
-test('asks for the revocation of a key that was sent without TLS, and does not repeat it', async (t) => {
+test('asks for the revocation of a key sent without TLS, and does not repeat it', async (t) => {
   const port = await serve(t, createRedirect(ORIGIN));
   const key = generateApiKey();
   for (const [path, headers] of [
