@@ -42,6 +42,8 @@ export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webh
   readonly webhooks?: Omit<WebhooksOptions, 'store' | 'report'>;
   /** Serves the pages under `/portal`, with the clock and the base URL of the server. */
   readonly portal?: true | PortalOptions;
+  /** A data folder that there is. Default: an empty one. */
+  readonly folder?: string;
   /** Where it listens. Default 127.0.0.1. */
   readonly host?: string;
   /** Speaks TLS. */
@@ -52,10 +54,10 @@ export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webh
 export async function startServer(
   t: Pick<TestContext, 'after'>,
   {
-    webhooks: hooks, portal: pages, host = '127.0.0.1', certificate, ...options
+    webhooks: hooks, portal: pages, folder = join(makeFolder(t), 'data'), host = '127.0.0.1',
+    certificate, ...options
   }: TestOptions = {},
 ): Promise<TestServer> {
-  const folder = join(makeFolder(t), 'data');
   const reports: ErrorReport[] = [];
   const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });

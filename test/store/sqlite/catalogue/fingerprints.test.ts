@@ -1,0 +1,168 @@
+/**
+ * Fingerprints of all mutations that take an Idempotency-Key, as earlier versions stored them. A
+ * retry that was pending during an upgrade is known by its fingerprint, so the names and the order
+ * of the hashed members never change.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { before, describe, test } from 'node:test';
+import {
+  findSku, parseNewProduct, parseProductPatch, parseProductRow,
+} from '../../../../src/domain/catalogue/product.ts';
+import { parseStockSync, selectValidChanges } from '../../../../src/domain/catalogue/stock-sync.ts';
+import {
+  parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
+} from '../../../../src/domain/webhooks/webhook-input.ts';
+import type { ProductId, WebhookId } from '../../../../src/domain/id.ts';
+import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import type { Write } from '../../../../src/store/write.ts';
+import { makeClock } from '../../../support/clock.ts';
+import { makeFolder } from '../../../support/folder.ts';
+import { makeAuthor, makeNewKey } from '../../contract/fixture.ts';
+
+const EUR = { code: 'EUR', decimals: 2 };
+const MUG = { stock: 7, sku: 'M-1', price: 19.99, name: 'Mug', category: 'Kitchen' };
+const PRODUCT = '{"name":"Mug","category":"Kitchen","sku":"M-1","priceMinor":1999,"stock":7}';
+const HASH = 'a'.repeat(64);
+const OTHER_HASH = 'b'.repeat(64);
+/** The first id of each kind, at the time of `makeClock`. */
+const ID = 1_809_738_798_774_272;
+const PRODUCT_ID = ID as ProductId;
+const WEBHOOK_ID = ID as WebhookId;
+const skuOf = (text: string) => findSku(text) ?? assert.fail(text);
+const anyUrl = async (): Promise<undefined> => undefined;
+
+type Call = (store: Store, write: Write) => Promise<unknown>;
+
+/** In this order, on one store: products and webhooks get the ids of the fixed clock. */
+const CALLS: readonly (readonly [text: string, call: Call])[] = [
+  [
+    `["createProduct",{"product":${PRODUCT}}]`,
+    (store, write) => store.createProduct(write, parseNewProduct(MUG, EUR)),
+  ],
+  [
+    `["putProduct",{"product":${PRODUCT},"precondition":{"ifMatch":"*"}}]`,
+    (store, write) => store.putProduct(write, parseNewProduct(MUG, EUR), { ifMatch: '*' }),
+  ],
+  [
+    '["patchProduct",{"target":{"sku":"M-1"},"patch":{"name":"Pot","stock":1},"precondition":'
+      + '{"ifMatch":[1]}}]',
+    (store, write) => store.patchProduct(
+      write, { sku: skuOf('M-1') }, parseProductPatch({ stock: 1, name: 'Pot' }, EUR),
+      { ifMatch: [1] },
+    ),
+  ],
+  [
+    `["patchProduct",{"target":{"id":${ID}},"patch":{"category":"Bar","priceMinor":100},`
+      + '"precondition":{}}]',
+    (store, write) => store.patchProduct(
+      write, { id: PRODUCT_ID }, parseProductPatch({ price: 1, category: 'Bar' }, EUR), {},
+    ),
+  ],
+  [
+    `["importProducts",{"products":[${PRODUCT},{"sku":"N","priceMinor":100,"defaults":`
+      + '{"stock":0,"category":"Misc"}}],"mode":"upsert"}]',
+    (store, write) => store.importProducts(write, [
+      parseProductRow(MUG, EUR),
+      {
+        ...parseProductRow({ sku: 'N', price: 1 }, EUR), defaults: { stock: 0, category: 'Misc' },
+      },
+    ], 'upsert'),
+  ],
+  [
+    '["syncStock",{"sync":{"changes":[{"reason":"sold","sku":"M-1","adjust":-1,"sequence":5},'
+      + '{"id":"prd_0","set":3,"expect":4}],"isAtomic":false,"source":"erp","reason":"count",'
+      + '"completion":{"zeroLimitPercent":20},"faulty":[{"sku":"BAD"}]},"isDryRun":false}]',
+    async (store, write) => store.syncStock(write, selectValidChanges(await parseStockSync({
+      changes: [
+        { reason: 'sold', sku: 'M-1', adjust: -1, sequence: 5 }, { id: 'prd_0', set: 3, expect: 4 },
+        { sku: 'BAD', set: -1 },
+      ],
+      source: 'erp', reason: 'count', complete: true, zero_limit: 20,
+    })), false),
+  ],
+  [
+    '["syncStock",{"sync":{"changes":[{"sku":"M-1","set":3}],"isAtomic":true,"faulty":[]},'
+      + '"isDryRun":false}]',
+    async (store, write) => store.syncStock(write, selectValidChanges(await parseStockSync({
+      atomic: true, changes: [{ sku: 'M-1', set: 3 }],
+    })), false),
+  ],
+  [
+    '["deleteProduct",{"target":{"sku":"M-1"},"precondition":{"ifMatch":"*"}}]',
+    (store, write) => store.deleteProduct(write, { sku: skuOf('M-1') }, { ifMatch: '*' }),
+  ],
+  [
+    '["createWebhook",{"webhook":{"url":"https://a.example/","description":"Desk","types":'
+      + '["created"]}}]',
+    async (store, write) => store.createWebhook(write, await parseNewWebhook(
+      { types: ['created'], url: 'https://a.example/', description: 'Desk' }, anyUrl,
+    )),
+  ],
+  [
+    `["patchWebhook",{"id":${ID},"patch":{"url":"https://b.example/","description":"Till",`
+      + '"types":null,"status":"disabled"}}]',
+    async (store, write) => store.patchWebhook(write, WEBHOOK_ID, await parseWebhookPatch(
+      { status: 'disabled', description: 'Till', url: 'https://b.example/', types: null }, anyUrl,
+    )),
+  ],
+  [
+    `["rotateWebhookSecret",{"id":${ID},"overlapMs":3600000}]`,
+    (store, write) =>
+      store.rotateWebhookSecret(write, WEBHOOK_ID, parseRotation({ overlap: '1h' })),
+  ],
+  [
+    `["replayWebhook",{"id":${ID},"position":2}]`,
+    (store, write) =>
+      store.replayWebhook(write, WEBHOOK_ID, parseReplay({ position: 2 }, 9)),
+  ],
+  [
+    `["deleteWebhook",{"id":${ID}}]`,
+    (store, write) => store.deleteWebhook(write, WEBHOOK_ID),
+  ],
+  [
+    `["createKey",{"sellerId":${ID},"hash":"${HASH}","key":{"name":"test","scopes":`
+      + '["products:read","products:write","stock:write","changes:read","webhooks:write"],'
+      + '"addressRanges":[],"expiresAt":9000000000000},"address":"::1"}]',
+    (store, { sellerId, address, idempotency }) =>
+      store.createKey(sellerId, HASH, makeNewKey({ expiresAt: 9e12 }), address, idempotency),
+  ],
+  [
+    `["rotateKey",{"key":{"sellerId":${ID},"keyId":${ID}},"hash":"${OTHER_HASH}","overlapMs":`
+      + '60000,"address":"::1"}]',
+    (store, { sellerId, keyId, address, idempotency }) =>
+      store.rotateKey({ sellerId, keyId }, OTHER_HASH, 60_000, address, idempotency),
+  ],
+];
+
+describe('the stored fingerprint', () => {
+  const stored: string[] = [];
+
+  before(async () => {
+    const ends: (() => void)[] = [];
+    const folder = join(makeFolder({ after: (end) => ends.push(end as () => void) }), 'data');
+    const store = await openSqliteStore({ folder, clock: makeClock() });
+    try {
+      const author = await makeAuthor(store);
+      for (const [index, [, call]] of CALLS.entries()) {
+        await call(store, { ...author, idempotency: { key: 'k', part: index }, address: '::1' });
+      }
+    } finally {
+      await store.close();
+    }
+    const db = new DatabaseSync(join(folder, 'catalogue.db'), { readOnly: true });
+    const rows = db.prepare('SELECT hex(fingerprint) AS hex FROM idempotency ORDER BY part').all();
+    stored.push(...rows.map(({ hex }) => String(hex)));
+    db.close();
+    for (const end of ends) end();
+  });
+
+  for (const [index, [text]] of CALLS.entries()) {
+    test(`is the hash of ${text}`, () => {
+      assert.equal(stored[index], createHash('sha256').update(text).digest('hex').toUpperCase());
+    });
+  }
+});

@@ -1,0 +1,150 @@
+/**
+ * A data folder of an earlier version is opened by this one, and its clients carry on: retries
+ * under an Idempotency-Key, cursors, forms, sessions, half a sign-in, a draft, a webhook message
+ * between two attempts. The clock stands where the earlier version left it, so nothing expires.
+ *
+ * `fixture/` was made with commit c750245. To make one with another version, copy this folder and
+ * what `record.ts` imports from `test/` into a worktree of that version, and run
+ * `node test/upgrade/record.ts FOLDER` there. Never make it with the version under test: what it
+ * proves is that names which are stored, hashed or signed did not change.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { checkDataFolder } from '../../src/store/sqlite/check/data-folder.ts';
+import { showCode } from '../features/portal/sign-in/authenticator.ts';
+import { findSigners, OK, type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
+import { type Clock, makeClock } from '../support/clock.ts';
+import { makeFolder } from '../support/folder.ts';
+import { send } from '../support/http.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { type Exchange, type Expectations, readAnswer, toRequest } from './fixture.ts';
+
+const FIXTURE = join(import.meta.dirname, 'fixture');
+// The cast: record.ts wrote it.
+const expected = JSON.parse(readFileSync(join(FIXTURE, 'expectations.json'), 'utf8')) as
+  Expectations;
+
+describe('a data folder of an earlier version', () => {
+  const ends: (() => unknown)[] = [];
+  const t = { after: (end: () => unknown): void => void ends.unshift(end) };
+  let clock: Clock;
+  let receiver: Receiver;
+  let server: TestServer;
+
+  before(async () => {
+    clock = makeClock(expected.at);
+    receiver = await startReceiver(t, OK);
+    const folder = unpack(join(makeFolder(t), 'data'));
+    // The receiver has another port now.
+    const db = new DatabaseSync(join(folder, 'catalogue.db'));
+    db.prepare('UPDATE webhook SET url = replace(url, ?, ?)').run(...ports());
+    db.close();
+    server = await startServer(t, {
+      folder, clock, portal: true,
+      webhooks: { allowPrivate: true, allowHttp: true, random: () => 1 },
+    });
+  });
+
+  after(async () => {
+    for (const end of ends) await end();
+  });
+
+  const ports = (): [string, string] => [`:${expected.receiverPort}/`, `:${receiver.port}/`];
+
+  /** The recorded answer, but that a list of webhooks names the port of today. */
+  const answerTo = ({ request, answer }: Exchange): Exchange['answer'] =>
+    (request.method === 'GET' ? { ...answer, body: answer.body.replaceAll(...ports()) } : answer);
+
+  async function assertSame(exchange: Exchange): Promise<void> {
+    const answer = await send(server.port, toRequest(exchange.request));
+    assert.deepEqual(readAnswer(answer), answerTo(exchange), exchange.name);
+  }
+
+  for (const exchange of expected.retries) {
+    test(`answers a retry from its record: ${exchange.name}`, () => assertSame(exchange));
+  }
+
+  test('rejects another request under a key that was used before', async () => {
+    const [created] = expected.retries;
+    assert.ok(created?.request.body);
+    const body = created.request.body.replace('Mug', 'Jug');
+    const { status } = await send(server.port, toRequest({ ...created.request, body }));
+    assert.equal(status, 422);
+  });
+
+  for (const exchange of expected.reads) {
+    test(`follows a cursor, an ETag or a position: ${exchange.name}`, () => assertSame(exchange));
+  }
+
+  for (const { name, request, answer } of expected.forms) {
+    test(`knows a form that was sent before: ${name}`, async () => {
+      const { status, headers } = await send(server.port, toRequest(request));
+      assert.equal(status, answer.status);
+      assert.equal(pathOf(headers.location), pathOf(answer.headers['location']));
+    });
+  }
+
+  test('has made nothing twice', async () => {
+    for (const exchange of expected.totals) await assertSame(exchange);
+  });
+
+  test('shows its pages to a browser that is signed in, and follows their cursors', async () => {
+    for (const { name, path, text } of expected.pages) {
+      const page = await send(server.port, { path, headers: expected.signedIn });
+      assert.equal(page.status, 200, name);
+      assert.ok(page.text.includes(text), `${name}: ${text}`);
+    }
+  });
+
+  test('takes the code of a sign-in that was half done', async () => {
+    const { headers, csrf, secret } = expected.twoFactor;
+    clock.now = expected.at + 30_000; // the code before was taken
+    const body = new URLSearchParams({ csrf, code: showCode(secret, clock.now) }).toString();
+    const path = '/portal/sign-in/code';
+    const answer = await send(server.port, { method: 'POST', path, headers, body });
+    assert.deepEqual([answer.status, answer.headers.location], [303, '/portal'], answer.text);
+  });
+
+  test('shows a draft after signing in with the password', async () => {
+    const { headers, body, text } = expected.draft;
+    const page = await send(server.port, {
+      method: 'POST', path: '/portal/sign-in', headers, body,
+    });
+    assert.equal(page.status, 200);
+    assert.ok(page.text.includes(text), page.text);
+  });
+
+  test('retries a message with its id, its body and both signatures', async () => {
+    clock.now = expected.at + 60_000;
+    await receiver.until((received) => received.some(({ path }) => path === '/failing'));
+    const [message] = receiver.received.filter(({ path }) => path === '/failing');
+    assert.ok(message);
+    const { id, body, secrets } = expected.message;
+    assert.deepEqual([message.id, message.text], [id, body]);
+    assert.deepEqual(findSigners(message, secrets), secrets);
+  });
+
+  test('finds no fault in the folder', async () => {
+    const faults: unknown[] = [];
+    for (const check of checkDataFolder(server.folder, clock.now)) faults.push(...check.findings);
+    assert.deepEqual(faults, []);
+  });
+});
+
+function unpack(folder: string): string {
+  mkdirSync(folder);
+  for (const name of ['catalogue.db', 'search.db', 'server.key']) {
+    const bytes = gunzipSync(readFileSync(join(FIXTURE, `${name}.gz`)));
+    writeFileSync(join(folder, name), bytes, { mode: 0o600 });
+  }
+  return folder;
+}
+
+/** What is done, says the query: its words may change. */
+function pathOf(location: string | undefined): string | undefined {
+  return location?.replace(/\?.*$/, '');
+}
