@@ -6,8 +6,8 @@ import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { serve } from '../src/cli/serve/serve.ts';
-import { generateWebhookSecret } from '../src/domain/webhooks/webhook-secret.ts';
-import { signMessage } from '../src/features/webhooks/sign.ts';
+import { generateWebhookSecret } from '../src/domain/webhooks/webhook-signature.ts';
+import { signMessage } from '../src/domain/webhooks/webhook-signature.ts';
 import { makeProduct } from './support/server.ts';
 import { run } from './support/command.ts';
 import { makeFolder } from './support/folder.ts';

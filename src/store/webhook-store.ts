@@ -3,7 +3,7 @@ import type { SellerId, WebhookId, WebhookReference } from '../domain/id.ts';
 import type {
   NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookPatch, WebhookResult, WebhookStep,
 } from '../domain/webhooks/webhook.ts';
-import type { WebhookSecret } from '../domain/webhooks/webhook-secret.ts';
+import type { WebhookSecret } from '../domain/webhooks/webhook-signature.ts';
 import type { PageQuery, Write } from './write.ts';
 
 /** An endpoint as it stands after a change. */

@@ -43,7 +43,7 @@ import { findColumns, parseColumnMap, parseDefaults } from '../../src/transfer/c
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import { formatCsvRow, parseDecimal, unescapeFormula } from '../../src/transfer/csv-cells.ts';
 import { NdjsonRows } from '../../src/transfer/ndjson.ts';
-import { findTarget } from '../../src/features/webhooks/target.ts';
+import { resolveTarget } from '../../src/features/webhooks/ssrf-guard.ts';
 import { chunksOf, readRecords, readRows } from '../transfer/read.ts';
 
 export interface Parser {
@@ -198,7 +198,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       const url = URL.parse(text);
       if (!url) return;
       const policy = { allowPrivate: false, allowHttp: true };
-      const target = await findTarget(url, policy, async () => []);
+      const target = await resolveTarget(url, policy, async () => []);
       const addresses = 'addresses' in target ? target.addresses : [];
       for (const { address } of addresses) {
         assert.ok(!isAddressInRanges(address, PRIVATE), `sends to ${address}`);

@@ -1,67 +1,61 @@
 /**
- * One attempt to send a message: the name resolved once, its addresses checked, one connection to
- * one of those, one request, one status. No redirect is followed and nothing of the answer is kept.
- * No key and no other secret of this server is ever sent; the signature proves a secret without it.
+ * One attempt to send a message: resolves the name once, checks its addresses, and sends one
+ * request to one of them. It follows no redirect and discards the response body. It never sends a
+ * key or another secret of this server: the signature proves the webhook secret without it.
  */
 import { request as requestPlain } from 'node:http';
 import { request as requestTls, type RequestOptions } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { WEBHOOK_RESPONSE_LIMIT_BYTES } from './limits.ts';
-import type { SellerId } from '../../domain/id.ts';
-import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
+import type { Webhook, WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { HEADER_LIMIT_BYTES } from '../../http/limits.ts';
 import type { DnsResolver } from './dns-resolver.ts';
-import { describeFailure } from './outcome.ts';
-import { type Address, findTarget, hostOf, type TargetPolicy } from './target.ts';
+import { type Address, hostOf, resolveTarget, type TargetPolicy } from './ssrf-guard.ts';
 
-interface Delivery {
-  readonly sellerId: SellerId;
-  readonly url: string;
-  readonly body: string;
-  /** The fields that sign the body. */
-  readonly fields: Readonly<Record<string, string>>;
-  /** Whether the attempt before this one has failed. */
-  readonly isFailing: boolean;
-}
-
-export interface Sending {
+export interface DeliveryOptions {
   readonly policy: TargetPolicy;
-  readonly lookups: DnsResolver;
+  readonly resolver: DnsResolver;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** For all of it, from the name to the end of the answer. */
+  /** For the whole attempt, from the DNS lookup to the end of the response. */
   readonly timeoutMs: number;
-  /** Ends the attempt at once. */
+  /** Aborts the attempt. */
   readonly stop: AbortSignal;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 const USER_AGENT = 'seller-product-api';
 
-/** What came of it; undefined where it was stopped, which says nothing of the endpoint. */
+/**
+ * Sends `body` with the headers that sign it. Returns undefined if the attempt was aborted, which
+ * says nothing about the endpoint.
+ */
 export async function deliver(
-  delivery: Delivery, sending: Sending,
+  webhook: Pick<Webhook, 'sellerId' | 'url' | 'failures'>, body: string, headers: Headers,
+  options: DeliveryOptions,
 ): Promise<WebhookResult | undefined> {
-  const { stop, timeoutMs } = sending;
-  const at = sending.clock();
-  const begunAt = performance.now();
+  const { stop, timeoutMs, resolver } = options;
+  const at = options.clock();
+  const startedAt = performance.now();
   const finish = (status: number | undefined, outcome: string): WebhookResult =>
-    ({ at, durationMs: Math.round(performance.now() - begunAt), status, outcome });
+    ({ at, durationMs: Math.round(performance.now() - startedAt), status, outcome });
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
   const signal = AbortSignal.any([deadline.signal, stop]);
   try {
-    const url = new URL(delivery.url);
-    const target = await findTarget(url, sending.policy, (name) =>
-      sending.lookups.resolve(name, delivery, signal));
+    const url = new URL(webhook.url);
+    const requester = { sellerId: webhook.sellerId, isFailing: webhook.failures > 0 };
+    const target = await resolveTarget(url, options.policy, (name) =>
+      resolver.resolve(name, requester, signal));
     if ('error' in target) return finish(undefined, `not sent: ${target.error}`);
-    const status = await post(url, target.addresses, delivery, signal);
-    if (status < 100) return finish(undefined, 'the answer is not HTTP'); // RFC 9110 section 15
-    return finish(status, isSuccess(status) ? 'delivered' : `answered ${status}`);
+    const status = await post(url, target.addresses, body, headers, signal);
+    if (status < 100) return finish(undefined, NOT_HTTP); // RFC 9110 section 15
+    return finish(status, isSuccess(status) ? 'delivered' : `responded with ${status}`);
   } catch (error) {
     if (stop.aborted) return undefined;
-    const isLate = deadline.signal.aborted;
-    const late = `timed out after ${timeoutMs / 1000} s`;
-    return finish(undefined, isLate ? late : describeFailure(error));
+    const timeout = `timed out after ${timeoutMs / 1000} s`;
+    return finish(undefined, deadline.signal.aborted ? timeout : describeFailure(error));
   } finally {
     clearTimeout(timer);
   }
@@ -72,11 +66,11 @@ export function isSuccess(status: number | undefined): boolean {
 }
 
 /**
- * The status of the answer. It counts once it has come; what follows it is read, as far as the
- * limit and the time go, only to let the other side finish.
+ * The status of the response, which counts as soon as it has arrived. The body is read, within the
+ * limits of size and time, only so that the receiver can finish.
  */
 function post(
-  url: URL, addresses: readonly Address[], { body, fields }: Delivery, signal: AbortSignal,
+  url: URL, addresses: readonly Address[], body: string, headers: Headers, signal: AbortSignal,
 ): Promise<number> {
   const host = hostOf(url);
   const options: RequestOptions = {
@@ -85,10 +79,10 @@ function post(
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       'user-agent': USER_AGENT,
-      ...fields,
+      ...headers,
     },
-    agent: false, // every attempt has a connection of its own, to an address that was just checked
-    lookup: answerWith(addresses),
+    agent: false, // a new connection for every attempt, to an address that was just checked
+    lookup: lookupAmong(addresses),
     maxHeaderSize: HEADER_LIMIT_BYTES,
     signal,
     rejectUnauthorized: true,
@@ -102,7 +96,7 @@ function post(
       else resolve(status);
     };
     request.on('error', finish);
-    request.on('close', () => finish(new Error('The connection was closed without an answer.')));
+    request.on('close', () => finish(new Error('The connection was closed without a response.')));
     request.on('response', (response) => {
       status = response.statusCode;
       let sizeBytes = 0;
@@ -110,17 +104,54 @@ function post(
         sizeBytes += chunk.length;
         if (sizeBytes > WEBHOOK_RESPONSE_LIMIT_BYTES) request.destroy();
       });
-      response.on('error', finish); // of what is thrown away
+      response.on('error', finish);
     });
     request.end(body);
   });
 }
 
-/** In place of a second look-up, which might lead elsewhere. Node tries all that it is given. */
-function answerWith(addresses: readonly Address[]): LookupFunction {
+/** Replaces a second DNS lookup, which could return other addresses. Node tries all of them. */
+function lookupAmong(addresses: readonly Address[]): LookupFunction {
   return (_, { all }, callback) => {
     const [first] = addresses;
     if (all) callback(null, [...addresses]);
     else callback(null, first?.address ?? '', first?.family);
   };
+}
+
+const NOT_HTTP = 'the response is not HTTP';
+const NO_RESPONSE = 'the connection was closed without a response';
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'host unreachable',
+  EADDRNOTAVAIL: 'host unreachable',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'DNS lookup failed, for now',
+  EPROTO: 'TLS failed',
+  CERT_HAS_EXPIRED: 'certificate expired',
+  CERT_NOT_YET_VALID: 'certificate not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate issued for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate chain ends in an unknown root',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate issuer unknown',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate chain incomplete',
+};
+
+/**
+ * Why an attempt failed, for the seller to read: derived from the error code alone, because an
+ * error message may name hosts and addresses of the server's network.
+ */
+export function describeFailure(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const known = FAILURES[code];
+  if (known !== undefined) return known;
+  if (code.startsWith('HPE_')) return NOT_HTTP;
+  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'TLS failed';
+  if (code.includes('CERT')) return `certificate: ${code.toLowerCase().replaceAll('_', ' ')}`;
+  return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? `failed with ${code}` : NO_RESPONSE;
 }

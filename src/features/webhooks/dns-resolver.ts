@@ -1,63 +1,63 @@
 /**
- * Looks up names, a few at a time. The system's own look-up knows what the machine knows of names,
- * and takes one of the four threads that compress answers and read files, too, for as long as a
- * name server keeps it waiting. So those are never all taken; a seller gets one of them at most,
- * and so do all endpoints that fail together.
+ * Looks up host names, a few at a time. The system's lookup blocks one of the four threads of
+ * Node's pool for as long as a name server is slow, and the pool also compresses responses and
+ * reads files. So one thread always stays free; a seller gets one lookup at a time, and all failing
+ * endpoints share one.
  */
 import { lookup } from 'node:dns/promises';
 import { CONCURRENT_DNS_LOOKUPS_LIMIT } from './limits.ts';
 import type { SellerId } from '../../domain/id.ts';
-import type { Address } from './target.ts';
+import type { Address } from './ssrf-guard.ts';
 
-/** The system's look-up, or what a test puts in its place. */
+/** The system's lookup, or a replacement in a test. */
 export type Lookup = (name: string) => Promise<readonly Address[]>;
 
-/** For whom a name is looked up. */
-interface Asking {
+/** On whose behalf a name is looked up. */
+interface Requester {
   readonly sellerId: SellerId;
-  /** Whether the last attempt to send there has failed. */
+  /** Whether the last attempt to send there failed. */
   readonly isFailing: boolean;
 }
 
-interface Job extends Asking {
+interface Job extends Requester {
   readonly signal: AbortSignal;
   start(): Promise<void>;
 }
 
 export class DnsResolver {
   readonly #lookup: Lookup;
-  #waiting: Job[] = [];
+  #queue: Job[] = [];
   readonly #inFlight = new Set<Job>();
 
   constructor(look: Lookup = (name) => lookup(name, { all: true })) {
     this.#lookup = look;
   }
 
-  /** All addresses of a name; rejects with the system's error, or once the signal is given. */
-  resolve(name: string, asking: Asking, signal: AbortSignal): Promise<readonly Address[]> {
-    const { sellerId, isFailing } = asking;
+  /** All addresses of a name; rejects with the system's error, or once the signal aborts. */
+  resolve(name: string, requester: Requester, signal: AbortSignal): Promise<readonly Address[]> {
+    const { sellerId, isFailing } = requester;
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => reject(new Error('The look-up was given up.'));
-      signal.addEventListener('abort', giveUp, { once: true });
+      const abort = (): void => reject(new Error('The lookup was aborted.'));
+      signal.addEventListener('abort', abort, { once: true });
       const start = async (): Promise<void> => {
         try {
           resolve(await this.#lookup(name));
         } catch (error) {
           reject(error);
         } finally {
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', abort);
         }
       };
-      this.#waiting.push({ sellerId, isFailing, signal, start });
-      this.#next();
+      this.#queue.push({ sellerId, isFailing, signal, start });
+      this.#startNext();
     });
   }
 
-  #next(): void {
-    this.#waiting = this.#waiting.filter(({ signal }) => !signal.aborted);
+  #startNext(): void {
+    this.#queue = this.#queue.filter(({ signal }) => !signal.aborted);
     while (this.#inFlight.size < CONCURRENT_DNS_LOOKUPS_LIMIT) {
-      const index = this.#waiting.findIndex((job) => this.#mayStart(job));
-      const [job] = index < 0 ? [] : this.#waiting.splice(index, 1);
+      const index = this.#queue.findIndex((job) => this.#mayStart(job));
+      const [job] = index < 0 ? [] : this.#queue.splice(index, 1);
       if (!job) return;
       void this.#run(job);
     }
@@ -68,11 +68,11 @@ export class DnsResolver {
       sellerId === job.sellerId || (isFailing && job.isFailing));
   }
 
-  /** It goes on where it was given up: nothing takes the thread from the system. */
+  /** An aborted lookup still occupies its thread until the system returns. */
   async #run(job: Job): Promise<void> {
     this.#inFlight.add(job);
     await job.start();
     this.#inFlight.delete(job);
-    this.#next();
+    this.#startNext();
   }
 }

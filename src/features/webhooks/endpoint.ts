@@ -1,18 +1,23 @@
 /**
- * Sends to one endpoint: message after message in order, each until it has arrived. What is sent is
- * kept before it is sent, so that after a failure, or the end of this process, the same changes go
- * out under the same id.
+ * Sends to one endpoint: message after message in order, each until it is delivered. A message is
+ * stored before it is sent, so after a failure, or the end of this process, the same changes go out
+ * under the same id.
  */
-import { WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT } from './limits.ts';
+import {
+  WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT, WEBHOOK_GIVE_UP_MS, WEBHOOK_RETRY_BACKOFF,
+} from './limits.ts';
 import type { WebhookReference } from '../../domain/id.ts';
-import type { Webhook, WebhookMessage, WebhookStep } from '../../domain/webhooks/webhook.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type {
+  Webhook, WebhookMessage, WebhookResult, WebhookStep,
+} from '../../domain/webhooks/webhook.ts';
+import { signMessage } from '../../domain/webhooks/webhook-signature.ts';
+import { retryDelayMs } from '../../runtime/backoff.ts';
 import type { Store } from '../../store/store.ts';
-import { deliver, isSuccess, type Sending } from './deliver.ts';
-import { formatMessage } from './message.ts';
-import { findProgress, findRetry, readMessage } from './next-message.ts';
-import { signMessage } from './sign.ts';
+import { deliver, type DeliveryOptions, isSuccess } from './deliver.ts';
+import { findNextMessage, formatMessage, readMessageChanges } from './message.ts';
 
-export interface EndpointOptions extends Sending {
+export interface EndpointOptions extends DeliveryOptions {
   readonly store: Store;
   /** From 0, below 1. */
   readonly random: () => number;
@@ -20,54 +25,55 @@ export interface EndpointOptions extends Sending {
   readonly attempts: AttemptCounts;
 }
 
-/** Attempts by what came of them: answered with 2xx, answered otherwise, not answered. */
+/** Attempts by result: a 2xx response, another response, no response. */
 export interface AttemptCounts {
   delivered: number;
   refused: number;
   failed: number;
 }
 
-export const UNREADABLE_SECRET = 'The secret cannot be read any more: server.key is missing, or '
-  + 'another one. Rotate the secret.';
-const PRUNED = 'Changes that it has yet to get are not kept any more. Export the catalogue, and '
-  + 'replay from the position that the export names.';
+export const UNREADABLE_SECRET = 'The secret cannot be decrypted: server.key is missing, or '
+  + 'belongs to another database. Rotate the secret.';
+const PRUNED = 'The next changes are no longer kept. Export the catalogue, and replay from the '
+  + 'position that the export names.';
 const THEN_ACTIVE = 'Then set the status to active.';
+const GONE = 410;
 
-/** Until nothing is left, an attempt has failed, or others should have their turn. */
+/** Sends until nothing is left, an attempt fails, or other endpoints should have their turn. */
 export async function sendToEndpoint(
   reference: WebhookReference, options: EndpointOptions,
 ): Promise<void> {
   const { store, stop } = options;
   for (let n = 0; n < WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT && !stop.aborted; n += 1) {
-    // Each time, for it may have been changed: its address, its types, its status.
+    // Read each time: its URL, types or status may have changed.
     const webhook = await store.findWebhook(reference);
     const seller = await store.findSeller(reference.sellerId);
     if (webhook?.status !== 'active' || seller?.disabledAt !== undefined) return;
-    const message = webhook.message ?? await begin(webhook, options);
+    const message = webhook.message ?? await startMessage(webhook, options);
     if (!message || !await attempt(webhook, message, options)) return;
   }
 }
 
-/** The next message, which is kept; undefined where there is none. */
-async function begin(
+/** Stores the next message; undefined where there is none. */
+async function startMessage(
   webhook: Webhook, { store, clock }: EndpointOptions,
 ): Promise<WebhookMessage | undefined> {
-  const progress = await findProgress(store, webhook, webhook.position, clock());
-  if (!progress) {
+  const next = await findNextMessage(store, webhook, webhook.position, clock());
+  if (!next) {
     await store.disableWebhook(webhook, `${PRUNED} ${THEN_ACTIVE}`);
     return undefined;
   }
-  const { position, message } = progress;
+  const { position, message } = next;
   if (!message && position === webhook.position) return undefined;
   return await store.beginWebhookMessage(webhook, position, message) ? message : undefined;
 }
 
-/** Whether it has arrived, and the next message has begun. */
+/** Whether it was delivered, and the next message has started. */
 async function attempt(
   webhook: Webhook, message: WebhookMessage, options: EndpointOptions,
 ): Promise<boolean> {
   const { store, clock } = options;
-  const changes = await readMessage(store, webhook, message);
+  const changes = await readMessageChanges(store, webhook, message);
   const secrets = await store.findWebhookSecrets(webhook);
   if (!changes || !secrets) {
     const reason = secrets ? PRUNED : UNREADABLE_SECRET;
@@ -75,30 +81,42 @@ async function attempt(
     return false;
   }
   const body = formatMessage(webhook, message, changes);
-  const result = await deliver({
-    sellerId: webhook.sellerId,
-    url: webhook.url,
-    body,
-    fields: signMessage({ id: message.id, at: clock(), body }, secrets),
-    isFailing: webhook.failures > 0,
-  }, options);
+  const headers = signMessage({ id: message.id, at: clock(), body }, secrets);
+  const result = await deliver(webhook, body, headers, options);
   if (!result) return false;
-  options.attempts[nameOutcome(result.status)] += 1;
+  options.attempts[classify(result.status)] += 1;
   const step = isSuccess(result.status)
-    ? await findNext(webhook, message, options)
-    : findRetry(webhook, result, clock(), options.random());
+    ? await planNext(webhook, message, options)
+    : planRetry(webhook, result, clock(), options.random());
   return store.endWebhookAttempt(webhook, message, result, step);
 }
 
-function nameOutcome(status: number | undefined): keyof AttemptCounts {
+function classify(status: number | undefined): keyof AttemptCounts {
   if (status === undefined) return 'failed';
   return isSuccess(status) ? 'delivered' : 'refused';
 }
 
-/** What follows a message that has arrived: kept in the transaction that notes its arrival. */
-async function findNext(
+/**
+ * The step after a delivered message, with the next message, so that both are stored in one write.
+ * If the history after it is pruned, the next run finds that.
+ */
+async function planNext(
   webhook: Webhook, { last }: WebhookMessage, { store, clock }: EndpointOptions,
 ): Promise<WebhookStep> {
-  const progress = await findProgress(store, webhook, last, clock());
-  return { isDelivered: true, position: progress?.position ?? last, next: progress?.message };
+  const next = await findNextMessage(store, webhook, last, clock());
+  return { isDelivered: true, position: next?.position ?? last, next: next?.message };
+}
+
+/** The step after a failed attempt: when to retry, or why the endpoint is disabled. */
+function planRetry(
+  webhook: Webhook, { status, outcome }: WebhookResult, at: number, random: number,
+): WebhookStep {
+  const retryAt = at + retryDelayMs(WEBHOOK_RETRY_BACKOFF, webhook.failures, { random });
+  const failingMs = at - (webhook.failingSince ?? at);
+  const days = WEBHOOK_GIVE_UP_MS / DAY_MS;
+  const disabledReason = status === GONE
+    ? 'The endpoint responded with 410 (Gone).'
+    : `Every attempt of ${days} days failed; the last one: ${outcome}.`;
+  const isOver = status === GONE || failingMs >= WEBHOOK_GIVE_UP_MS;
+  return { isDelivered: false, retryAt, disabledReason: isOver ? disabledReason : undefined };
 }

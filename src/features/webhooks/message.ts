@@ -1,11 +1,51 @@
-/** What is sent: the JSON text of a message, which is the same each time that it is sent. */
+/**
+ * Messages: which changes the next message of a webhook contains, and its JSON text. A message is
+ * stored before it is sent, as the range of its positions, and read again for each attempt; so
+ * every attempt sends the same body.
+ */
 import { randomUUID } from 'node:crypto';
+import { WEBHOOK_MESSAGE_CHANGES_LIMIT } from './limits.ts';
 import { type Change, formatChange } from '../../domain/catalogue/change.ts';
+import { AppError } from '../../domain/error.ts';
 import { formatWebhookId, type WebhookReference } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
-import type { WebhookMessage } from '../../domain/webhooks/webhook.ts';
+import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
+import type { ChangePage } from '../../store/history-store.ts';
+import type { Store } from '../../store/store.ts';
 
-/** An id that no other message has, and none of whose characters is a full stop. */
+interface NextMessage {
+  /** All changes up to here were delivered, or are of types that the webhook does not want. */
+  readonly position: number;
+  /** Undefined where no change is left. */
+  readonly message: WebhookMessage | undefined;
+}
+
+/** The message that follows `after`; undefined where the history there is pruned. */
+export async function findNextMessage(
+  store: Store, webhook: Webhook, after: number, at: number,
+): Promise<NextMessage | undefined> {
+  const page = await listChanges(store, webhook, after);
+  const [first, last] = [page?.changes[0], page?.changes.at(-1)];
+  if (!page || !first || !last) return page && { position: page.next, message: undefined };
+  const message = { id: makeMessageId(), first: first.position, last: last.position, at };
+  return { position: after, message };
+}
+
+/** The changes of a message; undefined where they are pruned. */
+export async function readMessageChanges(
+  store: Store, webhook: Webhook, { first, last }: WebhookMessage,
+): Promise<readonly Change[] | undefined> {
+  const changes: Change[] = [];
+  for (let after = first - 1; after < last;) {
+    const page = await listChanges(store, webhook, after);
+    if (!page) return undefined;
+    changes.push(...page.changes.filter(({ position }) => position <= last));
+    after = page.next;
+  }
+  return changes;
+}
+
+/** A unique id without a full stop, which a signed id must not contain. */
 export function makeMessageId(): string {
   return `msg_${randomUUID().replaceAll('-', '')}`;
 }
@@ -22,4 +62,16 @@ export function formatMessage(
 export function formatTestMessage(webhook: WebhookReference, at: number): string {
   return `{"type":"test","timestamp":"${formatTime(at)}"`
     + `,"data":{"webhook_id":"${formatWebhookId(webhook)}"}}`;
+}
+
+async function listChanges(
+  store: Store, { sellerId, types }: Webhook, after: number,
+): Promise<ChangePage | undefined> {
+  try {
+    const query = { after, limit: WEBHOOK_MESSAGE_CHANGES_LIMIT, types: types ?? undefined };
+    return await store.listChanges(sellerId, query);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'history_pruned') return undefined;
+    throw error;
+  }
 }

@@ -44,7 +44,7 @@ test('tests an endpoint that fails, or is disabled, without any effect on it', a
   await ask(seller, 'PATCH', `/${made.id}`, { status: 'disabled' });
   const before = await readWebhook(seller, made.id);
   const { status, outcome } = (await ask(seller, 'POST', `/${made.id}/test`)).json();
-  assert.deepEqual([status, outcome], [410, 'answered 410']);
+  assert.deepEqual([status, outcome], [410, 'responded with 410']);
   assert.deepEqual(await readWebhook(seller, made.id), before);
 });
 

@@ -1,4 +1,4 @@
-/** One attempt: what is sent, what counts as delivered, and how each failure is told. */
+/** One attempt: what is sent, what counts as delivered, and how each failure is described. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { SellerId } from '../../../src/domain/id.ts';
-import { deliver } from '../../../src/features/webhooks/deliver.ts';
+import { deliver, describeFailure } from '../../../src/features/webhooks/deliver.ts';
 import { type Lookup, DnsResolver } from '../../../src/features/webhooks/dns-resolver.ts';
 import { makeClock } from '../../support/clock.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
@@ -24,9 +24,9 @@ interface Settings {
 
 function send(url: string, settings: Settings = {}) {
   const { policy = ALLOW_ALL, lookup, timeoutMs = 5_000 } = settings;
-  const fields = { 'webhook-id': 'msg_1' };
-  return deliver({ sellerId: SELLER, url, body: '{"a":"é"}', fields, isFailing: false }, {
-    policy, lookups: new DnsResolver(lookup), clock: makeClock(), timeoutMs,
+  const headers = { 'webhook-id': 'msg_1' };
+  return deliver({ sellerId: SELLER, url, failures: 0 }, '{"a":"é"}', headers, {
+    policy, resolver: new DnsResolver(lookup), clock: makeClock(), timeoutMs,
     stop: settings.stop ?? new AbortController().signal,
   });
 }
@@ -63,11 +63,11 @@ test('posts the body with its type, its length and what signs it, and nothing mo
 });
 
 for (const [status, outcome] of [
-  [200, 'delivered'], [202, 'delivered'], [299, 'delivered'], [300, 'answered 300'],
-  [301, 'answered 301'], [307, 'answered 307'], [400, 'answered 400'], [410, 'answered 410'],
-  [500, 'answered 500'], [503, 'answered 503'],
+  [200, 'delivered'], [202, 'delivered'], [299, 'delivered'], [300, 'responded with 300'],
+  [301, 'responded with 301'], [307, 'responded with 307'], [400, 'responded with 400'],
+  [410, 'responded with 410'], [500, 'responded with 500'], [503, 'responded with 503'],
 ] as const) {
-  test(`takes an answer of ${status} for "${outcome}", and follows nothing`, async (t) => {
+  test(`takes status ${status} for "${outcome}", and follows nothing`, async (t) => {
     const receiver = await startReceiver(t);
     receiver.answer = answerWith(status, { location: receiver.url });
     const result = await send(receiver.url);
@@ -76,7 +76,7 @@ for (const [status, outcome] of [
   });
 }
 
-test('reads no more of an answer than its limit', async (t) => {
+test('reads no more of a response than its limit', async (t) => {
   let sentBytes = 0;
   const endless: Answering = (response) => {
     const write = (): void => {
@@ -91,7 +91,7 @@ test('reads no more of an answer than its limit', async (t) => {
   assert.ok(sentBytes < 32 * 1024 * 1024, String(sentBytes));
 });
 
-test('times out where no answer comes, and counts one whose end does not', async (t) => {
+test('times out without a response, and accepts one that never ends', async (t) => {
   const receiver = await startReceiver(t, () => {});
   const late = await send(receiver.url, { timeoutMs: 100 });
   assert.deepEqual([late?.status, late?.outcome], [undefined, 'timed out after 0.1 s']);
@@ -102,7 +102,7 @@ test('times out where no answer comes, and counts one whose end does not', async
   assert.equal((await send(receiver.url, { timeoutMs: 100 }))?.outcome, 'delivered');
 });
 
-test('times out where a name is looked up for ever', async () => {
+test('times out when a DNS lookup never ends', async () => {
   const lookup: Lookup = () => new Promise(() => {});
   const result = await send('http://shop.example/', { lookup, timeoutMs: 50 });
   assert.equal(result?.outcome, 'timed out after 0.05 s');
@@ -128,13 +128,14 @@ test('tells each failure in words that are safe to show', async (t) => {
   };
   for (const [url, lookup, outcome] of [
     [`http://127.0.0.1:${closedPort}/`, undefined, 'connection refused'],
-    [`http://127.0.0.1:${await listenRaw(t, '')}/`, undefined, 'the connection broke off'],
-    [`http://127.0.0.1:${await listenRaw(t, 'SSH-2.0\r\n')}/`, undefined, 'the answer is not HTTP'],
+    [`http://127.0.0.1:${await listenRaw(t, '')}/`, undefined, 'connection reset'],
+    [`http://127.0.0.1:${await listenRaw(t, 'SSH-2.0\r\n')}/`, undefined,
+      'the response is not HTTP'],
     [`http://127.0.0.1:${await listenRaw(t, 'HTTP/1.1 099 X\r\n\r\n')}/`, undefined,
-      'the answer is not HTTP'],
+      'the response is not HTTP'],
     [`https://127.0.0.1:${await listenRaw(t, 'no TLS')}/`, undefined, 'TLS failed'],
-    ['https://shop.example/', fail('ENOTFOUND'), 'its name is not found'],
-    ['https://shop.example/', fail('EAI_AGAIN'), 'its name cannot be looked up now'],
+    ['https://shop.example/', fail('ENOTFOUND'), 'host name not found'],
+    ['https://shop.example/', fail('EAI_AGAIN'), 'DNS lookup failed, for now'],
     ['https://shop.example/', async () => [], 'not sent: its name has no address'],
   ] as const) {
     const result = await send(url, lookup ? { lookup } : {});
@@ -158,7 +159,7 @@ test('looks at the addresses of a name anew at each attempt', async (t) => {
   const strict = { allowPrivate: false, allowHttp: true };
   const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
   const result = await send('http://rebind.example/', { lookup, policy: strict });
-  assert.match(result?.outcome ?? '', /^not sent: .*not of the public Internet$/);
+  assert.match(result?.outcome ?? '', /^not sent: .*address is not public$/);
   assert.deepEqual(receiver.received, []);
 });
 
@@ -172,12 +173,33 @@ test('speaks TLS with the name of the endpoint, and checks its certificate', asy
   const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
   const outcomeOf = async (name: string) =>
     (await send(`https://${name}:${port}/`, { lookup }))?.outcome;
-  assert.equal(await outcomeOf('shop.example'), 'certificate: it is signed by itself');
+  assert.equal(await outcomeOf('shop.example'), 'certificate self-signed');
   const before = getCACertificates('default');
   t.after(() => setDefaultCACertificates(before));
   setDefaultCACertificates([CERTIFICATE]);
   assert.equal(await outcomeOf('shop.example'), 'delivered');
   assert.deepEqual(names, ['shop.example', `shop.example:${port}`]);
-  assert.equal(await outcomeOf('other.example'), 'certificate: it is for another name');
-  assert.equal(await outcomeOf('127.0.0.1'), 'certificate: it is for another name');
+  assert.equal(await outcomeOf('other.example'), 'certificate issued for another name');
+  assert.equal(await outcomeOf('127.0.0.1'), 'certificate issued for another name');
+});
+
+for (const [code, outcome] of [
+  ['ECONNREFUSED', 'connection refused'],
+  ['ETIMEDOUT', 'connection timed out'],
+  ['HPE_INVALID_CONSTANT', 'the response is not HTTP'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'TLS failed'],
+  ['ERR_TLS_HANDSHAKE_TIMEOUT', 'TLS failed'],
+  ['CERT_HAS_EXPIRED', 'certificate expired'],
+  ['CERT_REVOKED', 'certificate: cert revoked'],
+  ['UNABLE_TO_GET_CRL', 'failed with UNABLE_TO_GET_CRL'],
+  [undefined, 'the connection was closed without a response'],
+] as const) {
+  test(`describes ${code ?? 'an error without a code'} as "${outcome}"`, () => {
+    const error = Object.assign(new Error('connect 10.1.2.3:443 intranet.example'), { code });
+    assert.equal(describeFailure(error), outcome);
+  });
+}
+
+test('describes what is not an Error, too', () => {
+  assert.equal(describeFailure('10.1.2.3'), 'the connection was closed without a response');
 });

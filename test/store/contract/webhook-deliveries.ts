@@ -10,7 +10,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { countTo, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeNewWebhook, prepareWebhook } from './webhooks.ts';
 
-const FAILED: WebhookResult = { at: 1, durationMs: 5, status: 500, outcome: 'answered 500' };
+const FAILED: WebhookResult = { at: 1, durationMs: 5, status: 500, outcome: 'responded with 500' };
 const DELIVERED: WebhookResult = { at: 2, durationMs: 5, status: 204, outcome: 'delivered' };
 
 // No store has given this id.
@@ -233,7 +233,7 @@ function testLog(prepare: PrepareStore): void {
     const [first] = await store.listWebhookAttempts(webhook, { before: undefined, limit: 9 });
     assert.deepEqual(first, {
       n: 1, messageId: 'msg_1', kind: 'changes', first: 1, last: 2, at: 1, durationMs: 5,
-      status: undefined, outcome: 'answered 500',
+      status: undefined, outcome: 'responded with 500',
     });
     await Promise.all(countTo(WEBHOOK_ATTEMPTS_KEPT + 3).map((n) =>
       store.noteWebhookTest(webhook, `msg_t${n}`, DELIVERED)));

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/id.ts';
 import {
   generateWebhookSecret, type WebhookSecret,
-} from '../../../domain/webhooks/webhook-secret.ts';
+} from '../../../domain/webhooks/webhook-signature.ts';
 import type { Store } from '../../store.ts';
 import type { WebhookWithSecret } from '../../webhook-store.ts';
 import type { Actor, Write } from '../../write.ts';

@@ -83,7 +83,7 @@ describe('making a webhook', () => {
     const { user } = shop;
     const faulty: readonly [fields: Fields, at: string, says: RegExp][] = [
       [{ url: '' }, 'url', /address/], [{ url: 'shop.example' }, 'url', /https:/],
-      [{ url: 'http://127.0.0.1/' }, 'url', /Nothing can be sent there/],
+      [{ url: 'http://127.0.0.1/' }, 'url', /Messages cannot be sent there/],
       [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
       [{ description: 'x'.repeat(201) }, 'description', /200/],
       [{ types: ['created', 'moved'] }, 'types', /some of created/],
@@ -125,7 +125,8 @@ describe('the page of a webhook', () => {
     assert.match(arrived, /Test delivered 204 [\d,]+ ms msg_/);
     receiver.answer = answerWith(500);
     await act(shop, webhook, 'test');
-    assert.match(readText((await shop.user.follow()).text), /was not delivered: answered 500\./);
+    const failed = readText((await shop.user.follow()).text);
+    assert.match(failed, /was not delivered: responded with 500\./);
   });
 
   test('shows since when it fails, what was answered, and when it is tried again', async (t) => {
@@ -137,7 +138,7 @@ describe('the page of a webhook', () => {
     const page = await shop.user.get(pathOf(webhook));
     assertPage(page);
     assert.match(readText(page.text), /Status failing.*Failing since .*Next attempt /);
-    assert.match(readText(page.text), /Change 1 answered 503 503 /);
+    assert.match(readText(page.text), /Change 1 responded with 503 503 /);
     assert.match(readText((await shop.user.get('/portal/webhooks')).text), /failing/);
   });
 

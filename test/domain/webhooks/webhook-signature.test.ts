@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { webcrypto } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  generateWebhookSecret, type WebhookSecret,
-} from '../../../src/domain/webhooks/webhook-secret.ts';
-import { signMessage } from '../../../src/features/webhooks/sign.ts';
+  generateWebhookSecret, signMessage, type WebhookSecret,
+} from '../../../src/domain/webhooks/webhook-signature.ts';
 
 test('signs as the libraries of Standard Webhooks do', () => {
   // The vector that their tests have.
