@@ -7,8 +7,8 @@ import { postForm } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
-import { cell, flashNotice, headCell, table } from '../html/elements.ts';
-import { html, type Html } from '../html/html.ts';
+import { flashNotice, type Row, table } from '../html/elements.ts';
+import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { CLEAR_SESSION_COOKIE, isAlive } from '../sign-in/session.ts';
@@ -31,7 +31,7 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
         <a href="${request.link('/account/password')}">change your password</a>.</p>
       ${postForm(request, request.link('/account/sessions'), html`
         ${table({
-    caption: 'Browsers that are signed in', columns: columns.map((label) => ({ label })),
+    caption: 'Browsers that are signed in', columns,
     rows: sessions.map((session) => renderSession(request, session)), empty: '',
   })}
         ${sessions.length > 1
@@ -59,13 +59,12 @@ export async function endSessions(
     );
 }
 
-function renderSession({ user, format }: PageRequest, session: Session): Html {
+function renderSession({ user, format }: PageRequest, session: Session): Row {
   const { id, address, userAgent, createdAt, seenAt } = session;
   const browser = describeBrowser(userAgent);
   const from = address === '' ? 'unknown' : html`<code>${address}</code>`;
   const end = id === user.session.id ? html`<span class="tag good">This one</span>`
     : html`<button class="small" name="session" value="${id}">End<span class="hidden">
         ${browser}</span></button>`;
-  return html`${headCell(browser)}${cell(from)}
-    ${cell(format.timeElement(createdAt))}${cell(format.timeElement(seenAt))}${cell(end)}`;
+  return [browser, from, format.timeElement(createdAt), format.timeElement(seenAt), end];
 }

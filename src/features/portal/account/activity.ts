@@ -4,7 +4,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { selectField } from '../forms/fields.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
-import { cell, headCell, pager, table } from '../html/elements.ts';
+import { pager, type Row, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { ACTIVITY_PAGE_SIZE } from '../limits.ts';
@@ -57,7 +57,7 @@ export async function showActivity(request: PageRequest, portal: Portal): Promis
     content: html`${renderFilter(request, type)}
       ${table({
     caption: 'What happened to the account, its keys and its webhooks',
-    columns: ['What', 'When', 'From', 'Details'].map((label) => ({ label })),
+    columns: ['What', 'When', 'From', 'Details'],
     rows: events.map((event) => renderEvent(request, event)),
     empty: html`<p>${type === undefined ? 'Nothing happened before that.'
       : `Nothing of this kind happened${before === undefined ? '' : ' before that'}.`}
@@ -86,9 +86,11 @@ function renderFilter({ link }: PageRequest, type: AuditType | undefined): Html 
   </form>`;
 }
 
-function renderEvent({ format }: PageRequest, { type, at, address, subject }: AuditEvent): Html {
+function renderEvent({ format }: PageRequest, { type, at, address, subject }: AuditEvent): Row {
   const isBrowser = OF_BROWSERS.includes(type) && !/^\d+ others?$/.test(subject);
-  return html`${headCell(WORDS[type])}${cell(format.timeElement(at))}
-    ${cell(address === '' ? 'this machine' : html`<code>${address}</code>`)}
-    ${cell(isBrowser ? describeBrowser(subject) : subject)}`;
+  return [
+    WORDS[type], format.timeElement(at),
+    address === '' ? 'this machine' : html`<code>${address}</code>`,
+    isBrowser ? describeBrowser(subject) : subject,
+  ];
 }

@@ -8,10 +8,10 @@ import { CHANGE_TYPE_CHOICES } from './change-types.ts';
 import { describeChange } from './change-description.ts';
 import { errorSummary, selectField, textField } from '../forms/fields.ts';
 import type { FieldErrors } from '../forms/form.ts';
-import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
-import { cell, headCell, numberCell, pager, table } from '../html/elements.ts';
+import { numeric, pager, type Row, table } from '../html/elements.ts';
 import { renderPage } from '../html/page.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -46,10 +46,7 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
       ${renderFilter(request, asked)}
       ${table({
     caption: 'Changes, newest first',
-    columns: [
-      { label: 'Change' }, { label: 'Product' }, { label: 'When' }, { label: 'By' },
-      { label: 'Position', isNumber: true },
-    ],
+    columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
     rows: movements.map((change) => renderRow(request, change, shown)),
     empty: renderEmpty(request, asked, page),
   })}
@@ -137,17 +134,17 @@ function renderFilter({ link }: PageRequest, { typed, errors }: Feed): Html {
   </form>`;
 }
 
-function renderRow(request: PageRequest, change: Change, { names, before, there }: Shown): Content {
+function renderRow(request: PageRequest, change: Change, { names, before, there }: Shown): Row {
   const { account: { currency }, format, link } = request;
   const { sellerId, position, at, productId, sku, keyId } = change;
   const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
   const href = link(pathOf({ sellerId, id: productId }));
   return [
-    headCell(describeChange({ format, currency }, change, before.get(position))),
-    cell(there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown),
-    cell(format.timeElement(at)),
-    cell(html`<bdi>${shorten(names.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
-    numberCell(format.number(position)),
+    describeChange({ format, currency }, change, before.get(position)),
+    there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown,
+    format.timeElement(at),
+    html`<bdi>${shorten(names.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
+    format.number(position),
   ];
 }
 

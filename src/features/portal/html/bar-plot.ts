@@ -3,7 +3,7 @@
  * above the line, and what went out, or was refused, hangs below it. Whoever does not see it reads
  * the same as a table.
  */
-import { headCell, numberCell, table } from './elements.ts';
+import { numeric, table } from './elements.ts';
 import { type Content, html, type Html } from './html.ts';
 
 interface Bar {
@@ -86,11 +86,9 @@ function rectangle(
 function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
   return table({
     caption: `${title}, as a table`,
-    columns: [
-      { label: unit }, { label: names.up, isNumber: true }, { label: names.down, isNumber: true },
-    ],
+    columns: [unit, numeric(names.up), numeric(names.down)],
     rows: bars.filter(({ up, down }) => up + down > 0).map(({ label, up, down }) =>
-      [headCell(label), numberCell(number(up)), numberCell(number(down))]),
+      [label, number(up), number(down)]),
     empty: undefined,
   });
 }

@@ -2,6 +2,9 @@
 import type { AnonymousPageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
+/** The cells of a row, in the order of the columns. */
+export type Row = readonly Content[];
+
 interface Column {
   readonly label: Content;
   /** How the rows are sorted by it, where they are. */
@@ -13,17 +16,23 @@ interface Column {
 interface Table {
   /** What the table is of, for those who do not see where it stands. */
   readonly caption: string;
-  readonly columns: readonly Column[];
-  /** A row is its cells, as `cell` makes them; the first one may be a header of the row. */
-  readonly rows: readonly Content[];
+  readonly columns: readonly (Column | string)[];
+  /** The cells of each row; the first one is the header of its row. */
+  readonly rows: readonly Row[];
   /** Of the rows, where they stand for products that `live.js` keeps as they are. */
   readonly productIds?: readonly string[];
   /** What stands instead of a table without rows: why it is empty, and what to do next. */
   readonly empty: Content;
 }
 
-export function table({ caption, columns, rows, productIds, empty }: Table): Html {
+export function table({ caption, columns: given, rows, productIds, empty }: Table): Html {
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
+  const columns = given.map((column) => typeof column === 'string' ? { label: column } : column);
+  const renderCell = (content: Content, index: number): Html => {
+    const attribute = columns[index]?.isNumber && html` class="number"`;
+    return index === 0 ? html`<th scope="row"${attribute}>${content}</th>`
+      : html`<td${attribute}>${content}</td>`;
+  };
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
     <caption class="hidden">${caption}</caption>
     <thead><tr>${columns.map(({ label, isNumber, sort }) => html`
@@ -31,21 +40,14 @@ export function table({ caption, columns, rows, productIds, empty }: Table): Htm
   sort && html` aria-sort="${sort}"`}>${label}</th>`)}
     </tr></thead>
     <tbody>${rows.map((row, index) => html`<tr${
-  productIds && html` data-product="${productIds[index]}"`}>${row}</tr>`)}</tbody>
+  productIds && html` data-product="${productIds[index]}"`}>${
+  row.map(renderCell)}</tr>`)}</tbody>
   </table></div>`;
 }
 
-export function cell(content: Content): Html {
-  return html`<td>${content}</td>`;
-}
-
-export function numberCell(content: Content): Html {
-  return html`<td class="number">${content}</td>`;
-}
-
-/** The cell that names its row. */
-export function headCell(content: Content): Html {
-  return html`<th scope="row">${content}</th>`;
+/** A column of numbers. */
+export function numeric(label: string): Column {
+  return { label, isNumber: true };
 }
 
 /** Links to the first page and to the next one, where there are such. */

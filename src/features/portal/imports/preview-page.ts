@@ -6,7 +6,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import type { Difference, Preview } from './preview.ts';
 import type { ProductImport } from './product-import.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
-import { cell, headCell, numberCell, table } from '../html/elements.ts';
+import { numeric, table } from '../html/elements.ts';
 import type { PageRequest } from '../route.ts';
 import {
   countPercent, countRows, formatSize, renderAdvice, renderCounts,
@@ -67,17 +67,14 @@ function renderDifferences(format: Format, differences: readonly Difference[]): 
   const rows = differences.flatMap(({ before, after, line }) => {
     const [from, to] = [before, after].map((product) => readMembers(format, product));
     return MEMBERS.filter((member) => from?.[member] !== to?.[member]).map((member) => [
-      headCell(limit(after.sku)), numberCell(format.number(line)), cell(member),
-      cell(html`<del>${limit(from?.[member])}</del>`),
-      cell(html`<ins>${limit(to?.[member])}</ins>`),
+      limit(after.sku), format.number(line), member,
+      html`<del>${limit(from?.[member])}</del>`,
+      html`<ins>${limit(to?.[member])}</ins>`,
     ]);
   }).slice(0, DIFFERENCES_SHOWN);
   return html`<h2>First changes</h2>${table({
     caption: 'First products that would be updated',
-    columns: [
-      { label: 'SKU' }, { label: 'Line', isNumber: true }, { label: 'Field' },
-      { label: 'Current' }, { label: 'New' },
-    ],
+    columns: ['SKU', numeric('Line'), 'Field', 'Current', 'New'],
     rows, empty: undefined,
   })}`;
 }
@@ -91,10 +88,10 @@ function renderRefused(format: Format, { refused }: Preview): Html {
     <p>After the import you can download all rejected rows, to correct and re-import them.</p>
     ${table({
     caption: 'First rows that would be rejected',
-    columns: [{ label: 'Line', isNumber: true }, { label: 'SKU' }, { label: 'Reason' }],
+    columns: [numeric('Line'), 'SKU', 'Reason'],
     rows: refused.map(({ line, sku, reason }) =>
-      [numberCell(format.number(line)), cell(limit(sku)),
-        cell(shorten(reason, PREVIEW_REASON_BYTES))]),
+      [format.number(line), limit(sku),
+        shorten(reason, PREVIEW_REASON_BYTES)]),
     empty: undefined,
   })}`;
 }

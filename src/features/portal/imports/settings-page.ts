@@ -6,7 +6,7 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import type { ProductImport } from './product-import.ts';
 import type { ImportSettings } from './row-reading.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
-import { cell, headCell, table } from '../html/elements.ts';
+import { table } from '../html/elements.ts';
 import type { PageRequest } from '../route.ts';
 
 type Columns = NonNullable<ProductImport['columns']>;
@@ -89,17 +89,17 @@ export function renderColumns({ columns, upload: { head } }: ProductImport): Con
   if (!columns || head.format !== 'csv') return undefined;
   const { header, examples } = head;
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
-    headCell(name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES)),
-    cell(describeUse(columns, place)),
-    cell(shorten(
+    name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES),
+    describeUse(columns, place),
+    shorten(
       examples.map((row) => row[place] ?? '').filter((text) => text !== '').join(' · '),
       COLUMN_EXAMPLES_BYTES,
-    )),
+    ),
   ]);
   const more = header.length - rows.length;
   return html`<h2>Columns in the file</h2>${table({
     caption: 'Columns in the file',
-    columns: [{ label: 'Column' }, { label: 'Read as' }, { label: 'First rows' }],
+    columns: ['Column', 'Read as', 'First rows'],
     rows, empty: undefined,
   })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
 }

@@ -4,7 +4,7 @@ import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
-import { cell, flashNotice, headCell, numberCell, table } from '../html/elements.ts';
+import { flashNotice, numeric, table } from '../html/elements.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
@@ -120,16 +120,13 @@ const PHASES: Readonly<Record<ProductImport['phase'], Html>> = {
 function renderRecent({ account, format, link }: PageRequest, { productImports }: Portal): Html {
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
-    columns: [
-      { label: 'File' }, { label: 'Status' }, { label: 'Rows', isNumber: true },
-      { label: 'Rejected', isNumber: true }, { label: 'Updated' },
-    ],
+    columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
     rows: productImports.list(account.sellerId).map((one) => [
-      headCell(html`<a href="${link(`/import/${one.id}`)}">${one.upload.name}</a>`),
-      cell(PHASES[one.phase]),
-      numberCell(format.number(one.progress.rows)),
-      numberCell(format.number(one.progress.counts.failed)),
-      cell(format.timeElement(one.touchedAt)),
+      html`<a href="${link(`/import/${one.id}`)}">${one.upload.name}</a>`,
+      PHASES[one.phase],
+      format.number(one.progress.rows),
+      format.number(one.progress.counts.failed),
+      format.timeElement(one.touchedAt),
     ]),
     empty: html`<p>No imports in the last 24 hours. Upload a file above to preview what it would
       change.</p>`,

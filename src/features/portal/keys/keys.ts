@@ -6,7 +6,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { postForm, selectField } from '../forms/fields.ts';
 import { nonceField } from '../forms/form.ts';
 import { OVERLAPS } from '../forms/typed-values.ts';
-import { cell, facts, flashNotice, headCell, pager, table } from '../html/elements.ts';
+import { facts, flashNotice, pager, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
@@ -40,7 +40,7 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
       <p>${make}</p>
       ${table({
     caption: 'API keys',
-    columns: COLUMNS.map((label) => ({ label })),
+    columns: COLUMNS,
     rows: keys.map((key) => renderRow(request, key, portal.clock(), usage.get(key.id))),
     empty: html`<p>There is no key here. Make one to call the API.</p>`,
   })}
@@ -107,18 +107,18 @@ export function renderUse(
 
 function renderRow(
   request: PageRequest, key: ApiKey, now: number, usage: Usage | undefined,
-): Content {
+): Row {
   const { format, link } = request;
   return [
-    headCell(html`<a href="${link(pathOf(key))}">${key.name}</a><br>
-      <span class="quiet small">${formatId(key)}</span>`),
-    cell(renderState(key, now)),
-    cell(renderUsage(request, usage)),
-    cell(renderUse(request, key)),
-    cell(renderScopes(key)),
-    cell(key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)),
-    cell(renderRanges(key)),
-    cell(format.timeElement(key.createdAt)),
+    html`<a href="${link(pathOf(key))}">${key.name}</a><br>
+      <span class="quiet small">${formatId(key)}</span>`,
+    renderState(key, now),
+    renderUsage(request, usage),
+    renderUse(request, key),
+    renderScopes(key),
+    key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt),
+    renderRanges(key),
+    format.timeElement(key.createdAt),
   ];
 }
 

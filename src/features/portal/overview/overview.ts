@@ -10,7 +10,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
 import type { CatalogueTotals } from '../../../store/store.ts';
 import { barPlot } from '../html/bar-plot.ts';
-import { cell, headCell, numberCell, table } from '../html/elements.ts';
+import { numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
@@ -125,12 +125,12 @@ function renderLowStock(request: PageRequest, { low, lowCount }: Figures): Html 
     <h2 id="low">Low stock</h2>
     ${table({
     caption: 'Products with the least stock',
-    columns: [{ label: 'Product' }, { label: 'Stock', isNumber: true }, { label: 'SKU' }],
+    columns: ['Product', numeric('Stock'), 'SKU'],
     rows: low.map((product) => [
-      headCell(html`<a href="${link(pathOf(product))}">${product.name}</a>`),
-      numberCell(html`<span class="tag ${product.stock === 0 ? 'bad' : 'low'}">${
-        format.number(product.stock)}</span>`),
-      cell(html`<code>${product.sku}</code>`),
+      html`<a href="${link(pathOf(product))}">${product.name}</a>`,
+      html`<span class="tag ${product.stock === 0 ? 'bad' : 'low'}">${
+        format.number(product.stock)}</span>`,
+      html`<code>${product.sku}</code>`,
     ]),
     empty: html`<p>No product has ${format.number(account.lowStock)} pieces or fewer. What counts
       as low is a <a href="${link('/account')}">setting of your account</a>.</p>`,

@@ -3,7 +3,7 @@ import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import { barPlot } from '../html/bar-plot.ts';
-import { headCell, numberCell, table } from '../html/elements.ts';
+import { numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -39,15 +39,13 @@ async function renderKeys(
   const names = await readKeyNames(store, sellerId, busiest.map(([keyId]) => keyId));
   return table({
     caption: 'Requests by key',
-    columns: [
-      { label: 'Key' }, { label: 'Requests', isNumber: true }, { label: 'Refused', isNumber: true },
-    ],
+    columns: ['Key', numeric('Requests'), numeric('Refused')],
     rows: busiest.map(([keyId, { requests, refusals }]) => {
       const href = link(`/keys/${formatKeyId({ sellerId, keyId })}`);
       return [
-        headCell(html`<a href="${href}">${names.get(keyId)}</a>`),
-        numberCell(format.number(requests)),
-        numberCell(format.number(refusals)),
+        html`<a href="${href}">${names.get(keyId)}</a>`,
+        format.number(requests),
+        format.number(refusals),
       ];
     }),
     empty: undefined,

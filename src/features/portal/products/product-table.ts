@@ -3,9 +3,9 @@ import { formatProductId } from '../../../domain/id.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import type { Product } from '../../../domain/catalogue/product.ts';
-import { cell, copyable, headCell, numberCell, table } from '../html/elements.ts';
+import { copyable, type Row, table } from '../html/elements.ts';
 import { type Choice, selectField, textField } from '../forms/fields.ts';
-import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { html, type Html, shorten } from '../html/html.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import { stockLevel } from '../changes/live.ts';
 import { formatCreation } from '../keys/new-key.ts';
@@ -82,7 +82,7 @@ export function productTable(
     caption: 'Products',
     columns: [
       head('name', 'Name'), { ...head('stock', 'Stock'), isNumber: true },
-      { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), { label: 'Category' },
+      { ...head('price', 'Price'), isNumber: true }, head('sku', 'SKU'), 'Category',
       head('updated_at', 'Updated'),
     ],
     rows: products.map((product) => renderRow(request, product, lessBytes)),
@@ -104,20 +104,20 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
 }
 
 /** Its texts are that much shorter than they may be. */
-function renderRow(request: PageRequest, product: Product, lessBytes: number): Content {
+function renderRow(request: PageRequest, product: Product, lessBytes: number): Row {
   const { format, link } = request;
   const { name, sku, category, priceMinor, stock, updatedAt } = product;
   const href = link(pathOf(product));
   const cut = (text: string, limitBytes: number): string =>
     shorten(text, Math.max(limitBytes - lessBytes, TEXT_MIN_BYTES));
   return [
-    headCell(html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`),
-    numberCell(html`${stockLevel(stock, request)}
-      <span data-live="stock">${format.number(stock)}</span>`),
-    numberCell(html`<span data-live="price">${format.money(priceMinor)}</span>`),
-    cell(html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`),
-    cell(html`<span data-live="category">${cut(category, CATEGORY_BYTES)}</span>`),
-    cell(html`<span data-live="updated_at">${format.time(updatedAt)}</span>`),
+    html`<a href="${href}" data-live="name">${cut(name, NAME_BYTES)}</a>`,
+    html`${stockLevel(stock, request)}
+      <span data-live="stock">${format.number(stock)}</span>`,
+    html`<span data-live="price">${format.money(priceMinor)}</span>`,
+    html`<span data-live="sku">${shorten(sku, SKU_BYTES)}</span>`,
+    html`<span data-live="category">${cut(category, CATEGORY_BYTES)}</span>`,
+    html`<span data-live="updated_at">${format.time(updatedAt)}</span>`,
   ];
 }
 

@@ -7,7 +7,7 @@ import { readKeyNames } from '../keys/key-names.ts';
 import {
   KEY_NAME_BYTES, PLOT_MOVEMENTS_LIMIT, PORTAL_PAGE_ROWS, REASON_BYTES, SOURCE_BYTES,
 } from '../limits.ts';
-import { cell, headCell, numberCell, pager, table } from '../html/elements.ts';
+import { numeric, pager, table } from '../html/elements.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { pathOf } from './product-path.ts';
@@ -49,19 +49,16 @@ export function renderLedger(
   const here = link(pathOf(product));
   return html`${table({
     caption: 'Stock movements, newest first',
-    columns: [
-      { label: 'When' }, { label: 'Change', isNumber: true }, { label: 'Stock', isNumber: true },
-      { label: 'Reason' }, { label: 'Source' }, { label: 'By' },
-    ],
+    columns: ['When', numeric('Change'), numeric('Stock'), 'Reason', 'Source', 'By'],
     rows: page.map(({ at, type, movement, keyId }) => {
       const { before, after, reason, source } = movement;
       return [
-        headCell(format.timeElement(at)),
-        numberCell(format.delta(after - before)),
-        numberCell(`${format.number(before)} → ${format.number(after)}`),
-        cell(reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, REASON_BYTES)}</bdi>`),
-        cell(source !== undefined && html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`),
-        cell(html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`),
+        format.timeElement(at),
+        format.delta(after - before),
+        `${format.number(before)} → ${format.number(after)}`,
+        reason === undefined ? WHY[type] : html`<bdi>${shorten(reason, REASON_BYTES)}</bdi>`,
+        source !== undefined && html`<bdi>${shorten(source, SOURCE_BYTES)}</bdi>`,
+        html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
       ];
     }),
     empty: html`<p>${isFirst ? 'No stock movements yet.' : 'No older movements.'}</p>`,

@@ -1,5 +1,5 @@
 /** One operation of the API for people: what it takes, what it answers, and a line to try it. */
-import { cell, copyable, headCell, table } from '../html/elements.ts';
+import { copyable, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import type { PageRequest } from '../route.ts';
 import { formatCurl, formatExample, KEY_VARIABLE } from './curl.ts';
@@ -59,17 +59,17 @@ function renderKeyNote({ link }: PageRequest, scope: string | undefined): Html {
 function renderParameters(parameters: readonly Parameter[]): Html {
   return table({
     caption: 'Parameters',
-    columns: ['Name', 'In', 'Type', 'Default', 'Description'].map((label) => ({ label })),
+    columns: ['Name', 'In', 'Type', 'Default', 'Description'],
     rows: parameters.map(({ name, in: place, required, description, schema, example }) => {
       const { default: fallback, ...rest } = schema;
       return [
-        headCell(html`<code>${name}</code>${required && html`
-          <span class="quiet small">required</span>`}`),
-        cell(html`<span class="nowrap">${place}</span>`),
-        cell(html`${describeType(schema)}${schema.items && ', comma-separated'}`),
-        cell(fallback !== undefined && html`<code>${String(fallback)}</code>`),
-        cell(html`${renderMeaning(rest, description)}
-          <p class="quiet small">Example: <code>${String(example)}</code></p>`),
+        html`<code>${name}</code>${required && html`
+          <span class="quiet small">required</span>`}`,
+        html`<span class="nowrap">${place}</span>`,
+        html`${describeType(schema)}${schema.items && ', comma-separated'}`,
+        fallback !== undefined && html`<code>${String(fallback)}</code>`,
+        html`${renderMeaning(rest, description)}
+          <p class="quiet small">Example: <code>${String(example)}</code></p>`,
       ];
     }),
     empty: html`<p>None.</p>`,
@@ -96,10 +96,10 @@ function renderRefusals({ link }: PageRequest, answers: Operation['answers']): H
     <p>Errors are <a href="${link('/api/problems')}">problem documents</a>.</p>
     ${table({
     caption: 'Errors',
-    columns: [{ label: 'Status' }, { label: 'When' }],
+    columns: ['Status', 'When'],
     rows: answers.map(([status, { description }]) => [
-      headCell(html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`),
-      cell(description),
+      html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`,
+      description,
     ]),
     empty: undefined,
   })}`;

@@ -8,7 +8,7 @@ import { type ApiDocument, type Operation, readDocument } from './document.ts';
 import { renderContents, renderOperation } from './operation-view.ts';
 import { renderProse } from './prose.ts';
 import { renderShapes } from './schema-view.ts';
-import { cell, copyable, headCell, table } from '../html/elements.ts';
+import { copyable, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -80,11 +80,11 @@ function renderGroup({ link }: PageRequest, name: string, operations: readonly O
   return html`<h2>${name}</h2>
     ${table({
     caption: name,
-    columns: [{ label: 'Operation' }, { label: 'Request' }, { label: 'Scope' }],
+    columns: ['Operation', 'Request', 'Scope'],
     rows: operations.map(({ id, method, path, summary, scope }) => [
-      headCell(html`<a href="${link(`/api/${id}`)}">${summary}</a>`),
-      cell(html`<span class="tag">${method}</span> <code>${path}</code>`),
-      cell(scope === undefined ? 'No key' : html`<code>${scope}</code>`),
+      html`<a href="${link(`/api/${id}`)}">${summary}</a>`,
+      html`<span class="tag">${method}</span> <code>${path}</code>`,
+      scope === undefined ? 'No key' : html`<code>${scope}</code>`,
     ]),
     empty: undefined,
   })}`;

@@ -1,6 +1,6 @@
 /** JSON Schemas for people: what members an object has, of which type, and within which limits. */
 import { type Content, html, type Html } from '../html/html.ts';
-import { cell, headCell, table } from '../html/elements.ts';
+import { table } from '../html/elements.ts';
 import { type ApiDocument, nameOf, type Schema } from './document.ts';
 import { renderProse } from './prose.ts';
 
@@ -101,12 +101,12 @@ function renderShape(name: string, schema: Schema): Html {
 function renderMembers(name: string, schema: Schema): Html {
   return table({
     caption: `Members of ${name}`,
-    columns: [{ label: 'Member' }, { label: 'Type' }, { label: 'Description' }],
+    columns: ['Member', 'Type', 'Description'],
     rows: listMembers(schema, '').map(({ path, isRequired, member }) => [
-      headCell(html`<code>${path}</code>${!isRequired && html`
-        <span class="quiet small">optional</span>`}`),
-      cell(html`<span class="nowrap">${describeType(member)}</span>`),
-      cell(renderMeaning(member)),
+      html`<code>${path}</code>${!isRequired && html`
+        <span class="quiet small">optional</span>`}`,
+      html`<span class="nowrap">${describeType(member)}</span>`,
+      renderMeaning(member),
     ]),
     empty: html`<p>No members.</p>`,
   });

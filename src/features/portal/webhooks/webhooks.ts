@@ -10,9 +10,7 @@ import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import {
-  cell, facts, flashNotice, headCell, notice, numberCell, pager, table,
-} from '../html/elements.ts';
+import { facts, flashNotice, notice, numeric, pager, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
@@ -45,10 +43,7 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
       <p><a class="button main" href="${request.link('/webhooks/new')}">New webhook</a></p>
       ${table({
     caption: 'Webhooks',
-    columns: [
-      { label: 'URL' }, { label: 'Status' }, { label: 'Events' },
-      { label: 'Delivered up to', isNumber: true }, { label: 'Failing since' },
-    ],
+    columns: ['URL', 'Status', 'Events', numeric('Delivered up to'), 'Failing since'],
     rows: webhooks.map((webhook) => renderRow(request, webhook)),
     empty: html`<p>No webhooks yet. Create one to notify your own server of each change as it
       happens.</p>`,
@@ -108,11 +103,7 @@ export async function renderWebhook(
       <h2>Delivery attempts</h2>
       ${table({
     caption: 'Delivery attempts, newest first',
-    columns: [
-      { label: 'When' }, { label: 'Event' }, { label: 'Result' },
-      { label: 'HTTP status', isNumber: true }, { label: 'Duration', isNumber: true },
-      { label: 'Message ID' },
-    ],
+    columns: ['When', 'Event', 'Result', numeric('HTTP status'), numeric('Duration'), 'Message ID'],
     rows: attempts.map((attempt) => renderAttempt(request, attempt)),
     empty: html`<p>Nothing sent yet. Send a test message to check the connection.</p>`,
   })}
@@ -147,16 +138,16 @@ function renderTested({ format }: PageRequest, test: WebhookAttempt | undefined)
     <p>The test message was not delivered: ${outcome}.</p></div>`;
 }
 
-function renderRow({ format, link }: PageRequest, webhook: Webhook): Content {
+function renderRow({ format, link }: PageRequest, webhook: Webhook): Row {
   const { url, description, position, failingSince } = webhook;
   return [
-    headCell(html`<a href="${link(pathOf(webhook))}">${shorten(url, TEXT_BYTES)}</a>
+    html`<a href="${link(pathOf(webhook))}">${shorten(url, TEXT_BYTES)}</a>
       ${description !== '' && html`<br><span class="small quiet"><bdi>${
-  shorten(description, TEXT_BYTES)}</bdi></span>`}`),
-    cell(renderState(webhook)),
-    cell(describeTypes(webhook)),
-    numberCell(format.number(position)),
-    cell(failingSince !== undefined && format.timeElement(failingSince)),
+  shorten(description, TEXT_BYTES)}</bdi></span>`}`,
+    renderState(webhook),
+    describeTypes(webhook),
+    format.number(position),
+    failingSince !== undefined && format.timeElement(failingSince),
   ];
 }
 
@@ -192,17 +183,17 @@ function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html 
   return facts(pairs.filter((pair) => pair !== false));
 }
 
-function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Content {
+function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Row {
   const { at, kind, first, last, status, durationMs, outcome, messageId } = attempt;
   const isWhole = first === last;
   const positions = [first ?? 0, ...isWhole ? [] : [last ?? 0]].map(format.number).join('–');
   return [
-    headCell(format.timeElement(at)),
-    cell(kind === 'test' ? 'Test' : `${isWhole ? 'Change' : 'Changes'} ${positions}`),
-    cell(outcome === DELIVERED ? html`<span class="tag good">delivered</span>`
-      : shorten(outcome, TEXT_BYTES)),
-    numberCell(status ?? 'none'),
-    numberCell(`${format.number(durationMs)} ms`),
-    cell(html`<code>${messageId}</code>`),
+    format.timeElement(at),
+    kind === 'test' ? 'Test' : `${isWhole ? 'Change' : 'Changes'} ${positions}`,
+    outcome === DELIVERED ? html`<span class="tag good">delivered</span>`
+      : shorten(outcome, TEXT_BYTES),
+    status ?? 'none',
+    `${format.number(durationMs)} ms`,
+    html`<code>${messageId}</code>`,
   ];
 }
