@@ -99,7 +99,7 @@ function listWebhooks({ attempts, inFlight }: WebhookMetrics): Family[] {
       name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send a message.',
       samples: Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
-    single('webhook_endpoints_under_way', 'gauge', 'Webhooks that are being sent to.', inFlight),
+    single('webhook_deliveries_in_flight', 'gauge', 'Endpoints being sent to.', inFlight),
   ];
 }
 

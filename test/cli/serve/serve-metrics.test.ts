@@ -79,7 +79,7 @@ describe('the figures of a server', { concurrency: 3 }, () => {
       'event_loop_delay_seconds_count', 'build_info',
     ]) assert.ok((find(name)[0] ?? 0) > 0, name);
     for (const name of ['store_last_commit_failed', 'store_commits_failed_total',
-      'log_lines_dropped_total', 'webhook_endpoints_under_way']) {
+      'log_lines_dropped_total', 'webhook_deliveries_in_flight']) {
       assert.deepEqual(find(name), [0], name);
     }
     assert.equal(find('store_changes_waiting').length, 1); // counts of keys are written meanwhile
