@@ -1,12 +1,15 @@
 #!/usr/bin/env node
-/** The command line: one line a command. Exit status 0, 1 (it failed) or 2 (not understood). */
+/**
+ * The command line, `seller-api`: finds the command, runs it and explains its failure in one line.
+ * Exit status 0 (success), 1 (failure) or 2 (invalid arguments).
+ */
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import {
-  assertNoKey, type Command, CommandFailure, formatHelp, parseInput, UsageError,
+  assertNoKey, type Command, CommandFailure, findNearest, formatHelp, parseInput, runCommand,
+  UsageError,
 } from './cli/command.ts';
-import { findNearest } from './cli/nearest.ts';
-import { reexecWithNodeOptions } from './cli/reexec.ts';
+import { reexecWithNodeOptions } from './cli/node-runtime.ts';
 import { AppError } from './domain/error.ts';
 
 const commands = new Map<string, () => Promise<Command>>(Object.entries({
@@ -31,27 +34,27 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
 }));
 
 const args = process.argv.slice(2);
-// Whoever read it has gone (`... | head`, a log that ended): no reason to end a server.
+// The reader is gone (`... | head`, a log that was closed): no reason to stop a server.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`Standard output cannot be written: ${error.code ?? error.message}\n`);
   process.exit(1);
 });
-process.stderr.on('error', () => {}); // nobody can be told
+process.stderr.on('error', () => {}); // nowhere left to report to
 if (args[0] === 'serve') {
   reexecWithNodeOptions();
-  process.on('SIGUSR2', () => {}); // it would end a server that is still starting
-  // Node would open a debugger, through which every user of the machine could run code here.
+  process.on('SIGUSR2', () => {}); // by default it would end a server that is still starting
+  // By default Node would open a debugger, through which any local user could run code here.
   process.on('SIGUSR1', () => {});
 }
 /** Whether the command has printed its JSON document, which then also reports the failure. */
-let hasAnswered = false;
+let hasPrinted = false;
 try {
   await run(args);
 } catch (error) {
   const { status, detail } = explain(error);
   process.stderr.write(`${detail}\n`);
-  const isJson = args.includes('--json') && !hasAnswered;
+  const isJson = args.includes('--json') && !hasPrinted;
   if (isJson) print(JSON.stringify({ error: { detail, exit_status: status } }));
   process.exitCode = status;
 }
@@ -67,10 +70,10 @@ async function run(words: readonly string[]): Promise<void> {
   const command = await load();
   const input = parseInput(command, words.slice(name.split(' ').length), process.env);
   if (!input) return print(formatHelp(name, command));
-  await command.run({
+  await runCommand(command, {
     ...input,
     out(text) {
-      hasAnswered = true;
+      hasPrinted = true;
       input.out(text);
     },
   });
@@ -88,7 +91,7 @@ async function formatOverview(words: readonly string[]): Promise<string> {
   const lines = await Promise.all(names.map(async (name) =>
     `  ${name.padEnd(21)} ${(await commands.get(name)?.())?.summary}`));
   const usage = `Usage: seller-api ${isGroup ? `${first} ` : ''}COMMAND [FLAGS]`;
-  return `${usage}\n\n${lines.join('\n')}\n\nEach command explains its flags with --help.`;
+  return `${usage}\n\n${lines.join('\n')}\n\nRun a command with --help to see its flags.`;
 }
 
 function listGroups(): string[] {
@@ -101,13 +104,13 @@ function noSuchCommand(words: readonly string[], typed: readonly string[]): Usag
     ?? findNearest(first, [...commands.keys(), ...listGroups()].filter((name) => name !== first));
   const own = [...commands.keys()].filter((name) => name.startsWith(`${first} `));
   const hint = nearest !== undefined ? ` Did you mean "${nearest}"?`
-    : own.length > 0 ? ` There are: ${own.join(', ')}.` : '';
+    : own.length > 0 ? ` Commands: ${own.join(', ')}.` : '';
   return new UsageError(`"${words.join(' ')}" is not a command.${hint}`);
 }
 
 function describeVersion(isJson: boolean): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  // The cast: it is our own file, which has both.
+  // The cast: our own manifest has both.
   const { name, version } = JSON.parse(manifest) as Readonly<Record<'name' | 'version', string>>;
   const node = process.version;
   return isJson ? JSON.stringify({ version, node }) : `${name} ${version} (Node ${node})`;
@@ -117,10 +120,10 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** What went wrong, in one line, and the exit status. */
+/** The reason for a failure, in one line if it is an expected one, and the exit status. */
 function explain(error: unknown): { readonly status: number; readonly detail: string } {
   if (error instanceof UsageError) {
-    return { status: 2, detail: `${error.message} Add --help to see what there is.` };
+    return { status: 2, detail: `${error.message} Run with --help for usage.` };
   }
   if (error instanceof AppError && error.code === 'invalid_data') {
     return { status: 2, detail: error.message };

@@ -41,7 +41,7 @@ test('lists every command with --help', async () => {
   }
 });
 
-test('lists the commands where a command is begun and --help follows', async () => {
+test('lists the commands of a group before --help', async () => {
   const { status, out } = await run(['key', '--help']);
   assert.equal(status, 0);
   assert.match(out, /^ {2}key rotate /m);
@@ -64,7 +64,7 @@ for (const args of [['key'], ['key', '-h'], ['help', 'key']]) {
   });
 }
 
-test('explains a command with -h, and with help before it', async () => {
+test('explains a command with -h and with a leading help', async () => {
   const [{ out: long }, ...others] = await Promise.all([
     run(['key', 'list', '--help']), run(['key', 'list', '-h']), run(['help', 'key', 'list']),
   ]);
@@ -72,7 +72,7 @@ test('explains a command with -h, and with help before it', async () => {
   for (const { status, out } of others) assert.deepEqual([status, out], [0, long]);
 });
 
-test('prints its version, and that of Node', async () => {
+test('prints its version and that of Node', async () => {
   const [plain, json] = await Promise.all([run(['--version']), run(['--version', '--json'])]);
   assert.equal(plain.out, `seller-product-api ${VERSION} (Node ${process.version})\n`);
   assert.deepEqual(JSON.parse(json.out), { version: VERSION, node: process.version });
@@ -96,7 +96,7 @@ const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [['selelr'], /Did you mean "seller"\?/],
   [['key', 'lst'], /"key lst" is not a command\. Did you mean "key list"\?/],
   [['kee', 'x'], /Did you mean "key"\?/],
-  [['key', 'delete'], /"key delete" is not a command\. There are: key create, key list, /],
+  [['key', 'delete'], /"key delete" is not a command\. Commands: key create, key list, /],
   [['seller', 'list', '--jsn'], /There is no flag --jsn\. Did you mean --json\?/],
   [['help', 'nothing'], /"nothing --help" is not a command/],
   [['constructor'], /"constructor" is not a command/],
@@ -112,12 +112,12 @@ for (const [args, says] of misunderstood) {
   test(`does not understand "${args.join(' ')}": one line and exit status 2`, async () => {
     const { status, out, notes } = await run(args);
     assert.match(notes, says);
-    assert.match(notes, /^[^\n]+ Add --help to see what there is\.\n$/);
+    assert.match(notes, /^[^\n]+ Run with --help for usage\.\n$/);
     assert.deepEqual([status, out], [2, '']);
   });
 }
 
-test('prints one JSON document with --json where a command fails, and the sentence', async (t) => {
+test('prints one JSON document and a sentence when a command fails with --json', async (t) => {
   const folder = join(makeFolder(t), 'data');
   for (const [args, exitStatus] of [
     [['seller', 'list', '--data', folder], 1], [['key', 'create', '--data', folder], 2],
@@ -149,13 +149,13 @@ test('runs from its launcher, which says in one sentence that Node is too old', 
 const { stdout: found = '' } = spawnSync('node', ['--version'], { encoding: 'utf8' });
 const isOld = /^v(?:1[68]|2[0-3])\./.test(found);
 
-test('says so on an old Node itself', { skip: !isOld && 'the node on the PATH is none' }, () => {
+test('says so on an actual old Node', { skip: !isOld && 'the node on the PATH is none' }, () => {
   const { status, stdout, stderr } = spawnSync('node', [LAUNCHER, 'serve'], { encoding: 'utf8' });
   assert.deepEqual([status, stdout], [2, '']);
   assert.match(stderr, /^Node 24\.15 or newer is needed, and this is v[^\n]+\n$/);
 });
 
-test('fails in one line with exit status 1 where the database is not its own', async (t) => {
+test('fails in one line with exit status 1 if the database is not ours', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'catalogue.db'), 'Dear diary');
   for (const args of [['seller', 'list'], ['serve', '--port', '0']]) {
@@ -165,7 +165,7 @@ test('fails in one line with exit status 1 where the database is not its own', a
   }
 });
 
-test('takes the folder from SELLER_API_DATA, and the flag wins over it', async (t) => {
+test('takes the folder from SELLER_API_DATA unless the flag is given', async (t) => {
   const [named, flagged] = [join(makeFolder(t), 'named'), join(makeFolder(t), 'flagged')];
   const environment = { SELLER_API_DATA: named };
   await run(['seller', 'create', 'Named'], environment);

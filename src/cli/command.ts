@@ -1,47 +1,66 @@
-/** What a command of the command line is, and what it is given. */
+/**
+ * The shape of a command, and how its arguments, help and result are read and written. A command
+ * declares its operands and flags; `--json`, `--help` and `--data` come with every one. A flag that
+ * is a setting can also be given as an environment variable; the flag wins.
+ */
 import { parseArgs } from 'node:util';
 import { DEFAULT_DATA_FOLDER } from './limits.ts';
-import { findNearest } from './nearest.ts';
 
-/** One flag: `value` names its value in the help; a flag without one is a switch. */
+/** One flag. Without a `value` it is a switch. */
 interface Flag {
+  /** Placeholder of the value in the help, such as `FILE`. */
   readonly value?: string;
   readonly help: string;
-  /** Whether a variable `SELLER_API_...` may give it too. */
+  /** Whether the variable `SELLER_API_...` can set it too. */
   readonly isSetting?: boolean;
+  /** A former name, still accepted so that scripts keep working. */
+  readonly formerName?: string;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+/** What a command runs with. */
 export interface Input {
-  /** The flags that were given, and the settings of the environment. */
+  /** Flags, and settings from the environment; a switch that is on has the value `true`. */
   readonly flags: Readonly<Record<string, string | undefined>>;
-  /** What was given without a flag, as many as `operands` of the command, or but for the last. */
   readonly operands: readonly string[];
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly isJson: boolean;
   /** Folder of the database. */
   readonly dataFolder: string;
+  /** Writes a line to standard output. */
   readonly out: (text: string) => void;
+  /** Writes a line to standard error. */
   readonly note: (text: string) => void;
+}
+
+/** What a command prints when it is done. */
+export interface Result {
+  /** The JSON document that `--json` prints in place of the texts. */
+  readonly document: object;
+  /** For standard error. */
+  readonly note?: string;
+  /** For standard output. */
+  readonly text?: string;
 }
 
 export interface Command {
   readonly summary: string;
-  /** Names of the operands; the last may be left out where it is named like `[FILE]`. */
+  /** Names of the operands; a name in brackets, such as `[FILE]`, is optional and the last. */
   readonly operands: readonly string[];
   readonly flags: Flags;
-  /** Whether it works without a database of its own: it has no `--data` then. */
+  /** Whether it uses no database of its own, and so has no `--data`. */
   readonly isRemote?: boolean;
-  run(input: Input): Promise<void>;
+  /** Returns its result, unless it prints as it goes. */
+  run(input: Input): Promise<Result | void>;
 }
 
-/** The command line was not understood: exit status 2. */
+/** Invalid arguments: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The command could not do what it was told to: exit status 1. The text says what to do. */
+/** The command failed: exit status 1. The message says what to do. */
 export class CommandFailure extends Error {
   override readonly name: string = 'CommandFailure';
 }
@@ -50,60 +69,59 @@ const DATA_FLAG: Flag = {
   value: 'DIR', isSetting: true, help: `folder of the database (default: ${DEFAULT_DATA_FOLDER})`,
 };
 const COMMON_FLAGS: Flags = {
-  json: { help: 'print one JSON document on standard output, also on failure' },
-  help: { help: 'print this (also -h)' },
+  json: { help: 'print one JSON document to standard output, even on failure' },
+  help: { help: 'print this help (also -h)' },
 };
+const EDITS_LIMIT = 2;
+/** Shorter words are within two edits of too many others. */
+const SHORT_WORD_CHARACTERS = 4;
+
+/** Runs a command and prints its result. */
+export async function runCommand(command: Command, input: Input): Promise<void> {
+  const result = await command.run(input);
+  if (!result) return;
+  if (input.isJson) return input.out(JSON.stringify(result.document));
+  if (result.note !== undefined) input.note(result.note);
+  if (result.text !== undefined) input.out(result.text);
+}
 
 /**
- * Reads the arguments after the command's name. Undefined where `--help` is among them.
+ * Parses the arguments after the command's name. Undefined if `--help` is among them.
  * @throws UsageError
  */
 export function parseInput(
   command: Command, args: readonly string[], environment: Readonly<NodeJS.ProcessEnv>,
 ): Input | undefined {
-  const flags = listFlags(command);
-  const { values, positionals } = parse(flags, args);
+  const known = listFlags(command);
+  const { values, positionals } = parse(known, args);
   if (values['help']) return undefined;
-  const { operands } = command;
-  const least = operands.filter((name) => !name.startsWith('[')).length;
-  if (positionals.length < least || positionals.length > operands.length) {
-    throw wrongOperands(operands, positionals);
-  }
-  const given = Object.entries(flags).map(([name, flag]): [string, string | undefined] => {
-    // An empty variable is none: that is how many tools leave a setting out.
+  assertOperands(command.operands, positionals);
+  const flags = Object.fromEntries(Object.entries(known).map(([name, flag]) => {
+    // An empty variable counts as unset: many tools can only leave a setting out that way.
     const setting = (flag.isSetting && environment[variableOf(name)]) || undefined;
-    const value = values[name];
+    const value = values[name] ?? values[flag.formerName ?? ''];
     return [name, value === undefined ? setting : String(value)];
-  });
-  const all = Object.fromEntries(given);
+  }));
   return {
-    flags: all,
+    flags,
     operands: positionals,
     environment,
-    isJson: all['json'] === 'true',
-    dataFolder: all['data'] ?? DEFAULT_DATA_FOLDER,
+    isJson: flags['json'] === 'true',
+    dataFolder: flags['data'] ?? DEFAULT_DATA_FOLDER,
     out: (text) => void process.stdout.write(`${text}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
   };
 }
 
 /**
- * Refuses an API key among the arguments, whatever the command: without repeating it.
+ * Rejects an API key among the arguments of any command, without repeating it.
  * @throws UsageError
  */
 export function assertNoKey(args: readonly string[]): void {
   if (!args.some((text) => /spk_[0-9A-Za-z]{20}/.test(text))) return;
-  throw new UsageError('There is an API key among the arguments: it is in the history of your shell'
-    + ' now, and other users could see it. Revoke it with "key revoke", and give its successor in'
-    + ' the variable SELLER_API_KEY or in a file with --key-file.');
-}
-
-function wrongOperands(operands: readonly string[], given: readonly string[]): UsageError {
-  if (operands.length === 0) {
-    return new UsageError(`This command takes flags alone, not "${given[0]}".`);
-  }
-  const hint = given.length > operands.length ? ', in quotes where it has spaces' : '';
-  return new UsageError(`Give ${operands.join(' ')}${hint}.`);
+  throw new UsageError('One of the arguments is an API key. It is now in the history of your shell,'
+    + ' and other users could see it: revoke it with "key revoke". Pass its replacement in the'
+    + ' variable SELLER_API_KEY, or in a file with --key-file.');
 }
 
 /** The help of one command. */
@@ -116,6 +134,30 @@ export function formatHelp(name: string, command: Command): string {
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
 }
 
+/** Suggests the known name nearest to a mistyped one, by edit distance; undefined if none is. */
+export function findNearest(word: string, names: Iterable<string>): string | undefined {
+  let limit = word.length < SHORT_WORD_CHARACTERS ? 1 : EDITS_LIMIT;
+  let nearest: string | undefined;
+  for (const name of names) {
+    if (Math.abs(name.length - word.length) > limit) continue;
+    const edits = countEdits(word, name);
+    if (edits > limit || (edits === limit && nearest !== undefined)) continue;
+    nearest = name;
+    limit = edits;
+  }
+  return nearest;
+}
+
+function assertOperands(names: readonly string[], given: readonly string[]): void {
+  const required = names.filter((name) => !name.startsWith('['));
+  if (given.length >= required.length && given.length <= names.length) return;
+  if (names.length === 0) {
+    throw new UsageError(`This command takes only flags, not "${given[0]}".`);
+  }
+  const hint = given.length > names.length ? ', in quotes if it contains spaces' : '';
+  throw new UsageError(`Give ${names.join(' ')}${hint}.`);
+}
+
 function listFlags({ flags, isRemote }: Command): Flags {
   return { ...flags, ...(isRemote ? {} : { data: DATA_FLAG }), ...COMMON_FLAGS };
 }
@@ -125,9 +167,10 @@ function variableOf(flag: string): string {
 }
 
 function parse(flags: Flags, args: readonly string[]) {
-  const options = Object.fromEntries(Object.entries(flags).map(([name, { value }]) => {
-    const type = value === undefined ? 'boolean' as const : 'string' as const;
-    return [name, { type, ...(name === 'help' && { short: 'h' }) }];
+  const options = Object.fromEntries(Object.entries(flags).flatMap(([name, flag]) => {
+    const type = flag.value === undefined ? 'boolean' as const : 'string' as const;
+    const names = flag.formerName === undefined ? [name] : [name, flag.formerName];
+    return names.map((other) => [other, { type, ...(name === 'help' && { short: 'h' }) }]);
   }));
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
@@ -135,7 +178,7 @@ function parse(flags: Flags, args: readonly string[]) {
     if (!(error instanceof TypeError)) throw error;
     const [, flag] = /^Option '(--[\w-]+)'.* is ambiguous/.exec(error.message) ?? [];
     if (flag !== undefined) {
-      throw new UsageError(`${flag} takes a value; one with a dash first follows as ${flag}=-....`);
+      throw new UsageError(`${flag} needs a value. One that starts with a dash: ${flag}=-VALUE.`);
     }
     const [, unknown] = /^Unknown option '--?([^']*)'/.exec(error.message) ?? [];
     const nearest = findNearest(unknown ?? '', Object.keys(flags));
@@ -145,4 +188,30 @@ function parse(flags: Flags, args: readonly string[]) {
     // The first sentence of Node's message names the flag and says what is wrong with it.
     throw new UsageError(`${error.message.split(/\.? To |\n/)[0]}.`);
   }
+}
+
+/**
+ * Counts insertions, deletions, replacements and swaps of adjacent characters (optimal string
+ * alignment distance).
+ */
+function countEdits(from: string, to: string): number {
+  let older: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const next = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      next.push(Math.min(
+        at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(older, column - 2) + 1 : Infinity,
+      ));
+    }
+    [older, last] = [last, next];
+  }
+  return at(last, to.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
 }

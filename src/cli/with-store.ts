@@ -1,7 +1,9 @@
-/** Opens the store of the data folder for one command, and closes it in any case. */
+/** How a command uses the store of the data folder: opened for one operation, always closed. */
+import { PAGE_SIZE_LIMIT } from '../api/limits.ts';
 import { assertCatalogueExists } from '../store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 import type { Store } from '../store/store.ts';
+import type { PageQuery } from '../store/write.ts';
 
 /** For commands that need an existing catalogue and create none. @throws AppError `not_found` */
 export async function withStore<Result>(
@@ -20,5 +22,17 @@ export async function withNewStore<Result>(
     return await work(store);
   } finally {
     await store.close();
+  }
+}
+
+/** Reads a list of the store to its end, page by page. */
+export async function readAllPages<Id, Item extends { readonly id: Id }>(
+  read: (query: PageQuery<Id>) => Promise<readonly Item[]>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (;;) {
+    const page = await read({ after: items.at(-1)?.id, limit: PAGE_SIZE_LIMIT });
+    items.push(...page);
+    if (page.length < PAGE_SIZE_LIMIT) return items;
   }
 }

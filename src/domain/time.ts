@@ -17,6 +17,11 @@ export function formatTime(at: number): string {
   return lastText;
 }
 
+/** The same; null for a time that is not set. */
+export function formatOptionalTime(at: number | undefined): string | null {
+  return at === undefined ? null : formatTime(at);
+}
+
 /** RFC 3339 section 5.6, with as many decimals of a second as a Date keeps. */
 const TIME = new RegExp(
   '^(?<day>\\d{4}-\\d\\d-\\d\\d)T(?<minute>(?:[01]\\d|2[0-3]):[0-5]\\d):(?<second>[0-5]\\d|60)'

@@ -1,60 +1,65 @@
-/** `seller invite`: a code by which somebody makes an account in the portal, once. */
+/** `seller invite`: prints an invitation code, with which one person creates a portal account. */
 import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.ts';
 import { generateCode, hashCode } from '../../domain/access/human-code.ts';
-import { parseSellerId } from '../../domain/id.ts';
+import type { SellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Invitation } from '../../store/account-store.ts';
 import type { Store } from '../../store/store.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
+import { readSellerId } from './seller.ts';
+
+const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 
 export const inviteSeller: Command = {
-  summary: 'Prints a code with which somebody opens a shop in the portal, once.',
+  summary: 'Prints an invitation code, with which one person can open a shop in the portal.',
   operands: [],
   flags: {
-    seller: { value: 'ID', help: 'an account for this seller, who is there already' },
-    anew: { help: 'in the place of the one they have, which ends: its password is lost' },
+    seller: { value: 'ID', help: 'invite to create the account of this existing seller' },
+    'replace-account': {
+      help: 'with --seller: delete its current account, whose password is lost', formerName: 'anew',
+    },
     'base-url': {
-      value: 'URL', isSetting: true,
-      help: `where the portal is found (default: http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+      value: 'URL', isSetting: true, help: `address of the server (default: ${DEFAULT_URL})`,
     },
   },
-  async run({ flags, dataFolder, isJson, out, note }) {
-    const base = flags['base-url'] ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
-    const sellerId = flags['seller'] === undefined ? undefined : parseSellerId(flags['seller']);
-    if (flags['seller'] !== undefined && sellerId === undefined) {
-      throw new UsageError(`--seller takes the id of a seller, not "${flags['seller']}".`);
+  async run({ flags, dataFolder }) {
+    const base = flags['base-url'] ?? DEFAULT_URL;
+    const isReplacing = flags['replace-account'] !== undefined;
+    const sellerId = flags['seller'] === undefined ? undefined : readSellerId(flags['seller']);
+    if (isReplacing && sellerId === undefined) {
+      throw new UsageError('--replace-account needs --seller.');
     }
-    const isAnew = flags['anew'] !== undefined;
-    if (isAnew && sellerId === undefined) throw new UsageError('--anew needs --seller.');
     const expiresAt = Date.now() + INVITATION_CODE_LIFE_MS;
     const open = sellerId === undefined ? withNewStore : withStore;
     const code = await open(dataFolder, async (store) => {
-      if (sellerId !== undefined) {
-        if (!await store.findSeller(sellerId)) throw new CommandFailure('No such seller.');
-        if (isAnew) await store.removeAccount(sellerId);
-        if (await store.findAccount(sellerId)) {
-          const hint = 'Where its password is lost, add --anew.';
-          throw new CommandFailure(`This seller has an account already. ${hint}`);
-        }
-      }
+      if (sellerId !== undefined) await assertInvitable(store, sellerId, isReplacing);
       return makeInvitation(store, { sellerId, isFirst: false, expiresAt });
     });
     const shop = sellerId === undefined ? '' : '?shop=existing';
     const url = `${base.replace(/\/+$/, '')}/portal/join${shop}`;
-    if (isJson) {
-      out(JSON.stringify({ url, code, expires_at: formatTime(expiresAt) }));
-      return;
-    }
-    note(`Give both to whoever you invite: the address ${url}\nand this code. It works once, until `
-      + `${formatTime(expiresAt)}:`);
-    out(code);
+    return {
+      document: { url, code, expires_at: formatTime(expiresAt) },
+      note: `Send the invited person this address and the code below: ${url}\n`
+        + `The code works once, until ${formatTime(expiresAt)}:`,
+      text: code,
+    };
   },
 };
 
-/** The code itself, which is kept nowhere. */
+/** Creates an invitation and returns its code, of which only a hash is stored. */
 export async function makeInvitation(store: Store, invitation: Invitation): Promise<string> {
   const code = generateCode();
   await store.createInvitation(hashCode(code) ?? '', invitation);
   return code;
+}
+
+async function assertInvitable(
+  store: Store, sellerId: SellerId, isReplacing: boolean,
+): Promise<void> {
+  if (!await store.findSeller(sellerId)) throw new CommandFailure('There is no such seller.');
+  if (isReplacing) await store.removeAccount(sellerId);
+  if (!await store.findAccount(sellerId)) return;
+  throw new CommandFailure('This seller already has an account. If its password is lost, add'
+    + ' --replace-account.');
 }

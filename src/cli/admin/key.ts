@@ -1,6 +1,6 @@
 /**
- * `key create`, `key list`, `key rotate` and `key revoke`. The secret of a key is the one thing on
- * standard output, so that `KEY=$(... key create --name N)` takes it; all else goes beside it.
+ * `key create`, `key list`, `key rotate` and `key revoke`. Only the secret of a new key goes to
+ * standard output, so that `KEY=$(... key create --name N)` works; the rest goes to standard error.
  */
 import {
   type ApiKey, generateApiKey, hashApiKey, parseNewApiKey,
@@ -8,36 +8,34 @@ import {
 import { parseDuration } from '../../domain/duration.ts';
 import { AppError } from '../../domain/error.ts';
 import {
-  formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, parseSellerId,
-  type SellerId,
+  formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, type SellerId,
 } from '../../domain/id.ts';
 import { SCOPES } from '../../domain/access/scope.ts';
-import { formatTime } from '../../domain/time.ts';
+import { formatOptionalTime, formatTime } from '../../domain/time.ts';
 import type { Store } from '../../store/store.ts';
-import { type Command, type Input, UsageError } from '../command.ts';
-import { readAllPages } from '../pages.ts';
-import { formatTable } from '../table.ts';
-import { withStore } from '../with-store.ts';
+import { type Command, type Result, UsageError } from '../command.ts';
+import { listResult } from '../format.ts';
+import { readAllPages, withStore } from '../with-store.ts';
+import { readSellerId } from './seller.ts';
 
 const DEFAULT_OVERLAP = '24h';
-const SELLER_FLAG = { value: 'ID', help: 'whose key; needed where there are several sellers' };
+const SELLER_FLAG = { value: 'ID', help: 'seller id; required if there are several sellers' };
 
 export const createKey: Command = {
-  summary: 'Creates an API key and shows it, this once.',
+  summary: 'Creates an API key and prints it. It is never shown again.',
   operands: [],
   flags: {
     seller: SELLER_FLAG,
-    name: { value: 'NAME', help: 'what the key is for (required)' },
-    scopes: { value: 'LIST', help: `comma-separated, of ${SCOPES.join(', ')} (default: all)` },
-    expires: { value: 'DURATION', help: 'how long it is valid, such as 90d (default: for ever)' },
-    allow: { value: 'LIST', help: 'addresses or CIDR ranges it may be used from, comma-separated' },
+    name: { value: 'NAME', help: 'what the key is used for (required)' },
+    scopes: { value: 'LIST', help: `comma-separated: ${SCOPES.join(', ')} (default: all)` },
+    expires: { value: 'DURATION', help: 'lifetime, such as 90d (default: no expiry)' },
+    allow: { value: 'LIST', help: 'client addresses or CIDR ranges, comma-separated' },
   },
-  async run(input) {
-    const { flags, dataFolder } = input;
-    if (flags['name'] === undefined) throw new UsageError('Give --name NAME: what the key is for.');
-    const expires = flags['expires'];
+  async run({ flags, dataFolder }) {
+    const { name, expires } = flags;
+    if (name === undefined) throw new UsageError('Give --name NAME: what the key is used for.');
     const newKey = parseNewApiKey({
-      name: flags['name'],
+      name,
       scopes: splitList('scopes', flags['scopes']),
       addressRanges: splitList('allow', flags['allow']),
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
@@ -45,92 +43,89 @@ export const createKey: Command = {
     const secret = generateApiKey();
     const key = await withStore(dataFolder, async (store) =>
       store.createKey(await findSeller(store, flags['seller']), hashApiKey(secret), newKey));
-    show(input, 'is created', key, secret);
+    return newKeyResult(key, secret, '');
   },
 };
 
 export const listKeys: Command = {
-  summary: 'Lists the keys of a seller, the ended ones among them, but never the secrets.',
+  summary: 'Lists the keys of a seller, including revoked and expired ones; never the secrets.',
   operands: [],
   flags: { seller: SELLER_FLAG },
-  async run({ flags, isJson, dataFolder, out, note }) {
+  async run({ flags, dataFolder }) {
     const keys = await withStore(dataFolder, async (store) => {
       const sellerId = await findSeller(store, flags['seller']);
       return readAllPages<KeyId, ApiKey>((query) => store.listKeys(sellerId, query));
     });
-    const rows = keys.map(describe);
-    if (isJson) out(JSON.stringify({ keys: rows }));
-    else if (rows.length === 0) note('There is no key yet. Create one: key create --name NAME');
-    else out(formatTable(rows));
+    const hint = 'There is no key yet. Create one: key create --name NAME';
+    return listResult('keys', keys.map(describe), hint);
   },
 };
 
 export const rotateKey: Command = {
-  summary: 'Creates a key like the given one, which goes on to be valid for a while.',
+  summary: 'Replaces a key by a new one with the same permissions; both work during an overlap.',
   operands: ['KEY_ID'],
   flags: {
     overlap: {
       value: 'DURATION', help: `how long the old key stays valid (default: ${DEFAULT_OVERLAP})`,
     },
   },
-  async run(input) {
-    const { operands, flags, dataFolder } = input;
+  async run({ operands, flags, dataFolder }) {
     const old = readKeyId(operands[0]);
     const overlap = flags['overlap'] ?? DEFAULT_OVERLAP;
     const overlapMs = parseDuration(overlap);
     const secret = generateApiKey();
     const key = await withStore(dataFolder, (store) =>
       store.rotateKey(old, hashApiKey(secret), overlapMs));
-    show(input, `replaces ${operands[0]}, which ends in ${overlap} at the latest`, key, secret);
+    return newKeyResult(key, secret,
+      ` It replaces ${operands[0]}, which expires within ${overlap}.`);
   },
 };
 
 export const revokeKey: Command = {
-  summary: 'Ends a key at once: its next request is refused.',
+  summary: 'Revokes a key at once: its next request is rejected.',
   operands: ['KEY_ID'],
   flags: {},
-  async run({ operands, isJson, dataFolder, out }) {
+  async run({ operands, dataFolder }) {
     const key = await withStore(dataFolder, (store) => store.revokeKey(readKeyId(operands[0])));
-    out(isJson ? JSON.stringify(describe(key)) : `Key ${operands[0]} is revoked.`);
+    return { document: describe(key), text: `Revoked key ${operands[0]}.` };
   },
 };
 
-function show(input: Input, what: string, key: ApiKey, secret: string): void {
-  if (input.isJson) {
-    input.out(JSON.stringify({ ...describe(key), key: secret }));
-    return;
-  }
-  input.note(`Key ${describe(key).id} (${key.name}) ${what}. Keep it now, it is not shown again:`);
-  input.out(secret);
+function newKeyResult(key: ApiKey, secret: string, sentence: string): Result {
+  const described = describe(key);
+  return {
+    document: { ...described, key: secret },
+    note: `Created key ${described.id} (${key.name}).${sentence} Copy it, it is not shown again:`,
+    text: secret,
+  };
 }
 
-/** The seller that was named, or the only one there is. */
+/** The given seller, or the only one. */
 async function findSeller(store: Store, id: string | undefined): Promise<SellerId> {
   if (id !== undefined) {
-    const sellerId = parseSellerId(id);
-    if (sellerId !== undefined && await store.findSeller(sellerId)) return sellerId;
-    if (sellerId !== undefined) throw new AppError('not_found', 'There is no such seller.');
-    const hint = '"seller list" shows the ids.';
-    throw new AppError('invalid_data', `"${id}" is not the id of a seller; ${hint}`);
+    const sellerId = readSellerId(id);
+    if (await store.findSeller(sellerId)) return sellerId;
+    throw new AppError('not_found', 'There is no such seller.');
   }
   const [only, another] = await store.listSellers({ after: undefined, limit: 2 });
-  if (another) throw new UsageError('There are several sellers: say which one with --seller ID.');
+  if (another) throw new UsageError('There are several sellers. Choose one with --seller ID.');
   if (only) return only.id;
   throw new AppError('not_found', 'There is no seller yet. Create one: seller create NAME');
 }
 
+/** @throws UsageError */
 function readKeyId(text = ''): KeyReference {
   const key = parseKeyId(text);
   if (key) return key;
-  throw new AppError('invalid_data', `"${text}" is not the id of a key; "key list" shows the ids.`);
+  throw new UsageError(`"${text}" is not a key id. "key list" shows the ids.`);
 }
 
-/** An empty list would mean "all" where somebody meant "none": it is refused. */
+/** Rejects an empty list, which would mean "all" to the domain but "none" to the user. */
 function splitList(flag: string, text: string | undefined): string[] {
   if (text === undefined) return [];
   const items = text.split(',').map((item) => item.trim()).filter(Boolean);
   if (items.length > 0) return items;
-  throw new UsageError(`--${flag} takes at least one: a scope, or an address or range.`);
+  throw new UsageError(`--${flag} needs at least one ${flag === 'allow' ? 'address' : 'scope'}.`);
 }
 
 function describe(key: ApiKey) {
@@ -146,8 +141,4 @@ function describe(key: ApiKey) {
     last_used_at: formatOptionalTime(key.lastUsedAt),
     last_used_address: key.lastUsedAddress ?? null,
   };
-}
-
-function formatOptionalTime(at: number | undefined): string | null {
-  return at === undefined ? null : formatTime(at);
 }

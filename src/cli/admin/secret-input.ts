@@ -1,6 +1,6 @@
 /**
- * Reads a secret that somebody types, or that another program hands over: from standard input and
- * never from an argument, which stays in the history of a shell, and which other users could read.
+ * Reads a secret from standard input, typed at a terminal or piped in. An argument would stay in
+ * the history of the shell and be visible to other users.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -10,20 +10,19 @@ import { CommandFailure } from '../command.ts';
 
 const CANCELLED = 'Cancelled. Nothing was changed.';
 
-/** What of standard input is needed here. */
 type Source = Readable & { readonly isTTY?: boolean };
 
 /**
- * The first line. On a terminal it is asked for twice, by `label`, and not shown.
+ * Returns the first line. A terminal is prompted twice with `label`, and echoes nothing.
  * @throws CommandFailure
  */
 export async function readSecret(
   source: Source, label: string, note: (text: string) => void,
 ): Promise<string> {
   if (!source.isTTY) return readLine(source);
-  const [first, second] = await askTwice(source, [label, `${label} once more`], note);
+  const [first, second] = await askTwice(source, [label, `${label} again`], note);
   if (first === second) return first;
-  throw new CommandFailure('These two differ. Nothing was changed; try again.');
+  throw new CommandFailure('The two entries differ. Nothing was changed; try again.');
 }
 
 async function readLine(source: Source): Promise<string> {
@@ -35,7 +34,7 @@ async function readLine(source: Source): Promise<string> {
   return text.split(/\r?\n/, 1)[0] ?? '';
 }
 
-/** Whatever readline would show goes nowhere. */
+/** Readline writes its echo to a stream that discards it. */
 async function askTwice(
   input: Source, labels: readonly [string, string], note: (text: string) => void,
 ): Promise<[string, string]> {
@@ -44,9 +43,9 @@ async function askTwice(
   const ended = Promise.race([once(terminal, 'SIGINT'), once(terminal, 'close')]).then(() => {
     throw new CommandFailure(CANCELLED);
   });
-  ended.catch(() => {}); // it is heard below while somebody waits
+  ended.catch(() => {}); // handled below while an answer is awaited
   const ask = async (label: string): Promise<string> => {
-    note(`${label} (it is not shown):`);
+    note(`${label} (not shown):`);
     const [line] = await Promise.race([once(terminal, 'line'), ended]);
     return String(line);
   };

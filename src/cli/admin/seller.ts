@@ -1,74 +1,68 @@
 /** `seller create`, `seller list`, `seller disable` and `seller enable`. */
 import { formatSellerId, parseSellerId, type SellerId } from '../../domain/id.ts';
 import { parseNewSeller, type Seller } from '../../domain/access/seller.ts';
-import { formatTime } from '../../domain/time.ts';
-import { type Command, type Input, UsageError } from '../command.ts';
-import { readAllPages } from '../pages.ts';
-import { formatTable } from '../table.ts';
-import { withNewStore, withStore } from '../with-store.ts';
+import { formatOptionalTime, formatTime } from '../../domain/time.ts';
+import { type Command, type Input, type Result, UsageError } from '../command.ts';
+import { listResult } from '../format.ts';
+import { readAllPages, withNewStore, withStore } from '../with-store.ts';
 
 const DEFAULT_CURRENCY = 'EUR';
 
 export const createSeller: Command = {
-  summary: 'Creates a seller, the owner of a catalogue.',
+  summary: 'Creates a seller, who owns one catalogue.',
   operands: ['NAME'],
   flags: {
     currency: { value: 'CODE', help: `ISO 4217 code of all prices (default: ${DEFAULT_CURRENCY})` },
   },
-  async run({ operands, flags, isJson, dataFolder, out, note }) {
+  async run({ operands, flags, dataFolder }) {
     const input = parseNewSeller(operands[0] ?? '', flags['currency'] ?? DEFAULT_CURRENCY);
     const seller = await withNewStore(dataFolder, (store) => store.createSeller(input));
-    if (isJson) {
-      out(JSON.stringify(describe(seller)));
-      return;
-    }
-    note(`Seller "${seller.name}" is created, with prices in ${seller.currency.code}. Its id:`);
-    out(formatSellerId(seller.id));
+    return {
+      document: describe(seller),
+      note: `Created seller "${seller.name}" with prices in ${seller.currency.code}. Its id:`,
+      text: formatSellerId(seller.id),
+    };
   },
 };
 
 export const listSellers: Command = {
-  summary: 'Lists the sellers, in the order in which they were created.',
+  summary: 'Lists the sellers, oldest first.',
   operands: [],
   flags: {},
-  async run({ isJson, dataFolder, out, note }) {
+  async run({ dataFolder }) {
     const sellers = await withStore(dataFolder, (store) =>
       readAllPages<SellerId, Seller>((query) => store.listSellers(query)));
-    const rows = sellers.map(describe);
-    if (isJson) out(JSON.stringify({ sellers: rows }));
-    else if (rows.length === 0) note('There is no seller yet. Create one: seller create NAME');
-    else out(formatTable(rows));
+    const hint = 'There is no seller yet. Create one: seller create NAME';
+    return listResult('sellers', sellers.map(describe), hint);
   },
 };
 
 export const disableSeller: Command = {
-  summary: 'Disables a seller at once: keys, sign-in and webhooks; all data stay.',
+  summary: 'Disables the keys, sign-in and webhooks of a seller at once; keeps all data.',
   operands: ['SELLER_ID'],
   flags: {},
   run: (input) => setDisabled(input, true),
 };
 
 export const enableSeller: Command = {
-  summary: 'Enables a seller again, with the keys and the account that there were.',
+  summary: 'Enables a disabled seller, with the same keys and account as before.',
   operands: ['SELLER_ID'],
   flags: {},
   run: (input) => setDisabled(input, false),
 };
 
-async function setDisabled(
-  { operands, isJson, dataFolder, out }: Input, isDisabled: boolean,
-): Promise<void> {
+async function setDisabled({ operands, dataFolder }: Input, isDisabled: boolean): Promise<Result> {
   const id = readSellerId(operands[0]);
   const seller = await withStore(dataFolder, (store) => store.setSellerDisabled(id, isDisabled));
-  if (isJson) out(JSON.stringify(describe(seller)));
-  else out(`Seller "${seller.name}" is ${isDisabled ? 'disabled' : 'enabled'}.`);
+  const text = `${isDisabled ? 'Disabled' : 'Enabled'} seller "${seller.name}".`;
+  return { document: describe(seller), text };
 }
 
 /** @throws UsageError */
 export function readSellerId(text = ''): SellerId {
   const id = parseSellerId(text);
   if (id !== undefined) return id;
-  throw new UsageError(`"${text}" is not the id of a seller; "seller list" shows the ids.`);
+  throw new UsageError(`"${text}" is not a seller id. "seller list" shows the ids.`);
 }
 
 function describe(seller: Seller) {
@@ -78,6 +72,6 @@ function describe(seller: Seller) {
     currency: seller.currency.code,
     position: seller.position,
     created_at: formatTime(seller.createdAt),
-    disabled_at: seller.disabledAt === undefined ? null : formatTime(seller.disabledAt),
+    disabled_at: formatOptionalTime(seller.disabledAt),
   };
 }

@@ -9,8 +9,8 @@ import { backUpToFolder } from '../../store/sqlite/backup/backup-folder.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
 import { CopyProgress, describeCatalogue } from './copy-progress.ts';
-import { withInterrupt } from '../interrupt.ts';
-import { formatMebibytes } from '../transfer/progress-line.ts';
+import { withInterrupt } from '../progress.ts';
+import { formatMebibytes } from '../format.ts';
 import { readNumber } from '../serve/settings.ts';
 
 export const backupCatalogue: Command = {

@@ -1,8 +1,8 @@
 /** How `backup` and `restore` tell how far they are, and what they have copied. */
 import type { CatalogueFacts } from '../../store/sqlite/backup/backup-check.ts';
 import type { CopyState } from '../../store/sqlite/backup/copying.ts';
-import { Progress } from '../transfer/progress.ts';
-import { formatCounted } from '../transfer/progress-line.ts';
+import { Progress } from '../progress.ts';
+import { formatCounted } from '../format.ts';
 
 export class CopyProgress {
   readonly #progress = new Progress(process.stderr);

@@ -5,8 +5,8 @@ import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { restore, type Restored } from '../../store/sqlite/backup/restore.ts';
 import type { Command } from '../command.ts';
 import { CopyProgress, describeCatalogue } from './copy-progress.ts';
-import { withInterrupt } from '../interrupt.ts';
-import { formatCount, formatMebibytes } from '../transfer/progress-line.ts';
+import { withInterrupt } from '../progress.ts';
+import { formatCount, formatMebibytes } from '../format.ts';
 
 export const restoreCatalogue: Command = {
   summary: 'Puts a backup in the place of the catalogue, while no server runs.',

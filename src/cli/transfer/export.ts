@@ -11,9 +11,9 @@ import {
 } from './api-client.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
 import { ExportTarget } from './export-target.ts';
-import { withInterrupt } from '../interrupt.ts';
-import { Progress } from './progress.ts';
-import { formatCount } from './progress-line.ts';
+import { withInterrupt } from '../progress.ts';
+import { Progress } from '../progress.ts';
+import { formatCount } from '../format.ts';
 import { TemporaryFailure, withRetries } from './retry.ts';
 import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './text-format.ts';
 

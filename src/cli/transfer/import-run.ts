@@ -7,7 +7,7 @@ import { readLines } from '../../transfer/ndjson.ts';
 import { type ApiServer, ask, PRODUCTS_PATH, readAnswer } from './api-client.ts';
 import { CommandFailure } from '../command.ts';
 import { type ImportSource, readSource } from './import-source.ts';
-import { formatCount } from './progress-line.ts';
+import { formatCount } from '../format.ts';
 import { asMembers, explainProblem, formatIssues, parseObject, printable } from './api-error.ts';
 import { TemporaryFailure } from './retry.ts';
 

@@ -12,9 +12,9 @@ import {
   type RejectedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
 } from './import-run.ts';
 import { openSource } from './import-source.ts';
-import { withInterrupt } from '../interrupt.ts';
-import { Progress } from './progress.ts';
-import { formatCount } from './progress-line.ts';
+import { withInterrupt } from '../progress.ts';
+import { Progress } from '../progress.ts';
+import { formatCount } from '../format.ts';
 import { TemporaryFailure, withRetries } from './retry.ts';
 import { FORMAT_FLAG, nameFile } from './text-format.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ChangeType } from '../catalogue/change.ts';
 import { formatWebhookId, type WebhookReference } from '../id.ts';
-import { formatTime } from '../time.ts';
+import { formatOptionalTime, formatTime } from '../time.ts';
 
 /** What a seller says of an endpoint. */
 export interface NewWebhook {
@@ -124,8 +124,4 @@ export function formatWebhookAttempt(attempt: Omit<WebhookAttempt, 'n'>): string
     status: status ?? null,
     outcome,
   });
-}
-
-function formatOptionalTime(at: number | undefined): string | null {
-  return at === undefined ? null : formatTime(at);
 }

@@ -19,12 +19,12 @@ async function prepare(t: TestContext) {
   return { folder, id, ...member };
 }
 
-test('sets a password from standard input, ends all sessions, and notes it', async (t) => {
+test('sets a password from standard input, ends all sessions and records it', async (t) => {
   const { folder, id, sellerId, joining: { account, session } } = await prepare(t);
   const args = ['seller', 'reset-password', id, '--data', folder];
   const { status, out, notes } = await run(args, {}, `${NEW_PASSWORD}\n`);
   assert.deepEqual([status, notes], [0, '']);
-  assert.equal(out, `The password of ${account.email} is set, and all its sessions are ended.\n`);
+  assert.equal(out, `Changed the password of ${account.email} and ended all its sessions.\n`);
   await look(folder, async (store) => {
     const credentials = await store.findCredentials(account.email);
     assert.equal(await new Passwords().verify(NEW_PASSWORD, credentials?.passwordHash), true);
@@ -37,19 +37,19 @@ test('sets a password from standard input, ends all sessions, and notes it', asy
   });
 });
 
-test('takes no password that is easy to guess, and none as an argument', async (t) => {
+test('rejects a password that is easy to guess, and one as an argument', async (t) => {
   const { folder, id, joining: { account, session } } = await prepare(t);
   const args = ['seller', 'reset-password', id, '--data', folder];
   for (const password of ['short', '', 'aaaaaaaaaaaaaaaa', account.email]) {
     const { status, out, notes } = await run(args, {}, `${password}\n`);
     assert.deepEqual([status, out], [1, ''], password);
-    assert.match(notes, /^The new password: /);
+    assert.match(notes, /^New password: /);
   }
   assert.equal((await run([...args, NEW_PASSWORD], {}, '')).status, 2);
   assert.ok(await look(folder, (store) => store.findVisitor(session.hash)));
 });
 
-test('removes a second step that is lost, and says where there is none', async (t) => {
+test('turns off two-factor authentication, and says if it is already off', async (t) => {
   const { folder, id, sellerId, joining: { account, session } } = await prepare(t);
   const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: ['0'.repeat(64)] };
   await look(folder, (store) => store.enableTotp(sellerId, totp, ''));
@@ -63,15 +63,15 @@ test('removes a second step that is lost, and says where there is none', async (
   });
   const again = await run(args);
   assert.deepEqual([again.status, again.out],
-    [0, `${account.email} signs in without one-time codes already.\n`]);
+    [0, `Two-factor authentication is already off for ${account.email}.\n`]);
 });
 
-test('says where there is no such account', async (t) => {
+test('says if there is no such account', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const id = await createSeller(folder);
   for (const command of ['reset-password', 'reset-totp']) {
     const { status, out, notes } = await run(['seller', command, id, '--data', folder], {}, '');
     assert.deepEqual([status, out], [1, '']);
-    assert.match(notes, /no account of theirs\. Make one with "seller invite --seller"/);
+    assert.match(notes, /has no account\. Create an account with "seller invite --seller"/);
   }
 });

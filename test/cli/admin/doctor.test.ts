@@ -17,17 +17,17 @@ after(() => cleanups.forEach((remove) => remove()));
 const CHECKS = ['files', 'disk', 'version', 'integrity', 'references', 'schema', 'positions',
   'ledger', 'descriptions', 'stock-days', 'webhooks', 'audit-chain', 'secrets', 'search', 'node'];
 
-test('prints a line for each check of a sound folder, and ends with 0', async () => {
+test('prints a line for each check of a healthy folder, with exit status 0', async () => {
   const { status, out, notes } = await run(['doctor', '--data', sample]);
   assert.deepEqual([status, notes], [0, '']);
   const lines = out.trimEnd().split('\n');
   const names = lines.filter((line) => /^(?:ok|warning) /.test(line))
     .map((line) => line.split(/ +/)[1]);
   assert.deepEqual(names, CHECKS);
-  assert.match(lines.at(-1) ?? '', /^All is well\.$|^No fault, and \d+ warnings?\.$/);
+  assert.match(lines.at(-1) ?? '', /^No problems found\.$|^No faults, \d+ warnings?\.$/);
 });
 
-test('names a fault and what to do, and ends with 1', async (t) => {
+test('names a fault and what to do, with exit status 1', async (t) => {
   const folder = copyFolder(t, sample);
   damage(folder, "UPDATE audit_event SET subject = 'forged' WHERE n = 2");
   const { status, out, notes } = await run(['doctor', '--data', folder]);
@@ -37,7 +37,7 @@ test('names a fault and what to do, and ends with 1', async (t) => {
     /^fault {4}audit-chain .*\n {2}fault: The audit log is broken at event 2\.\n {4}\S.*backup/m);
 });
 
-test('tells all of it as one JSON document', async (t) => {
+test('prints all findings as one JSON document', async (t) => {
   const folder = copyFolder(t, sample);
   damage(folder, 'DROP INDEX change_deleted');
   chmodSync(folder, 0o750);
@@ -51,13 +51,13 @@ test('tells all of it as one JSON document', async (t) => {
     [['fault', 'The index change_deleted is missing.']]);
 });
 
-test('warnings alone end with 0', async (t) => {
+test('exits with 0 if there are only warnings', async (t) => {
   const folder = copyFolder(t, sample);
   writeFileSync(join(folder, 'notes.txt'), '');
   const { status, out } = await run(['doctor', '--data', folder]);
   assert.equal(status, 0);
   assert.match(out, /^ {2}warning: .*notes\.txt is not a file of this server\.$/m);
-  assert.match(out, /\nNo fault, and \d+ warnings?\.\n$/);
+  assert.match(out, /\nNo faults, \d+ warnings?\.\n$/);
 });
 
 test('works while a server has the folder open', async (t) => {
@@ -80,7 +80,7 @@ test('checks one file, such as a backup', async (t) => {
   assert.match(foreign.out, /^ {2}fault: It cannot be read: file is not a database\.$/m);
 });
 
-test('makes nothing where there is no database, and ends with 1', async (t) => {
+test('creates nothing if there is no database, with exit status 1', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { status, out, notes } = await run(['doctor', '--data', folder]);
   assert.deepEqual([status, out], [1, '']);

@@ -1,4 +1,4 @@
-/** `seller invite`, as a user types it, and what the code that it prints is good for. */
+/** `seller invite`, as a user types it, and what its code can be used for. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { createSeller, look } from '../setup.ts';
 
 const CODE = /^(?:[0-9A-HJKMNP-TV-Z]{4}(?:-(?!\n)|\n)){4}$/;
 
-test('prints a code alone on standard output, and says where to use it', async (t) => {
+test('prints only the code on standard output, and says where to use it', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { status, out, notes } = await run(['seller', 'invite', '--data', folder]);
   assert.equal(status, 0, notes);
@@ -24,7 +24,7 @@ test('prints a code alone on standard output, and says where to use it', async (
   assert.equal(joined.refusal, undefined);
 });
 
-test('prints address, code and end as one JSON document', async (t) => {
+test('prints address, code and expiry as one JSON document', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const before = Date.now();
   const { status, out, notes } = await run([
@@ -47,7 +47,7 @@ test('takes the address of the server from its variable', async (t) => {
   assert.match(notes, /https:\/\/shop\.example\/portal\/join\n/);
 });
 
-test('gives a seller who is there an account, once', async (t) => {
+test('invites an existing seller to create an account, once', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const id = await createSeller(folder);
   const args = ['seller', 'invite', '--seller', id, '--data', folder];
@@ -61,12 +61,12 @@ test('gives a seller who is there an account, once', async (t) => {
   assert.equal(joined.sellerId, sellerId);
   const again = await run(args);
   assert.deepEqual([again.status, again.out], [1, '']);
-  assert.match(again.notes, /has an account already\. .*--anew/);
+  assert.match(again.notes, /already has an account\. .*--replace-account/);
   const types = await look(folder, (store) => listTypes(store, sellerId));
   assert.deepEqual(types, ['invitation_created', 'account_created', 'key_created']);
 });
 
-test('gives a seller whose password is lost another account, which ends the first', async (t) => {
+test('replaces the account of a seller whose password is lost', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { sellerId, joining } = await look(folder, (store) => joinPortal(store));
   const args = ['seller', 'invite', '--seller', formatSellerId(sellerId), '--data', folder];
@@ -81,18 +81,18 @@ test('gives a seller whose password is lost another account, which ends the firs
   });
   const without = await run(['seller', 'invite', '--anew', '--data', folder]);
   assert.deepEqual([without.status, without.out], [2, '']);
-  assert.match(without.notes, /--anew needs --seller/);
+  assert.match(without.notes, /--replace-account needs --seller/);
 });
 
-test('refuses a seller who is not there, and what is no id', async (t) => {
+test('rejects an unknown seller and a malformed id', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const args = ['seller', 'invite', '--data', folder, '--seller'];
   const malformed = await run([...args, 'anna']);
   assert.deepEqual([malformed.status, malformed.out], [2, '']);
-  assert.match(malformed.notes, /takes the id of a seller, not "anna"/);
+  assert.match(malformed.notes, /"anna" is not a seller id/);
   assert.equal(existsSync(folder), false);
   await look(folder, async () => {});
   const unknown = await run([...args, 'sel_00000000001']);
   assert.deepEqual([unknown.status, unknown.out], [1, '']);
-  assert.match(unknown.notes, /No such seller/);
+  assert.match(unknown.notes, /There is no such seller/);
 });

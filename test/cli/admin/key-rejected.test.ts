@@ -1,4 +1,4 @@
-/** What the commands of keys refuse, with which exit status, and that nothing comes of it. */
+/** What the key commands reject, with which exit status, and that they change nothing then. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,17 +25,17 @@ const misunderstood: readonly [what: string, args: readonly string[], says: RegE
   ['a range that is none', ['create', '--name', 'x', '--allow', '10.0.0.0/33'], /"10.0.0.0\/33"/],
   ['a host name as a range', ['create', '--name', 'x', '--allow', 'shop.example'], /address range/],
   ['an empty list of ranges', ['create', '--name', 'x', '--allow', ''], /address|range/],
-  ['a text as a seller', ['create', '--name', 'x', '--seller', 'me'], /"me" is not the id/],
-  ['an operand too many', ['create', 'x', '--name', 'x'], /flags alone, not "x"/],
-  ['an operand of a list', ['list', 'all'], /flags alone, not "all"/],
+  ['a text as a seller', ['create', '--name', 'x', '--seller', 'me'], /"me" is not a seller id/],
+  ['an operand too many', ['create', 'x', '--name', 'x'], /only flags, not "x"/],
+  ['an operand of a list', ['list', 'all'], /only flags, not "all"/],
   ['an unknown flag', ['create', '--name', 'x', '--scope', 'all'], /--scope/],
   ['a flag of another command', ['list', '--overlap', '1h'], /--overlap/],
   ['a rotation of nothing', ['rotate'], /KEY_ID/],
   ['a rotation of two', ['rotate', NO_KEY, NO_KEY], /KEY_ID/],
-  ['a rotation of a text', ['rotate', 'mine'], /"mine" is not the id of a key/],
+  ['a rotation of a text', ['rotate', 'mine'], /"mine" is not a key id/],
   ['an overlap that is none', ['rotate', NO_KEY, '--overlap', 'soon'], /"soon".*duration/],
   ['a revocation of nothing', ['revoke'], /KEY_ID/],
-  ['a revocation of a text', ['revoke', 'mine'], /"mine" is not the id of a key/],
+  ['a revocation of a text', ['revoke', 'mine'], /"mine" is not a key id/],
 ];
 
 const failing: readonly [what: string, args: readonly string[], says: RegExp][] = [
@@ -57,14 +57,14 @@ describe('with one seller and one key', () => {
 
   describe('the command line', { concurrency: 4 }, () => {
     for (const [what, args, says] of misunderstood) {
-      test(`refuses ${what} with exit status 2`, () => assertEnds(args, 2, says));
+      test(`rejects ${what} with exit status 2`, () => assertEnds(args, 2, says));
     }
     for (const [what, args, says] of failing) {
       test(`fails ${what} with exit status 1`, () => assertEnds(args, 1, says));
     }
   });
 
-  test('has created no key and changed none by all that', async () => {
+  test('created and changed no key in the rejected calls', async () => {
     const { out } = await run(['key', 'list', '--data', folder, '--json']);
     const { keys } = JSON.parse(out);
     assert.equal(keys.length, 1);

@@ -14,7 +14,7 @@ const ALL_SCOPES = [
 ];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-test('creates a key for the only seller, its secret alone on standard output', async (t) => {
+test('creates a key for the only seller, with only its secret on standard output', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { status, out, notes } = await run(['key', 'create', '--name', 'Desk', '--data', folder]);
@@ -27,7 +27,7 @@ test('creates a key for the only seller, its secret alone on standard output', a
   }
 });
 
-test('creates a key with all scopes, from anywhere and for ever by default', async (t) => {
+test('creates a key with all scopes, from any address and without expiry by default', async (t) => {
   const folder = makeFolder(t);
   const seller = await createSeller(folder);
   const { key, id, created_at: createdAt, ...rest } = JSON.parse(
@@ -42,7 +42,7 @@ test('creates a key with all scopes, from anywhere and for ever by default', asy
   });
 });
 
-test('creates a key with the scopes, the life and the addresses that are asked for', async (t) => {
+test('creates a key with the requested scopes, lifetime and addresses', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const flags = [
@@ -80,7 +80,7 @@ test('lists the keys of a seller, and never a secret or its hash', async (t) => 
   }
 });
 
-test('rotates a key: a new one at once, the old one for the overlap', async (t) => {
+test('rotates a key: the new one works at once, the old one during the overlap', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const old = await createKey(folder, ['--scopes', 'products:read']);
@@ -95,31 +95,31 @@ test('rotates a key: a new one at once, the old one for the overlap', async (t) 
   assert.deepEqual([keys[0].id, endsInMs], [old.id, 2 * 60 * 60 * 1000]);
 });
 
-test('rotates a key with an overlap of a day where none is given', async (t) => {
+test('rotates a key with an overlap of a day by default', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const old = await createKey(folder);
   const { status, out, notes } = await run(['key', 'rotate', old.id, '--data', folder]);
   assert.equal(status, 0, notes);
   assert.match(out.trimEnd(), SECRET);
-  assert.match(notes, new RegExp(`replaces ${old.id}, which ends in 24h`));
+  assert.match(notes, new RegExp(`replaces ${old.id}, which expires within 24h`));
   const { keys } = JSON.parse((await run(['key', 'list', '--data', folder, '--json'])).out);
   assert.equal(Date.parse(keys[0].expires_at) - Date.parse(keys[1].created_at), DAY_MS);
 });
 
-test('revokes a key, and a second time changes nothing', async (t) => {
+test('revokes a key; a second time changes nothing', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { id } = await createKey(folder);
   const first = await run(['key', 'revoke', id, '--data', folder]);
-  assert.deepEqual([first.status, first.out], [0, `Key ${id} is revoked.\n`]);
+  assert.deepEqual([first.status, first.out], [0, `Revoked key ${id}.\n`]);
   const { keys } = JSON.parse((await run(['key', 'list', '--data', folder, '--json'])).out);
   assert.ok(Math.abs(Date.now() - Date.parse(keys[0].revoked_at)) < 60_000);
   const second = await run(['key', 'revoke', id, '--data', folder, '--json']);
   assert.deepEqual([second.status, JSON.parse(second.out)], [0, keys[0]]);
 });
 
-test('asks which seller where there are several', async (t) => {
+test('asks for the seller if there are several', async (t) => {
   const folder = makeFolder(t);
   const [one, other] = [await createSeller(folder, 'One'), await createSeller(folder, 'Other')];
   const refused = await Promise.all([

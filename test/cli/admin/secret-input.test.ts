@@ -1,4 +1,4 @@
-/** A secret that is typed at a terminal, or handed over by another program. */
+/** Secrets that are typed at a terminal or piped in. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
@@ -14,11 +14,11 @@ async function typeLines(...lines: readonly string[]): Promise<string> {
   const waiting = [...lines];
   try {
     return await readSecret(terminal, 'The password', (text) => {
-      assert.match(text, /^The password(?: once more)? \(it is not shown\):$/);
+      assert.match(text, /^The password(?: again)? \(not shown\):$/);
       setImmediate(() => terminal.write(waiting.shift() ?? ''));
     });
   } finally {
-    assert.deepEqual(modes, [true, false], 'nothing is shown meanwhile, and all is after it');
+    assert.deepEqual(modes, [true, false], 'the echo is off while typing, and on again afterwards');
   }
 }
 
@@ -26,23 +26,23 @@ function handOver(...chunks: readonly string[]): Promise<string> {
   const source = new PassThrough();
   for (const chunk of chunks) source.write(chunk);
   source.end();
-  return readSecret(source, 'The password', () => assert.fail('nobody is asked'));
+  return readSecret(source, 'The password', () => assert.fail('prompted'));
 }
 
-test('asks twice at a terminal, which does not show what is typed', async () => {
+test('prompts twice at a terminal, without echo', async () => {
   assert.equal(await typeLines('grün Boot 7\r', 'grün Boot 7\r'), 'grün Boot 7');
   const differ = typeLines('green boats\r', 'green boots\r');
   await assert.rejects(differ, { name: 'CommandFailure', message: /differ/ });
 });
 
-test('gives up at a terminal on Ctrl-C and Ctrl-D', async () => {
+test('stops at a terminal on Ctrl-C and Ctrl-D', async () => {
   for (const key of ['\x03', '\x04']) {
     await assert.rejects(typeLines('green boats\r', key), { message: /^Cancelled/ });
     await assert.rejects(typeLines(key), { message: /^Cancelled/ });
   }
 });
 
-test('takes the first line of what is handed over, and no more than a limit', async () => {
+test('reads the first line of piped input, up to a limit', async () => {
   assert.equal(await handOver('green ', 'boats\r\nother'), 'green boats');
   assert.equal(await handOver('green boats'), 'green boats');
   assert.equal(await handOver(), '');

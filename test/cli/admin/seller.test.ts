@@ -11,7 +11,7 @@ import { createKey, createSeller, look } from '../setup.ts';
 const ID = /^sel_[0-9a-v]{11}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('creates a seller and prints its id alone on standard output', async (t) => {
+test('creates a seller and prints only its id on standard output', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { status, out, notes } = await run(['seller', 'create', 'My “shop”', '--data', folder]);
   assert.equal(status, 0, notes);
@@ -57,7 +57,7 @@ test('lists the sellers in the order of their creation', async (t) => {
   ]);
 });
 
-test('disables a seller at once in a server that runs, and enables it', async (t) => {
+test('disables a seller at once in a running server, and enables it', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const ids = [await createSeller(folder), await createSeller(folder)] as const;
   const keys = [
@@ -68,7 +68,7 @@ test('disables a seller at once in a server that runs, and enables it', async (t
     (await send(port, { path: '/api/v1/products', headers: { 'x-api-key': key } })).status));
   assert.deepEqual(await ask(), [200, 200]);
   const disabled = await run(['seller', 'disable', ids[0], '--data', folder]);
-  assert.deepEqual([disabled.status, disabled.out], [0, 'Seller "A shop" is disabled.\n']);
+  assert.deepEqual([disabled.status, disabled.out], [0, 'Disabled seller "A shop".\n']);
   assert.deepEqual(await ask(), [401, 200]);
   const { out } = await run(['seller', 'list', '--data', folder, '--json']);
   const times = JSON.parse(out).sellers.map((seller: any) => seller.disabled_at);
@@ -79,18 +79,18 @@ test('disables a seller at once in a server that runs, and enables it', async (t
   assert.deepEqual(await ask(), [200, 200]);
 });
 
-test('disables no seller who is not there, and nothing that is no id', async (t) => {
+test('disables no unknown seller, and rejects a malformed id', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const malformed = await run(['seller', 'disable', 'anna', '--data', folder]);
   assert.deepEqual([malformed.status, malformed.out], [2, '']);
-  assert.match(malformed.notes, /"anna" is not the id of a seller/);
+  assert.match(malformed.notes, /"anna" is not a seller id/);
   await look(folder, async () => {});
   const unknown = await run(['seller', 'disable', 'sel_00000000001', '--data', folder]);
   assert.deepEqual([unknown.status, unknown.out], [1, '']);
   assert.match(unknown.notes, /no such seller/);
 });
 
-test('says what to do where there is no seller yet', async (t) => {
+test('says how to create a seller if there is none', async (t) => {
   const folder = makeFolder(t);
   await look(folder, async () => {}); // makes a catalogue without any
   const [plain, json] = await Promise.all([
@@ -113,7 +113,7 @@ const faulty: readonly [what: string, args: readonly string[], says: RegExp][] =
 ];
 
 for (const [what, args, says] of faulty) {
-  test(`refuses ${what} in one line, and makes no database`, async (t) => {
+  test(`rejects ${what} in one line, and creates no database`, async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { status, out, notes } = await run(['seller', 'create', ...args, '--data', folder]);
     assert.match(notes, says);

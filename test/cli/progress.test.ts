@@ -1,12 +1,12 @@
 /** Progress: what its lines say, that they fit, and how often they come. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Progress } from '../../../src/cli/transfer/progress.ts';
-import { formatBar, formatParts } from '../../../src/cli/transfer/progress-line.ts';
-import { makeClock } from '../../support/clock.ts';
+import { Progress } from '../../src/cli/progress.ts';
+import { formatBar, formatParts } from '../../src/cli/format.ts';
+import { makeClock } from '../support/clock.ts';
 
-const HALF = { rows: 123_456, bytes: 50, sizeBytes: 100, failures: 12, elapsedMs: 2_000 };
-const FULL_TEXT = '50 %  123,456 rows  12 failed  61,728 rows/s  0:02 left';
+const HALF = { rows: 123_456, bytes: 50, sizeBytes: 100, rejected: 12, elapsedMs: 2_000 };
+const FULL_TEXT = '50 %  123,456 rows  12 rejected  61,728 rows/s  0:02 left';
 
 test('says how much is done, and what is left', () => {
   assert.equal(formatParts(HALF).join('  '), FULL_TEXT);
@@ -32,7 +32,7 @@ test('counts bytes where there are no rows', () => {
 
 test('says nothing of time left at the begin, at the end, and of an empty file', () => {
   const ofState = (state: Partial<typeof HALF>) => formatParts({ ...HALF, ...state }).join();
-  assert.equal(ofState({ rows: 0, bytes: 0, elapsedMs: 0 }), '0 %,0 rows,12 failed,0 rows/s');
+  assert.equal(ofState({ rows: 0, bytes: 0, elapsedMs: 0 }), '0 %,0 rows,12 rejected,0 rows/s');
   assert.match(ofState({ bytes: 100 }), /^100 %.*rows\/s$/);
   assert.match(ofState({ bytes: 120 }), /^100 %.*rows\/s$/); // the file has grown meanwhile
   assert.match(ofState({ bytes: 0, sizeBytes: 0 }), /^100 %.*rows\/s$/);
@@ -56,7 +56,7 @@ test('is shorter than any terminal, and leaves out the least important first', (
     assert.ok(line.length <= Math.max(0, columns - 1), `${columns}: ${line}`);
     assert.ok(columns < 5 || line.includes('50 %'), `${columns}: ${line}`);
   }
-  assert.equal(formatBar(HALF, 33), '50 %  123,456 rows  12 failed');
+  assert.equal(formatBar(HALF, 35), '50 %  123,456 rows  12 rejected');
 });
 
 test('writes one line over and over on a terminal, ten times a second at most', () => {
@@ -99,7 +99,7 @@ test('writes plain lines elsewhere, every 5 s at most, and a last one', () => {
   }
   assert.equal(written.length, 2);
   progress.end({ ...HALF, bytes: 100 });
-  assert.deepEqual(written.at(-1), '100 %, 123,456 rows, 12 failed, 10,288 rows/s\n');
+  assert.deepEqual(written.at(-1), '100 %, 123,456 rows, 12 rejected, 10,288 rows/s\n');
   for (const text of written) assert.match(text, /^[ -~]+\n$/);
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkNodeRelease } from '../../../src/cli/admin/node-release.ts';
+import { checkNodeRelease } from '../../src/cli/node-runtime.ts';
 
 const NOW = Date.parse('2026-11-21');
 
@@ -14,8 +14,8 @@ const releases: readonly [version: string, now: number, says: RegExp | undefined
   ['v26.9.9', NOW, /^Node v26\.9\.9 is older than 26\.10\.0\.$/],
   ['v24.21.0', NOW, undefined],
   ['v24.15.0', NOW, /^Node v24\.15\.0 is older than 24\.21\.0\.$/],
-  ['v25.9.0', NOW, /^Node v25\.9\.0 is of a line that .* no security fixes since 2026-06-01\.$/],
-  ['v24.99.0', Date.parse('2028-05-01'), /no security fixes since 2028-04-30/],
+  ['v25.9.0', NOW, /^Node v25\.9\.0 belongs to a line without security fixes since 2026-06-01\.$/],
+  ['v24.99.0', Date.parse('2028-05-01'), /without security fixes since 2028-04-30/],
   ['v28.0.0', NOW, undefined],
 ];
 
@@ -29,7 +29,7 @@ for (const [version, now, says] of releases) {
 }
 
 test('knows the releases that this project is made with as the newest', () => {
-  const folder = join(import.meta.dirname, '../../../.toolchain');
+  const folder = join(import.meta.dirname, '../../.toolchain');
   const pinned = readdirSync(folder).flatMap((name) => /^node-(.+)$/.exec(name)?.[1] ?? []);
   assert.equal(pinned.length, 2);
   for (const release of pinned) {

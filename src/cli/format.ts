@@ -1,0 +1,104 @@
+/** Formats what commands print for people: counts, sizes, tables and the progress of a transfer. */
+import type { Result } from './command.ts';
+
+/** How far a transfer is. */
+export interface TransferState {
+  /** Undefined if it has no rows to count. */
+  readonly rows?: number | undefined;
+  readonly bytes: number;
+  /** Size of the whole; undefined if unknown. */
+  readonly sizeBytes?: number | undefined;
+  /** Undefined if rows cannot be rejected. */
+  readonly rejected?: number | undefined;
+}
+
+interface ProgressState extends TransferState {
+  readonly elapsedMs: number;
+}
+
+const BAR_MIN_COLUMNS = 10;
+const BAR_LIMIT_COLUMNS = 40;
+
+/** A progress line that is narrower than the terminal, so that it never wraps. */
+export function formatBar(state: ProgressState, columns: number): string {
+  const limit = columns - 1;
+  const parts = formatParts(state);
+  while (parts.length > 1 && parts.join('  ').length > limit) parts.pop();
+  const text = parts.join('  ').slice(0, Math.max(0, limit));
+  const room = Math.min(limit - text.length - '[]  '.length, BAR_LIMIT_COLUMNS);
+  const share = readShare(state);
+  if (share === undefined || room < BAR_MIN_COLUMNS) return text;
+  const filled = Math.floor(share * room);
+  return `[${'#'.repeat(filled)}${'-'.repeat(room - filled)}]  ${text}`;
+}
+
+/** The parts of a progress line, the most important first. */
+export function formatParts(state: ProgressState): string[] {
+  const { rows, bytes, rejected, elapsedMs } = state;
+  const share = readShare(state);
+  const leftMs = share ? (elapsedMs / share) * (1 - share) : undefined;
+  return [
+    share === undefined ? formatMebibytes(bytes) : `${Math.floor(share * 100)} %`,
+    ...(rows === undefined ? [] : [`${formatCount(rows)} rows`]),
+    ...(rejected === undefined ? [] : [`${formatCount(rejected)} rejected`]),
+    rows === undefined ? `${formatMebibytes(perSecond(bytes, elapsedMs))}/s`
+      : `${formatCount(Math.round(perSecond(rows, elapsedMs)))} rows/s`,
+    ...(leftMs === undefined || share === 1 ? [] : [`${formatDuration(leftMs)} left`]),
+  ];
+}
+
+/** A count such as 1,234,567. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** A count with its noun: 1 product, 1,234 products. */
+export function formatCounted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A size such as 12.3 MiB. */
+export function formatMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
+
+function perSecond(count: number, elapsedMs: number): number {
+  return elapsedMs > 0 ? (count / elapsedMs) * 1000 : 0;
+}
+
+/** The share that is done, from 0 to 1; undefined if the size is unknown. */
+function readShare({ bytes, sizeBytes }: TransferState): number | undefined {
+  if (sizeBytes === undefined) return undefined;
+  return sizeBytes === 0 ? 1 : Math.min(bytes / sizeBytes, 1);
+}
+
+/** A duration such as 0:05, 12:34 or 1:02:03. */
+function formatDuration(durationMs: number): string {
+  const seconds = Math.ceil(durationMs / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const rest = String(seconds % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** The result of a command that lists rows with the same members; `hint` is for an empty list. */
+export function listResult(
+  name: string, rows: readonly Readonly<Record<string, unknown>>[], hint: string,
+): Result {
+  const document = { [name]: rows };
+  return rows.length === 0 ? { document, note: hint } : { document, text: formatTable(rows) };
+}
+
+function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
+  const names = Object.keys(rows[0] ?? {});
+  const cells = [names, ...rows.map((row) => names.map((name) => formatCell(row[name])))];
+  const widths = names.map((_, column) =>
+    cells.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0));
+  const lines = cells.map((line) =>
+    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  return lines.join('\n');
+}
+
+function formatCell(value: unknown): string {
+  if (value === null) return '-';
+  return Array.isArray(value) ? value.join(',') || '-' : String(value);
+}

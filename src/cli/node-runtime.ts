@@ -1,0 +1,67 @@
+/**
+ * The Node that runs this program: the options that a server should run with, and which releases
+ * have all security fixes. A server runs for months, so it should hold no memory that only its
+ * start needs. Node's type stripping keeps some 20 MiB per thread; with the compile cache it runs
+ * only once. A smaller semi-space and a single malloc arena save some 50 MiB during a long import.
+ * All of this must be set before a process starts.
+ */
+import { fileURLToPath } from 'node:url';
+import type { Finding } from '../store/sqlite/check/finding.ts';
+
+/** Beside the source, so that only users who can write to the source can write to it. */
+const CACHE_FOLDER = fileURLToPath(new URL('../../.node/compile-cache', import.meta.url));
+const OPTIONS = ['--max-semi-space-size=4']; // MiB, for each thread
+const MALLOC_ARENAS = '1';
+
+interface ReleaseLine {
+  /** The newest release known to this version of the server. */
+  readonly newest: readonly [minor: number, patch: number];
+  readonly endOfLife: string;
+}
+
+/** Update these together with the pinned releases. */
+const LINES: ReadonlyMap<number, ReleaseLine> = new Map([
+  [24, { newest: [21, 0], endOfLife: '2028-04-30' }],
+  [25, { newest: [9, 0], endOfLife: '2026-06-01' }],
+  [26, { newest: [10, 0], endOfLife: '2029-04-30' }],
+]);
+const UPDATE = 'Update Node: only the newest release of a maintained line has all security fixes.';
+
+/**
+ * Replaces the process by one with these options, which keeps its process id; does not return then.
+ * Does nothing if that is not possible, if Node was started with options, by a parent with an IPC
+ * channel or with coverage, or if systemd passed sockets, which `execve` would close.
+ */
+export function reexecWithNodeOptions(): void {
+  const { env, execve, execPath, execArgv, argv } = process;
+  const isPlain = execArgv.length === 0 && process.send === undefined;
+  const isConfigured = [
+    'NODE_COMPILE_CACHE', 'NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE', 'LISTEN_FDS',
+  ].some((name) => env[name] !== undefined);
+  if (!execve || !isPlain || isConfigured) return;
+  execve(execPath, [execPath, ...OPTIONS, ...argv.slice(1)], {
+    MALLOC_ARENA_MAX: MALLOC_ARENAS, ...env, NODE_COMPILE_CACHE: CACHE_FOLDER,
+  });
+}
+
+/**
+ * Warns about a release of Node that lacks security fixes.
+ * @param version Such as `v26.10.0`.
+ * @param now Milliseconds since 1970.
+ */
+export function* checkNodeRelease(version: string, now: number): Generator<Finding, void, void> {
+  const numbers = version.replace(/^v/, '').split('.').map(Number);
+  const [major = 0, minor = 0, patch = 0] = numbers;
+  const line = LINES.get(major);
+  if (!line) return; // newer than this server; older lines cannot run it
+  const { newest, endOfLife } = line;
+  if (now >= Date.parse(endOfLife)) {
+    yield warn(`Node ${version} belongs to a line without security fixes since ${endOfLife}.`);
+  } else if (minor < newest[0] || (minor === newest[0] && patch < newest[1])) {
+    yield warn(`Node ${version} is older than ${major}.${newest.join('.')}.`);
+  }
+}
+
+function warn(what: string): Finding {
+  return { level: 'warning', what, advice: UPDATE };
+}

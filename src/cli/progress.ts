@@ -1,0 +1,85 @@
+/**
+ * Long-running commands: their progress on stderr, and how a signal interrupts them. On a terminal
+ * progress is one line that is overwritten; elsewhere, a line every few seconds and one at the end.
+ */
+import { constants } from 'node:os';
+import { PROGRESS_INTERVAL_MS, TERMINAL_PROGRESS_INTERVAL_MS } from './limits.ts';
+import { formatBar, formatParts, type TransferState } from './format.ts';
+
+interface ProgressStream {
+  readonly isTTY?: boolean;
+  /** 0 or undefined if unknown. */
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+const DEFAULT_COLUMNS = 80;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** To the start of the line, and erase from the cursor to its end (ECMA-48). */
+const START_LINE = '\r';
+const CLEAR_REST = '\x1b[K';
+
+/** Shows how far a transfer is. */
+export class Progress {
+  readonly #stream: ProgressStream;
+  readonly #clock: () => number;
+  readonly #startedAt: number;
+  #writtenAt: number;
+  /** Whether the cursor is in a progress line. */
+  #isInLine = false;
+
+  constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
+    this.#stream = stream;
+    this.#clock = clock;
+    this.#startedAt = clock();
+    this.#writtenAt = this.#startedAt;
+  }
+
+  /** Writes the state, unless it was written only just now. */
+  show(state: TransferState): void {
+    const interval = this.#stream.isTTY ? TERMINAL_PROGRESS_INTERVAL_MS : PROGRESS_INTERVAL_MS;
+    if (this.#clock() - this.#writtenAt >= interval) this.#write(state);
+  }
+
+  /** Writes the final state. */
+  end(state: TransferState): void {
+    this.#write(state);
+    this.close();
+  }
+
+  /** Ends the progress line, if there is one. */
+  close(): void {
+    if (this.#isInLine) this.#stream.write('\n');
+    this.#isInLine = false;
+  }
+
+  #write(transfer: TransferState): void {
+    this.#writtenAt = this.#clock();
+    const state = { ...transfer, elapsedMs: this.#writtenAt - this.#startedAt };
+    const { isTTY = false, columns } = this.#stream;
+    this.#isInLine = isTTY;
+    this.#stream.write(isTTY
+      ? `${START_LINE}${formatBar(state, columns || DEFAULT_COLUMNS)}${CLEAR_REST}`
+      : `${formatParts(state).join(', ')}\n`);
+  }
+}
+
+/**
+ * Runs the work and returns its result. SIGINT and SIGTERM end the process with status 128 plus the
+ * signal's number, after `clean` has removed partial results and its text was written.
+ */
+export async function withInterrupt<Result>(
+  work: () => Promise<Result>, clean: () => string,
+): Promise<Result> {
+  const end = (signal: (typeof SIGNALS)[number]): void => {
+    // On a terminal the cursor may be in a progress line.
+    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}${clean()}\n`);
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  try {
+    return await work();
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+}
