@@ -51,7 +51,7 @@ export type {
   StockDryRun as StockTrial, SyncedStock,
 } from './store/history-store.ts';
 export type { CountedUsage, KeyUsage, UsageQuery } from './store/usage-store.ts';
-export type { Actor as Author, Write } from './store/write.ts';
+export type { Actor as Author, WriteContext as Write } from './store/write.ts';
 export {
   startWebhooks, type Webhooks, type WebhooksOptions,
 } from './features/webhooks/webhooks.ts';

@@ -68,10 +68,10 @@ function create(mounted: Mounted, seller: TestSeller, prefix = ''): Promise<Answ
 function gated(store: Store) {
   const gate = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
-  const createProduct: Store['createProduct'] = async (author, product) => {
+  const createProduct: Store['createProduct'] = async (actor, product) => {
     reached.resolve();
     await gate.promise;
-    return store.createProduct(author, product);
+    return store.createProduct(actor, product);
   };
   return { store: { ...store, createProduct }, open: gate.resolve, reached: reached.promise };
 }

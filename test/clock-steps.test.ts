@@ -14,7 +14,7 @@ import { makeClock } from './support/clock.ts';
 import { makeFolder } from './support/folder.ts';
 import { assertHealthy } from './support/health.ts';
 import { startServer } from './support/server.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct } from './store/contract/fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct } from './store/contract/fixture.ts';
 import { openStore } from './store/sqlite/open.ts';
 
 const YEARS_MS = 54 * 365 * DAY_MS;
@@ -24,10 +24,10 @@ test('removes no more history than the newest change allows by a clock that is y
   async (t) => {
     const clock = makeClock();
     const store = await openStore(t, { folder: join(makeFolder(t), 'data'), clock });
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     for (const _ of countTo(40)) { // a change every ten days
       clock.now += 10 * DAY_MS;
-      await store.createProduct(author, makeNewProduct());
+      await store.createProduct(actor, makeNewProduct());
     }
     const newest = clock.now;
     assert.equal(await store.findNewestTime(), newest);
@@ -52,7 +52,7 @@ test('removes no more history than the newest change allows by a clock that is y
     assert.equal(kept, 369); // days before the newest change, and not all of them
     assert.match(note, /^The clock says 20[89]\d-.*If the clock is right, start the server again/);
     assert.deepEqual(more, []);
-    const { changes } = await store.listChanges(author.sellerId, {
+    const { changes } = await store.listChanges(actor.sellerId, {
       after: 4, limit: 100, types: undefined,
     });
     assert.equal(changes.length, 36);
@@ -63,20 +63,20 @@ test('lets the time of a catalogue never go back by a small step, and believes a
     const clock = makeClock();
     const folder = join(makeFolder(t), 'data');
     const store = await openStore(t, { folder, clock });
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const begun = clock.now;
     const steps = [0, 5_000, -CLOCK_STEP_LIMIT_MS, 60_000, -30_000, YEARS_MS, -YEARS_MS, 1_000, -1];
     const times: number[] = [];
     for (const step of steps) {
       clock.now += step;
-      const { position } = await store.createProduct(author, makeNewProduct());
-      const { changes: [made] } = await store.listChanges(author.sellerId, {
+      const { position } = await store.createProduct(actor, makeNewProduct());
+      const { changes: [made] } = await store.listChanges(actor.sellerId, {
         after: position - 1, limit: 1, types: undefined,
       });
       assert.equal(made?.position, position);
       times.push((made?.at ?? NaN) - begun);
       // What a time leads to is the last change until then, also after steps.
-      assert.equal(await store.findPositionAt(author.sellerId, made?.at ?? NaN), position);
+      assert.equal(await store.findPositionAt(actor.sellerId, made?.at ?? NaN), position);
     }
     const back = times[6] ?? NaN;
     assert.deepEqual(times.slice(0, 5), [0, 5_000, 5_000, 5_000, 5_000]);

@@ -1,10 +1,10 @@
 /** What all changes have in common: whose they are, and that they are made once. */
 import { readIdempotencyKey } from '../http/request/idempotency-key.ts';
-import type { Write } from '../store/write.ts';
+import type { WriteContext } from '../store/write.ts';
 import type { ApiRequest } from './route.ts';
 
 /** The change is the caller's, and made once where it carries an Idempotency-Key. */
-export function toWriteContext({ caller, headers }: ApiRequest): Write {
+export function toWriteContext({ caller, headers }: ApiRequest): WriteContext {
   const { sellerId, keyId, address } = caller;
   const key = readIdempotencyKey(headers);
   const idempotency = key === undefined ? undefined : { key, part: 0 };

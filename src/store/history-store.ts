@@ -4,7 +4,7 @@ import type { ProductId, SellerId } from '../domain/id.ts';
 import type { Sku } from '../domain/catalogue/product.ts';
 import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../domain/catalogue/stock-sync.ts';
-import type { Actor, PageQuery, Write } from './write.ts';
+import type { Actor, PageQuery, WriteContext } from './write.ts';
 
 /** What became of a call that changes stock. */
 export interface SyncedStock {
@@ -105,12 +105,12 @@ export interface StockDay {
 
 export interface StockStore {
   /** Changes the stock of products, as one unit; or says what would become of it (`isDryRun`). */
-  syncStock(write: Write, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;
+  syncStock(write: WriteContext, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;
   /**
    * For changes of one source that come in parts: each is tried on what the ones before would have
    * made of a catalogue that stands at `position`.
    */
-  dryRunStock(author: Actor, position: number, source: string | undefined): StockDryRun;
+  dryRunStock(actor: Actor, position: number, source: string | undefined): StockDryRun;
 
   /**
    * What happened after a position. A page may hold fewer changes than there are.

@@ -21,7 +21,7 @@ import type { StockStore } from './history-store.ts';
 import type { StoreMetrics } from './store-metrics.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookStore } from './webhook-store.ts';
-import type { Actor, Idempotency, PageQuery, Write } from './write.ts';
+import type { Actor, Idempotency, PageQuery, WriteContext } from './write.ts';
 
 /** What a key grants, and where its seller's catalogue stands: the one look-up of a request. */
 export interface Grant extends Actor {
@@ -137,25 +137,25 @@ export interface Store extends StockStore, WebhookStore, PortalStore, UsageStore
    */
   findGrant(hash: string): Promise<Grant | undefined>;
   /** Notes the last use of a key. */
-  noteKeyUse(author: Actor, address: string): Promise<void>;
+  noteKeyUse(actor: Actor, address: string): Promise<void>;
 
   /** @throws AppError `sku_taken` */
-  createProduct(write: Write, product: NewProduct): Promise<WrittenProduct>;
+  createProduct(write: WriteContext, product: NewProduct): Promise<WrittenProduct>;
   /** Creates the product, or replaces the one that has its SKU. @throws `precondition_failed` */
   putProduct(
-    write: Write, product: NewProduct, precondition: Precondition,
+    write: WriteContext, product: NewProduct, precondition: Precondition,
   ): Promise<WrittenProduct>;
   /** @throws AppError `not_found`, `precondition_failed`, `sku_taken` */
   patchProduct(
-    write: Write, target: ProductTarget, patch: ProductPatch, precondition: Precondition,
+    write: WriteContext, target: ProductTarget, patch: ProductPatch, precondition: Precondition,
   ): Promise<WrittenProduct>;
   /** The SKU is free again; no id is given twice. @throws `not_found`, `precondition_failed` */
   deleteProduct(
-    write: Write, target: ProductTarget, precondition: Precondition,
+    write: WriteContext, target: ProductTarget, precondition: Precondition,
   ): Promise<{ readonly isReplay: boolean }>;
   /** Writes up to 1,000 rows as one unit; those that are `taken` or `incomplete` change nothing. */
   importProducts(
-    write: Write, products: readonly ProductRow[], mode: ImportMode,
+    write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
   ): Promise<ImportedProducts>;
   dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
   findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;

@@ -4,7 +4,7 @@ import type {
   NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookPatch, WebhookResult, WebhookStep,
 } from '../domain/webhooks/webhook.ts';
 import type { WebhookSecret } from '../domain/webhooks/webhook-signature.ts';
-import type { PageQuery, Write } from './write.ts';
+import type { PageQuery, WriteContext } from './write.ts';
 
 /** An endpoint as it stands after a change. */
 export interface WrittenWebhook {
@@ -35,23 +35,23 @@ export interface DueQuery {
 
 export interface WebhookStore {
   /** It begins where the catalogue stands. @throws AppError `not_found`, `limit_reached` */
-  createWebhook(write: Write, webhook: NewWebhook): Promise<WebhookWithSecret>;
+  createWebhook(write: WriteContext, webhook: NewWebhook): Promise<WebhookWithSecret>;
   findWebhook(webhook: WebhookReference): Promise<Webhook | undefined>;
   /** In the order of creation. */
   listWebhooks(sellerId: SellerId, query: PageQuery<WebhookId>): Promise<readonly Webhook[]>;
   /** Another address, or `active`, is tried at once. @throws AppError `not_found` */
-  patchWebhook(write: Write, id: WebhookId, patch: WebhookPatch): Promise<WrittenWebhook>;
+  patchWebhook(write: WriteContext, id: WebhookId, patch: WebhookPatch): Promise<WrittenWebhook>;
   /** @throws AppError `not_found` */
-  deleteWebhook(write: Write, id: WebhookId): Promise<{ readonly isReplay: boolean }>;
+  deleteWebhook(write: WriteContext, id: WebhookId): Promise<{ readonly isReplay: boolean }>;
   /** Both secrets sign until the overlap ends. @throws AppError `not_found` */
   rotateWebhookSecret(
-    write: Write, id: WebhookId, overlapMs: number,
+    write: WriteContext, id: WebhookId, overlapMs: number,
   ): Promise<WebhookWithSecret>;
   /**
    * Sends everything after a position again, in messages with new ids.
    * @throws AppError `not_found`, `history_pruned`; `invalid_data` beyond the catalogue
    */
-  replayWebhook(write: Write, id: WebhookId, position: number): Promise<WrittenWebhook>;
+  replayWebhook(write: WriteContext, id: WebhookId, position: number): Promise<WrittenWebhook>;
   listWebhookAttempts(
     webhook: WebhookReference, query: AttemptQuery,
   ): Promise<readonly WebhookAttempt[]>;

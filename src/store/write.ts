@@ -1,27 +1,27 @@
-/** What all parts of the store port have in common: who changes something, and pages of a list. */
+/** What the store ports have in common: who writes, retries of a write, and pages of a list. */
 import type { KeyId, SellerId } from '../domain/id.ts';
 
-/** Whose catalogue is changed and by which key. */
+/** Whose catalogue is changed, by which key, and from where. */
 export interface Actor {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
-}
-
-/** A change that is being made, and by what its repetition would be known. */
-export interface Write extends Actor {
-  /** Undefined where the client promises nothing about repetitions. */
-  readonly idempotency?: Idempotency | undefined;
-  /** Where it was asked for, where that is noted; undefined for the machine itself. */
+  /** For the audit log; undefined for the machine itself. */
   readonly address?: string;
 }
 
+/** Who makes a mutation, and how a retry of it is recognised. */
+export interface WriteContext extends Actor {
+  /** Undefined if the client sent no Idempotency-Key. */
+  readonly idempotency?: Idempotency | undefined;
+}
+
 /**
- * The Idempotency-Key of a request: of the changes that a seller sends with one key, only the first
- * is made, and the others are answered like it. What is made in several units numbers them.
+ * The Idempotency-Key of a request: the first mutation under a key is made, and retries are
+ * answered with its recorded outcome. A request that makes several mutations numbers them.
  */
 export interface Idempotency {
   readonly key: string;
-  /** From 0. */
+  /** Which of the request's mutations, from 0. */
   readonly part: number;
 }
 

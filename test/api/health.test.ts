@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { Readiness } from '../../src/api/readiness.ts';
 import { createApp, listen, openSqliteStore, type StoreFigures } from '../../src/index.ts';
 import { open } from '../http/raw.ts';
-import { makeAuthor, makeHash, makeNewKey, makeNewProduct } from '../store/contract/fixture.ts';
+import { makeActor, makeHash, makeNewKey, makeNewProduct } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';
 import { send } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
@@ -95,10 +95,10 @@ test('is not ready where the database cannot be read, and alive', async (t) => {
 test('is not ready after a commit that failed, until one is made', async (t) => {
   const store = await openSqliteStore({ folder: join(makeFolder(t), 'data'), pageLimit: 80 });
   t.after(() => store.close());
-  const author = await makeAuthor(store);
-  const key = await store.createKey(author.sellerId, makeHash(), makeNewKey());
+  const actor = await makeActor(store);
+  const key = await store.createKey(actor.sellerId, makeHash(), makeNewKey());
   const fill = async (): Promise<void> => {
-    for (;;) await store.createProduct(author, makeNewProduct({ name: 'x'.repeat(200) }));
+    for (;;) await store.createProduct(actor, makeNewProduct({ name: 'x'.repeat(200) }));
   };
   await assert.rejects(fill(), { code: 'storage_full' });
   const failed = await store.readMetrics();
@@ -106,7 +106,7 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   assert.deepEqual([failed.failedCommits, failed.canWrite], [1, true]);
   assert.equal(await new Readiness(store).findFault(), 'The disk is full.');
   // An update in its place, which needs no room.
-  await store.noteKeyUse({ sellerId: author.sellerId, keyId: key.id }, '192.0.2.1');
+  await store.noteKeyUse({ sellerId: actor.sellerId, keyId: key.id }, '192.0.2.1');
   const figures = await store.readMetrics();
   assert.equal(figures.lastFailure, undefined);
   assert.deepEqual([figures.failedCommits, figures.commits.count - failed.commits.count], [1, 1]);

@@ -101,13 +101,13 @@ function prepare(data: string): { key: BenchKey } {
 
 /** Brings the catalogue from `from` to `to` products, with SKUs in no order, as real ones are. */
 async function fill(data: string, { id }: BenchKey, from: number, to: number): Promise<void> {
-  const author = parseKeyId(id);
-  if (!author) throw new Error(`not the id of a key: ${id}`);
+  const actor = parseKeyId(id);
+  if (!actor) throw new Error(`not the id of a key: ${id}`);
   const store = await openSqliteStore({ folder: data });
   const euro = { code: 'EUR', decimals: 2 };
   for (let start = from; start < to; start += FILL_AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(FILL_AT_ONCE, to - start) }, (_, n) =>
-      store.createProduct(author, parseNewProduct(makeProduct(start + n, 'F'), euro))));
+      store.createProduct(actor, parseNewProduct(makeProduct(start + n, 'F'), euro))));
   }
   await store.close();
 }

@@ -17,7 +17,7 @@ import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../src/store/store.ts';
 import type { SyncedStock } from '../../src/store/history-store.ts';
-import type { Actor, Write } from '../../src/store/write.ts';
+import type { Actor, WriteContext } from '../../src/store/write.ts';
 import { DAY_MS } from './contract/fixture.ts';
 
 /** A call that a store has to refuse, and with what code. */
@@ -76,7 +76,7 @@ export class CatalogueModel {
 
   /** What was answered under the key of a write, or else what `run` does. */
   once<Outcome extends object>(
-    { idempotency }: Write, what: unknown, run: () => Outcome,
+    { idempotency }: WriteContext, what: unknown, run: () => Outcome,
   ): Outcome {
     if (!idempotency) return run();
     const name = JSON.stringify([idempotency.key, idempotency.part]);
@@ -98,7 +98,7 @@ export class CatalogueModel {
     return [...this.products.values()].find(({ sku }) => sku === target.sku);
   }
 
-  create(author: Actor, product: NewProduct, now: number): WrittenProduct {
+  create(actor: Actor, product: NewProduct, now: number): WrittenProduct {
     if (this.find({ sku: product.sku })) throw new Refused('sku_taken');
     const at = this.#timeAt(now);
     this.#lastId = Math.max(this.#lastId + 1, at * 1024);
@@ -107,50 +107,50 @@ export class CatalogueModel {
       id: this.#lastId as ProductId, // as a store gives them
       position: this.position + 1, createdAt: at, updatedAt: at,
     };
-    return this.#write('created', author, undefined, created);
+    return this.#write('created', actor, undefined, created);
   }
 
-  put(author: Actor, product: NewProduct, ifMatch: number[] | undefined, now: number) {
+  put(actor: Actor, product: NewProduct, ifMatch: number[] | undefined, now: number) {
     const before = this.find({ sku: product.sku });
     if (ifMatch && !(before && ifMatch.includes(before.position))) {
       throw new Refused('precondition_failed');
     }
-    return before ? this.#update(author, before, product, now) : this.create(author, product, now);
+    return before ? this.#update(actor, before, product, now) : this.create(actor, product, now);
   }
 
   patch(
-    author: Actor, target: ProductTarget, patch: ProductPatch, ifMatch: number[] | undefined,
+    actor: Actor, target: ProductTarget, patch: ProductPatch, ifMatch: number[] | undefined,
     now: number,
   ): WrittenProduct {
-    return this.#update(author, this.#get(target, ifMatch), patch, now);
+    return this.#update(actor, this.#get(target, ifMatch), patch, now);
   }
 
-  delete(author: Actor, target: ProductTarget, ifMatch: number[] | undefined, now: number) {
+  delete(actor: Actor, target: ProductTarget, ifMatch: number[] | undefined, now: number) {
     const before = this.#get(target, ifMatch);
     this.products.delete(before.id);
     for (const name of this.#sequences.keys()) {
       if (name.startsWith(`${before.id} `)) this.#sequences.delete(name);
     }
-    this.#record('deleted', author, { ...before, stock: 0 }, before.stock, {
+    this.#record('deleted', actor, { ...before, stock: 0 }, before.stock, {
       at: this.#timeAt(now), product: formatProduct(before),
     });
     return { isReplay: false };
   }
 
   import(
-    author: Actor, products: readonly NewProduct[], mode: ImportMode, now: number,
+    actor: Actor, products: readonly NewProduct[], mode: ImportMode, now: number,
   ): ImportedProducts {
     const effects = products.map((product): ImportEffect => {
       const before = this.find({ sku: product.sku });
-      if (!before) return this.create(author, product, now).effect;
-      return mode === 'create' ? 'taken' : this.#update(author, before, product, now).effect;
+      if (!before) return this.create(actor, product, now).effect;
+      return mode === 'create' ? 'taken' : this.#update(actor, before, product, now).effect;
     });
     return { effects, position: this.position, isReplay: false };
   }
 
-  sync(author: Actor, sync: StockSync, isDryRun: boolean, now: number): SyncedStock {
+  sync(actor: Actor, sync: StockSync, isDryRun: boolean, now: number): SyncedStock {
     const after = this.clone();
-    const results = sync.changes.map((change) => after.#move(author, sync, change, now));
+    const results = sync.changes.map((change) => after.#move(actor, sync, change, now));
     const also = (sync.faulty ?? []).map((name) => this.#findNamed(name));
     const named = new Set([...results, ...also].flatMap((one) => one?.id ?? []));
     const inStock = [...this.products.values()].filter(({ stock }) => stock > 0);
@@ -162,7 +162,7 @@ export class CatalogueModel {
     const refusal = sync.isAtomic && isFaulty ? 'failures'
       : unnamed.length * 100 > counted * limit ? 'zero_limit' : undefined;
     if (!refusal) {
-      for (const { sku } of unnamed) after.#move(author, sync, { sku, set: 0 }, now);
+      for (const { sku } of unnamed) after.#move(actor, sync, { sku, set: 0 }, now);
       if (!isDryRun) this.#adopt(after);
     }
     const { position } = refusal ? this : after;
@@ -206,7 +206,7 @@ export class CatalogueModel {
     return product;
   }
 
-  #update(author: Actor, before: Product, patch: ProductPatch, now: number): WrittenProduct {
+  #update(actor: Actor, before: Product, patch: ProductPatch, now: number): WrittenProduct {
     const to = { ...before, ...patch };
     const members = ['name', 'category', 'sku', 'priceMinor', 'stock'] as const;
     const changed = members.filter((member) => to[member] !== before[member]);
@@ -219,22 +219,22 @@ export class CatalogueModel {
     if (other && other.id !== before.id) throw new Refused('sku_taken');
     const updated = { ...to, position: this.position + 1, updatedAt: this.#timeAt(now) };
     const isStockAlone = changed.length === 1 && changed[0] === 'stock';
-    return this.#write(isStockAlone ? 'stock' : 'updated', author, before, updated);
+    return this.#write(isStockAlone ? 'stock' : 'updated', actor, before, updated);
   }
 
   #write(
-    type: 'created' | 'updated' | 'stock', author: Actor, before: Product | undefined,
+    type: 'created' | 'updated' | 'stock', actor: Actor, before: Product | undefined,
     after: Product,
   ): WrittenProduct {
     this.products.set(after.id, after);
     const json = formatProduct(after);
     const product = type === 'stock' ? undefined : json;
-    this.#record(type, author, after, before?.stock ?? 0, { at: after.updatedAt, product });
+    this.#record(type, actor, after, before?.stock ?? 0, { at: after.updatedAt, product });
     const effect = type === 'created' ? type : 'updated';
     return { effect, id: after.id, position: after.position, json, isReplay: false };
   }
 
-  #move(author: Actor, sync: StockSync, change: StockChange, now: number): StockResult {
+  #move(actor: Actor, sync: StockSync, change: StockChange, now: number): StockResult {
     const product = this.#findNamed(change);
     if (!product) return { status: 'not_found', sku: change.sku };
     const { id, sku, stock: previous, position } = product;
@@ -249,7 +249,7 @@ export class CatalogueModel {
     const at = this.#timeAt(now);
     const moved = { ...product, stock: to, position: this.position + 1, updatedAt: at };
     this.products.set(id, moved);
-    this.#record('stock', author, moved, previous, {
+    this.#record('stock', actor, moved, previous, {
       at, product: undefined, reason: change.reason ?? sync.reason, source: sync.source,
       sequence: change.sequence,
     });

@@ -6,7 +6,7 @@ import type {
 import type { StockChange } from '../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import type { ImportMode, Store } from '../../src/store/store.ts';
-import type { Idempotency, Write } from '../../src/store/write.ts';
+import type { Idempotency, WriteContext } from '../../src/store/write.ts';
 import type { Random } from '../domain/random.ts';
 import type { CatalogueModel } from './stock-model.ts';
 
@@ -19,7 +19,7 @@ export interface Operation {
   apply(model: CatalogueModel, now: number): object;
 }
 
-type Body = (write: Write) => Pick<Operation, 'asked' | 'send' | 'apply'>;
+type Body = (write: WriteContext) => Pick<Operation, 'asked' | 'send' | 'apply'>;
 
 const SOURCES = ['erp', 'shop', 'till'];
 const REASONS = ['sold', 'returned', 'counted'];
@@ -30,14 +30,14 @@ const LARGEST = 1_000_000_000;
 /** Makes the calls of one catalogue; remembers those with an idempotency key, to repeat them. */
 export class OperationMaker {
   readonly #random: Random;
-  readonly #writes: readonly Write[];
+  readonly #writes: readonly WriteContext[];
   readonly #foreign: SellerId;
   readonly #sent: { readonly idempotency: Idempotency; readonly body: Body }[] = [];
   #keys = 0;
   #names = 0;
 
   /** `writes` are the authors, all of one seller; `foreign` is another one. */
-  constructor(random: Random, writes: readonly Write[], foreign: SellerId) {
+  constructor(random: Random, writes: readonly WriteContext[], foreign: SellerId) {
     this.#random = random;
     this.#writes = writes;
     this.#foreign = foreign;

@@ -14,7 +14,7 @@ import { makeRandom, type Random } from '../domain/random.ts';
 import { type Clock, makeClock } from '../support/clock.ts';
 import { makeFolder } from '../support/folder.ts';
 import { assertHealthy } from '../support/health.ts';
-import { DAY_MS, makeAuthor, makeHash, makeNewKey } from './contract/fixture.ts';
+import { DAY_MS, makeActor, makeHash, makeNewKey } from './contract/fixture.ts';
 import { CatalogueModel, Refused } from './stock-model.ts';
 import { type Operation, OperationMaker } from './stock-operations.ts';
 import { assertTold, readFeed } from './stock-reads.ts';
@@ -49,7 +49,7 @@ for (let run = 1; run <= RUNS; run += 1) {
 interface Shop {
   model: CatalogueModel;
   readonly maker: OperationMaker;
-  readonly author: Actor;
+  readonly actor: Actor;
 }
 
 interface World {
@@ -80,14 +80,14 @@ async function prepareWorld(t: TestContext, random: Random): Promise<World> {
     return store;
   };
   const stores: World['stores'] = [await open(), await open()];
-  const authors = [await makeAuthor(stores[0]), await makeAuthor(stores[0])] as const;
-  const shops = await Promise.all(authors.map(async (author, index) => {
-    const { sellerId } = author;
+  const authors = [await makeActor(stores[0]), await makeActor(stores[0])] as const;
+  const shops = await Promise.all(authors.map(async (actor, index) => {
+    const { sellerId } = actor;
     const second = await stores[0].createKey(sellerId, makeHash(), makeNewKey());
-    const keys = [author, { sellerId, keyId: second.id }];
+    const keys = [actor, { sellerId, keyId: second.id }];
     const foreign = authors[1 - index]?.sellerId ?? sellerId;
     const model = new CatalogueModel(sellerId, EUR);
-    return { model, maker: new OperationMaker(random, keys, foreign), author };
+    return { model, maker: new OperationMaker(random, keys, foreign), actor };
   }));
   return { folder, open, clock, random, stores, shops, calls: 0 };
 }
@@ -193,13 +193,13 @@ async function prune({ random, stores, shops }: World): Promise<void> {
 /** A trial of several parts says what the changes would do, one after the other, and does none. */
 async function tryParts({ random, stores, clock }: World, shop: Shop): Promise<void> {
   const source = shop.maker.pickSource();
-  const { author } = shop;
-  const trial = random.pick(stores).dryRunStock(author, shop.model.position, source);
+  const { actor } = shop;
+  const trial = random.pick(stores).dryRunStock(actor, shop.model.position, source);
   const model = shop.model.clone();
   for (let part = 0; part < 3; part += 1) {
     const changes = shop.maker.makeChanges(model, source !== undefined);
     const sync = { changes, source, reason: undefined, isAtomic: false, completion: undefined };
-    const { results, position } = model.sync(author, sync, false, clock.now);
+    const { results, position } = model.sync(actor, sync, false, clock.now);
     const tried = await trial.try(changes);
     const expected = JSON.parse(JSON.stringify({ results, position }));
     assert.deepEqual(JSON.parse(JSON.stringify(tried)), expected, `a trial of ${source}`);

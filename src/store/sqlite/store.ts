@@ -6,21 +6,21 @@
 import { join } from 'node:path';
 import type { PortalStore } from '../account-store.ts';
 import type { Store } from '../store.ts';
-import type { Actor, Write } from '../write.ts';
+import type { Actor, WriteContext } from '../write.ts';
 import { deriveAuditKey } from './accounts/audit-segments.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
-import { CommitWatch } from './engine/commit-subscription.ts';
+import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { explainOpening } from './engine/disk-failure.ts';
-import { readDiskFigures } from './files/disk-metrics.ts';
+import { readDiskMetrics } from './files/disk-metrics.ts';
 import { pruneHistory } from './history/history-pruner.ts';
 import type { IdempotencyScope } from './catalogue/idempotency.ts';
 import { pruneIdempotency } from './catalogue/idempotency-pruner.ts';
-import { openImportPreview } from './history/import-dry-run.ts';
+import { openImportDryRun } from './history/import-dry-run.ts';
 import { Ledger } from './history/ledger.ts';
 import { portalStore } from './accounts/account-store.ts';
 import { Reader } from './engine/reader.ts';
 import { Search } from './search/search.ts';
-import { openStockTrial } from './history/stock-dry-run.ts';
+import { openStockDryRun } from './history/stock-dry-run.ts';
 import { webhookStore } from './webhooks/webhook-store.ts';
 import { Writer } from './engine/writer.ts';
 
@@ -60,12 +60,12 @@ async function open(options: SqliteStoreOptions): Promise<Store> {
     const reader = new Reader(file);
     return {
       ...createStore(
-        writer, reader, search, new CommitWatch(file, () => reader.endSnapshot()),
+        writer, reader, search, new CommitSubscriptions(file, () => reader.endSnapshot()),
       ),
-      ...webhookStore({ folder, key, writer, reader, clock, authorOf, scopeOf }),
+      ...webhookStore({ folder, key, writer, reader, clock, actorOf, scopeOf }),
       ...portalStore({ key, writer, reader, clock }),
       pruneIdempotency: () => pruneIdempotency(reader, writer, clock()),
-      readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskFigures(file) }),
+      readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskMetrics(file) }),
     };
   } catch (error) {
     await writer.close(Promise.resolve());
@@ -78,7 +78,7 @@ type OtherParts = ReturnType<typeof webhookStore> & PortalStore
   & Pick<Store, 'pruneIdempotency' | 'readMetrics'>;
 
 function createStore(
-  writer: Writer, reader: Reader, search: Search, commits: CommitWatch,
+  writer: Writer, reader: Reader, search: Search, commits: CommitSubscriptions,
 ): Omit<Store, keyof OtherParts> {
   const ledger = new Ledger(reader);
   writer.onCommit(() => {
@@ -91,9 +91,9 @@ function createStore(
     ...sellersOf(reader, writer),
     ...changesOf(writer),
     dryRunImport: (sellerId, mode) =>
-      openImportPreview(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
-    dryRunStock: (author, position, source) => openStockTrial(author, position, (changes) =>
-      reader.snapshot().readLevels(author.sellerId, changes, source)),
+      openImportDryRun(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
+    dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
+      reader.snapshot().readLevels(actor.sellerId, changes, source)),
     findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
     listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
     searchProducts: (sellerId, query, position) => search.search(sellerId, query, position),
@@ -144,8 +144,8 @@ function sellersOf(reader: Reader, writer: Writer): Part<
     ),
     revokeKey: (key, address = '') => writer.run('revokeKey', { key, address }),
     findGrant: async (hash) => reader.findGrant(hash),
-    noteKeyUse: (author, address) =>
-      writer.run('noteKeyUse', { author: authorOf(author), address }),
+    noteKeyUse: (actor, address) =>
+      writer.run('noteKeyUse', { actor: actorOf(actor), address }),
     noteUsage: (usage) => writer.run('noteUsage', usage, undefined, usage.length),
     readUsage: async (sellerId, query) => reader.snapshot().readUsage(sellerId, query),
   };
@@ -158,31 +158,31 @@ function changesOf(writer: Writer): Part<
 > {
   return {
     createProduct: (write, product) =>
-      writer.run('createProduct', { author: authorOf(write), product }, scopeOf(write)),
+      writer.run('createProduct', { actor: actorOf(write), product }, scopeOf(write)),
     putProduct: (write, product, precondition) =>
-      writer.run('putProduct', { author: authorOf(write), product, precondition }, scopeOf(write)),
+      writer.run('putProduct', { actor: actorOf(write), product, precondition }, scopeOf(write)),
     patchProduct: (write, target, patch, precondition) => writer.run(
-      'patchProduct', { author: authorOf(write), target, patch, precondition }, scopeOf(write),
+      'patchProduct', { actor: actorOf(write), target, patch, precondition }, scopeOf(write),
     ),
     deleteProduct: (write, target, precondition) => writer.run(
-      'deleteProduct', { author: authorOf(write), target, precondition }, scopeOf(write),
+      'deleteProduct', { actor: actorOf(write), target, precondition }, scopeOf(write),
     ),
     importProducts: (write, products, mode) => writer.run(
-      'importProducts', { author: authorOf(write), products, mode }, scopeOf(write),
+      'importProducts', { actor: actorOf(write), products, mode }, scopeOf(write),
       products.length,
     ),
     syncStock: (write, sync, isDryRun) => writer.run(
-      'syncStock', { author: authorOf(write), sync, isDryRun }, scopeOf(write),
+      'syncStock', { actor: actorOf(write), sync, isDryRun }, scopeOf(write),
       sync.changes.length,
     ),
   };
 }
 
-/** What crosses to the thread is copied: no more of an author than it needs. */
-function authorOf({ sellerId, keyId }: Actor): Actor {
+/** What crosses to the thread is copied: no more of an actor than it needs. */
+function actorOf({ sellerId, keyId }: Actor): Actor {
   return { sellerId, keyId };
 }
 
-function scopeOf({ sellerId, idempotency }: Write): IdempotencyScope | undefined {
+function scopeOf({ sellerId, idempotency }: WriteContext): IdempotencyScope | undefined {
   return idempotency && { sellerId, ...idempotency };
 }

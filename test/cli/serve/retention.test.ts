@@ -20,7 +20,7 @@ const POLL_MS = 20;
 interface Past {
   readonly folder: string;
   readonly headers: { readonly 'x-api-key': string };
-  readonly author: Author;
+  readonly actor: Author;
 }
 
 /** A folder whose changes were made so many days ago, 1,200 of them, and one more today. */
@@ -33,16 +33,16 @@ async function makePast(t: TestContext, days: number): Promise<Past> {
   const made = await store.createKey(sellerId, hashApiKey(key), parseNewApiKey({
     name: 'test', scopes: [], addressRanges: [], expiresAt: undefined,
   }));
-  const author = { sellerId, keyId: made.id };
+  const actor = { sellerId, keyId: made.id };
   const product = makeNewProduct({ stock: 0 });
-  await store.createProduct(author, product);
+  await store.createProduct(actor, product);
   const sync = { isAtomic: false, source: undefined, reason: undefined, completion: undefined };
   const changes = Array.from({ length: 1_199 }, (_, n) => ({ sku: product.sku, set: n + 1 }));
-  await store.syncStock(author, { ...sync, changes }, false);
+  await store.syncStock(actor, { ...sync, changes }, false);
   now = Date.now();
-  await store.createProduct(author, makeNewProduct({}));
+  await store.createProduct(actor, makeNewProduct({}));
   await store.close();
-  return { folder, headers: { 'x-api-key': key }, author };
+  return { folder, headers: { 'x-api-key': key }, actor };
 }
 
 /** Asks until the answer is this one. */
@@ -84,7 +84,7 @@ for (const [days, flags] of [
   ['0', ['--history-days', '0']], ['more', ['--history-days', '5']], ['the default of', []],
 ] as const) {
   test(`keeps the history for ${days} days where that is long enough`, LIMITED, async (t) => {
-    const { folder, headers, author } = await makePast(t, days === '0' ? 5_000 : 3);
+    const { folder, headers, actor } = await makePast(t, days === '0' ? 5_000 : 3);
     const serving = await startServing(t, ['--data', folder, ...flags]);
     // What a server removes it begins to remove at once; this comes after many small steps of it.
     for (let n = 0; n < 30; n += 1) {
@@ -94,18 +94,18 @@ for (const [days, flags] of [
     assert.equal(await serving.stop('SIGTERM'), 0);
     const store = await openSqliteStore({ folder });
     t.after(() => store.close());
-    const page = await store.listChanges(author.sellerId, { after: 0, limit: 1_000 });
+    const page = await store.listChanges(actor.sellerId, { after: 0, limit: 1_000 });
     assert.deepEqual([page.changes.length, page.position], [1_000, 1_201]);
   });
 }
 
 test('forgets what was done under old idempotency keys, however long the history is kept', LIMITED,
   async (t) => {
-    const { folder, author } = await makePast(t, 3);
+    const { folder, actor } = await makePast(t, 3);
     let now = Date.now() - 3 * DAY_MS;
     const store = await openSqliteStore({ folder, clock: () => now });
     const write = (key: string) =>
-      store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct({}));
+      store.createProduct({ ...actor, idempotency: { key, part: 0 } }, makeNewProduct({}));
     await write('old');
     now = Date.now();
     await write('new');

@@ -6,7 +6,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import { countTo, makeAuthor, makeNewProduct } from '../../store/contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { FILE_NAME } from '../../store/sqlite/engine/read-file.ts';
 import { run } from '../../support/command.ts';
@@ -25,7 +25,7 @@ export async function makeOldCatalogue(t: TestContext): Promise<OldCatalogue> {
   const folder = join(makeFolder(t), 'data');
   const [backup, crashed] = [join(makeFolder(t), 'backup.db'), join(makeFolder(t), 'crashed')];
   const store = await openStore(t, { folder });
-  const write = { ...await makeAuthor(store), idempotency: undefined };
+  const write = { ...await makeActor(store), idempotency: undefined };
   for (const _ of countTo(PRODUCTS)) await store.createProduct(write, makeNewProduct());
   const { status, notes } = await run(['backup', backup, '--data', folder]);
   assert.equal(status, 0, notes);

@@ -8,7 +8,7 @@ import {
 } from '../../../src/features/webhooks/webhooks.ts';
 import { makeClock } from '../../support/clock.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { makeAuthor, makeNewProduct } from '../../store/contract/fixture.ts';
+import { makeActor, makeNewProduct } from '../../store/contract/fixture.ts';
 import { makeNewWebhook } from '../../store/contract/webhooks.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 
@@ -16,11 +16,11 @@ export interface Sending {
   readonly clock: ReturnType<typeof makeClock>;
   readonly folder: string;
   readonly store: Store;
-  readonly author: Actor;
+  readonly actor: Actor;
   /** What was reported as a fault of the server. */
   readonly reports: unknown[];
   start(store?: Store, options?: Partial<WebhooksOptions>): Webhooks;
-  /** A new endpoint; of the author unless another one is named. */
+  /** A new endpoint; of the actor unless another one is named. */
   create(url: string, members?: Partial<NewWebhook>, of?: Actor): Promise<Webhook>;
   /** Creates so many products, all at once. */
   change(count: number, of?: Actor): Promise<void>;
@@ -34,7 +34,7 @@ export async function prepareSending(t: TestContext): Promise<Sending> {
   const clock = makeClock();
   const folder = makeFolder(t);
   const store = await openStore(t, { folder, clock });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const reports: unknown[] = [];
   const find = async (webhook: Webhook): Promise<Webhook> => {
     const found = await store.findWebhook(webhook);
@@ -42,7 +42,7 @@ export async function prepareSending(t: TestContext): Promise<Sending> {
     return found;
   };
   return {
-    clock, folder, store, author, reports, find,
+    clock, folder, store, actor, reports, find,
     start(on = store, options = {}) {
       const webhooks = startWebhooks({
         store: on, allowPrivate: true, allowHttp: true, clock, random: () => 1,
@@ -51,10 +51,10 @@ export async function prepareSending(t: TestContext): Promise<Sending> {
       t.after(() => webhooks.close());
       return webhooks;
     },
-    async create(url, members, of = author) {
+    async create(url, members, of = actor) {
       return (await store.createWebhook(of, makeNewWebhook({ url, ...members }))).webhook;
     },
-    async change(count, of = author) {
+    async change(count, of = actor) {
       await Promise.all(Array.from({ length: count }, () =>
         store.createProduct(of, makeNewProduct())));
     },

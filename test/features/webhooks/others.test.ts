@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
-import { makeAuthor } from '../../store/contract/fixture.ts';
+import { makeActor } from '../../store/contract/fixture.ts';
 import { prepareSending } from './fixture.ts';
 import { answerWith, positionsOf, startReceiver } from './receiver.ts';
 
@@ -21,7 +21,7 @@ test('lets endpoints that fail and hang take half of the places at most', async 
   const { store, clock, ...sending } = await prepareSending(t);
   const [dead, quick] = [await startReceiver(t, answerWith(500)), await startReceiver(t)];
   await sending.create(quick.url);
-  const owners = await Promise.all(Array.from({ length: 8 }, () => makeAuthor(store)));
+  const owners = await Promise.all(Array.from({ length: 8 }, () => makeActor(store)));
   const failing = await Promise.all(owners.flatMap((owner) =>
     Array.from({ length: 20 }, () => sending.create(dead.url, {}, owner))));
   sending.start();
@@ -91,16 +91,16 @@ test('misses no change that came between the first look and the watch', async (t
 });
 
 test('sends nothing more once the seller is disabled, and goes on once enabled', async (t) => {
-  const { store, author, clock, ...sending } = await prepareSending(t);
+  const { store, actor, clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   const quick = await startReceiver(t);
   await sending.create(receiver.url);
-  const other = await makeAuthor(store);
+  const other = await makeActor(store);
   await sending.create(quick.url, {}, other);
   await sending.change(300); // three messages in a row
   const answer = receiver.answer;
   receiver.answer = (...call) => {
-    void store.setSellerDisabled(author.sellerId, true).then(() => answer(...call));
+    void store.setSellerDisabled(actor.sellerId, true).then(() => answer(...call));
   };
   sending.start();
   await receiver.until(({ length }) => length === 1);
@@ -110,6 +110,6 @@ test('sends nothing more once the seller is disabled, and goes on once enabled',
   await quick.until((received) => positionsOf(received).length === 2);
   assert.equal(receiver.received.length, 1);
   receiver.answer = answer;
-  await store.setSellerDisabled(author.sellerId, false);
+  await store.setSellerDisabled(actor.sellerId, false);
   await receiver.until((received) => positionsOf(received).length === 300);
 });

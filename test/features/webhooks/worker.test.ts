@@ -5,13 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { formatChange } from '../../../src/domain/catalogue/change.ts';
 import { formatWebhookId } from '../../../src/domain/id.ts';
-import { countTo, makeAuthor } from '../../store/contract/fixture.ts';
+import { countTo, makeActor } from '../../store/contract/fixture.ts';
 import { openStore } from '../../store/sqlite/open.ts';
 import { prepareSending } from './fixture.ts';
 import { answerWith, OK, positionsOf, startReceiver } from './receiver.ts';
 
 test('sends every change in order, up to a hundred in a message', async (t) => {
-  const { store, author, clock, reports, ...sending } = await prepareSending(t);
+  const { store, actor, clock, reports, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.change(1);
   const webhook = await sending.create(receiver.url);
@@ -21,7 +21,7 @@ test('sends every change in order, up to a hundred in a message', async (t) => {
   assert.deepEqual(positionsOf(receiver.received), countTo(251).slice(1));
   assert.deepEqual(receiver.received.map(({ body }) => body.data.changes.length), [100, 100, 50]);
   const [first] = receiver.received;
-  const page = await store.listChanges(author.sellerId, { after: 1, limit: 100 });
+  const page = await store.listChanges(actor.sellerId, { after: 1, limit: 100 });
   assert.deepEqual(first?.body, {
     type: 'changes', timestamp: new Date(clock.now).toISOString(),
     data: {
@@ -39,31 +39,31 @@ test('sends every change in order, up to a hundred in a message', async (t) => {
 test('sends each seller what is of its own catalogue', async (t) => {
   const { store, ...sending } = await prepareSending(t);
   const [one, other] = [await startReceiver(t), await startReceiver(t)];
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   await sending.create(one.url);
-  const foreign = await sending.create(other.url, {}, author);
+  const foreign = await sending.create(other.url, {}, actor);
   sending.start();
   await sending.change(3);
   await one.until((received) => positionsOf(received).length === 3);
-  await sending.change(1, author);
+  await sending.change(1, actor);
   await other.until((received) => positionsOf(received).length === 1);
   assert.equal(other.received[0]?.body.data.webhook_id, formatWebhookId(foreign));
 });
 
 test('passes over changes of types that are not asked for', async (t) => {
-  const { store, author, ...sending } = await prepareSending(t);
+  const { store, actor, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   const webhook = await sending.create(receiver.url, { types: ['stock', 'deleted'] });
   sending.start();
   await sending.change(200);
   await sending.until(webhook, ({ position }) => position === 200);
   assert.deepEqual(receiver.received, []);
-  const [product] = (await store.listProducts(author.sellerId, { after: undefined, limit: 1 }))
+  const [product] = (await store.listProducts(actor.sellerId, { after: undefined, limit: 1 }))
     .products;
   assert.ok(product);
-  await store.patchProduct(author, product, { stock: 1 }, {});
-  await store.patchProduct(author, product, { name: 'Another' }, {});
-  await store.deleteProduct(author, product, {});
+  await store.patchProduct(actor, product, { stock: 1 }, {});
+  await store.patchProduct(actor, product, { name: 'Another' }, {});
+  await store.deleteProduct(actor, product, {});
   await sending.until(webhook, ({ position, message }) => position === 203 && !message);
   assert.deepEqual(positionsOf(receiver.received), [201, 203]);
 });
@@ -169,7 +169,7 @@ test('disables an endpoint that answers 410', async (t) => {
 });
 
 test('gives up after five days of failures, and goes on when it is told to', async (t) => {
-  const { store, author, clock, ...sending } = await prepareSending(t);
+  const { store, actor, clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(500));
   const webhook = await sending.create(receiver.url);
   sending.start();
@@ -184,7 +184,7 @@ test('gives up after five days of failures, and goes on when it is told to', asy
   const over = await sending.until(webhook, ({ status }) => status === 'disabled');
   assert.match(over.disabledReason ?? '', /5 days .*responded with 500/);
   receiver.answer = OK;
-  await store.patchWebhook(author, webhook.id, { status: 'active' });
+  await store.patchWebhook(actor, webhook.id, { status: 'active' });
   await sending.until(webhook, ({ position }) => position === 3);
   assert.equal(new Set(receiver.received.slice(0, 4).map(({ id }) => id)).size, 1);
 });
@@ -214,14 +214,14 @@ test('says what to do where changes are no longer kept that it has yet to send',
 });
 
 test('sends under another id what other types have made another message', async (t) => {
-  const { store, author, ...sending } = await prepareSending(t);
+  const { store, actor, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, () => {});
   const webhook = await sending.create(receiver.url);
   sending.start(undefined, { timeoutMs: 200 });
   await sending.change(2);
   await receiver.until(({ length }) => length === 1);
   receiver.answer = OK;
-  await store.patchWebhook(author, webhook.id, { types: ['created'] });
+  await store.patchWebhook(actor, webhook.id, { types: ['created'] });
   await sending.until(webhook, ({ position, message }) => position === 2 && !message);
   const [first, second] = receiver.received;
   assert.notEqual(first?.id, second?.id);

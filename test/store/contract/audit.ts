@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { formatKeyId, formatWebhookId } from '../../../src/domain/id.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, makeAuthor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
+import { countTo, makeActor, makeHash, makeNewKey, type PrepareStore } from './fixture.ts';
 import { join, listEvents, listTypes } from './portal-fixture.ts';
 import { makeNewWebhook } from './webhooks.ts';
 
@@ -18,7 +18,7 @@ function testListing(prepare: PrepareStore): void {
   test('lists the events of one seller in pages, the newest first', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     for (const n of countTo(5)) {
       clock.now += 1_000;
       await note(store, one.sellerId, String(n));
@@ -55,7 +55,7 @@ function testListing(prepare: PrepareStore): void {
 
   test('cuts what is too long to keep, and keeps it well-formed', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId } = await makeAuthor(store);
+    const { sellerId } = await makeActor(store);
     await note(store, sellerId, `${'x'.repeat(299)}🧾`, 'y'.repeat(101));
     const [event] = (await listEvents(store, sellerId)).slice(-1);
     assert.equal(event?.subject, `${'x'.repeat(299)}\uFFFD`);
@@ -73,7 +73,7 @@ function note(
 function testKeyEvents(prepare: PrepareStore): void {
   test('notes which key was made, rotated or revoked, and from where', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId } = await makeAuthor(store);
+    const { sellerId } = await makeActor(store);
     const made = await store.createKey(
       sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), '192.0.2.7',
     );
@@ -95,28 +95,28 @@ function testKeyEvents(prepare: PrepareStore): void {
   test('notes nothing that was refused, or that changed nothing', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
-    await store.revokeKey(author);
+    const actor = await makeActor(store);
+    await store.revokeKey(actor);
     clock.now += 1_000;
-    await store.revokeKey(author);
-    await assert.rejects(store.rotateKey(author, makeHash(), 0), { code: 'not_found' });
-    assert.deepEqual(await listTypes(store, author.sellerId), ['key_created', 'key_revoked']);
+    await store.revokeKey(actor);
+    await assert.rejects(store.rotateKey(actor, makeHash(), 0), { code: 'not_found' });
+    assert.deepEqual(await listTypes(store, actor.sellerId), ['key_created', 'key_revoked']);
   });
 }
 
 function testWebhookEvents(prepare: PrepareStore): void {
   test('notes which webhook was made, changed, given a secret or deleted', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const from = (n: number) => ({ ...author, address: `192.0.2.${n}` });
+    const actor = await makeActor(store);
+    const from = (n: number) => ({ ...actor, address: `192.0.2.${n}` });
     const url = 'https://hooks.example:8443/secret?token=secret';
     const { webhook } = await store.createWebhook(from(1), makeNewWebhook({ url }));
     await store.patchWebhook(from(2), webhook.id, { url: 'https://other.example/x' });
     await store.patchWebhook(from(3), webhook.id, { status: 'disabled' });
     await store.rotateWebhookSecret(from(4), webhook.id, 0);
-    await store.deleteWebhook(author, webhook.id);
+    await store.deleteWebhook(actor, webhook.id);
     const id = formatWebhookId(webhook);
-    const events = (await listEvents(store, author.sellerId)).map((event) =>
+    const events = (await listEvents(store, actor.sellerId)).map((event) =>
       [event.type, event.address, event.subject]);
     assert.deepEqual(events.slice(1), [
       ['webhook_created', '192.0.2.1', `${id} hooks.example:8443`],
@@ -129,16 +129,16 @@ function testWebhookEvents(prepare: PrepareStore): void {
 
   test('notes a webhook once that is made again, and none that is left as it is', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const idempotency = { key: 'k', part: 0 };
     const make = (address: string) =>
-      store.createWebhook({ ...author, idempotency, address }, makeNewWebhook());
+      store.createWebhook({ ...actor, idempotency, address }, makeNewWebhook());
     const { webhook } = await make('192.0.2.7');
     assert.equal((await make('192.0.2.8')).isReplay, true);
-    await store.patchWebhook(author, webhook.id, { url: webhook.url, status: 'active' });
-    await store.replayWebhook(author, webhook.id, 0);
-    await assert.rejects(store.deleteWebhook(await makeAuthor(store), webhook.id));
-    const types = await listTypes(store, author.sellerId);
+    await store.patchWebhook(actor, webhook.id, { url: webhook.url, status: 'active' });
+    await store.replayWebhook(actor, webhook.id, 0);
+    await assert.rejects(store.deleteWebhook(await makeActor(store), webhook.id));
+    const types = await listTypes(store, actor.sellerId);
     assert.deepEqual(types, ['key_created', 'webhook_created']);
   });
 }

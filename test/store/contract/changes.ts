@@ -6,14 +6,14 @@ import { formatProduct, type Sku } from '../../../src/domain/catalogue/product.t
 import type { Store, WrittenProduct } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { makeAuthor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
+import { makeActor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
 
 // No store has given this id.
 const NO_PRODUCT = 5 as ProductId;
 
 interface Prepared {
   readonly store: Store;
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly created: WrittenProduct;
   readonly clock: ReturnType<typeof makeClock>;
 }
@@ -22,10 +22,10 @@ interface Prepared {
 async function prepareOne(open: ReturnType<PrepareStore>): Promise<Prepared> {
   const clock = makeClock();
   const store = await open(clock);
-  const author = await makeAuthor(store);
-  const created = await store.createProduct(author, makeNewProduct({ sku: 'MUG', name: 'Mug' }));
+  const actor = await makeActor(store);
+  const created = await store.createProduct(actor, makeNewProduct({ sku: 'MUG', name: 'Mug' }));
   clock.now += 1_000;
-  return { store, author, created, clock };
+  return { store, actor, created, clock };
 }
 
 function sku(text: string): Sku {
@@ -41,79 +41,79 @@ export function testChanges(prepare: PrepareStore): void {
 
 function testPut(prepare: PrepareStore): void {
   test('puts a product where there is none: it is created', async (t) => {
-    const { store, author } = await prepareOne(prepare(t));
-    const put = await store.putProduct(author, makeNewProduct({ sku: 'CUP' }), {});
+    const { store, actor } = await prepareOne(prepare(t));
+    const put = await store.putProduct(actor, makeNewProduct({ sku: 'CUP' }), {});
     assert.equal(put.effect, 'created');
     assert.equal(put.position, 2);
-    const found = await store.findProduct(author.sellerId, { sku: sku('CUP') });
+    const found = await store.findProduct(actor.sellerId, { sku: sku('CUP') });
     assert.equal(found && formatProduct(found), put.json);
   });
 
   test('puts a product where there is one: it keeps its id and its creation', async (t) => {
-    const { store, author, created, clock } = await prepareOne(prepare(t));
-    const before = await store.findProduct(author.sellerId, { id: created.id });
+    const { store, actor, created, clock } = await prepareOne(prepare(t));
+    const before = await store.findProduct(actor.sellerId, { id: created.id });
     const to = makeNewProduct({ sku: 'MUG', name: 'Cup', category: 'Bar', price: 3, stock: 9 });
-    const put = await store.putProduct(author, to, {});
+    const put = await store.putProduct(actor, to, {});
     assert.equal(put.effect, 'updated');
-    const after = await store.findProduct(author.sellerId, { id: created.id });
+    const after = await store.findProduct(actor.sellerId, { id: created.id });
     assert.deepEqual(after, { ...before, ...to, position: 2, updatedAt: clock.now });
     assert.equal(after && formatProduct(after), put.json);
   });
 
   test('takes no position for content that is the same', async (t) => {
-    const { store, author, created } = await prepareOne(prepare(t));
+    const { store, actor, created } = await prepareOne(prepare(t));
     const same = makeNewProduct({ sku: 'MUG', name: 'Mug' });
-    const put = await store.putProduct(author, same, {});
-    const patched = await store.patchProduct(author, { id: created.id }, { stock: same.stock }, {});
+    const put = await store.putProduct(actor, same, {});
+    const patched = await store.patchProduct(actor, { id: created.id }, { stock: same.stock }, {});
     for (const written of [put, patched]) {
       assert.deepEqual(written, { ...created, effect: 'unchanged' });
     }
-    const { position } = await store.listProducts(author.sellerId, { after: undefined, limit: 1 });
+    const { position } = await store.listProducts(actor.sellerId, { after: undefined, limit: 1 });
     assert.equal(position, 1);
   });
 }
 
 function testPatch(prepare: PrepareStore): void {
   test('changes what a patch names and nothing else', async (t) => {
-    const { store, author, created, clock } = await prepareOne(prepare(t));
-    const before = await store.findProduct(author.sellerId, { id: created.id });
-    const patched = await store.patchProduct(author, { sku: sku('MUG') }, { priceMinor: 5 }, {});
+    const { store, actor, created, clock } = await prepareOne(prepare(t));
+    const before = await store.findProduct(actor.sellerId, { id: created.id });
+    const patched = await store.patchProduct(actor, { sku: sku('MUG') }, { priceMinor: 5 }, {});
     assert.equal(patched.effect, 'updated');
-    const after = await store.findProduct(author.sellerId, { sku: sku('MUG') });
+    const after = await store.findProduct(actor.sellerId, { sku: sku('MUG') });
     assert.deepEqual(after, { ...before, priceMinor: 5, position: 2, updatedAt: clock.now });
   });
 
   test('renames a SKU, and frees the old one', async (t) => {
-    const { store, author, created } = await prepareOne(prepare(t));
-    await store.patchProduct(author, { id: created.id }, { sku: sku('CUP') }, {});
-    assert.equal(await store.findProduct(author.sellerId, { sku: sku('MUG') }), undefined);
-    const again = await store.createProduct(author, makeNewProduct({ sku: 'MUG' }));
+    const { store, actor, created } = await prepareOne(prepare(t));
+    await store.patchProduct(actor, { id: created.id }, { sku: sku('CUP') }, {});
+    assert.equal(await store.findProduct(actor.sellerId, { sku: sku('MUG') }), undefined);
+    const again = await store.createProduct(actor, makeNewProduct({ sku: 'MUG' }));
     assert.notEqual(again.id, created.id);
   });
 
   test('refuses the SKU of another product, and changes nothing', async (t) => {
-    const { store, author, created } = await prepareOne(prepare(t));
-    await store.createProduct(author, makeNewProduct({ sku: 'CUP' }));
-    const before = await readAll(store, author.sellerId);
+    const { store, actor, created } = await prepareOne(prepare(t));
+    await store.createProduct(actor, makeNewProduct({ sku: 'CUP' }));
+    const before = await readAll(store, actor.sellerId);
     const patch = { sku: sku('CUP'), stock: 1 };
     await assert.rejects(
-      store.patchProduct(author, { id: created.id }, patch, {}), { code: 'sku_taken' },
+      store.patchProduct(actor, { id: created.id }, patch, {}), { code: 'sku_taken' },
     );
-    assert.deepEqual(await readAll(store, author.sellerId), before);
-    assert.equal((await store.createProduct(author, makeNewProduct())).position, 3);
+    assert.deepEqual(await readAll(store, actor.sellerId), before);
+    assert.equal((await store.createProduct(actor, makeNewProduct())).position, 3);
   });
 
   test('does not let the time of a change fall behind when the clock does', async (t) => {
-    const { store, author, created, clock } = await prepareOne(prepare(t));
+    const { store, actor, created, clock } = await prepareOne(prepare(t));
     clock.now -= 60_000;
-    await store.patchProduct(author, { id: created.id }, { stock: 1 }, {});
-    const after = await store.findProduct(author.sellerId, { id: created.id });
+    await store.patchProduct(actor, { id: created.id }, { stock: 1 }, {});
+    const after = await store.findProduct(actor.sellerId, { id: created.id });
     assert.equal(after?.updatedAt, after?.createdAt);
   });
 
   test('knows no product of another seller', async (t) => {
     const { store, created } = await prepareOne(prepare(t));
-    const other = await makeAuthor(store);
+    const other = await makeActor(store);
     for (const target of [{ id: created.id }, { sku: sku('MUG') }, { id: NO_PRODUCT }]) {
       const expected = { code: 'not_found' };
       await assert.rejects(store.patchProduct(other, target, { stock: 1 }, {}), expected);
@@ -127,44 +127,44 @@ function testPreconditions(prepare: PrepareStore): void {
   const failed = { code: 'precondition_failed' };
 
   test('changes only the version that was named', async (t) => {
-    const { store, author, created } = await prepareOne(prepare(t));
+    const { store, actor, created } = await prepareOne(prepare(t));
     const { id } = created;
-    await store.patchProduct(author, { id }, { stock: 1 }, { ifMatch: [9, created.position] });
-    const before = await readAll(store, author.sellerId);
+    await store.patchProduct(actor, { id }, { stock: 1 }, { ifMatch: [9, created.position] });
+    const before = await readAll(store, actor.sellerId);
     const old = { ifMatch: [created.position] };
-    await assert.rejects(store.patchProduct(author, { id }, { stock: 2 }, old), failed);
-    await assert.rejects(store.putProduct(author, makeNewProduct({ sku: 'MUG' }), old), failed);
-    await assert.rejects(store.deleteProduct(author, { id }, old), failed);
-    assert.deepEqual(await readAll(store, author.sellerId), before);
+    await assert.rejects(store.patchProduct(actor, { id }, { stock: 2 }, old), failed);
+    await assert.rejects(store.putProduct(actor, makeNewProduct({ sku: 'MUG' }), old), failed);
+    await assert.rejects(store.deleteProduct(actor, { id }, old), failed);
+    assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
   test('creates only, or replaces only, where that is asked', async (t) => {
-    const { store, author } = await prepareOne(prepare(t));
+    const { store, actor } = await prepareOne(prepare(t));
     const [mug, cup] = [makeNewProduct({ sku: 'MUG' }), makeNewProduct({ sku: 'CUP' })];
-    await assert.rejects(store.putProduct(author, mug, { ifNoneMatch: '*' }), failed);
-    await assert.rejects(store.putProduct(author, cup, { ifMatch: '*' }), failed);
-    assert.equal((await store.putProduct(author, mug, { ifMatch: '*' })).effect, 'updated');
-    assert.equal((await store.putProduct(author, cup, { ifNoneMatch: '*' })).effect, 'created');
+    await assert.rejects(store.putProduct(actor, mug, { ifNoneMatch: '*' }), failed);
+    await assert.rejects(store.putProduct(actor, cup, { ifMatch: '*' }), failed);
+    assert.equal((await store.putProduct(actor, mug, { ifMatch: '*' })).effect, 'updated');
+    assert.equal((await store.putProduct(actor, cup, { ifNoneMatch: '*' })).effect, 'created');
   });
 
   test('lets one of two changes of the same version through', async (t) => {
-    const { store, author, created } = await prepareOne(prepare(t));
+    const { store, actor, created } = await prepareOne(prepare(t));
     const precondition = { ifMatch: [created.position] };
     const results = await Promise.allSettled([1, 2].map((stock) =>
-      store.patchProduct(author, { id: created.id }, { stock }, precondition)));
+      store.patchProduct(actor, { id: created.id }, { stock }, precondition)));
     assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected']);
   });
 }
 
 function testDelete(prepare: PrepareStore): void {
   test('frees the SKU of a deleted product, and never gives its id again', async (t) => {
-    const { store, author, created, clock } = await prepareOne(prepare(t));
+    const { store, actor, created, clock } = await prepareOne(prepare(t));
     clock.now -= 60_000;
-    await store.deleteProduct(author, { sku: sku('MUG') }, {});
-    assert.deepEqual(await readAll(store, author.sellerId), []);
+    await store.deleteProduct(actor, { sku: sku('MUG') }, {});
+    assert.deepEqual(await readAll(store, actor.sellerId), []);
     const { id } = created;
-    await assert.rejects(store.deleteProduct(author, { id }, {}), { code: 'not_found' });
-    const again = await store.createProduct(author, makeNewProduct({ sku: 'MUG' }));
+    await assert.rejects(store.deleteProduct(actor, { id }, {}), { code: 'not_found' });
+    const again = await store.createProduct(actor, makeNewProduct({ sku: 'MUG' }));
     assert.ok(again.id > id);
     assert.equal(again.position, 3);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
 } from './fixture.ts';
 
 export function testClosing(prepare: PrepareStore): void {
@@ -15,16 +15,16 @@ function testFinishing(prepare: PrepareStore): void {
   test('keeps everything for the next time that it is opened', async (t) => {
     const open = prepare(t);
     const store = await open(makeClock());
-    const author = await makeAuthor(store, 'JPY');
+    const actor = await makeActor(store, 'JPY');
     const hash = makeHash();
-    await store.createKey(author.sellerId, hash, makeNewKey());
-    await store.createProduct(author, makeNewProduct({ price: 5 }, 'JPY'));
-    const [grant, products] = [await store.findGrant(hash), await readAll(store, author.sellerId)];
+    await store.createKey(actor.sellerId, hash, makeNewKey());
+    await store.createProduct(actor, makeNewProduct({ price: 5 }, 'JPY'));
+    const [grant, products] = [await store.findGrant(hash), await readAll(store, actor.sellerId)];
     const { cursorKey } = store;
     await store.close();
     const reopened = await open(makeClock());
     assert.deepEqual(await reopened.findGrant(hash), grant);
-    assert.deepEqual(await readAll(reopened, author.sellerId), products);
+    assert.deepEqual(await readAll(reopened, actor.sellerId), products);
     assert.deepEqual(reopened.cursorKey, cursorKey);
     assert.equal(cursorKey.length, 32);
   });
@@ -32,20 +32,20 @@ function testFinishing(prepare: PrepareStore): void {
   test('finishes what is under way before it closes', async (t) => {
     const open = prepare(t);
     const store = await open(makeClock());
-    const author = await makeAuthor(store);
-    const writes = countTo(1_200).map(() => store.createProduct(author, makeNewProduct()));
+    const actor = await makeActor(store);
+    const writes = countTo(1_200).map(() => store.createProduct(actor, makeNewProduct()));
     await store.close();
     const made = await Promise.all(writes);
-    const listed = await readAll(await open(makeClock()), author.sellerId);
+    const listed = await readAll(await open(makeClock()), actor.sellerId);
     assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(made.map(({ id }) => id)));
     assert.equal(listed.length, 1_200);
   });
 
   test('may be closed twice, and the second time too waits for what is under way', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const state = { isDone: false };
-    const write = store.createProduct(author, makeNewProduct());
+    const write = store.createProduct(actor, makeNewProduct());
     void write.then(() => { state.isDone = true; });
     const first = store.close();
     await store.close();
@@ -57,17 +57,17 @@ function testFinishing(prepare: PrepareStore): void {
 function testRefusals(prepare: PrepareStore): void {
   test('refuses writes once it is closed', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const closing = store.close();
-    const late = store.createProduct(author, makeNewProduct());
+    const late = store.createProduct(actor, makeNewProduct());
     await assert.rejects(late, { name: 'AppError', code: 'unavailable' });
     await closing;
-    await assert.rejects(makeAuthor(store), { name: 'AppError', code: 'unavailable' });
+    await assert.rejects(makeActor(store), { name: 'AppError', code: 'unavailable' });
   });
 
   test('refuses reads once it is closed', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId } = await makeAuthor(store);
+    const { sellerId } = await makeActor(store);
     await store.close();
     const query = { after: undefined, limit: 1 };
     const refusal = { name: 'AppError', code: 'unavailable' };

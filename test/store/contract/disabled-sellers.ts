@@ -5,7 +5,7 @@ import { hashCode } from '../../../src/domain/access/human-code.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct, makeSeller, type PrepareStore,
+  DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, makeSeller, type PrepareStore,
 } from './fixture.ts';
 import { join, listTypes, makeJoining, makeNewSession, SHOWN } from './portal-fixture.ts';
 import { prepareWebhook } from './webhooks.ts';
@@ -79,33 +79,33 @@ function testAccess(prepare: PrepareStore): void {
 function testChanges(prepare: PrepareStore): void {
   test('changes nothing for a seller who is disabled, and keeps everything', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [author, other] = [await makeAuthor(store), await makeAuthor(store)];
-    const { id } = await store.createProduct(author, makeNewProduct());
-    const before = await store.findProduct(author.sellerId, { id });
-    await store.setSellerDisabled(author.sellerId, true);
+    const [actor, other] = [await makeActor(store), await makeActor(store)];
+    const { id } = await store.createProduct(actor, makeNewProduct());
+    const before = await store.findProduct(actor.sellerId, { id });
+    await store.setSellerDisabled(actor.sellerId, true);
     const sync = { source: undefined, reason: undefined, isAtomic: false, completion: undefined };
     for (const change of [
-      () => store.createProduct(author, makeNewProduct()),
-      () => store.deleteProduct(author, { id }, {}),
-      () => store.importProducts(author, [makeNewProduct()], 'upsert'),
-      () => store.syncStock(author, { ...sync, changes: [{ id: 'prd_x', set: 1 }] }, false),
+      () => store.createProduct(actor, makeNewProduct()),
+      () => store.deleteProduct(actor, { id }, {}),
+      () => store.importProducts(actor, [makeNewProduct()], 'upsert'),
+      () => store.syncStock(actor, { ...sync, changes: [{ id: 'prd_x', set: 1 }] }, false),
     ]) await assert.rejects(change, { code: 'key_unknown' });
     await store.createProduct(other, makeNewProduct());
-    assert.deepEqual(await store.findProduct(author.sellerId, { id }), before);
-    assert.equal((await store.findSeller(author.sellerId))?.position, 1);
-    await store.setSellerDisabled(author.sellerId, false);
-    await store.createProduct(author, makeNewProduct());
-    assert.equal((await store.findSeller(author.sellerId))?.position, 2);
+    assert.deepEqual(await store.findProduct(actor.sellerId, { id }), before);
+    assert.equal((await store.findSeller(actor.sellerId))?.position, 1);
+    await store.setSellerDisabled(actor.sellerId, false);
+    await store.createProduct(actor, makeNewProduct());
+    assert.equal((await store.findSeller(actor.sellerId))?.position, 2);
   });
 
   test('has no webhook due for a seller who is disabled, until that ends', async (t) => {
-    const { clock, store, author } = await prepareWebhook(prepare(t));
-    await store.createProduct(author, makeNewProduct());
+    const { clock, store, actor } = await prepareWebhook(prepare(t));
+    await store.createProduct(actor, makeNewProduct());
     const list = () => store.listDueWebhooks({ at: clock.now, isFailing: false, limit: 10 });
     assert.equal((await list()).length, 1);
-    await store.setSellerDisabled(author.sellerId, true);
+    await store.setSellerDisabled(actor.sellerId, true);
     assert.deepEqual(await list(), []);
-    await store.setSellerDisabled(author.sellerId, false);
+    await store.setSellerDisabled(actor.sellerId, false);
     assert.equal((await list()).length, 1);
   });
 

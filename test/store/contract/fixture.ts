@@ -24,7 +24,7 @@ export function makeSeller(store: Store, currency = 'EUR'): Promise<Seller> {
 }
 
 /** A seller with one key. */
-export async function makeAuthor(store: Store, currency = 'EUR'): Promise<Actor> {
+export async function makeActor(store: Store, currency = 'EUR'): Promise<Actor> {
   const seller = await makeSeller(store, currency);
   const key = await store.createKey(seller.id, makeHash(), makeNewKey());
   return { sellerId: seller.id, keyId: key.id };

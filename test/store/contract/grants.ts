@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
 import {
-  DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct, makeSeller, type PrepareStore,
+  DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, makeSeller, type PrepareStore,
 } from './fixture.ts';
 
 export function testGrants(prepare: PrepareStore): void {
@@ -23,7 +23,7 @@ export function testGrants(prepare: PrepareStore): void {
 
   test('has the position of the last change in every grant of its seller', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeSeller(store)];
+    const [one, other] = [await makeActor(store), await makeSeller(store)];
     const hashes = [makeHash(), makeHash(), makeHash()] as const;
     await store.createKey(one.sellerId, hashes[0], makeNewKey());
     await store.createKey(one.sellerId, hashes[1], makeNewKey());

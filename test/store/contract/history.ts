@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeSync } from './stock.ts';
 
 const [A, B, C] = ['A', 'B', 'C'].map((text) => text as Sku) as [Sku, Sku, Sku]; // legal ones
@@ -29,31 +29,31 @@ export function testHistory(prepare: PrepareStore): void {
 async function prepareHistory(open: ReturnType<PrepareStore>) {
   const clock = makeClock();
   const store = await open(clock);
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const start = clock.now;
   const steps = [
-    () => store.createProduct(author, makeNewProduct({ sku: A, stock: 5 })),
-    () => store.createProduct(author, makeNewProduct({ sku: B, stock: 0 })),
-    () => store.syncStock(author, makeSync([{ sku: A, set: 3 }], { reason: 'sold' }), false),
-    () => store.syncStock(author, makeSync([{ sku: A, adjust: 1, sequence: 8 }], {
+    () => store.createProduct(actor, makeNewProduct({ sku: A, stock: 5 })),
+    () => store.createProduct(actor, makeNewProduct({ sku: B, stock: 0 })),
+    () => store.syncStock(actor, makeSync([{ sku: A, set: 3 }], { reason: 'sold' }), false),
+    () => store.syncStock(actor, makeSync([{ sku: A, adjust: 1, sequence: 8 }], {
       source: 'erp', reason: 'back',
     }), false),
-    () => store.patchProduct(author, { sku: A }, { sku: C }, {}),
-    () => store.patchProduct(author, { sku: B }, { stock: 1 }, {}),
-    () => store.deleteProduct(author, { sku: C }, {}),
-    () => store.createProduct(author, makeNewProduct({ sku: A, stock: 2 })),
+    () => store.patchProduct(actor, { sku: A }, { sku: C }, {}),
+    () => store.patchProduct(actor, { sku: B }, { stock: 1 }, {}),
+    () => store.deleteProduct(actor, { sku: C }, {}),
+    () => store.createProduct(actor, makeNewProduct({ sku: A, stock: 2 })),
   ];
   for (const [index, step] of steps.entries()) {
     clock.now = start + index * 3_600_000;
     await step();
   }
-  return { store, author, clock, timeOf: (position: number) => start + (position - 1) * 3_600_000 };
+  return { store, actor, clock, timeOf: (position: number) => start + (position - 1) * 3_600_000 };
 }
 
 function testFeed(prepare: PrepareStore): void {
   test('tells every change after a position, each with what it was', async (t) => {
-    const { store, author, timeOf } = await prepareHistory(prepare(t));
-    const page = await store.listChanges(author.sellerId, { after: 0, limit: 100 });
+    const { store, actor, timeOf } = await prepareHistory(prepare(t));
+    const page = await store.listChanges(actor.sellerId, { after: 0, limit: 100 });
     assert.deepEqual(page.changes.map(({ position, type, sku, at }) => [position, type, sku, at]), [
       ['created', A], ['created', B], ['stock', A], ['stock', A], ['updated', C], ['stock', B],
       ['deleted', C], ['created', A],
@@ -64,11 +64,11 @@ function testFeed(prepare: PrepareStore): void {
     assert.equal(page.changes[3]?.product, undefined);
     assert.match(page.changes[6]?.product ?? '', /"stock":4,"position":5/);
     assert.deepEqual([page.next, page.position], [8, 8]);
-    assert.ok(page.changes.every(({ keyId }) => keyId === author.keyId));
+    assert.ok(page.changes.every(({ keyId }) => keyId === actor.keyId));
   });
 
   test('tells changes in pages, and of some types, and how far it has looked', async (t) => {
-    const { store, author: { sellerId } } = await prepareHistory(prepare(t));
+    const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
     const read = async (after: number, limit: number, types?: 'stock'[]) => {
       const { changes, next } = await store.listChanges(sellerId, { after, limit, types });
       return [changes.map(({ position }) => position), next];
@@ -81,15 +81,15 @@ function testFeed(prepare: PrepareStore): void {
   });
 
   test('refuses a position to which the catalogue has not come', async (t) => {
-    const { store, author: { sellerId } } = await prepareHistory(prepare(t));
+    const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
     const refused = { code: 'invalid_query' };
     await assert.rejects(store.listChanges(sellerId, { after: 9, limit: 1 }), refused);
     await assert.rejects(store.listStockAt(sellerId, 9, ALL), refused);
   });
 
   test('shows and counts nothing of another seller', async (t) => {
-    const { store, author, clock } = await prepareHistory(prepare(t));
-    const other = await makeAuthor(store);
+    const { store, actor, clock } = await prepareHistory(prepare(t));
+    const other = await makeActor(store);
     const { sellerId } = other;
     assert.deepEqual(await store.listChanges(sellerId, { after: 0, limit: 9 }), {
       changes: [], next: 0, position: 0,
@@ -101,7 +101,7 @@ function testFeed(prepare: PrepareStore): void {
     assert.deepEqual(await listPositions(store, other, { sku: B }), []);
     assert.equal((await store.listStockAt(sellerId, 1, ALL)).levels.length, 1);
     assert.equal(await store.findPositionAt(sellerId, clock.now), 1);
-    assert.equal(await store.findPositionAt(author.sellerId, clock.now), 8);
+    assert.equal(await store.findPositionAt(actor.sellerId, clock.now), 8);
   });
 }
 
@@ -121,34 +121,34 @@ async function listPositions(
 
 function testLedger(prepare: PrepareStore): void {
   test('lists every movement of stock, in either direction', async (t) => {
-    const { store, author } = await prepareHistory(prepare(t));
+    const { store, actor } = await prepareHistory(prepare(t));
     const moved = [1, 3, 4, 6, 7, 8];
-    assert.deepEqual(await listPositions(store, author, {}), moved);
+    assert.deepEqual(await listPositions(store, actor, {}), moved);
     const isDescending = true;
     assert.deepEqual(
-      await listPositions(store, author, {}, { isDescending }), moved.toReversed(),
+      await listPositions(store, actor, {}, { isDescending }), moved.toReversed(),
     );
-    assert.deepEqual(await listPositions(store, author, {}, { after: 1, upTo: 6 }), [3, 4, 6]);
+    assert.deepEqual(await listPositions(store, actor, {}, { after: 1, upTo: 6 }), [3, 4, 6]);
   });
 
   test('lists changes of some types, whether or not they moved stock', async (t) => {
-    const { store, author } = await prepareHistory(prepare(t));
-    assert.deepEqual(await listPositions(store, author, { types: ['created'] }), [1, 2, 8]);
-    assert.deepEqual(await listPositions(store, author, { types: ['updated', 'deleted'] }), [5, 7]);
-    assert.deepEqual(await listPositions(store, author, { types: [] }), []);
+    const { store, actor } = await prepareHistory(prepare(t));
+    assert.deepEqual(await listPositions(store, actor, { types: ['created'] }), [1, 2, 8]);
+    assert.deepEqual(await listPositions(store, actor, { types: ['updated', 'deleted'] }), [5, 7]);
+    assert.deepEqual(await listPositions(store, actor, { types: [] }), []);
     const all = [1, 2, 3, 4, 5, 6, 7, 8];
     const isDescending = true;
     assert.deepEqual(
-      await listPositions(store, author, { types: CHANGE_TYPES }, { isDescending }),
+      await listPositions(store, actor, { types: CHANGE_TYPES }, { isDescending }),
       all.toReversed(),
     );
     const filter = { sku: C, types: ['stock', 'updated'] } as const;
-    assert.deepEqual(await listPositions(store, author, filter), [3, 4, 5]);
+    assert.deepEqual(await listPositions(store, actor, filter), [3, 4, 5]);
   });
 
   test('tells what products were described as before changes of theirs', async (t) => {
-    const { store, author: { sellerId } } = await prepareHistory(prepare(t));
-    const other = await makeAuthor(store);
+    const { store, actor: { sellerId } } = await prepareHistory(prepare(t));
+    const other = await makeActor(store);
     const before = await store.findPreviousSnapshots(sellerId, [1, 3, 5, 7, 8, 99]);
     assert.deepEqual([...before.keys()], [3, 5, 7]);
     const skus = [...before.values()].map((product) => JSON.parse(product).sku);
@@ -157,25 +157,25 @@ function testLedger(prepare: PrepareStore): void {
   });
 
   test('lists movements by source, reason and time', async (t) => {
-    const { store, author, timeOf } = await prepareHistory(prepare(t));
-    assert.deepEqual(await listPositions(store, author, { source: 'erp' }), [4]);
-    assert.deepEqual(await listPositions(store, author, { reason: 'sold' }), [3]);
-    assert.deepEqual(await listPositions(store, author, { source: 'erp', reason: 'sold' }), []);
+    const { store, actor, timeOf } = await prepareHistory(prepare(t));
+    assert.deepEqual(await listPositions(store, actor, { source: 'erp' }), [4]);
+    assert.deepEqual(await listPositions(store, actor, { reason: 'sold' }), [3]);
+    assert.deepEqual(await listPositions(store, actor, { source: 'erp', reason: 'sold' }), []);
     const [since, until] = [timeOf(4), timeOf(7)];
-    assert.deepEqual(await listPositions(store, author, { since, until }), [4, 6, 7]);
+    assert.deepEqual(await listPositions(store, actor, { since, until }), [4, 6, 7]);
     const within = { since: since + 1, until: until - 1 };
-    assert.deepEqual(await listPositions(store, author, within), [6]);
+    assert.deepEqual(await listPositions(store, actor, within), [6]);
   });
 
   test('lists movements by the SKU that a product has, or had when it was deleted', async (t) => {
-    const { store, author } = await prepareHistory(prepare(t));
-    assert.deepEqual(await listPositions(store, author, { sku: A }), [8]);
-    assert.deepEqual(await listPositions(store, author, { sku: C }), [1, 3, 4, 7]);
-    const { changes: [first] } = await store.listChanges(author.sellerId, { after: 0, limit: 1 });
+    const { store, actor } = await prepareHistory(prepare(t));
+    assert.deepEqual(await listPositions(store, actor, { sku: A }), [8]);
+    assert.deepEqual(await listPositions(store, actor, { sku: C }), [1, 3, 4, 7]);
+    const { changes: [first] } = await store.listChanges(actor.sellerId, { after: 0, limit: 1 });
     const { productId } = first ?? assert.fail();
-    assert.deepEqual(await listPositions(store, author, { productId }), [1, 3, 4, 7]);
-    assert.deepEqual(await listPositions(store, author, { productId, sku: C }), [1, 3, 4, 7]);
-    assert.deepEqual(await listPositions(store, author, { productId, sku: A }), []);
+    assert.deepEqual(await listPositions(store, actor, { productId }), [1, 3, 4, 7]);
+    assert.deepEqual(await listPositions(store, actor, { productId, sku: C }), [1, 3, 4, 7]);
+    assert.deepEqual(await listPositions(store, actor, { productId, sku: A }), []);
   });
 }
 
@@ -186,64 +186,64 @@ function testPast(prepare: PrepareStore): void {
   };
 
   test('tells the stock of every product as it stood', async (t) => {
-    const { store, author } = await prepareHistory(prepare(t));
-    assert.deepEqual(await levelsAt(store, author, 0), []);
-    assert.deepEqual(await levelsAt(store, author, 1), [[A, 5, 1]]);
-    assert.deepEqual(await levelsAt(store, author, 4), [[A, 4, 4], [B, 0, 2]]);
-    assert.deepEqual(await levelsAt(store, author, 6), [[C, 4, 5], [B, 1, 6]]);
-    assert.deepEqual(await levelsAt(store, author, 8), [[B, 1, 6], [A, 2, 8]]);
-    const first = await store.listStockAt(author.sellerId, 6, { after: undefined, limit: 1 });
+    const { store, actor } = await prepareHistory(prepare(t));
+    assert.deepEqual(await levelsAt(store, actor, 0), []);
+    assert.deepEqual(await levelsAt(store, actor, 1), [[A, 5, 1]]);
+    assert.deepEqual(await levelsAt(store, actor, 4), [[A, 4, 4], [B, 0, 2]]);
+    assert.deepEqual(await levelsAt(store, actor, 6), [[C, 4, 5], [B, 1, 6]]);
+    assert.deepEqual(await levelsAt(store, actor, 8), [[B, 1, 6], [A, 2, 8]]);
+    const first = await store.listStockAt(actor.sellerId, 6, { after: undefined, limit: 1 });
     assert.deepEqual([first.levels.length, first.hasMore], [1, true]);
     const after = first.levels[0]?.id;
-    const second = await store.listStockAt(author.sellerId, 6, { after, limit: 1 });
+    const second = await store.listStockAt(actor.sellerId, 6, { after, limit: 1 });
     assert.deepEqual([second.levels[0]?.sku, second.hasMore], [B, false]);
   });
 
   test('finds the position of a time, also where the clock has stepped back', async (t) => {
-    const { store, author, clock, timeOf } = await prepareHistory(prepare(t));
-    const find = (at: number) => store.findPositionAt(author.sellerId, at);
+    const { store, actor, clock, timeOf } = await prepareHistory(prepare(t));
+    const find = (at: number) => store.findPositionAt(actor.sellerId, at);
     assert.deepEqual(await Promise.all([find(timeOf(1) - 1), find(timeOf(1))]), [0, 1]);
     assert.deepEqual(await Promise.all([find(timeOf(5) - 1), find(timeOf(5))]), [4, 5]);
     clock.now -= 50 * 60_000;
-    await store.createProduct(author, makeNewProduct());
-    await store.syncStock(author, makeSync([{ sku: B, set: 9 }]), false);
-    const { changes } = await store.listChanges(author.sellerId, { after: 8, limit: 9 });
+    await store.createProduct(actor, makeNewProduct());
+    await store.syncStock(actor, makeSync([{ sku: B, set: 9 }]), false);
+    const { changes } = await store.listChanges(actor.sellerId, { after: 8, limit: 9 });
     assert.deepEqual(changes.map(({ at }) => at), [timeOf(8), timeOf(8)]);
     assert.deepEqual(await Promise.all([find(timeOf(8) - 1), find(timeOf(8))]), [7, 10]);
-    assert.deepEqual(await listPositions(store, author, { since: timeOf(8) }), [8, 9, 10]);
+    assert.deepEqual(await listPositions(store, actor, { since: timeOf(8) }), [8, 9, 10]);
   });
 
   test('believes a clock that is put right after it was far ahead', async (t) => {
-    const { store, author, clock } = await prepareHistory(prepare(t));
+    const { store, actor, clock } = await prepareHistory(prepare(t));
     const right = clock.now;
     clock.now += 365 * 24 * 60 * 60_000;
-    await store.createProduct(author, makeNewProduct()); // at 9
+    await store.createProduct(actor, makeNewProduct()); // at 9
     clock.now = right + 60_000;
-    await store.createProduct(author, makeNewProduct()); // at 10
-    const { changes } = await store.listChanges(author.sellerId, { after: 9, limit: 9 });
+    await store.createProduct(actor, makeNewProduct()); // at 10
+    const { changes } = await store.listChanges(actor.sellerId, { after: 9, limit: 9 });
     assert.deepEqual(changes.map(({ at }) => at), [clock.now]);
-    assert.equal(await store.findPositionAt(author.sellerId, clock.now), 10);
-    assert.equal(await store.findPositionAt(author.sellerId, right), 8);
+    assert.equal(await store.findPositionAt(actor.sellerId, clock.now), 10);
+    assert.equal(await store.findPositionAt(actor.sellerId, right), 8);
   });
 
   test('lists no movement of a later time, once a clock that was ahead is put right', async (t) => {
-    const { store, author, clock, timeOf } = await prepareHistory(prepare(t));
+    const { store, actor, clock, timeOf } = await prepareHistory(prepare(t));
     const now = clock.now;
     clock.now += 30 * DAY_MS;
-    await store.syncStock(author, makeSync([{ sku: B, set: 8 }]), false);
+    await store.syncStock(actor, makeSync([{ sku: B, set: 8 }]), false);
     clock.now = now + 120_000;
-    await store.syncStock(author, makeSync([{ sku: B, set: 9 }]), false);
+    await store.syncStock(actor, makeSync([{ sku: B, set: 9 }]), false);
     const filter = { since: timeOf(8), until: clock.now };
-    assert.deepEqual(await listPositions(store, author, filter), [8, 10]);
-    assert.deepEqual(await listPositions(store, author, { sku: B, ...filter }), [10]);
-    assert.equal(await store.findPositionAt(author.sellerId, clock.now), 10);
+    assert.deepEqual(await listPositions(store, actor, filter), [8, 10]);
+    assert.deepEqual(await listPositions(store, actor, { sku: B, ...filter }), [10]);
+    assert.equal(await store.findPositionAt(actor.sellerId, clock.now), 10);
   });
 }
 
 function testPruning(prepare: PrepareStore): void {
   test('removes history before a time, and says so to whoever asks for it', async (t) => {
-    const { store, author, timeOf } = await prepareHistory(prepare(t));
-    const { sellerId } = author;
+    const { store, actor, timeOf } = await prepareHistory(prepare(t));
+    const { sellerId } = actor;
     const whole = (await store.listChanges(sellerId, { after: 4, limit: 9 })).changes;
     const levels = [4, 5, 6, 7, 8].map((at) => store.listStockAt(sellerId, at, ALL));
     const before = await Promise.all(levels);
@@ -255,8 +255,8 @@ function testPruning(prepare: PrepareStore): void {
     assert.equal(await store.findPositionAt(sellerId, timeOf(4) + 60_000), 4);
     const kept = await store.listChanges(sellerId, { after: 4, limit: 9 });
     assert.deepEqual(kept.changes, whole);
-    assert.deepEqual(await listPositions(store, author, {}), [6, 7, 8]);
-    assert.deepEqual(await listPositions(store, author, { sku: C }), [7]);
+    assert.deepEqual(await listPositions(store, actor, {}), [6, 7, 8]);
+    assert.deepEqual(await listPositions(store, actor, { sku: C }), [7]);
     const query = { filter: {}, after: 0, upTo: 8, isDescending: true, limit: 9 };
     assert.equal((await store.listMovements(sellerId, query)).prunedTo, 4);
     assert.equal((await store.findPreviousSnapshots(sellerId, [5])).size, 0);
@@ -265,29 +265,29 @@ function testPruning(prepare: PrepareStore): void {
   });
 
   test('goes on at the next position where all history was removed', async (t) => {
-    const { store, author, clock } = await prepareHistory(prepare(t));
-    const { sellerId } = author;
+    const { store, actor, clock } = await prepareHistory(prepare(t));
+    const { sellerId } = actor;
     clock.now += DAY_MS;
     await store.pruneHistory(clock.now);
     const none = await store.listChanges(sellerId, { after: 8, limit: 9 });
     assert.deepEqual(none, { changes: [], next: 8, position: 8 });
     assert.equal(await store.findPositionAt(sellerId, clock.now), 8);
-    await store.syncStock(author, makeSync([{ sku: B, adjust: 1 }]), false);
-    assert.deepEqual(await listPositions(store, author, {}), [9]);
-    assert.deepEqual(await searchStock(store, author, 9), [[B, 2], [A, 2]]);
+    await store.syncStock(actor, makeSync([{ sku: B, adjust: 1 }]), false);
+    assert.deepEqual(await listPositions(store, actor, {}), [9]);
+    assert.deepEqual(await searchStock(store, actor, 9), [[B, 2], [A, 2]]);
   });
 
   test('finds products as they are where history that no search has read is gone', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
-    for (const sku of [B, A]) await store.createProduct(author, makeNewProduct({ sku, stock: 1 }));
-    assert.deepEqual(await searchStock(store, author, 2), [[B, 1], [A, 1]]);
-    await store.syncStock(author, makeSync([{ sku: A, set: 2 }]), false);
-    await store.deleteProduct(author, { sku: B }, {});
-    await store.createProduct(author, makeNewProduct({ sku: C, stock: 3 }));
+    const actor = await makeActor(store);
+    for (const sku of [B, A]) await store.createProduct(actor, makeNewProduct({ sku, stock: 1 }));
+    assert.deepEqual(await searchStock(store, actor, 2), [[B, 1], [A, 1]]);
+    await store.syncStock(actor, makeSync([{ sku: A, set: 2 }]), false);
+    await store.deleteProduct(actor, { sku: B }, {});
+    await store.createProduct(actor, makeNewProduct({ sku: C, stock: 3 }));
     await store.pruneHistory(clock.now + DAY_MS);
-    assert.deepEqual(await searchStock(store, author, 5), [[A, 2], [C, 3]]);
+    assert.deepEqual(await searchStock(store, actor, 5), [[A, 2], [C, 3]]);
   });
 }
 
@@ -303,21 +303,21 @@ function testWatching(prepare: PrepareStore): void {
   test('tells of commits of this store and of another one, until that is ended', async (t) => {
     const open = prepare(t);
     const [store, other] = [await open(makeClock()), await open(makeClock())];
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     let count = 0;
     const end = store.subscribeToCommits(() => { count += 1; });
-    await store.createProduct(author, makeNewProduct());
+    await store.createProduct(actor, makeNewProduct());
     assert.ok(count > 0, 'before the change is answered');
     for (const writes of countTo(3)) {
-      await tellOf(store, () => other.createProduct(author, makeNewProduct()));
-      const { position } = await store.listChanges(author.sellerId, { after: 0, limit: 1 });
+      await tellOf(store, () => other.createProduct(actor, makeNewProduct()));
+      const { position } = await store.listChanges(actor.sellerId, { after: 0, limit: 1 });
       assert.equal(position, 1 + writes);
     }
     assert.ok(count > 3);
     end();
     const last = count;
-    await tellOf(store, () => store.createProduct(author, makeNewProduct()));
-    await tellOf(store, () => other.createProduct(author, makeNewProduct()));
+    await tellOf(store, () => store.createProduct(actor, makeNewProduct()));
+    await tellOf(store, () => other.createProduct(actor, makeNewProduct()));
     assert.equal(count, last);
   });
 }

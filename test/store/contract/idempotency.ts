@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
+  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
 } from './fixture.ts';
 
 function once(key: string, part = 0) {
@@ -19,60 +19,60 @@ export function testIdempotency(prepare: PrepareStore): void {
 function testReplays(prepare: PrepareStore): void {
   test('answers a repetition like the first time, and changes nothing', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const write = { ...author, ...once('k-1') };
+    const actor = await makeActor(store);
+    const write = { ...actor, ...once('k-1') };
     const product = makeNewProduct();
     const created = await store.createProduct(write, product);
-    await store.patchProduct(author, { id: created.id }, { stock: 1 }, {});
-    const before = await readAll(store, author.sellerId);
+    await store.patchProduct(actor, { id: created.id }, { stock: 1 }, {});
+    const before = await readAll(store, actor.sellerId);
     assert.deepEqual(await store.createProduct(write, product), { ...created, isReplay: true });
-    assert.deepEqual(await readAll(store, author.sellerId), before);
+    assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
   test('repeats puts, patches and deletions before it looks at preconditions', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const product = makeNewProduct();
-    const { id, position } = await store.createProduct(author, product);
+    const { id, position } = await store.createProduct(actor, product);
     const condition = { ifMatch: [position] };
     const patch = () =>
-      store.patchProduct({ ...author, ...once('patch') }, { id }, { stock: 1 }, condition);
-    const put = () => store.putProduct({ ...author, ...once('put') }, product, {});
-    const remove = () => store.deleteProduct({ ...author, ...once('delete') }, { id }, {});
+      store.patchProduct({ ...actor, ...once('patch') }, { id }, { stock: 1 }, condition);
+    const put = () => store.putProduct({ ...actor, ...once('put') }, product, {});
+    const remove = () => store.deleteProduct({ ...actor, ...once('delete') }, { id }, {});
     const first = [await patch(), await put(), await remove()];
     const again = [await patch(), await put(), await remove()];
     assert.deepEqual(again, first.map((result) => ({ ...result, isReplay: true })));
-    assert.deepEqual(await readAll(store, author.sellerId), []);
+    assert.deepEqual(await readAll(store, actor.sellerId), []);
   });
 
   test('makes one change of many that come at once', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const write = { ...author, ...once('same') };
+    const actor = await makeActor(store);
+    const write = { ...actor, ...once('same') };
     const product = makeNewProduct();
     const all = await Promise.all(countTo(20).map(() => store.createProduct(write, product)));
     assert.equal(new Set(all.map(({ id }) => id)).size, 1);
     assert.equal(all.filter(({ isReplay }) => !isReplay).length, 1);
-    assert.equal((await readAll(store, author.sellerId)).length, 1);
+    assert.equal((await readAll(store, actor.sellerId)).length, 1);
   });
 }
 
 function testKeys(prepare: PrepareStore): void {
   test('refuses a key that comes with something else', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const write = { ...author, ...once('k') };
+    const actor = await makeActor(store);
+    const write = { ...actor, ...once('k') };
     const { id } = await store.createProduct(write, makeNewProduct({ sku: 'A' }));
     const mismatch = { code: 'idempotency_mismatch' };
     await assert.rejects(store.createProduct(write, makeNewProduct({ sku: 'B' })), mismatch);
     await assert.rejects(store.patchProduct(write, { id }, { stock: 1 }, {}), mismatch);
     await assert.rejects(store.deleteProduct(write, { id }, {}), mismatch);
-    assert.equal((await readAll(store, author.sellerId)).length, 1);
+    assert.equal((await readAll(store, actor.sellerId)).length, 1);
   });
 
   test('tells the keys of two sellers apart, but not those of two API keys of one', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     const product = makeNewProduct();
     const made = await store.createProduct({ ...one, ...once('k') }, product);
     const theirs = await store.createProduct({ ...other, ...once('k') }, product);
@@ -85,8 +85,8 @@ function testKeys(prepare: PrepareStore): void {
   test('makes one API key of those that are asked for with one key, and refuses the others',
     async (t) => {
       const store = await prepare(t)(makeClock());
-      const author = await makeAuthor(store);
-      const { sellerId } = author;
+      const actor = await makeActor(store);
+      const { sellerId } = actor;
       const { idempotency } = once('k');
       const mismatch = { code: 'idempotency_mismatch' };
       const create = () =>
@@ -94,7 +94,7 @@ function testKeys(prepare: PrepareStore): void {
       const ended = await Promise.allSettled([create(), create()]);
       assert.deepEqual(ended.map(({ status }) => status), ['fulfilled', 'rejected']);
       await assert.rejects(create(), mismatch);
-      const rotate = () => store.rotateKey(author, makeHash(), DAY_MS, '', once('r').idempotency);
+      const rotate = () => store.rotateKey(actor, makeHash(), DAY_MS, '', once('r').idempotency);
       await rotate();
       await assert.rejects(rotate(), mismatch);
       const keys = await store.listKeys(sellerId, { after: undefined, limit: 10 });
@@ -103,17 +103,17 @@ function testKeys(prepare: PrepareStore): void {
 
   test('keeps no record of a refusal: the repetition may succeed', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const { id } = await store.createProduct(author, makeNewProduct({ sku: 'A' }));
-    const write = { ...author, ...once('k') };
+    const actor = await makeActor(store);
+    const { id } = await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
+    const write = { ...actor, ...once('k') };
     const product = makeNewProduct({ sku: 'A' });
     // Beside others that succeed, so that the refused one is undone alone.
     const results = await Promise.allSettled([
-      store.createProduct(author, makeNewProduct()), store.createProduct(write, product),
-      store.createProduct({ ...author, ...once('l') }, makeNewProduct({ sku: 'L' })),
+      store.createProduct(actor, makeNewProduct()), store.createProduct(write, product),
+      store.createProduct({ ...actor, ...once('l') }, makeNewProduct({ sku: 'L' })),
     ]);
     assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
-    await store.deleteProduct(author, { id }, {});
+    await store.deleteProduct(actor, { id }, {});
     assert.equal((await store.createProduct(write, product)).isReplay, false);
   });
 }
@@ -123,8 +123,8 @@ function testLife(prepare: PrepareStore): void {
     const clock = makeClock();
     const open = prepare(t);
     const store = await open(clock);
-    const author = await makeAuthor(store);
-    const write = { ...author, ...once('k') };
+    const actor = await makeActor(store);
+    const write = { ...actor, ...once('k') };
     const product = makeNewProduct();
     const { id } = await store.createProduct(write, product);
     clock.now += 2 * DAY_MS - 1;
@@ -132,7 +132,7 @@ function testLife(prepare: PrepareStore): void {
     assert.equal((await later.createProduct(write, product)).isReplay, true);
     clock.now += 1;
     await assert.rejects(later.createProduct(write, product), { code: 'sku_taken' });
-    await later.deleteProduct(author, { id }, {});
+    await later.deleteProduct(actor, { id }, {});
     assert.equal((await later.createProduct(write, product)).isReplay, false);
     assert.equal((await later.createProduct(write, product)).isReplay, true);
   });

@@ -6,7 +6,7 @@ import type { NewProduct, ProductRow, Sku } from '../../../src/domain/catalogue/
 import type { ImportMode } from '../../../src/store/store.ts';
 import { makeRandom } from '../../domain/random.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, makeAuthor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
+import { countTo, makeActor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
 
 export function testImports(prepare: PrepareStore): void {
   for (const mode of ['upsert', 'create'] as const) testEffects(prepare, mode);
@@ -14,41 +14,41 @@ export function testImports(prepare: PrepareStore): void {
 
   test('counts a product that comes twice as there the second time', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const first = makeNewProduct({ sku: 'A', stock: 1 });
     const second = { ...first, stock: 2 };
     const { effects, position } = await store.importProducts(
-      author, [first, first, second, first], 'upsert',
+      actor, [first, first, second, first], 'upsert',
     );
     assert.deepEqual(effects, ['created', 'unchanged', 'updated', 'updated']);
     assert.equal(position, 3);
-    assert.deepEqual((await readAll(store, author.sellerId)).map(({ stock }) => stock), [1]);
+    assert.deepEqual((await readAll(store, actor.sellerId)).map(({ stock }) => stock), [1]);
   });
 
   test('is a no-op for what is there already', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const products = countTo(1_000).map(() => makeNewProduct());
-    assert.equal((await store.importProducts(author, products, 'upsert')).position, 1_000);
-    const before = await readAll(store, author.sellerId);
-    const again = await store.importProducts(author, products, 'upsert');
+    assert.equal((await store.importProducts(actor, products, 'upsert')).position, 1_000);
+    const before = await readAll(store, actor.sellerId);
+    const again = await store.importProducts(actor, products, 'upsert');
     assert.deepEqual(new Set(again.effects), new Set(['unchanged']));
     assert.equal(again.position, 1_000);
-    assert.deepEqual(await readAll(store, author.sellerId), before);
+    assert.deepEqual(await readAll(store, actor.sellerId), before);
   });
 
   test('repeats each unit of an import under its number', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const run = (part: number, product: NewProduct) => store.importProducts(
-      { ...author, idempotency: { key: 'k', part } }, [product], 'upsert',
+      { ...actor, idempotency: { key: 'k', part } }, [product], 'upsert',
     );
     const [one, two] = [makeNewProduct(), makeNewProduct()];
     const first = await run(0, one);
     assert.deepEqual(await run(0, one), { ...first, isReplay: true });
     assert.deepEqual((await run(1, two)).effects, ['created']);
     await assert.rejects(run(1, one), { code: 'idempotency_mismatch' });
-    assert.equal((await readAll(store, author.sellerId)).length, 2);
+    assert.equal((await readAll(store, actor.sellerId)).length, 2);
   });
 }
 
@@ -56,17 +56,17 @@ export function testImports(prepare: PrepareStore): void {
 function testPartialRows(prepare: PrepareStore): void {
   test('keeps the members of an existing product that a row leaves out', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const kept = makeNewProduct({ sku: 'A', stock: 1 });
-    await store.createProduct(author, kept);
+    await store.createProduct(actor, kept);
     const defaults = { name: 'Default', category: 'Default', priceMinor: 1 };
     const rows: ProductRow[] = [
       { sku: kept.sku, stock: 5, defaults: { ...defaults, stock: 0 } }, { sku: kept.sku, defaults },
       { sku: kept.sku },
     ];
-    const { effects } = await store.importProducts(author, rows, 'upsert');
+    const { effects } = await store.importProducts(actor, rows, 'upsert');
     assert.deepEqual(effects, ['updated', 'unchanged', 'unchanged']);
-    const found = await store.findProduct(author.sellerId, { sku: kept.sku });
+    const found = await store.findProduct(actor.sellerId, { sku: kept.sku });
     const { name, category, sku, priceMinor, stock } = found ?? assert.fail();
     assert.deepEqual({ name, category, sku, priceMinor, stock }, { ...kept, stock: 5 });
     assert.equal(found?.position, 2);
@@ -74,7 +74,7 @@ function testPartialRows(prepare: PrepareStore): void {
 
   test('completes only new products with defaults, and rejects the others', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const { sku, stock, ...rest } = makeNewProduct({ sku: 'A', stock: 3 });
     const [other, third] = ['B', 'C'] as Sku[];
     const rows: ProductRow[] = [
@@ -83,16 +83,16 @@ function testPartialRows(prepare: PrepareStore): void {
       { sku: third ?? sku, ...rest, defaults: { stock: 7, name: 'Nor this' } },
     ];
     for (const mode of ['upsert', 'create'] as const) {
-      const preview = store.dryRunImport(author.sellerId, mode);
+      const preview = store.dryRunImport(actor.sellerId, mode);
       const said = await preview.try(rows);
       await preview.close();
-      const { effects } = await store.importProducts(author, rows, mode);
+      const { effects } = await store.importProducts(actor, rows, mode);
       assert.deepEqual(effects, mode === 'upsert'
         ? ['incomplete', 'created', 'updated', 'created']
         : ['incomplete', 'taken', 'taken', 'taken']);
       assert.deepEqual(said, effects);
     }
-    const found = await readAll(store, author.sellerId);
+    const found = await readAll(store, actor.sellerId);
     assert.deepEqual(found.map((one) => [one.sku, one.name, one.category, one.stock]),
       [['A', rest.name, rest.category, 9], ['C', rest.name, rest.category, 7]]);
   });
@@ -105,17 +105,17 @@ function testEffects(prepare: PrepareStore, mode: ImportMode): void {
     t.diagnostic(`TEST_SEED=${seed} repeats this`);
     const random = makeRandom(seed);
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     for (const round of countTo(6)) {
       const products = countTo(40).map(() => makeRow(random, 30 * round));
-      const before = await readAll(store, author.sellerId);
-      const preview = store.dryRunImport(author.sellerId, mode);
+      const before = await readAll(store, actor.sellerId);
+      const preview = store.dryRunImport(actor.sellerId, mode);
       const said = [
         ...await preview.try(products.slice(0, 25)), ...await preview.try(products.slice(25)),
       ];
       await preview.close();
-      assert.deepEqual(await readAll(store, author.sellerId), before);
-      const { effects } = await store.importProducts(author, products, mode);
+      assert.deepEqual(await readAll(store, actor.sellerId), before);
+      const { effects } = await store.importProducts(actor, products, mode);
       assert.deepEqual(effects, said);
       assert.equal(effects.includes('taken'), mode === 'create');
     }

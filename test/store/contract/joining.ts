@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeAuthor, makeSeller, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeActor, makeSeller, type PrepareStore } from './fixture.ts';
 import { join, listTypes, makeJoining, makeSecretHash } from './portal-fixture.ts';
 
 export function testJoining(prepare: PrepareStore): void {
@@ -112,7 +112,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
 
   test('finds no account of a seller without one, nor by another e-mail', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId } = await makeAuthor(store);
+    const { sellerId } = await makeActor(store);
     const { joining: { account: { email } } } = await join(store);
     assert.equal(await store.findAccount(sellerId), undefined);
     assert.equal(await store.findCredentials(`x${email}`), undefined);

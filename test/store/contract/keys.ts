@@ -6,7 +6,7 @@ import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../src/domain/limits.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  DAY_MS, makeAuthor, makeHash, makeNewKey, makeSeller, type PrepareStore,
+  DAY_MS, makeActor, makeHash, makeNewKey, makeSeller, type PrepareStore,
 } from './fixture.ts';
 
 // No store has given these ids.
@@ -52,7 +52,7 @@ function testCreation(prepare: PrepareStore): void {
 function testListing(prepare: PrepareStore): void {
   test('lists the keys of one seller in pages, in the order of their creation', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeSeller(store), await makeAuthor(store)];
+    const [one, other] = [await makeSeller(store), await makeActor(store)];
     const made: KeyId[] = [];
     for (let n = 0; n < 5; n += 1) {
       made.push((await store.createKey(one.id, makeHash(), makeNewKey())).id);
@@ -68,7 +68,7 @@ function testListing(prepare: PrepareStore): void {
 
   test('lists the newest keys first where that is asked for', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeSeller(store), await makeAuthor(store)];
+    const [one, other] = [await makeSeller(store), await makeActor(store)];
     const made: KeyId[] = [];
     for (let n = 0; n < 5; n += 1) {
       made.unshift((await store.createKey(one.id, makeHash(), makeNewKey())).id);
@@ -86,7 +86,7 @@ function testListing(prepare: PrepareStore): void {
 function testSingleKeys(prepare: PrepareStore): void {
   test('finds a key by its id, and none by way of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeSeller(store)];
+    const [one, other] = [await makeActor(store), await makeSeller(store)];
     const [listed] = await store.listKeys(one.sellerId, { after: undefined, limit: 1 });
     assert.deepEqual(await store.findKey(one), listed);
     assert.equal(await store.findKey({ sellerId: other.id, keyId: one.keyId }), undefined);
@@ -96,7 +96,7 @@ function testSingleKeys(prepare: PrepareStore): void {
   test('gives a key an id above all earlier ones when the clock steps backwards', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const { sellerId, keyId } = await makeAuthor(store);
+    const { sellerId, keyId } = await makeActor(store);
     clock.now -= DAY_MS;
     const later = await store.createKey(sellerId, makeHash(), makeNewKey());
     assert.ok(later.id > keyId);
@@ -105,14 +105,14 @@ function testSingleKeys(prepare: PrepareStore): void {
   test('notes when and from where a key was last used', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
-    const other = await store.createKey(author.sellerId, makeHash(), makeNewKey());
+    const actor = await makeActor(store);
+    const other = await store.createKey(actor.sellerId, makeHash(), makeNewKey());
     clock.now += 90_000;
-    await store.noteKeyUse(author, '192.0.2.7');
-    const keys = await store.listKeys(author.sellerId, { after: undefined, limit: 10 });
+    await store.noteKeyUse(actor, '192.0.2.7');
+    const keys = await store.listKeys(actor.sellerId, { after: undefined, limit: 10 });
     const uses = keys.map((key) => [key.id, key.lastUsedAt, key.lastUsedAddress]);
     assert.deepEqual(uses, [
-      [author.keyId, clock.now, '192.0.2.7'], [other.id, undefined, undefined],
+      [actor.keyId, clock.now, '192.0.2.7'], [other.id, undefined, undefined],
     ]);
   });
 }
@@ -121,19 +121,19 @@ function testRevocation(prepare: PrepareStore): void {
   test('revokes a key at once and for good: a second time changes nothing', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const revokedAt = clock.now + 1_000;
     clock.now = revokedAt;
-    assert.equal((await store.revokeKey(author)).revokedAt, revokedAt);
+    assert.equal((await store.revokeKey(actor)).revokedAt, revokedAt);
     clock.now += 1_000;
-    assert.equal((await store.revokeKey(author)).revokedAt, revokedAt);
-    const [key] = await store.listKeys(author.sellerId, { after: undefined, limit: 1 });
+    assert.equal((await store.revokeKey(actor)).revokedAt, revokedAt);
+    const [key] = await store.listKeys(actor.sellerId, { after: undefined, limit: 1 });
     assert.equal(key?.revokedAt, revokedAt);
   });
 
   test('cannot revoke a key that does not exist, nor one by way of another seller', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeSeller(store)];
+    const [one, other] = [await makeActor(store), await makeSeller(store)];
     const absent = { sellerId: one.sellerId, keyId: NO_KEY };
     await assert.rejects(store.revokeKey(absent), { code: 'not_found' });
     const crossed = { sellerId: other.id, keyId: one.keyId };
@@ -155,7 +155,7 @@ function testLimit(prepare: PrepareStore): void {
     await assert.rejects(create(), { code: 'limit_reached' });
     const rotation = store.rotateKey({ sellerId, keyId: first }, makeHash(), 0);
     await assert.rejects(rotation, { code: 'limit_reached' });
-    await makeAuthor(store); // another seller has keys of his own
+    await makeActor(store); // another seller has keys of his own
 
     await store.revokeKey({ sellerId, keyId: first });
     await create();

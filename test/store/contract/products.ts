@@ -5,7 +5,7 @@ import type { ProductId, SellerId } from '../../../src/domain/id.ts';
 import { formatProduct } from '../../../src/domain/catalogue/product.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore, readAll, readPages,
+  countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore, readAll, readPages,
 } from './fixture.ts';
 
 // No store has given these ids.
@@ -23,13 +23,13 @@ function testCreation(prepare: PrepareStore): void {
   test('keeps a product as it was answered', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store, 'KWD');
+    const actor = await makeActor(store, 'KWD');
     const name = 'Mug "Zoë" \\ 🫖 </script>';
     const product = makeNewProduct({ name, sku: 'Ä-1', price: 999999999999.999 }, 'KWD');
-    const { id, position, json } = await store.createProduct(author, product);
-    const found = await store.findProduct(author.sellerId, { id });
+    const { id, position, json } = await store.createProduct(actor, product);
+    const found = await store.findProduct(actor.sellerId, { id });
     assert.deepEqual(found, {
-      ...product, sellerId: author.sellerId, id, position: 1,
+      ...product, sellerId: actor.sellerId, id, position: 1,
       currency: { code: 'KWD', decimals: 3 }, createdAt: clock.now, updatedAt: clock.now,
     });
     assert.equal(position, 1);
@@ -39,10 +39,10 @@ function testCreation(prepare: PrepareStore): void {
 
   test('counts positions from 1 without a gap, for each seller alone', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     const positions: number[] = [];
-    for (const author of [one, one, other, one, other]) {
-      positions.push((await store.createProduct(author, makeNewProduct())).position);
+    for (const actor of [one, one, other, one, other]) {
+      positions.push((await store.createProduct(actor, makeNewProduct())).position);
     }
     assert.deepEqual(positions, [1, 2, 1, 3, 2]);
   });
@@ -53,22 +53,22 @@ function testIds(prepare: PrepareStore): void {
     const clock = makeClock();
     const prepared = prepare(t);
     const store = await prepared(clock);
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const ids: ProductId[] = [];
     for (const step of [0, 0, -DAY_MS, -DAY_MS, 2 * DAY_MS]) {
       clock.now += step;
-      ids.push((await store.createProduct(author, makeNewProduct())).id);
+      ids.push((await store.createProduct(actor, makeNewProduct())).id);
     }
     await store.close();
     const reopened = await prepared(makeClock(clock.now - 10 * DAY_MS));
-    ids.push((await reopened.createProduct(author, makeNewProduct())).id);
+    ids.push((await reopened.createProduct(actor, makeNewProduct())).id);
     assert.deepEqual(ids, ids.toSorted((one, other) => one - other));
     assert.equal(new Set(ids).size, 6);
   });
 
   test('finds a product for its own seller alone', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     const { id } = await store.createProduct(one, makeNewProduct());
     assert.equal((await store.findProduct(one.sellerId, { id }))?.id, id);
     assert.equal(await store.findProduct(other.sellerId, { id }), undefined);
@@ -78,26 +78,26 @@ function testIds(prepare: PrepareStore): void {
 
   test('creates no product for a seller that does not exist', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = { ...await makeAuthor(store), sellerId: NO_SELLER };
-    await assert.rejects(store.createProduct(author, makeNewProduct()), { code: 'not_found' });
+    const actor = { ...await makeActor(store), sellerId: NO_SELLER };
+    await assert.rejects(store.createProduct(actor, makeNewProduct()), { code: 'not_found' });
   });
 }
 
 function testSkus(prepare: PrepareStore): void {
   test('refuses a SKU that the seller has, and takes no position for it', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const first = await store.createProduct(author, makeNewProduct({ sku: 'A' }));
-    const before = await store.findProduct(author.sellerId, { id: first.id });
-    const again = store.createProduct(author, makeNewProduct({ sku: 'A', name: 'Another' }));
+    const actor = await makeActor(store);
+    const first = await store.createProduct(actor, makeNewProduct({ sku: 'A' }));
+    const before = await store.findProduct(actor.sellerId, { id: first.id });
+    const again = store.createProduct(actor, makeNewProduct({ sku: 'A', name: 'Another' }));
     await assert.rejects(again, { name: 'AppError', code: 'sku_taken', message: /"A"/ });
-    assert.deepEqual(await readAll(store, author.sellerId), [before]);
-    assert.equal((await store.createProduct(author, makeNewProduct())).position, 2);
+    assert.deepEqual(await readAll(store, actor.sellerId), [before]);
+    assert.equal((await store.createProduct(actor, makeNewProduct())).position, 2);
   });
 
   test('tells SKUs apart by case, and lets two sellers have the same one', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     await store.createProduct(one, makeNewProduct({ sku: 'a-1' }));
     await store.createProduct(one, makeNewProduct({ sku: 'A-1' }));
     await store.createProduct(other, makeNewProduct({ sku: 'a-1' }));
@@ -110,7 +110,7 @@ function testSkus(prepare: PrepareStore): void {
 function testList(prepare: PrepareStore): void {
   test('lists nothing at position 0 for a seller without products, and for none', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId } = await makeAuthor(store);
+    const { sellerId } = await makeActor(store);
     const nothing = { products: [], hasMore: false, position: 0 };
     const query = { after: undefined, limit: 10 };
     assert.deepEqual(await store.listProducts(sellerId, query), nothing);
@@ -119,7 +119,7 @@ function testList(prepare: PrepareStore): void {
 
   test('lists products in the order of creation, in pages that tell of more', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     const ids: ProductId[] = [];
     for (let n = 0; n < 6; n += 1) {
       ids.push((await store.createProduct(one, makeNewProduct())).id);
@@ -138,13 +138,13 @@ function testList(prepare: PrepareStore): void {
   test('neither skips nor repeats a product when one is created between pages', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
-    for (let n = 0; n < 4; n += 1) await store.createProduct(author, makeNewProduct());
-    const first = await store.listProducts(author.sellerId, { after: undefined, limit: 3 });
+    const actor = await makeActor(store);
+    for (let n = 0; n < 4; n += 1) await store.createProduct(actor, makeNewProduct());
+    const first = await store.listProducts(actor.sellerId, { after: undefined, limit: 3 });
     clock.now -= DAY_MS;
-    await store.createProduct(author, makeNewProduct());
+    await store.createProduct(actor, makeNewProduct());
     const after = first.products.at(-1)?.id;
-    const second = await store.listProducts(author.sellerId, { after, limit: 3 });
+    const second = await store.listProducts(actor.sellerId, { after, limit: 3 });
     const products = [...first.products, ...second.products];
     assert.deepEqual(products.map(({ position }) => position), countTo(5));
     assert.deepEqual([first.position, second.position], [4, 5]);

@@ -5,7 +5,7 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
-import { makeAuthor, makeNewProduct, makeSeller, type PrepareStore } from './fixture.ts';
+import { makeActor, makeNewProduct, makeSeller, type PrepareStore } from './fixture.ts';
 
 export function testSellers(prepare: PrepareStore): void {
   test('starts without sellers', async (t) => {
@@ -66,7 +66,7 @@ export function testSellers(prepare: PrepareStore): void {
 }
 
 async function sellThreeProducts(store: Store): Promise<SellerId> {
-  const author = await makeAuthor(store);
-  for (let n = 0; n < 3; n += 1) await store.createProduct(author, makeNewProduct());
-  return author.sellerId;
+  const actor = await makeActor(store);
+  for (let n = 0; n < 3; n += 1) await store.createProduct(actor, makeNewProduct());
+  return actor.sellerId;
 }

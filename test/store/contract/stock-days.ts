@@ -5,7 +5,7 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import type { Sku } from '../../../src/domain/catalogue/product.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeSync } from './stock.ts';
 
 const [A, B] = ['A', 'B'].map((text) => text as Sku) as [Sku, Sku]; // legal ones
@@ -29,22 +29,22 @@ function testCounting(prepare: PrepareStore): void {
   test('counts what comes in and goes out by every kind of change, day by day', async (t) => {
     const clock = makeClock(MIDNIGHT);
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
-    const { sellerId } = author;
+    const actor = await makeActor(store);
+    const { sellerId } = actor;
     assert.deepEqual(await readDays(store, sellerId), []);
-    await store.createProduct(author, makeNewProduct({ sku: A, stock: 5 }));
-    await store.createProduct(author, makeNewProduct({ sku: B, stock: 0 }));
-    await store.syncStock(author, makeSync([
+    await store.createProduct(actor, makeNewProduct({ sku: A, stock: 5 }));
+    await store.createProduct(actor, makeNewProduct({ sku: B, stock: 0 }));
+    await store.syncStock(actor, makeSync([
       { sku: A, adjust: -2 }, { sku: B, set: 30 }, { sku: B, set: 10 }, { sku: B, set: 10 },
     ]), false);
     assert.deepEqual(await readDays(store, sellerId), [[DAY, 35, 22]]);
     clock.now += 1;
-    await store.patchProduct(author, { sku: A }, { stock: 4, name: 'Another' }, {});
+    await store.patchProduct(actor, { sku: A }, { stock: 4, name: 'Another' }, {});
     const imported = [{ sku: B, stock: 7 }, { stock: 100 }, { stock: 2 }];
-    await store.importProducts(author, imported.map((one) => makeNewProduct(one)), 'upsert');
-    await store.deleteProduct(author, { sku: A }, {});
+    await store.importProducts(actor, imported.map((one) => makeNewProduct(one)), 'upsert');
+    await store.deleteProduct(actor, { sku: A }, {});
     assert.deepEqual(await readDays(store, sellerId), [[DAY, 35, 22], [DAY + 1, 103, 7]]);
-    await store.syncStock(author, makeSync([{ sku: B, set: 8 }], {
+    await store.syncStock(actor, makeSync([{ sku: B, set: 8 }], {
       completion: { zeroLimitPercent: 100 },
     }), false);
     assert.deepEqual(await readDays(store, sellerId, DAY + 1), [[DAY + 1, 104, 109]]);
@@ -53,14 +53,14 @@ function testCounting(prepare: PrepareStore): void {
   test('counts on the day that the history tells, and none where no stock moved', async (t) => {
     const clock = makeClock(MIDNIGHT + 1);
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
-    await store.createProduct(author, makeNewProduct({ sku: A, stock: 5 }));
+    const actor = await makeActor(store);
+    await store.createProduct(actor, makeNewProduct({ sku: A, stock: 5 }));
     clock.now -= 5; // back over midnight, which the time of the catalogue does not follow
-    await store.patchProduct(author, { sku: A }, { stock: 6 }, {});
-    assert.deepEqual(await readDays(store, author.sellerId), [[DAY + 1, 6, 0]]);
+    await store.patchProduct(actor, { sku: A }, { stock: 6 }, {});
+    assert.deepEqual(await readDays(store, actor.sellerId), [[DAY + 1, 6, 0]]);
     clock.now += DAY_MS + 5;
-    await store.patchProduct(author, { sku: A }, { name: 'Another' }, {});
-    assert.deepEqual(await readDays(store, author.sellerId), [[DAY + 1, 6, 0]]);
+    await store.patchProduct(actor, { sku: A }, { name: 'Another' }, {});
+    assert.deepEqual(await readDays(store, actor.sellerId), [[DAY + 1, 6, 0]]);
   });
 
   test('adds up what several stores move at the same time', async (t) => {
@@ -68,35 +68,35 @@ function testCounting(prepare: PrepareStore): void {
     const stores = [await open(makeClock(MIDNIGHT)), await open(makeClock(MIDNIGHT))];
     const [store] = stores;
     assert.ok(store);
-    const author = await makeAuthor(store);
-    await store.createProduct(author, makeNewProduct({ sku: A, stock: 100 }));
-    await Promise.all(countTo(40).map((n) => stores[n % 2]?.syncStock(author, makeSync([
+    const actor = await makeActor(store);
+    await store.createProduct(actor, makeNewProduct({ sku: A, stock: 100 }));
+    await Promise.all(countTo(40).map((n) => stores[n % 2]?.syncStock(actor, makeSync([
       { sku: A, adjust: n }, { sku: A, adjust: -1 },
     ]), false)));
-    assert.deepEqual(await readDays(store, author.sellerId), [[DAY, 920, 40]]);
+    assert.deepEqual(await readDays(store, actor.sellerId), [[DAY, 920, 40]]);
   });
 }
 
 function testUndone(prepare: PrepareStore): void {
   test('counts nothing of what is refused beside others, tried, or sent again', async (t) => {
     const store = await prepare(t)(makeClock(MIDNIGHT));
-    const author = await makeAuthor(store);
-    await store.createProduct(author, makeNewProduct({ sku: A, stock: 5 }));
-    const write = { ...author, idempotency: { key: 'k', part: 0 } };
+    const actor = await makeActor(store);
+    await store.createProduct(actor, makeNewProduct({ sku: A, stock: 5 }));
+    const write = { ...actor, idempotency: { key: 'k', part: 0 } };
     const sync = makeSync([{ sku: A, adjust: 1 }]);
     const beside: Promise<unknown>[] = [
       store.syncStock(write, sync, false),
-      store.createProduct(author, makeNewProduct({ stock: 10 })),
+      store.createProduct(actor, makeNewProduct({ stock: 10 })),
     ];
-    const taken = store.createProduct(author, makeNewProduct({ sku: A, stock: 1_000 }));
+    const taken = store.createProduct(actor, makeNewProduct({ sku: A, stock: 1_000 }));
     beside.push(store.syncStock(write, sync, false));
     await assert.rejects(taken, { code: 'sku_taken' });
     await Promise.all(beside);
     const isAtomic = true;
     const faulty = [{ sku: A, adjust: 7 }, { sku: B, set: 1 }];
-    await store.syncStock(author, makeSync(faulty, { isAtomic }), false);
-    await store.syncStock(author, makeSync([{ sku: A, adjust: 7 }]), true);
-    assert.deepEqual(await readDays(store, author.sellerId), [[DAY, 16, 0]]);
+    await store.syncStock(actor, makeSync(faulty, { isAtomic }), false);
+    await store.syncStock(actor, makeSync([{ sku: A, adjust: 7 }]), true);
+    assert.deepEqual(await readDays(store, actor.sellerId), [[DAY, 16, 0]]);
   });
 }
 
@@ -104,33 +104,33 @@ function testListing(prepare: PrepareStore): void {
   test('lists days in order from one on, up to a limit, and those of nobody else', async (t) => {
     const clock = makeClock(MIDNIGHT);
     const store = await prepare(t)(clock);
-    const [author, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [actor, other] = [await makeActor(store), await makeActor(store)];
     for (const [n, days] of [0, 1, 3].entries()) {
       clock.now = MIDNIGHT + days * DAY_MS;
-      await store.createProduct(author, makeNewProduct({ stock: n + 1 }));
+      await store.createProduct(actor, makeNewProduct({ stock: n + 1 }));
       await store.createProduct(other, makeNewProduct({ stock: 50 }));
     }
     const list = async (since: number, limit: number) =>
-      (await store.listStockDays(author.sellerId, { since, limit })).map(({ day }) => day - DAY);
+      (await store.listStockDays(actor.sellerId, { since, limit })).map(({ day }) => day - DAY);
     assert.deepEqual(await list(0, 9), [0, 1, 3]);
     assert.deepEqual(await list(DAY + 1, 9), [1, 3]);
     assert.deepEqual(await list(DAY + 2, 9), [3]);
     assert.deepEqual(await list(DAY, 2), [0, 1]);
-    assert.deepEqual(await readDays(store, author.sellerId, DAY + 3), [[DAY + 3, 3, 0]]);
+    assert.deepEqual(await readDays(store, actor.sellerId, DAY + 3), [[DAY + 3, 3, 0]]);
   });
 
   test('forgets the days before the history that is kept', async (t) => {
     const clock = makeClock(MIDNIGHT);
     const store = await prepare(t)(clock);
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     for (const stock of countTo(3)) {
-      await store.createProduct(author, makeNewProduct({ stock }));
+      await store.createProduct(actor, makeNewProduct({ stock }));
       clock.now += DAY_MS;
     }
     await store.pruneHistory(MIDNIGHT + DAY_MS + 1);
     const kept = [[DAY + 2, 3, 0]];
-    assert.deepEqual(await readDays(store, author.sellerId), kept);
+    assert.deepEqual(await readDays(store, actor.sellerId), kept);
     await store.pruneHistory(MIDNIGHT + DAY_MS * 2);
-    assert.deepEqual(await readDays(store, author.sellerId), kept);
+    assert.deepEqual(await readDays(store, actor.sellerId), kept);
   });
 }

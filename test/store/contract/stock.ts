@@ -8,7 +8,7 @@ import type { StockSync } from '../../../src/domain/catalogue/stock-sync.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, makeAuthor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
+import { countTo, makeActor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';
 
 const [A, B, C] = ['A', 'B', 'C'].map((text) => text as Sku) as [Sku, Sku, Sku]; // legal ones
 const LARGEST = 1_000_000_000;
@@ -33,18 +33,18 @@ export function makeSync(changes: readonly StockChange[], members: Partial<Stock
 /** A store with a seller whose products A, B and C have 5, 0 and 9 in stock, at 1, 2 and 3. */
 async function prepareThree(open: ReturnType<PrepareStore>) {
   const store = await open(makeClock());
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const products = [[A, 5], [B, 0], [C, 9]] as const;
   await store.importProducts(
-    author, products.map(([sku, stock]) => makeNewProduct({ sku, stock })), 'create',
+    actor, products.map(([sku, stock]) => makeNewProduct({ sku, stock })), 'create',
   );
-  return { store, author };
+  return { store, actor };
 }
 
 async function statusesOf(
-  store: Store, author: Actor, changes: readonly StockChange[], members?: Partial<StockSync>,
+  store: Store, actor: Actor, changes: readonly StockChange[], members?: Partial<StockSync>,
 ) {
-  const { results } = await store.syncStock(author, makeSync(changes, members), false);
+  const { results } = await store.syncStock(actor, makeSync(changes, members), false);
   return results.map(({ status }) => status);
 }
 
@@ -54,11 +54,11 @@ async function stocksOf(store: Store, { sellerId }: Actor): Promise<number[]> {
 
 function testJudging(prepare: PrepareStore): void {
   test('sets and adjusts stock in the order sent, and says what became of each', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
-    const [a] = await readAll(store, author.sellerId);
+    const { store, actor } = await prepareThree(prepare(t));
+    const [a] = await readAll(store, actor.sellerId);
     assert.ok(a);
-    const id = formatProductId(author.sellerId, a.id);
-    const synced = await store.syncStock(author, makeSync([
+    const id = formatProductId(actor.sellerId, a.id);
+    const synced = await store.syncStock(actor, makeSync([
       { sku: A, adjust: -2 }, { id, adjust: 4 }, { sku: A, set: 7 }, { sku: B, set: 0 },
     ]), false);
     const of = { id: a.id, sku: A };
@@ -69,15 +69,15 @@ function testJudging(prepare: PrepareStore): void {
     ]);
     assert.deepEqual([synced.results[3]?.status, synced.results[3]?.position], ['unchanged', 2]);
     assert.deepEqual([synced.position, synced.refusal, synced.isReplay], [5, undefined, false]);
-    assert.deepEqual(await stocksOf(store, author), [7, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [7, 0, 9]);
   });
 
   test('judges a change by the first of its faults, and refuses it without a trace', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const shop = { source: 'shop' };
-    await statusesOf(store, author, [{ sku: A, set: 5, sequence: 4 }], shop);
-    const before = await readAll(store, author.sellerId);
-    assert.deepEqual(await statusesOf(store, author, [
+    await statusesOf(store, actor, [{ sku: A, set: 5, sequence: 4 }], shop);
+    const before = await readAll(store, actor.sellerId);
+    assert.deepEqual(await statusesOf(store, actor, [
       { sku: 'X' as Sku, adjust: -9, expect: 1, sequence: 1 }, // a legal SKU of no product
       { id: 'prd_none', set: 1 },
       { sku: A, adjust: -9, expect: 1, sequence: 4 },
@@ -85,32 +85,32 @@ function testJudging(prepare: PrepareStore): void {
       { sku: A, adjust: -9, expect: 5, sequence: 5 },
       { sku: A, adjust: LARGEST, expect: 5, sequence: 5 },
     ], shop), ['not_found', 'not_found', 'stale', 'conflict', 'insufficient', 'invalid']);
-    assert.deepEqual(await readAll(store, author.sellerId), before);
-    assert.deepEqual(await statusesOf(store, author, [
+    assert.deepEqual(await readAll(store, actor.sellerId), before);
+    assert.deepEqual(await statusesOf(store, actor, [
       { sku: A, set: 5, expect: 5, sequence: 5 }, { sku: A, adjust: LARGEST - 5, sequence: 6 },
     ], shop), ['unchanged', 'ok']);
   });
 
   test('changes the stock of nobody else', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
-    const other = await makeAuthor(store);
+    const { store, actor } = await prepareThree(prepare(t));
+    const other = await makeActor(store);
     await store.createProduct(other, makeNewProduct({ sku: A, stock: 1 }));
-    const [theirs] = await readAll(store, author.sellerId);
-    const id = formatProductId(author.sellerId, theirs?.id ?? assert.fail());
+    const [theirs] = await readAll(store, actor.sellerId);
+    const id = formatProductId(actor.sellerId, theirs?.id ?? assert.fail());
     const synced = await store.syncStock(other, makeSync([{ id, set: 2 }, { sku: A, set: 3 }], {
       completion: { zeroLimitPercent: 100 },
     }), false);
     assert.deepEqual(synced.results.map(({ status }) => status), ['not_found', 'ok']);
     assert.deepEqual([synced.position, synced.zeroed], [2, 0]);
-    assert.deepEqual(await stocksOf(store, author), [5, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
   });
 }
 
 function testSequences(prepare: PrepareStore): void {
   test('heeds each sequence number of a source and product once, and none below', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const send = (source: string, sequence: number, sku = A) =>
-      statusesOf(store, author, [{ sku, set: 5, sequence }], { source });
+      statusesOf(store, actor, [{ sku, set: 5, sequence }], { source });
     assert.deepEqual(await send('erp', 7), ['unchanged']);
     assert.deepEqual(await send('erp', 7), ['stale']);
     assert.deepEqual(await send('erp', 6), ['stale']);
@@ -120,42 +120,42 @@ function testSequences(prepare: PrepareStore): void {
   });
 
   test('forgets the sequence numbers of a deleted product', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const change = { sku: A, set: 4, sequence: 9 };
-    assert.deepEqual(await statusesOf(store, author, [change], { source: 'erp' }), ['ok']);
-    await store.deleteProduct(author, { sku: A }, {});
-    assert.deepEqual(await statusesOf(store, author, [change], { source: 'erp' }), ['not_found']);
-    await store.createProduct(author, makeNewProduct({ sku: A }));
-    assert.deepEqual(await statusesOf(store, author, [change], { source: 'erp' }), ['ok']);
+    assert.deepEqual(await statusesOf(store, actor, [change], { source: 'erp' }), ['ok']);
+    await store.deleteProduct(actor, { sku: A }, {});
+    assert.deepEqual(await statusesOf(store, actor, [change], { source: 'erp' }), ['not_found']);
+    await store.createProduct(actor, makeNewProduct({ sku: A }));
+    assert.deepEqual(await statusesOf(store, actor, [change], { source: 'erp' }), ['ok']);
   });
 }
 
 function testAtomicity(prepare: PrepareStore): void {
   test('makes all changes or none where that is asked for', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const isAtomic = true;
     const changes = [{ sku: A, set: 1, sequence: 1 }, { sku: B, adjust: -1 }];
     const refused = await store.syncStock(
-      author, makeSync(changes, { isAtomic, source: 'erp' }), false,
+      actor, makeSync(changes, { isAtomic, source: 'erp' }), false,
     );
     assert.deepEqual(refused.results.map(({ status }) => status), ['ok', 'insufficient']);
     assert.deepEqual([refused.refusal, refused.position], ['failures', 3]);
-    assert.deepEqual(await stocksOf(store, author), [5, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
     const again = makeSync(changes.slice(0, 1), { isAtomic, source: 'erp' });
-    const made = await store.syncStock(author, again, false);
+    const made = await store.syncStock(actor, again, false);
     assert.deepEqual([made.refusal, made.position], [undefined, 4]);
   });
 
   test('answers a repetition of a call as the first time, but repeats a refused one', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
-    const write = { ...author, idempotency: { key: 'k', part: 0 } };
+    const { store, actor } = await prepareThree(prepare(t));
+    const write = { ...actor, idempotency: { key: 'k', part: 0 } };
     const sync = makeSync([{ sku: A, adjust: 1 }, { sku: B, adjust: -1 }], { isAtomic: true });
     assert.equal((await store.syncStock(write, sync, false)).refusal, 'failures');
-    await statusesOf(store, author, [{ sku: B, set: 1 }]);
+    await statusesOf(store, actor, [{ sku: B, set: 1 }]);
     const made = await store.syncStock(write, sync, false);
     assert.equal(made.isReplay, false);
     assert.deepEqual(await store.syncStock(write, sync, false), { ...made, isReplay: true });
-    assert.deepEqual(await stocksOf(store, author), [6, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [6, 0, 9]);
     const mismatch = store.syncStock(write, makeSync([{ sku: A, adjust: 2 }]), false);
     await assert.rejects(mismatch, { code: 'idempotency_mismatch' });
   });
@@ -165,117 +165,117 @@ function testFullCounts(prepare: PrepareStore): void {
   const count = (zeroLimitPercent: number) => ({ completion: { zeroLimitPercent } });
 
   test('sells out what a full count does not name, with its reason and source', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, adjust: -9 }, { sku: B, set: 2 }], {
       ...count(50), reason: 'counted', source: 'erp',
     });
-    const counted = await store.syncStock(author, sync, false);
+    const counted = await store.syncStock(actor, sync, false);
     assert.deepEqual(counted.results.map(({ status }) => status), ['insufficient', 'ok']);
     assert.deepEqual([counted.zeroed, counted.position], [1, 5]);
-    assert.deepEqual(await stocksOf(store, author), [5, 2, 0]);
-    const { changes: [zeroed] } = await store.listChanges(author.sellerId, { after: 4, limit: 1 });
+    assert.deepEqual(await stocksOf(store, actor), [5, 2, 0]);
+    const { changes: [zeroed] } = await store.listChanges(actor.sellerId, { after: 4, limit: 1 });
     assert.deepEqual(zeroed?.movement, {
       before: 9, after: 0, reason: 'counted', source: 'erp', sequence: undefined,
     });
   });
 
   test('refuses a full count that would empty more than its limit of those in stock', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, set: 1 }, { sku: B, set: 1 }], count(49));
-    const refused = await store.syncStock(author, sync, false);
+    const refused = await store.syncStock(actor, sync, false);
     assert.deepEqual([refused.refusal, refused.zeroed, refused.position], ['zero_limit', 1, 3]);
-    assert.deepEqual(await stocksOf(store, author), [5, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
   });
 
   test('counts what is only named', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const completion = { zeroLimitPercent: 0 };
     const faulty = [{ sku: C }, { id: 'prd_none' }];
     const counted = await store.syncStock(
-      author, makeSync([{ sku: A, set: 1 }], { completion, faulty }), false,
+      actor, makeSync([{ sku: A, set: 1 }], { completion, faulty }), false,
     );
     assert.deepEqual([counted.refusal, counted.zeroed], [undefined, 0]);
-    assert.deepEqual(await stocksOf(store, author), [1, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [1, 0, 9]);
   });
 
   test('sells out thousands of products that are not named', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
-    await store.importProducts(author, countTo(2_500).map(() => makeNewProduct()), 'create');
+    const { store, actor } = await prepareThree(prepare(t));
+    await store.importProducts(actor, countTo(2_500).map(() => makeNewProduct()), 'create');
     const sync = makeSync([{ sku: A, set: 5 }], count(100));
-    const counted = await store.syncStock(author, sync, false);
+    const counted = await store.syncStock(actor, sync, false);
     assert.deepEqual([counted.zeroed, counted.position], [2_501, 2_503 + 2_501]);
-    const stocks = await stocksOf(store, author);
+    const stocks = await stocksOf(store, actor);
     assert.deepEqual([stocks.length, ...new Set(stocks)], [2_503, 5, 0]);
   });
 }
 
 function testNeighbours(prepare: PrepareStore): void {
   test('is right beside writes of the same moment that fail', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
-    const send = (sku: Sku) => statusesOf(store, author, [{ sku, adjust: 1 }]);
+    const { store, actor } = await prepareThree(prepare(t));
+    const send = (sku: Sku) => statusesOf(store, actor, [{ sku, adjust: 1 }]);
     for (const round of countTo(5)) {
-      const taken = store.createProduct(author, makeNewProduct({ sku: A }));
+      const taken = store.createProduct(actor, makeNewProduct({ sku: A }));
       const all = Promise.all([send(A), send(C), send(A)]);
       await assert.rejects(taken, { code: 'sku_taken' });
       assert.deepEqual(await all, [['ok'], ['ok'], ['ok']]);
-      assert.deepEqual(await stocksOf(store, author), [5 + 2 * round, 0, 9 + round]);
+      assert.deepEqual(await stocksOf(store, actor), [5 + 2 * round, 0, 9 + round]);
     }
   });
 
   test('is right where another store and other writes change the same products', async (t) => {
     const open = prepare(t);
-    const { store, author } = await prepareThree(open);
+    const { store, actor } = await prepareThree(open);
     const other = await open(makeClock());
     for (const stock of countTo(5)) {
-      assert.deepEqual(await statusesOf(store, author, [{ sku: A, set: 50 + stock }]), ['ok']);
-      await statusesOf(other, author, [{ sku: A, expect: 50 + stock, set: stock }]);
+      assert.deepEqual(await statusesOf(store, actor, [{ sku: A, set: 50 + stock }]), ['ok']);
+      await statusesOf(other, actor, [{ sku: A, expect: 50 + stock, set: stock }]);
       assert.deepEqual(
-        await statusesOf(store, author, [{ sku: A, expect: stock, adjust: 1 }]), ['ok'],
+        await statusesOf(store, actor, [{ sku: A, expect: stock, adjust: 1 }]), ['ok'],
       );
-      await store.patchProduct(author, { sku: A }, { sku: 'D' as Sku }, {}); // a legal one
-      assert.deepEqual(await statusesOf(store, author, [{ sku: A, set: 1 }]), ['not_found']);
-      await other.patchProduct(author, { sku: 'D' as Sku }, { sku: A }, {});
+      await store.patchProduct(actor, { sku: A }, { sku: 'D' as Sku }, {}); // a legal one
+      assert.deepEqual(await statusesOf(store, actor, [{ sku: A, set: 1 }]), ['not_found']);
+      await other.patchProduct(actor, { sku: 'D' as Sku }, { sku: A }, {});
     }
   });
 }
 
 function testTrials(prepare: PrepareStore): void {
   test('says in a dry run what a call would do, and does nothing', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, adjust: 1, sequence: 1 }, { sku: B, adjust: -1 }], {
       source: 'erp', completion: { zeroLimitPercent: 50 },
     });
-    const before = await readAll(store, author.sellerId);
-    const said = await store.syncStock(author, sync, true);
-    assert.deepEqual(await readAll(store, author.sellerId), before);
-    assert.deepEqual(await store.syncStock(author, sync, false), said);
+    const before = await readAll(store, actor.sellerId);
+    const said = await store.syncStock(actor, sync, true);
+    assert.deepEqual(await readAll(store, actor.sellerId), before);
+    assert.deepEqual(await store.syncStock(actor, sync, false), said);
     assert.equal(said.position, 5);
   });
 
   test('tries changes that come in parts on what the parts before would leave', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
+    const { store, actor } = await prepareThree(prepare(t));
     const parts: StockChange[][] = [
       [{ sku: A, adjust: -3, sequence: 4 }, { sku: A, adjust: -3 }], [{ sku: A, set: 8 }],
       [{ sku: A, set: 9, sequence: 4 }, { sku: A, adjust: 1, sequence: 5 }],
     ];
-    const trial = store.dryRunStock(author, 3, 'erp');
+    const trial = store.dryRunStock(actor, 3, 'erp');
     const said = [];
     for (const part of parts) said.push(await trial.try(part));
     await trial.close();
-    assert.deepEqual(await stocksOf(store, author), [5, 0, 9]);
+    assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
     assert.deepEqual(said.flatMap(({ results }) => results.map(({ status }) => status)), [
       'ok', 'insufficient', 'ok', 'stale', 'ok',
     ]);
     for (const [index, part] of parts.entries()) {
-      const made = await store.syncStock(author, makeSync(part, { source: 'erp' }), false);
+      const made = await store.syncStock(actor, makeSync(part, { source: 'erp' }), false);
       assert.deepEqual({ results: made.results, position: made.position }, said[index]);
     }
   });
 
   test('knows in a trial the sequence numbers that were heeded before it', async (t) => {
-    const { store, author } = await prepareThree(prepare(t));
-    await statusesOf(store, author, [{ sku: A, set: 5, sequence: 9 }], { source: 'erp' });
-    const trial = store.dryRunStock(author, 3, 'erp');
+    const { store, actor } = await prepareThree(prepare(t));
+    await statusesOf(store, actor, [{ sku: A, set: 5, sequence: 9 }], { source: 'erp' });
+    const trial = store.dryRunStock(actor, 3, 'erp');
     await trial.try([{ sku: A, set: 1 }]); // without one, of which a trial may take note
     const { results } = await trial.try([{ sku: A, set: 2, sequence: 9 }]);
     await trial.close();

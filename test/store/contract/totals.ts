@@ -5,7 +5,7 @@ import type { SellerId } from '../../../src/domain/id.ts';
 import type { Sku } from '../../../src/domain/catalogue/product.ts';
 import type { CatalogueTotals, Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { countTo, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeSync } from './stock.ts';
 
 const [A, B] = ['A', 'B'].map((text) => text as Sku) as [Sku, Sku]; // legal ones
@@ -24,42 +24,42 @@ async function readTotals(store: Store, sellerId: SellerId): Promise<CatalogueTo
 function testSums(prepare: PrepareStore): void {
   test('tells what the products come to after each change, as soon as it is made', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const assertTotals = async (position: number, ...[products, units, valueMinor]: bigint[]) => {
-      const totals = await store.readTotals(author.sellerId, position);
+      const totals = await store.readTotals(actor.sellerId, position);
       assert.deepEqual(totals, { products: Number(products), units, valueMinor });
     };
     await assertTotals(0, 0n, 0n, 0n);
-    await store.createProduct(author, makeNewProduct({ sku: A, price: 2.5, stock: 4 }));
+    await store.createProduct(actor, makeNewProduct({ sku: A, price: 2.5, stock: 4 }));
     await assertTotals(1, 1n, 4n, 1_000n);
     const products = [{ sku: B, price: 1, stock: 7 }, { sku: A, price: 3, stock: 4 }];
-    await store.importProducts(author, products.map((one) => makeNewProduct(one)), 'upsert');
+    await store.importProducts(actor, products.map((one) => makeNewProduct(one)), 'upsert');
     await assertTotals(3, 2n, 11n, 1_900n);
     await store.syncStock(
-      author, makeSync([{ sku: A, adjust: -4 }, { sku: B, set: 9 }, { sku: B, adjust: 1 }]), false,
+      actor, makeSync([{ sku: A, adjust: -4 }, { sku: B, set: 9 }, { sku: B, adjust: 1 }]), false,
     );
     await assertTotals(6, 2n, 10n, 1_000n);
-    await store.patchProduct(author, { sku: B }, { priceMinor: 50 }, {});
+    await store.patchProduct(actor, { sku: B }, { priceMinor: 50 }, {});
     await assertTotals(7, 2n, 10n, 500n);
-    await store.deleteProduct(author, { sku: B }, {});
+    await store.deleteProduct(actor, { sku: B }, {});
     await assertTotals(8, 1n, 0n, 0n);
-    await store.deleteProduct(author, { sku: A }, {});
+    await store.deleteProduct(actor, { sku: A }, {});
     await assertTotals(9, 0n, 0n, 0n);
   });
 
   test('adds up exactly what no other number can hold', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store, 'KWD');
+    const actor = await makeActor(store, 'KWD');
     const largest = { price: 999_999_999_999.999, stock: LARGEST };
     const products = countTo(1_000).map(() => makeNewProduct(largest, 'KWD'));
-    await store.importProducts(author, products, 'create');
+    await store.importProducts(actor, products, 'create');
     const one = 999_999_999_999_999n * BigInt(LARGEST);
-    assert.deepEqual(await readTotals(store, author.sellerId), {
+    assert.deepEqual(await readTotals(store, actor.sellerId), {
       products: 1_000, units: 1_000n * BigInt(LARGEST), valueMinor: 1_000n * one,
     });
     const sku = products[0]?.sku ?? assert.fail();
-    await store.patchProduct(author, { sku }, { stock: LARGEST - 1, priceMinor: 1 }, {});
-    assert.deepEqual(await readTotals(store, author.sellerId), {
+    await store.patchProduct(actor, { sku }, { stock: LARGEST - 1, priceMinor: 1 }, {});
+    assert.deepEqual(await readTotals(store, actor.sellerId), {
       products: 1_000, units: 1_000n * BigInt(LARGEST) - 1n,
       valueMinor: 999n * one + BigInt(LARGEST) - 1n,
     });
@@ -67,7 +67,7 @@ function testSums(prepare: PrepareStore): void {
 
   test('counts for a seller nothing of another', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store, 'JPY')];
+    const [one, other] = [await makeActor(store), await makeActor(store, 'JPY')];
     await store.createProduct(one, makeNewProduct({ price: 20, stock: 2 }));
     await store.createProduct(other, makeNewProduct({ price: 5, stock: 1 }, 'JPY'));
     const expected = [[1, 2n, 4_000n], [1, 1n, 5n]] as const;
@@ -82,9 +82,9 @@ function testSums(prepare: PrepareStore): void {
 function testLowStock(prepare: PrepareStore): void {
   test('counts the products with no more than so many in stock, up to a limit', async (t) => {
     const store = await prepare(t)(makeClock());
-    const { sellerId, ...author } = await makeAuthor(store);
+    const { sellerId, ...actor } = await makeActor(store);
     const products = [0, 0, 3, 4, 5, LARGEST].map((stock) => makeNewProduct({ stock }));
-    await store.importProducts({ sellerId, ...author }, products, 'create');
+    await store.importProducts({ sellerId, ...actor }, products, 'create');
     const expected: readonly [stockMax: number, limit: number, products: number][] = [
       [0, 10, 2], [2, 10, 2], [3, 10, 3], [4, 10, 4], [LARGEST, 10, 6], [LARGEST, 6, 6],
       [LARGEST, 5, 5], [0, 1, 1],

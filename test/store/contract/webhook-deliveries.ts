@@ -31,8 +31,8 @@ async function find(store: Store, webhook: Webhook): Promise<Webhook> {
 /** An endpoint that has yet to get positions 1 and 2, and the message that is to bring them. */
 async function prepareMessage(open: ReturnType<PrepareStore>) {
   const prepared = await prepareWebhook(open);
-  const { store, author } = prepared;
-  const { webhook } = await store.replayWebhook(author, prepared.webhook.id, 0);
+  const { store, actor } = prepared;
+  const { webhook } = await store.replayWebhook(actor, prepared.webhook.id, 0);
   const message = makeMessage('msg_1', 1, 2);
   assert.equal(await isBegun(store, webhook, message), true);
   return { ...prepared, webhook, message };
@@ -65,23 +65,23 @@ function testClaims(prepare: PrepareStore): void {
 
 function testDue(prepare: PrepareStore): void {
   test('knows whether there is any endpoint', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
     assert.equal(await store.hasWebhooks(), true);
-    await store.deleteWebhook(author, webhook.id);
+    await store.deleteWebhook(actor, webhook.id);
     assert.equal(await store.hasWebhooks(), false);
   });
 
   test('finds the endpoints that have something to get', async (t) => {
-    const { store, author, webhook, clock } = await prepareWebhook(prepare(t));
+    const { store, actor, webhook, clock } = await prepareWebhook(prepare(t));
     const list = async (isFailing = false) =>
       (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).map(({ id }) => id);
     assert.deepEqual(await list(), []);
-    await store.createProduct(author, makeNewProduct());
-    const { webhook: late } = await store.createWebhook(author, makeNewWebhook());
+    await store.createProduct(actor, makeNewProduct());
+    const { webhook: late } = await store.createWebhook(actor, makeNewWebhook());
     assert.deepEqual(await list(), [webhook.id]);
-    await store.createProduct(author, makeNewProduct());
+    await store.createProduct(actor, makeNewProduct());
     assert.deepEqual(await list(), [webhook.id, late.id]);
-    await store.patchWebhook(author, webhook.id, { status: 'disabled' });
+    await store.patchWebhook(actor, webhook.id, { status: 'disabled' });
     assert.deepEqual(await list(), [late.id]);
     assert.deepEqual(await list(true), []);
     const due = await store.listDueWebhooks({ at: clock.now, isFailing: false, limit: 10 });
@@ -142,12 +142,12 @@ function testMessages(prepare: PrepareStore): void {
   });
 
   test('begins no message where the endpoint stands elsewhere by now', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
     const message = makeMessage('msg_1', 1, 2);
-    await store.replayWebhook(author, webhook.id, 0);
+    await store.replayWebhook(actor, webhook.id, 0);
     assert.equal(await isBegun(store, webhook, message), false);
     const seen = await find(store, webhook);
-    await store.patchWebhook(author, webhook.id, { types: ['stock'] });
+    await store.patchWebhook(actor, webhook.id, { types: ['stock'] });
     assert.equal(await isBegun(store, seen, message), false);
     const seenAgain = await find(store, webhook);
     assert.equal(await store.beginWebhookMessage(seenAgain, 1, undefined), true);
@@ -163,9 +163,9 @@ function testMessages(prepare: PrepareStore): void {
   });
 
   test('disables an endpoint only where it stands as it was seen', async (t) => {
-    const { store, author, webhook } = await prepareMessage(prepare(t));
+    const { store, actor, webhook } = await prepareMessage(prepare(t));
     const seen = await find(store, webhook);
-    await store.replayWebhook(author, webhook.id, 1);
+    await store.replayWebhook(actor, webhook.id, 1);
     await store.disableWebhook(seen, 'Too late.');
     assert.equal((await find(store, webhook)).status, 'active');
     await store.disableWebhook(await find(store, webhook), 'In time.');
@@ -195,8 +195,8 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
   }
 
   test('goes on, but begins nothing, where the endpoint was disabled meanwhile', async (t) => {
-    const { store, author, webhook, message } = await prepareMessage(prepare(t));
-    await store.patchWebhook(author, webhook.id, { status: 'disabled' });
+    const { store, actor, webhook, message } = await prepareMessage(prepare(t));
+    await store.patchWebhook(actor, webhook.id, { status: 'disabled' });
     const step = { ...delivered, next: makeMessage('msg_2', 3, 3) };
     assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, step), false);
     const { position, message: next, status } = await find(store, webhook);
@@ -204,8 +204,8 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
   });
 
   test('notes nothing of an endpoint that was deleted meanwhile', async (t) => {
-    const { store, author, webhook, message } = await prepareMessage(prepare(t));
-    await store.deleteWebhook(author, webhook.id);
+    const { store, actor, webhook, message } = await prepareMessage(prepare(t));
+    await store.deleteWebhook(actor, webhook.id);
     assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, delivered), false);
     await store.noteWebhookTest(webhook, 'msg_t', DELIVERED);
     const log = await store.listWebhookAttempts(webhook, { before: undefined, limit: 9 });
@@ -214,11 +214,11 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
 
   test('forgets failures where the endpoint is made active or gets another address',
     async (t) => {
-      const { clock, store, author, webhook, message } = await prepareMessage(prepare(t));
+      const { clock, store, actor, webhook, message } = await prepareMessage(prepare(t));
       for (const patch of [{ status: 'active' }, { url: 'https://b.example/' }] as const) {
         const step = { isDelivered: false, retryAt: clock.now * 2, disabledReason: 'No.' } as const;
         await store.endWebhookAttempt(webhook, message, FAILED, step);
-        const { webhook: patched } = await store.patchWebhook(author, webhook.id, patch);
+        const { webhook: patched } = await store.patchWebhook(actor, webhook.id, patch);
         assert.deepEqual([patched.failures, patched.nextAttemptAt], [0, clock.now]);
         assert.deepEqual(patched.message, message);
       }

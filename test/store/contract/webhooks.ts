@@ -7,7 +7,7 @@ import type { NewWebhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct, type PrepareStore } from './fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
 
 const NO_WEBHOOK = 5 as WebhookId;
 const SHAPE = /^whsec_[A-Za-z0-9+/]{43}=$/;
@@ -20,10 +20,10 @@ export function makeNewWebhook(members: Partial<NewWebhook> = {}): NewWebhook {
 export async function prepareWebhook(open: ReturnType<PrepareStore>) {
   const clock = makeClock();
   const store = await open(clock);
-  const author = await makeAuthor(store);
-  for (let n = 0; n < 2; n += 1) await store.createProduct(author, makeNewProduct());
-  const { webhook, secret } = await store.createWebhook(author, makeNewWebhook());
-  return { clock, store, author, webhook, secret };
+  const actor = await makeActor(store);
+  for (let n = 0; n < 2; n += 1) await store.createProduct(actor, makeNewProduct());
+  const { webhook, secret } = await store.createWebhook(actor, makeNewWebhook());
+  return { clock, store, actor, webhook, secret };
 }
 
 export function testWebhooks(prepare: PrepareStore): void {
@@ -38,9 +38,9 @@ export function testWebhooks(prepare: PrepareStore): void {
 function testCreation(prepare: PrepareStore): void {
   test('keeps an endpoint with all that it was made with, from where the catalogue stands',
     async (t) => {
-      const { clock, store, author, webhook } = await prepareWebhook(prepare(t));
+      const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
       const expected = {
-        sellerId: author.sellerId, id: webhook.id, ...makeNewWebhook(), status: 'active',
+        sellerId: actor.sellerId, id: webhook.id, ...makeNewWebhook(), status: 'active',
         disabledReason: undefined, position: 2, message: undefined, failures: 0,
         failingSince: undefined, nextAttemptAt: clock.now, createdAt: clock.now,
         updatedAt: clock.now,
@@ -48,30 +48,30 @@ function testCreation(prepare: PrepareStore): void {
       assert.deepEqual(await store.findWebhook(webhook), expected);
       assert.equal(JSON.stringify(webhook), JSON.stringify(expected));
       const full = makeNewWebhook({ description: 'Cash desk 🧾', types: ['created', 'stock'] });
-      const made = await store.createWebhook(author, full);
+      const made = await store.createWebhook(actor, full);
       const found = await store.findWebhook(made.webhook);
       assert.deepEqual([found?.description, found?.types], [full.description, full.types]);
     });
 
   test('answers a repetition with the first endpoint and its secret', async (t) => {
-    const { store, author } = await prepareWebhook(prepare(t));
-    const write = { ...author, idempotency: { key: 'k', part: 0 } };
+    const { store, actor } = await prepareWebhook(prepare(t));
+    const write = { ...actor, idempotency: { key: 'k', part: 0 } };
     const first = await store.createWebhook(write, makeNewWebhook());
-    await store.rotateWebhookSecret(author, first.webhook.id, 0);
+    await store.rotateWebhookSecret(actor, first.webhook.id, 0);
     const again = await store.createWebhook(write, makeNewWebhook());
     assert.deepEqual(again, { ...first, isReplay: true });
     const other = store.createWebhook(write, makeNewWebhook({ description: 'other' }));
     await assert.rejects(other, { code: 'idempotency_mismatch' });
-    assert.equal((await listAll(store, author)).length, 2);
+    assert.equal((await listAll(store, actor)).length, 2);
   });
 
   test('limits the endpoints of a seller, and makes room where one is deleted', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
-    const create = () => store.createWebhook(author, makeNewWebhook());
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
+    const create = () => store.createWebhook(actor, makeNewWebhook());
     await Promise.all(countTo(WEBHOOKS_PER_SELLER_LIMIT - 1).map(create));
     await assert.rejects(create(), { code: 'limit_reached' });
-    await store.createWebhook(await makeAuthor(store), makeNewWebhook());
-    await store.deleteWebhook(author, webhook.id);
+    await store.createWebhook(await makeActor(store), makeNewWebhook());
+    await store.deleteWebhook(actor, webhook.id);
     await create();
     await assert.rejects(create(), { code: 'limit_reached' });
   });
@@ -83,53 +83,53 @@ async function listAll(store: Store, { sellerId }: Actor) {
 
 function testListing(prepare: PrepareStore): void {
   test('lists the endpoints of one seller in pages, in the order of creation', async (t) => {
-    const { clock, store, author, webhook } = await prepareWebhook(prepare(t));
+    const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
     const made = [webhook.id];
     for (let n = 0; n < 4; n += 1) {
       clock.now -= 1_000; // a clock may step backwards
-      made.push((await store.createWebhook(author, makeNewWebhook())).webhook.id);
+      made.push((await store.createWebhook(actor, makeNewWebhook())).webhook.id);
     }
-    const { sellerId } = author;
+    const { sellerId } = actor;
     const first = await store.listWebhooks(sellerId, { after: undefined, limit: 3 });
     const second = await store.listWebhooks(sellerId, { after: first.at(-1)?.id, limit: 3 });
     assert.deepEqual([...first, ...second].map(({ id }) => id), made);
-    assert.deepEqual(await listAll(store, await makeAuthor(store)), []);
+    assert.deepEqual(await listAll(store, await makeActor(store)), []);
   });
 }
 
 function testPatching(prepare: PrepareStore): void {
   test('changes what a patch names and nothing else', async (t) => {
-    const { clock, store, author, webhook } = await prepareWebhook(prepare(t));
+    const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
     clock.now += 1_000;
     const patch = { description: 'New', types: ['deleted'] } as const;
-    const { webhook: patched } = await store.patchWebhook(author, webhook.id, patch);
+    const { webhook: patched } = await store.patchWebhook(actor, webhook.id, patch);
     const expected = { ...webhook, ...patch, updatedAt: clock.now };
     assert.equal(JSON.stringify(patched), JSON.stringify(expected));
-    const all = await store.patchWebhook(author, webhook.id, { types: null });
+    const all = await store.patchWebhook(actor, webhook.id, { types: null });
     assert.equal(all.webhook.types, null);
   });
 
   test('disables an endpoint with a reason, and makes it active again', async (t) => {
-    const { clock, store, author, webhook } = await prepareWebhook(prepare(t));
+    const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
     const { id } = webhook;
-    const off = await store.patchWebhook(author, id, { status: 'disabled' });
+    const off = await store.patchWebhook(actor, id, { status: 'disabled' });
     assert.match(off.webhook.disabledReason ?? '', /by a request/);
     clock.now += 1_000;
-    const on = await store.patchWebhook(author, id, { status: 'active' });
+    const on = await store.patchWebhook(actor, id, { status: 'active' });
     assert.equal(on.webhook.disabledReason, undefined);
     assert.equal(on.webhook.nextAttemptAt, clock.now);
   });
 
   test('deletes an endpoint with its log', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
     await store.noteWebhookTest(webhook, 'msg', {
       at: 1, durationMs: 2, status: 200, outcome: 'delivered',
     });
-    await store.deleteWebhook(author, webhook.id);
+    await store.deleteWebhook(actor, webhook.id);
     assert.equal(await store.findWebhook(webhook), undefined);
     const query = { before: undefined, limit: 10 };
     assert.deepEqual(await store.listWebhookAttempts(webhook, query), []);
-    await assert.rejects(store.deleteWebhook(author, webhook.id), { code: 'not_found' });
+    await assert.rejects(store.deleteWebhook(actor, webhook.id), { code: 'not_found' });
   });
 }
 
@@ -143,21 +143,21 @@ function testSecrets(prepare: PrepareStore): void {
   });
 
   test('lets both secrets sign until the overlap of a rotation ends', async (t) => {
-    const { clock, store, author, webhook, secret } = await prepareWebhook(prepare(t));
-    const rotated = await store.rotateWebhookSecret(author, webhook.id, DAY_MS);
+    const { clock, store, actor, webhook, secret } = await prepareWebhook(prepare(t));
+    const rotated = await store.rotateWebhookSecret(actor, webhook.id, DAY_MS);
     assert.match(rotated.secret, SHAPE);
     assert.notEqual(rotated.secret, secret);
     clock.now += DAY_MS - 1;
     assert.deepEqual(await store.findWebhookSecrets(webhook), [rotated.secret, secret]);
     clock.now += 1;
     assert.deepEqual(await store.findWebhookSecrets(webhook), [rotated.secret]);
-    const last = await store.rotateWebhookSecret(author, webhook.id, 0);
+    const last = await store.rotateWebhookSecret(actor, webhook.id, 0);
     assert.deepEqual(await store.findWebhookSecrets(webhook), [last.secret]);
   });
 
   test('answers the repetition of a rotation with the same secret', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
-    const write = { ...author, idempotency: { key: 'r', part: 0 } };
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
+    const write = { ...actor, idempotency: { key: 'r', part: 0 } };
     const first = await store.rotateWebhookSecret(write, webhook.id, DAY_MS);
     const again = await store.rotateWebhookSecret(write, webhook.id, DAY_MS);
     assert.deepEqual(again, { ...first, isReplay: true });
@@ -166,12 +166,12 @@ function testSecrets(prepare: PrepareStore): void {
 
 function testReplay(prepare: PrepareStore): void {
   test('goes back and forth to any position that there is', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
     for (const position of [0, 2, 1]) {
-      await store.replayWebhook(author, webhook.id, position);
+      await store.replayWebhook(actor, webhook.id, position);
       assert.equal((await store.findWebhook(webhook))?.position, position);
     }
-    const beyond = store.replayWebhook(author, webhook.id, 3);
+    const beyond = store.replayWebhook(actor, webhook.id, 3);
     await assert.rejects(beyond, { code: 'invalid_data' });
     assert.equal((await store.findWebhook(webhook))?.position, 1);
   });
@@ -179,9 +179,9 @@ function testReplay(prepare: PrepareStore): void {
 
 function testOthers(prepare: PrepareStore): void {
   test('knows no endpoint of another seller, nor one that there is not', async (t) => {
-    const { store, author, webhook } = await prepareWebhook(prepare(t));
-    const other = await makeAuthor(store);
-    for (const [write, id] of [[other, webhook.id], [author, NO_WEBHOOK]] as const) {
+    const { store, actor, webhook } = await prepareWebhook(prepare(t));
+    const other = await makeActor(store);
+    for (const [write, id] of [[other, webhook.id], [actor, NO_WEBHOOK]] as const) {
       const { sellerId } = write;
       const expected = { code: 'not_found' };
       await assert.rejects(store.patchWebhook(write, id, { description: 'x' }), expected);
@@ -191,6 +191,6 @@ function testOthers(prepare: PrepareStore): void {
       assert.equal(await store.findWebhook({ sellerId, id }), undefined);
       assert.equal(await store.findWebhookSecrets({ sellerId, id }), undefined);
     }
-    assert.equal((await listAll(store, author)).length, 1);
+    assert.equal((await listAll(store, actor)).length, 1);
   });
 }

@@ -7,8 +7,7 @@ import type { WrittenProduct, Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import {
-  countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll,
-  sortNumbers,
+  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, type PrepareStore, readAll, sortNumbers,
 } from './fixture.ts';
 
 export function testWrites(prepare: PrepareStore): void {
@@ -20,7 +19,7 @@ export function testWrites(prepare: PrepareStore): void {
 function testConcurrency(prepare: PrepareStore): void {
   test('gives writes that come at once positions without a gap', async (t) => {
     const store = await prepare(t)(makeClock());
-    const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+    const [one, other] = [await makeActor(store), await makeActor(store)];
     const [ones, others] = await Promise.all([
       createMany(store, one, 700), createMany(store, other, 300),
     ]);
@@ -31,44 +30,44 @@ function testConcurrency(prepare: PrepareStore): void {
   test('keeps positions gapless where two stores write to the same data at once', async (t) => {
     const open = prepare(t);
     const [first, second] = [await open(makeClock()), await open(makeClock())];
-    const author = await makeAuthor(first);
+    const actor = await makeActor(first);
     const made = await Promise.all([first, second, first, second].map((store) =>
-      createMany(store, author, 100)));
+      createMany(store, actor, 100)));
     await setImmediate();
-    await assertGapless(first, author.sellerId, made.flat());
-    await assertGapless(second, author.sellerId, made.flat());
+    await assertGapless(first, actor.sellerId, made.flat());
+    await assertGapless(second, actor.sellerId, made.flat());
     assert.deepEqual(first.cursorKey, second.cursorKey);
   });
 
   test('lets one of two stores alone have a SKU', async (t) => {
     const open = prepare(t);
     const stores = [await open(makeClock()), await open(makeClock())] as const;
-    const author = await makeAuthor(stores[0]);
+    const actor = await makeActor(stores[0]);
     const outcomes = await Promise.allSettled(stores.map((store) =>
-      store.createProduct(author, makeNewProduct({ sku: 'THE-ONE' }))));
+      store.createProduct(actor, makeNewProduct({ sku: 'THE-ONE' }))));
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
     assert.deepEqual(failures.map(({ reason }) => reason.code), ['sku_taken']);
     await setImmediate();
-    for (const store of stores) assert.equal((await readAll(store, author.sellerId)).length, 1);
+    for (const store of stores) assert.equal((await readAll(store, actor.sellerId)).length, 1);
   });
 }
 
 function testFaults(prepare: PrepareStore): void {
   test('lets a write that breaks a rule of the data fail alone among its neighbours', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    await store.createProduct(author, makeNewProduct({ sku: 'TAKEN' }));
-    const neighbours = createMany(store, author, 20);
+    const actor = await makeActor(store);
+    await store.createProduct(actor, makeNewProduct({ sku: 'TAKEN' }));
+    const neighbours = createMany(store, actor, 20);
     // No parser lets this stock through: the data themselves are the last line of defence.
-    const illegal = store.createProduct(author, { ...makeNewProduct(), stock: -1 });
-    const middle = createMany(store, author, 20);
+    const illegal = store.createProduct(actor, { ...makeNewProduct(), stock: -1 });
+    const middle = createMany(store, actor, 20);
     // Nor does any key have this id: this write breaks off after its product was written.
-    const midway = store.createProduct({ ...author, keyId: 0 as KeyId }, makeNewProduct());
-    const taken = store.createProduct(author, makeNewProduct({ sku: 'TAKEN' }));
+    const midway = store.createProduct({ ...actor, keyId: 0 as KeyId }, makeNewProduct());
+    const taken = store.createProduct(actor, makeNewProduct({ sku: 'TAKEN' }));
     // No store has given this id.
-    const nobody = { ...author, sellerId: 5 as SellerId };
+    const nobody = { ...actor, sellerId: 5 as SellerId };
     const foreign = store.createProduct(nobody, makeNewProduct());
-    const end = createMany(store, author, 20);
+    const end = createMany(store, actor, 20);
     await Promise.all([
       assert.rejects(illegal, { name: 'AppError', code: 'internal' }),
       assert.rejects(midway, { name: 'AppError', code: 'internal' }),
@@ -77,34 +76,34 @@ function testFaults(prepare: PrepareStore): void {
     ]);
     const made = (await Promise.all([neighbours, middle, end])).flat();
     assert.deepEqual(sortNumbers(made.map(({ position }) => position)), countTo(61).slice(1));
-    const listed = await readAll(store, author.sellerId);
+    const listed = await readAll(store, actor.sellerId);
     assert.deepEqual(listed.map(({ position }) => position), countTo(61));
   });
 
   test('changes nothing where all writes of a moment fail', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const outcomes = await Promise.allSettled(countTo(10).map(() =>
-      store.createProduct(author, { ...makeNewProduct(), priceMinor: -1 })));
+      store.createProduct(actor, { ...makeNewProduct(), priceMinor: -1 })));
     assert.ok(outcomes.every(({ status }) => status === 'rejected'));
-    assert.deepEqual(await readAll(store, author.sellerId), []);
-    assert.equal((await store.createProduct(author, makeNewProduct())).position, 1);
+    assert.deepEqual(await readAll(store, actor.sellerId), []);
+    assert.equal((await store.createProduct(actor, makeNewProduct())).position, 1);
   });
 }
 
 function testReading(prepare: PrepareStore): void {
   test('shows a change to whoever was told of it, whatever was read just before', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const hash = makeHash();
-    await store.createKey(author.sellerId, hash, makeNewKey());
+    await store.createKey(actor.sellerId, hash, makeNewKey());
     for (const position of countTo(50)) {
       const before = store.findGrant(hash);
-      const { id } = await store.createProduct(author, makeNewProduct());
+      const { id } = await store.createProduct(actor, makeNewProduct());
       const [grant, product, page] = await Promise.all([
         store.findGrant(hash),
-        store.findProduct(author.sellerId, { id }),
-        store.listProducts(author.sellerId, { after: undefined, limit: 100 }),
+        store.findProduct(actor.sellerId, { id }),
+        store.listProducts(actor.sellerId, { after: undefined, limit: 100 }),
       ]);
       assert.equal((await before)?.position, position - 1);
       assert.deepEqual([grant?.position, product?.position], [position, position]);
@@ -114,9 +113,9 @@ function testReading(prepare: PrepareStore): void {
 
   test('shows a change to whoever was told of it, however many read meanwhile', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const hash = makeHash();
-    await store.createKey(author.sellerId, hash, makeNewKey());
+    await store.createKey(actor.sellerId, hash, makeNewKey());
     // A read at the beginning of every turn, so that answers arrive in turns that have read before.
     let reads = 0;
     const reading = setInterval(() => {
@@ -125,7 +124,7 @@ function testReading(prepare: PrepareStore): void {
     }, 0);
     try {
       for (const position of countTo(300)) {
-        await store.createProduct(author, makeNewProduct());
+        await store.createProduct(actor, makeNewProduct());
         assert.equal((await store.findGrant(hash))?.position, position);
       }
       assert.ok(reads > 0);
@@ -136,25 +135,25 @@ function testReading(prepare: PrepareStore): void {
 
   test('lists a page as it stood at the position that it names, while others write', async (t) => {
     const store = await prepare(t)(makeClock());
-    const author = await makeAuthor(store);
-    const writing = createMany(store, author, 400);
+    const actor = await makeActor(store);
+    const writing = createMany(store, actor, 400);
     const state = { isDone: false };
     void writing.then(() => { state.isDone = true; });
     let pages = 0;
     do {
-      const page = await store.listProducts(author.sellerId, { after: undefined, limit: 1_000 });
+      const page = await store.listProducts(actor.sellerId, { after: undefined, limit: 1_000 });
       assert.equal(page.products.length, page.position);
       pages += 1;
       await setImmediate();
     } while (!state.isDone);
     assert.ok(pages > 0);
-    await assertGapless(store, author.sellerId, await writing);
+    await assertGapless(store, actor.sellerId, await writing);
   });
 }
 
 /** Creates products one after the other is asked for, without waiting. */
-function createMany(store: Store, author: Actor, count: number): Promise<WrittenProduct[]> {
-  return Promise.all(countTo(count).map(() => store.createProduct(author, makeNewProduct())));
+function createMany(store: Store, actor: Actor, count: number): Promise<WrittenProduct[]> {
+  return Promise.all(countTo(count).map(() => store.createProduct(actor, makeNewProduct())));
 }
 
 /** Every product that was answered is listed, and nothing else, at positions 1 to their number. */

@@ -4,7 +4,7 @@ import { AppError } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Write } from '../../../store/write.ts';
+import type { WriteContext } from '../../../store/write.ts';
 import { postForm } from '../forms/fields.ts';
 import {
   type FieldErrors, fieldErrorsFrom, type Form, NO_ERRORS, nonceField, readNonce,
@@ -95,7 +95,7 @@ export async function deleteWebhook(
   return redirect(request.link('/webhooks?done=deleted'));
 }
 
-function writeOf({ account: { sellerId }, address }: PageRequest, form: Form): Write {
+function writeOf({ account: { sellerId }, address }: PageRequest, form: Form): WriteContext {
   return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form), address };
 }
 

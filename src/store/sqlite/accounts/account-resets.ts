@@ -4,7 +4,7 @@ import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AuditLog } from './audit.ts';
 
-export function accountResetUnits(db: DatabaseSync, audit: AuditLog) {
+export function accountResetMutations(db: DatabaseSync, audit: AuditLog) {
   const setPassword = db.prepare('UPDATE account SET password = ? WHERE seller_id = ?');
   const removeTotp = db.prepare(`
     UPDATE account SET totp_secret = NULL WHERE seller_id = ? AND totp_secret IS NOT NULL`);

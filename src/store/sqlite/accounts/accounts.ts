@@ -14,7 +14,7 @@ export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
 
 const EMAIL_SHOWN_CHARACTERS = 140;
 
-export function accountUnits(db: DatabaseSync, audit: AuditLog) {
+export function accountMutations(db: DatabaseSync, audit: AuditLog) {
   const remove = [
     'DELETE FROM session WHERE seller_id = ?', 'DELETE FROM recovery_code WHERE seller_id = ?',
     'DELETE FROM invitation WHERE seller_id = ?', 'DELETE FROM account WHERE seller_id = ?',

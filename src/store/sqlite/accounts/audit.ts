@@ -52,7 +52,7 @@ function prepareFindHead(db: DatabaseSync): () => ChainHead {
   };
 }
 
-export function auditUnits(audit: AuditLog) {
+export function auditMutations(audit: AuditLog) {
   return {
     noteAuditEvent: (event: NewAuditEvent, at: number): void => audit.add(event, at),
   };

@@ -4,9 +4,9 @@ import type { SellerId } from '../../../domain/id.ts';
 import type { Invitation, RegistrationResult, Registration } from '../../account-store.ts';
 import { prepareAddAccount } from './accounts.ts';
 import type { AuditLog } from './audit.ts';
-import type { KeyUnits } from '../catalogue/keys.ts';
+import type { KeyMutations } from '../catalogue/keys.ts';
 import { readInteger, readOptional, type Row } from '../engine/row.ts';
-import type { SellerUnits } from '../catalogue/sellers.ts';
+import type { SellerMutations } from '../catalogue/sellers.ts';
 import { prepareAddSession } from './sessions.ts';
 
 const COLUMNS = 'seller_id, is_first, expires_at';
@@ -20,8 +20,8 @@ const HOLDS = `hash = :hash AND expires_at > :at
   AND NOT EXISTS (
     SELECT 1 FROM seller WHERE id = invitation.seller_id AND disabled_at IS NOT NULL)`;
 
-export function invitationUnits(
-  db: DatabaseSync, audit: AuditLog, { createSeller, createKey }: SellerUnits & KeyUnits,
+export function invitationMutations(
+  db: DatabaseSync, audit: AuditLog, { createSeller, createKey }: SellerMutations & KeyMutations,
 ) {
   const forget = db.prepare('DELETE FROM invitation WHERE expires_at <= ?');
   const insert = db.prepare(`

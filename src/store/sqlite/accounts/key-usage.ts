@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../../domain/time.ts';
 import type { CountedUsage, KeyUsage, UsageQuery } from '../../usage-store.ts';
 import { readInteger } from '../engine/row.ts';
 
-export function usageUnits(db: DatabaseSync) {
+export function usageMutations(db: DatabaseSync) {
   const add = db.prepare(`
     INSERT INTO key_usage (seller_id, hour, key_id, requests, refusals) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (seller_id, hour, key_id) DO UPDATE

@@ -12,7 +12,7 @@ import { readInteger, readText, type Row } from '../engine/row.ts';
 
 const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
 
-export function sessionUnits(db: DatabaseSync, audit: AuditLog) {
+export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
   const addSession = prepareAddSession(db);
   // A password takes long to check: meanwhile somebody may have changed it, to shut others out.
   const isGood = db.prepare(`

@@ -17,7 +17,7 @@ interface SealedTotp extends Asked {
   readonly recoveryHashes: readonly string[];
 }
 
-export function totpUnits(db: DatabaseSync, audit: AuditLog) {
+export function totpMutations(db: DatabaseSync, audit: AuditLog) {
   const enable = db.prepare(`
     UPDATE account SET totp_secret = ?, totp_step = ? WHERE seller_id = ?`);
   const disable = db.prepare(`

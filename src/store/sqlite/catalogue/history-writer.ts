@@ -9,7 +9,7 @@ import type { PositionAllocator } from './position-allocator.ts';
 
 /** A change, and where the one of the same product before it stands. */
 export interface NewChange extends Change {
-  readonly prior: number | undefined;
+  readonly previousPosition: number | undefined;
 }
 
 const COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before, stock_after,
@@ -47,7 +47,7 @@ function valuesOf(changes: readonly NewChange[]): SQLInputValue[] {
     const { before, after, reason, source, sequence } = change.movement;
     values.push(
       change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
-      before, after, change.product ?? null, change.sku, change.prior ?? null,
+      before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
       reason ?? null, source ?? null, sequence ?? null,
     );
   }

@@ -30,7 +30,7 @@ interface OldRecords {
   readonly before: number;
 }
 
-export function idempotencyUnits(db: DatabaseSync) {
+export function idempotencyMutations(db: DatabaseSync) {
   const prune = db.prepare(PRUNE);
   return {
     pruneIdempotency({ sellerId, before }: OldRecords): void {

@@ -17,9 +17,9 @@ const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expire
   last_used_at, last_used_address`;
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
 
-export type KeyUnits = ReturnType<typeof keyUnits>;
+export type KeyMutations = ReturnType<typeof keyMutations>;
 
-export function keyUnits(db: DatabaseSync, audit: AuditLog) {
+export function keyMutations(db: DatabaseSync, audit: AuditLog) {
   const addKey = prepareAddKey(db);
   const findLive = db.prepare(`
     SELECT ${COLUMNS}, life_ms FROM api_key
@@ -71,8 +71,8 @@ export function keyUnits(db: DatabaseSync, audit: AuditLog) {
       if (revoked.revokedAt === at) note('key_revoked', revoked, address, at);
       return revoked;
     },
-    noteKeyUse({ author, address }: { author: Actor; address: string }, at: number): void {
-      noteUse.run(at, address, author.sellerId, author.keyId);
+    noteKeyUse({ actor, address }: { actor: Actor; address: string }, at: number): void {
+      noteUse.run(at, address, actor.sellerId, actor.keyId);
     },
   };
 }

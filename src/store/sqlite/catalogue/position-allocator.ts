@@ -25,8 +25,8 @@ interface Counters extends Moved {
 
 /** Rows that are written late, so that one which changes several times is written once. */
 interface Deferred {
-  settle(): void;
-  forget(): void;
+  flush(): void;
+  rollback(): void;
 }
 
 export class PositionAllocator {
@@ -37,7 +37,7 @@ export class PositionAllocator {
   readonly #noteStockDay;
   readonly #touched = new Map<SellerId, Counters>();
   readonly #deferred: Deferred[] = [];
-  #undone = 0;
+  #rollbackCount = 0;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
@@ -113,13 +113,13 @@ export class PositionAllocator {
   }
 
   /** Writes what was deferred: call it before anything else reads the tables that it is for. */
-  settle(): void {
-    for (const deferred of this.#deferred) deferred.settle();
+  flushDeferred(): void {
+    for (const deferred of this.#deferred) deferred.flush();
   }
 
   /** Writes what was taken, at this time: call it before the commit. */
   flush(now: number): void {
-    this.settle();
+    this.flushDeferred();
     for (const [sellerId, counters] of this.#touched) {
       const { position, written, lastProductId } = counters;
       if (position === written) continue;
@@ -134,15 +134,15 @@ export class PositionAllocator {
   }
 
   /** Drops what was taken: call it after anything was rolled back. */
-  forget(): void {
+  rollback(): void {
     this.#touched.clear();
-    for (const deferred of this.#deferred) deferred.forget();
-    this.#undone += 1;
+    for (const deferred of this.#deferred) deferred.rollback();
+    this.#rollbackCount += 1;
   }
 
   /** How often something was rolled back: what was remembered since the last time may be wrong. */
-  get undone(): number {
-    return this.#undone;
+  get rollbackCount(): number {
+    return this.#rollbackCount;
   }
 
   #touch(sellerId: SellerId): Counters {

@@ -48,8 +48,8 @@ export class ProductChanges {
   }
 
   /** @throws AppError `sku_taken` */
-  create(author: Actor, product: NewProduct, now: number): WrittenProduct {
-    const { sellerId } = author;
+  create(actor: Actor, product: NewProduct, now: number): WrittenProduct {
+    const { sellerId } = actor;
     const at = this.#positions.timeOf(sellerId, now);
     const { position, currency } = this.#positions.take(sellerId);
     const id = this.#positions.takeProductId(sellerId, at);
@@ -63,12 +63,12 @@ export class ProductChanges {
       ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at,
     };
     const json = formatProduct(created);
-    this.#record('created', author, undefined, created, json);
+    this.#record('created', actor, undefined, created, json);
     return { effect: 'created', id, position, json, isReplay: false };
   }
 
   /** Content that is the same takes no position. @throws AppError `sku_taken` */
-  update(author: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
+  update(actor: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
     const { id, sellerId } = before;
     if (isSame(before, to)) {
       const json = formatProduct(before);
@@ -84,20 +84,20 @@ export class ProductChanges {
       isStockAlone ? null : position, sellerId, id,
     );
     const json = formatProduct(after);
-    if (isStockAlone) this.#record('stock', author, before, after, undefined);
-    else this.#record('updated', author, before, after, json);
+    if (isStockAlone) this.#record('stock', actor, before, after, undefined);
+    else this.#record('updated', actor, before, after, json);
     return { effect: 'updated', id, position, json, isReplay: false };
   }
 
   /** The history keeps the product as it last was; its stock has moved to nothing. */
-  delete(author: Actor, before: Product, now: number): void {
+  delete(actor: Actor, before: Product, now: number): void {
     const { sellerId, id } = before;
     const { position } = this.#positions.take(sellerId);
     this.#delete.run(sellerId, id);
     this.#forgetSequences.run(sellerId, id);
     const updatedAt = this.#positions.timeOf(sellerId, now);
     const last = { ...before, position, updatedAt, stock: 0 };
-    this.#record('deleted', author, before, last, formatProduct(before));
+    this.#record('deleted', actor, before, last, formatProduct(before));
   }
 
   #record(
@@ -111,7 +111,7 @@ export class ProductChanges {
     };
     this.#history.add([{
       sellerId, position, type, productId: id, sku, keyId, at: updatedAt, movement, product: json,
-      prior: before?.position,
+      previousPosition: before?.position,
     }]);
   }
 }

@@ -12,7 +12,7 @@ import type { PositionAllocator } from './position-allocator.ts';
 import { ProductChanges } from './product-changes.ts';
 
 interface Creation {
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly product: NewProduct;
 }
 
@@ -21,7 +21,7 @@ interface Put extends Creation {
 }
 
 interface Deletion {
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly target: ProductTarget;
   readonly precondition: Precondition;
 }
@@ -31,47 +31,47 @@ interface Patch extends Deletion {
 }
 
 interface Import {
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly products: readonly ProductRow[];
   readonly mode: ImportMode;
 }
 
-export function productUnits(db: DatabaseSync, positions: PositionAllocator) {
+export function productMutations(db: DatabaseSync, positions: PositionAllocator) {
   const changes = new ProductChanges(db, positions);
   return {
-    createProduct({ author, product }: Creation, at: number): WrittenProduct {
-      return changes.create(author, product, at);
+    createProduct({ actor, product }: Creation, at: number): WrittenProduct {
+      return changes.create(actor, product, at);
     },
-    putProduct({ author, product, precondition }: Put, at: number): WrittenProduct {
-      const before = changes.find(author.sellerId, { sku: product.sku });
+    putProduct({ actor, product, precondition }: Put, at: number): WrittenProduct {
+      const before = changes.find(actor.sellerId, { sku: product.sku });
       assertPrecondition(precondition, before?.position);
-      if (!before) return changes.create(author, product, at);
-      return changes.update(author, before, product, at);
+      if (!before) return changes.create(actor, product, at);
+      return changes.update(actor, before, product, at);
     },
-    patchProduct({ author, target, patch, precondition }: Patch, at: number): WrittenProduct {
-      const before = getProduct(changes, author, target);
+    patchProduct({ actor, target, patch, precondition }: Patch, at: number): WrittenProduct {
+      const before = getProduct(changes, actor, target);
       assertPrecondition(precondition, before.position);
-      return changes.update(author, before, { ...before, ...patch }, at);
+      return changes.update(actor, before, { ...before, ...patch }, at);
     },
     deleteProduct(
-      { author, target, precondition }: Deletion, at: number,
+      { actor, target, precondition }: Deletion, at: number,
     ): { readonly isReplay: boolean } {
-      const before = getProduct(changes, author, target);
+      const before = getProduct(changes, actor, target);
       assertPrecondition(precondition, before.position);
-      changes.delete(author, before, at);
+      changes.delete(actor, before, at);
       return { isReplay: false };
     },
-    importProducts({ author, products, mode }: Import, at: number): ImportedProducts {
+    importProducts({ actor, products, mode }: Import, at: number): ImportedProducts {
       const effects = products.map((row): ImportEffect => {
-        const before = changes.find(author.sellerId, { sku: row.sku });
+        const before = changes.find(actor.sellerId, { sku: row.sku });
         if (before && mode === 'create') return 'taken';
         // Decided here and not by a read before, or a concurrent change would be overwritten.
         const product = completeProduct(row, before ?? row.defaults);
         if (!product) return 'incomplete';
-        if (!before) return changes.create(author, product, at).effect;
-        return changes.update(author, before, product, at).effect;
+        if (!before) return changes.create(actor, product, at).effect;
+        return changes.update(actor, before, product, at).effect;
       });
-      return { effects, position: positions.of(author.sellerId), isReplay: false };
+      return { effects, position: positions.of(actor.sellerId), isReplay: false };
     },
   };
 }

@@ -9,9 +9,9 @@ import { readCurrency, readInteger, readOptional, readText, type Row } from '../
 
 const COLUMNS = 'id, name, currency, currency_decimals, position, created_at, disabled_at';
 
-export type SellerUnits = ReturnType<typeof sellerUnits>;
+export type SellerMutations = ReturnType<typeof sellerMutations>;
 
-export function sellerUnits(db: DatabaseSync, audit: AuditLog) {
+export function sellerMutations(db: DatabaseSync, audit: AuditLog) {
   const findLastId = db.prepare('SELECT coalesce(max(id), 0) AS id FROM seller');
   const insert = db.prepare(`
     INSERT INTO seller (id, name, currency, currency_decimals, created_at)

@@ -12,8 +12,8 @@ import type { NewChange } from './history-writer.ts';
 import type { StockLevel } from './stock-levels.ts';
 
 /** What the changes of a run have in common. */
-interface RunContext {
-  readonly author: Actor;
+interface BatchContext {
+  readonly actor: Actor;
   readonly origin: StockOrigin;
   /** The last position that is taken, and the time of the run. */
   readonly position: number;
@@ -21,13 +21,13 @@ interface RunContext {
 }
 
 export class StockBatch {
-  readonly #context: RunContext;
+  readonly #context: BatchContext;
   /** Rows of the history to be written. */
   readonly changes: NewChange[] = [];
   /** The products that were named and are there. */
   readonly named = new Set<StockLevel>();
 
-  constructor(context: RunContext) {
+  constructor(context: BatchContext) {
     this.#context = context;
   }
 
@@ -45,12 +45,12 @@ export class StockBatch {
   }
 
   /** Counts a product as named, though nothing is to become of it. */
-  spare(level: StockLevel | undefined): void {
+  markNamed(level: StockLevel | undefined): void {
     if (level) this.named.add(level);
   }
 
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
-    const { author: { sellerId, keyId }, origin, position, at } = this.#context;
+    const { actor: { sellerId, keyId }, origin, position, at } = this.#context;
     const { id: productId, sku, stock: before, position: prior } = level;
     level.stock = stock;
     level.position = position + this.changes.length + 1;
@@ -58,7 +58,7 @@ export class StockBatch {
     level.isMoved = true;
     this.changes.push({
       sellerId, keyId, productId, sku, type: 'stock', position: level.position, at: level.at,
-      product: undefined, prior,
+      product: undefined, previousPosition: prior,
       movement: {
         before, after: stock, reason: reason ?? origin.reason, source: origin.source, sequence,
       },
@@ -67,7 +67,7 @@ export class StockBatch {
 }
 
 /** A call of all or nothing fails with one change; a full count, where it would empty too much. */
-export function findRefusal(
+export function findRejection(
   { isAtomic, completion, faulty = [] }: StockSync, results: readonly StockResult[],
   unnamed: number, named: ReadonlySet<StockLevel>,
 ): SyncedStock['refusal'] {

@@ -29,7 +29,7 @@ export class StockLevelCache {
   take(sellerId: SellerId): LevelTable {
     const kept = this.#remove(sellerId);
     const holds = kept?.position === this.#positions.of(sellerId)
-      && kept.undone === this.#positions.undone;
+      && kept.undone === this.#positions.rollbackCount;
     return holds ? kept.table : new LevelTable();
   }
 
@@ -40,7 +40,7 @@ export class StockLevelCache {
   keep(sellerId: SellerId, table: LevelTable): boolean {
     if (table.size > STOCK_LEVELS_KEPT) return false;
     const position = this.#positions.of(sellerId);
-    this.#kept.set(sellerId, { table, position, undone: this.#positions.undone });
+    this.#kept.set(sellerId, { table, position, undone: this.#positions.rollbackCount });
     this.#size += table.size;
     for (const oldest of this.#kept.keys()) {
       if (this.#size <= STOCK_LEVELS_KEPT) break;

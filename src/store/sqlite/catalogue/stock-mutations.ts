@@ -11,54 +11,54 @@ import { HistoryWriter } from './history-writer.ts';
 import { StockLevelCache } from './stock-level-cache.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { type StockLevel, StockLevels, ProductsMissingFromStocktake } from './stock-levels.ts';
-import { findRefusal, StockBatch } from './stock-batch.ts';
+import { findRejection, StockBatch } from './stock-batch.ts';
 
 interface SyncInput {
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly sync: StockSync;
   readonly isDryRun: boolean;
 }
 
-export function stockUnits(db: DatabaseSync, positions: PositionAllocator) {
+export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   const levels = new StockLevels(db);
   const kept = new StockLevelCache(positions);
   const rest = new ProductsMissingFromStocktake(db);
   const writer = new StockWriter(db, positions);
   positions.defer(writer);
 
-  function zero({ author, sync }: SyncInput, named: StockBatch['named'], at: number): void {
-    const { sellerId } = author;
-    writer.settle();
+  function zero({ actor, sync }: SyncInput, named: StockBatch['named'], at: number): void {
+    const { sellerId } = actor;
+    writer.flush();
     for (const unnamed of rest.list(sellerId, named)) {
       const position = positions.of(sellerId);
-      const run = new StockBatch({ author, origin: sync, position, at });
+      const run = new StockBatch({ actor, origin: sync, position, at });
       for (const level of unnamed) run.apply({ set: 0 }, level);
       writer.write(sellerId, run, undefined);
       positions.takeMany(sellerId, run.changes.length);
-      writer.settle();
+      writer.flush();
     }
   }
 
   return {
     syncStock(input: SyncInput, now: number): SyncedStock {
-      const { author, sync, isDryRun } = input;
-      const { sellerId } = author;
+      const { actor, sync, isDryRun } = input;
+      const { sellerId } = actor;
       const at = positions.timeOf(sellerId, now);
       const table = kept.take(sellerId);
       const { changes, faulty = [] } = sync;
       // What is not remembered is read; and what may come to nothing moves levels all the same.
-      if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.settle();
+      if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.flush();
       const named = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
-      const run = new StockBatch({ author, origin: sync, position: positions.of(sellerId), at });
+      const run = new StockBatch({ actor, origin: sync, position: positions.of(sellerId), at });
       const results = changes.map((change, index) => run.apply(change, named[index]));
-      for (const level of named.slice(changes.length)) run.spare(level);
+      for (const level of named.slice(changes.length)) run.markNamed(level);
       const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
-      const refusal = findRefusal(sync, results, unnamed, run.named);
+      const refusal = findRejection(sync, results, unnamed, run.named);
       if (!refusal && !isDryRun) {
         writer.write(sellerId, run, sync.source);
         positions.takeMany(sellerId, run.changes.length);
         if (unnamed > 0) zero(input, run.named, at);
-        else if (!kept.keep(sellerId, table)) writer.settle();
+        else if (!kept.keep(sellerId, table)) writer.flush();
       }
       const tried = isDryRun && !refusal ? run.changes.length + unnamed : 0;
       const position = positions.of(sellerId) + tried;
@@ -95,14 +95,14 @@ class StockWriter {
     this.#history.add(changes);
   }
 
-  settle(): void {
+  flush(): void {
     for (const [{ id, stock, position, at }, sellerId] of this.#moved) {
       this.#update.run(stock, position, at, sellerId, id);
     }
     this.#moved.clear();
   }
 
-  forget(): void {
+  rollback(): void {
     this.#moved.clear();
   }
 }

@@ -5,7 +5,9 @@ import {
   DOCTOR_FREE_LIMIT_BYTES, DOCTOR_LEFTOVER_AGE_MS, DOCTOR_WAL_LIMIT_BYTES,
 } from '../limits.ts';
 import { isBeingWritten } from '../files/atomic-file.ts';
-import { HARMLESS, isLasting, isUnfinished, UPLOADS } from '../files/data-folder-files.ts';
+import {
+  ALLOWED_FOREIGN_FILES, isLasting, isUnfinished, UPLOADS,
+} from '../files/data-folder-files.ts';
 import { fault, type Findings, warning } from './finding.ts';
 
 const KEY_BYTES = 32;
@@ -16,7 +18,7 @@ export function* checkFiles(folder: string, now: number): Findings {
   for (const name of readdirSync(folder).sort()) {
     const path = join(folder, name);
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (!found || HARMLESS.test(name)) continue; // already gone, or ignored
+    if (!found || ALLOWED_FOREIGN_FILES.test(name)) continue; // already gone, or ignored
     if (name === UPLOADS) yield* checkUploads(path, found, now);
     else if (isUnfinished(name)) yield* checkLeftover(path, found, now);
     else if (isLasting(name)) yield* checkOwn(path, name, found, uid);

@@ -4,7 +4,7 @@ import { Histogram } from '../../../runtime/histogram.ts';
 import type { StoreMetrics } from '../../store-metrics.ts';
 import type { Outcome } from './group-commit.ts';
 
-export class CommitFigures {
+export class CommitMetrics {
   readonly #commits = new Histogram(COMMIT_DURATION_BUCKETS_SECONDS);
   #failed = 0;
   #lastFailure: { readonly code: 'storage_full' | 'unavailable'; readonly at: number } | undefined;

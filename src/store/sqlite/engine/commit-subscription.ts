@@ -10,7 +10,7 @@ import { openReader } from './connection.ts';
 import { resultCodeOf } from './disk-failure.ts';
 import { readInteger } from './row.ts';
 
-export class CommitWatch {
+export class CommitSubscriptions {
   readonly #file: string;
   readonly #endSnapshot: () => void;
   readonly #listeners = new Set<() => void>();

@@ -21,14 +21,14 @@ import { prepareMutations, type MutationName, type Mutations } from './mutations
 export interface Batch {
   /** The time of the commit, milliseconds since 1970. */
   readonly at: number;
-  readonly calls: readonly UnitCall[];
+  readonly calls: readonly MutationCall[];
 }
 
 /** A unit with an idempotency key is made once, however often it is called. */
-interface UnitCall {
+interface MutationCall {
   readonly name: MutationName;
   readonly input: unknown;
-  readonly once?: IdempotencyScope | undefined;
+  readonly idempotency?: IdempotencyScope | undefined;
 }
 
 /** What became of a unit; plain JSON, since it crosses threads. */
@@ -49,24 +49,24 @@ export function prepareGroupCommit(
   db: DatabaseSync, auditKey: AuditKey,
 ): (batch: Batch) => Outcome[] {
   const positions = new PositionAllocator(db);
-  const runUnit = prepareRunUnit(db, positions, auditKey);
+  const runMutation = prepareRunMutation(db, positions, auditKey);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
   const savepoint = db.prepare('SAVEPOINT unit');
   const release = db.prepare('RELEASE unit');
   const undo = db.prepare('ROLLBACK TO unit');
 
-  function runAlone(call: UnitCall, at: number): Outcome {
+  function runAlone(call: MutationCall, at: number): Outcome {
     savepoint.run();
     try {
-      const outcome = runUnit(call, at);
+      const outcome = runMutation(call, at);
       positions.flush(at);
       release.run();
       return outcome;
     } catch (error) {
       // Some faults of the disk make SQLite undo the whole transaction: then all of it failed.
       if (!db.isTransaction) throw error;
-      positions.forget();
+      positions.rollback();
       undo.run();
       release.run();
       return describeFailure(error);
@@ -81,7 +81,7 @@ export function prepareGroupCommit(
       commit();
       return outcomes;
     } catch (error) {
-      positions.forget();
+      positions.rollback();
       throw error;
     } finally {
       if (db.isTransaction) db.exec('ROLLBACK');
@@ -89,7 +89,7 @@ export function prepareGroupCommit(
   }
 
   function run({ at, calls }: Batch): Outcome[] {
-    const together = attempt(() => transact(at, () => calls.map((call) => runUnit(call, at))));
+    const together = attempt(() => transact(at, () => calls.map((call) => runMutation(call, at))));
     if (Array.isArray(together)) return together;
     // A database that is busy or a broken disk is no fault of one unit.
     const isShared = calls.length === 1 || together.code === 'unavailable';
@@ -159,18 +159,19 @@ function overwriteFailedFrames(db: DatabaseSync): boolean {
 }
 
 /** Runs a unit, or finds what it did once. */
-function prepareRunUnit(
+function prepareRunMutation(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
-): (call: UnitCall, at: number) => Outcome {
-  const units = prepareMutations(db, positions, auditKey);
+): (call: MutationCall, at: number) => Outcome {
+  const mutations = prepareMutations(db, positions, auditKey);
   const records = new IdempotencyRecords(db);
-  return ({ name, input, once }, at) => {
+  return ({ name, input, idempotency }, at) => {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
-    const unit = units[name] as (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
+    const mutate = mutations[name] as
+      (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
     // Calls that change stock know what those before them have left; nobody else does.
-    if (name !== 'syncStock') positions.settle();
-    if (!once) return { isDone: true, value: unit(input, at) };
-    const value = records.run(once, describeCall(name, input), at, () => unit(input, at));
+    if (name !== 'syncStock') positions.flushDeferred();
+    if (!idempotency) return { isDone: true, value: mutate(input, at) };
+    const value = records.run(idempotency, describeCall(name, input), at, () => mutate(input, at));
     return { isDone: true, value };
   };
 }
@@ -178,7 +179,9 @@ function prepareRunUnit(
 /** What is asked for, whichever key of the seller asks for it, and but for what is random. */
 function describeCall(name: MutationName, input: unknown): unknown {
   // Units that are called with an idempotency key have objects as their input.
-  const { author: _, fresh: __, ...rest } = input as { author?: unknown; fresh?: unknown };
+  const { actor: _, generated: __, ...rest } = input as {
+    actor?: unknown; generated?: unknown;
+  };
   return [name, rest];
 }
 

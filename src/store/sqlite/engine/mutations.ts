@@ -1,22 +1,22 @@
 /** Every unit of work that writes, by name: what the main thread may ask of the writer's thread. */
 import type { DatabaseSync } from 'node:sqlite';
-import { accountResetUnits } from '../accounts/account-resets.ts';
-import { accountUnits } from '../accounts/accounts.ts';
-import { AuditLog, auditUnits } from '../accounts/audit.ts';
+import { accountResetMutations } from '../accounts/account-resets.ts';
+import { accountMutations } from '../accounts/accounts.ts';
+import { AuditLog, auditMutations } from '../accounts/audit.ts';
 import type { AuditKey } from '../accounts/audit-segments.ts';
-import { pruningUnits } from '../history/history-pruning.ts';
-import { idempotencyUnits } from '../catalogue/idempotency.ts';
-import { invitationUnits } from '../accounts/invitations.ts';
-import { usageUnits } from '../accounts/key-usage.ts';
-import { keyUnits } from '../catalogue/keys.ts';
+import { pruningMutations } from '../history/history-pruning.ts';
+import { idempotencyMutations } from '../catalogue/idempotency.ts';
+import { invitationMutations } from '../accounts/invitations.ts';
+import { usageMutations } from '../accounts/key-usage.ts';
+import { keyMutations } from '../catalogue/keys.ts';
 import type { PositionAllocator } from '../catalogue/position-allocator.ts';
-import { productUnits } from '../catalogue/product-mutations.ts';
-import { sellerUnits } from '../catalogue/sellers.ts';
-import { sessionUnits } from '../accounts/sessions.ts';
-import { stockUnits } from '../catalogue/stock-mutations.ts';
-import { totpUnits } from '../accounts/totp.ts';
-import { webhookDeliveryUnits } from '../webhooks/webhook-deliveries.ts';
-import { webhookUnits } from '../webhooks/webhook-mutations.ts';
+import { productMutations } from '../catalogue/product-mutations.ts';
+import { sellerMutations } from '../catalogue/sellers.ts';
+import { sessionMutations } from '../accounts/sessions.ts';
+import { stockMutations } from '../catalogue/stock-mutations.ts';
+import { totpMutations } from '../accounts/totp.ts';
+import { webhookDeliveryMutations } from '../webhooks/webhook-deliveries.ts';
+import { webhookMutations } from '../webhooks/webhook-mutations.ts';
 
 /**
  * A unit takes its input and the time of its commit, and returns what is answered. It may be run
@@ -26,13 +26,22 @@ export function prepareMutations(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ) {
   const audit = new AuditLog(db, auditKey);
-  const sellers = { ...sellerUnits(db, audit), ...keyUnits(db, audit) };
+  const sellers = { ...sellerMutations(db, audit), ...keyMutations(db, audit) };
   return {
-    ...sellers, ...usageUnits(db), ...productUnits(db, positions),
-    ...stockUnits(db, positions), ...pruningUnits(db), ...idempotencyUnits(db),
-    ...webhookUnits(db, positions, audit), ...webhookDeliveryUnits(db),
-    ...accountUnits(db, audit), ...accountResetUnits(db, audit), ...totpUnits(db, audit),
-    ...sessionUnits(db, audit), ...invitationUnits(db, audit, sellers), ...auditUnits(audit),
+    ...sellers,
+    ...usageMutations(db),
+    ...productMutations(db, positions),
+    ...stockMutations(db, positions),
+    ...pruningMutations(db),
+    ...idempotencyMutations(db),
+    ...webhookMutations(db, positions, audit),
+    ...webhookDeliveryMutations(db),
+    ...accountMutations(db, audit),
+    ...accountResetMutations(db, audit),
+    ...totpMutations(db, audit),
+    ...sessionMutations(db, audit),
+    ...invitationMutations(db, audit, sellers),
+    ...auditMutations(audit),
   };
 }
 

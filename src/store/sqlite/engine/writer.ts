@@ -12,7 +12,7 @@ import {
 } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { StoreMetrics } from '../../store-metrics.ts';
-import { CommitFigures } from './commit-metrics.ts';
+import { CommitMetrics } from './commit-metrics.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { IdempotencyScope } from '../catalogue/idempotency.ts';
 import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
@@ -45,7 +45,7 @@ export class Writer {
   #isScheduled = false;
   /** When what is under way was sent (`performance.now`). */
   #sentAt = 0;
-  readonly #figures = new CommitFigures();
+  readonly #metrics = new CommitMetrics();
   #closed: Promise<void> | undefined;
   #failure: Error | undefined;
   #explainedAt = -Infinity;
@@ -78,7 +78,7 @@ export class Writer {
    * durable.
    */
   run<Name extends MutationName>(
-    name: Name, input: MutationInput<Name>, once?: IdempotencyScope, rows = 1,
+    name: Name, input: MutationInput<Name>, idempotency?: IdempotencyScope, rows = 1,
   ): Promise<MutationOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
@@ -90,14 +90,14 @@ export class Writer {
         if (outcome.isDone) resolve(outcome.value as MutationOutput<Name>);
         else reject(this.#explain(outcome));
       };
-      this.#waiting.push({ rows, call: { name, input, once }, settle });
+      this.#waiting.push({ rows, call: { name, input, idempotency }, settle });
       this.#schedule();
     });
   }
 
   readMetrics(): Omit<StoreMetrics, 'walBytes' | 'freeBytes'> {
     return {
-      ...this.#figures.read(),
+      ...this.#metrics.read(),
       canWrite: !this.#failure,
       waitingChanges: this.#inFlight.length + this.#waiting.length,
     };
@@ -158,7 +158,7 @@ export class Writer {
     this.#send(); // the thread works on, while this one reads what it did, and answers
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
-    this.#figures.note(sentAt, outcomes);
+    this.#metrics.note(sentAt, outcomes);
     settled.forEach((pending, index) => {
       pending.settle(outcomes[index] ?? UNKNOWN);
     });

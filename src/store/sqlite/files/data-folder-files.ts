@@ -4,7 +4,7 @@ export const KEY_FILE_NAME = 'server.key';
 export const UPLOADS = 'uploads';
 
 /** What others may leave in a data folder: the files of the project's `data/`, and of a volume. */
-export const HARMLESS = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
+export const ALLOWED_FOREIGN_FILES = /^(?:\..*|README\.md|sample-.*|lost\+found)$/;
 
 /**
  * Databases, what a restore has set aside, and locks, which are databases, too: all with what
@@ -28,5 +28,5 @@ export function isUnfinished(name: string): boolean {
 
 /** Whether a folder that has it may be a data folder whose catalogue was taken away. */
 export function mayBeBeside(name: string): boolean {
-  return HARMLESS.test(name) || name === UPLOADS || BESIDE_OURS.test(name);
+  return ALLOWED_FOREIGN_FILES.test(name) || name === UPLOADS || BESIDE_OURS.test(name);
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import type { StoreMetrics } from '../../store-metrics.ts';
 
-export async function readDiskFigures(
+export async function readDiskMetrics(
   file: string,
 ): Promise<Pick<StoreMetrics, 'walBytes' | 'freeBytes'>> {
   const [walBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);

@@ -18,7 +18,7 @@ interface PruneStep {
   readonly before: number;
 }
 
-export function pruningUnits(db: DatabaseSync) {
+export function pruningMutations(db: DatabaseSync) {
   const removeSuperseded = prepareRemoval(db);
   // The last change of the catalogue was kept where a step ended: it may not be the last any more.
   const removeDeletions = db.prepare(`

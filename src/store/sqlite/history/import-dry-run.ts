@@ -12,7 +12,7 @@ import { isSame } from '../catalogue/product-changes.ts';
 import { readText } from '../engine/row.ts';
 
 /** `find` looks a product up in the catalogue itself. */
-export function openImportPreview(
+export function openImportDryRun(
   mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
 ): ImportDryRun {
   const db = openTemporary();

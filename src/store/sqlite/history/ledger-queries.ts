@@ -14,7 +14,7 @@ import { readInteger, readOptional, readText, type Row } from '../engine/row.ts'
 interface Step {
   readonly position: number;
   /** Where the one before it stands; undefined for the first. */
-  readonly prior: number | undefined;
+  readonly previousPosition: number | undefined;
 }
 
 /** A product that there is, or that was there after some position. */
@@ -68,13 +68,14 @@ function walkQueries(db: DatabaseSync) {
       return row && mapChange(sellerId, row);
     },
     /** From a change back to the first one after a position; the newest comes first. */
-    walkBack(sellerId: SellerId, from: number, after: number, limit: number): Step[] {
+    listVersions(sellerId: SellerId, from: number, after: number, limit: number): Step[] {
       return walk.all({ sellerId, from, after, limit }).map((row) => ({
-        position: readInteger(row, 'position'), prior: readOptional(row, 'prior', readInteger),
+        position: readInteger(row, 'position'),
+        previousPosition: readOptional(row, 'prior', readInteger),
       }));
     },
     /** The last description of the product of a change before it, no further than the limit. */
-    findDescriptionBefore(
+    findPreviousSnapshot(
       sellerId: SellerId, from: number, limit: number,
     ): { readonly product: string | undefined; readonly steps: number } {
       const row = describe.get({ sellerId, from, limit }) ?? {};

@@ -63,7 +63,7 @@ export class Ledger {
     for (const position of positions) {
       if (rest <= 1) break;
       const { product, steps } = this.#reader.snapshot()
-        .findDescriptionBefore(sellerId, position, rest);
+        .findPreviousSnapshot(sellerId, position, rest);
       if (product !== undefined) found.set(position, product);
       rest -= steps;
     }
@@ -177,9 +177,9 @@ export class Ledger {
   async *#walk(sellerId: SellerId, from: number, after: number): Positions {
     let count = FIRST_STEPS;
     for (let next: number | undefined = from; next !== undefined && next > after;) {
-      const steps = this.#reader.snapshot().walkBack(sellerId, next, after, count);
+      const steps = this.#reader.snapshot().listVersions(sellerId, next, after, count);
       yield steps.map(({ position }) => position);
-      next = steps.at(-1)?.prior;
+      next = steps.at(-1)?.previousPosition;
       if (steps.length < count) return;
       if (count === MOST_STEPS) await yieldToEventLoop();
       count = Math.min(2 * count, MOST_STEPS);
@@ -200,7 +200,7 @@ export class Ledger {
     const queries = this.#reader.snapshot();
     const next = queries.findChange(sellerId, first);
     if (!next || next.type === 'created') return { steps };
-    const [, prior] = queries.walkBack(sellerId, first, 0, 2);
+    const [, prior] = queries.listVersions(sellerId, first, 0, 2);
     const before = prior && queries.findChange(sellerId, prior.position);
     const level = {
       // The change before is kept as long as `position` is.

@@ -15,8 +15,8 @@ import { StockBatch } from '../catalogue/stock-batch.ts';
 const NO_ORIGIN = { source: undefined, reason: undefined };
 
 /** `read` finds products in the catalogue itself, which stands at `position`. */
-export function openStockTrial(
-  author: Actor, position: number,
+export function openStockDryRun(
+  actor: Actor, position: number,
   read: (changes: readonly StockChange[]) => readonly (StockLevel | undefined)[],
 ): StockDryRun {
   const db = openTemporary();
@@ -43,7 +43,7 @@ export function openStockTrial(
       db.exec('BEGIN');
       const levels = read(changes);
       for (const level of new Set(levels)) if (level) recall(level);
-      const run = new StockBatch({ author, origin: NO_ORIGIN, position: taken, at: 0 });
+      const run = new StockBatch({ actor, origin: NO_ORIGIN, position: taken, at: 0 });
       const results = changes.map((change, index) => run.apply(change, levels[index]));
       for (const { id, stock, position: last, sequence } of run.named) {
         note.run(id, stock, last, sequence);

@@ -34,7 +34,7 @@ interface Note extends WebhookResult {
   readonly last?: number;
 }
 
-export function webhookDeliveryUnits(db: DatabaseSync) {
+export function webhookDeliveryMutations(db: DatabaseSync) {
   const begin = db.prepare(`
     UPDATE webhook SET position = :to, message_id = :message, message_first = :first,
       message_last = :last, message_at = :messageAt

@@ -1,4 +1,4 @@
-/** The units of work by which sellers make and change their endpoints of webhooks. */
+/** The mutations by which sellers create and change their webhook endpoints. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { AuditType } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -13,19 +13,10 @@ import type { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger, type Row } from '../engine/row.ts';
 import { mapWebhook, WEBHOOK_COLUMNS } from './webhooks.ts';
 
-/** Who asks for a change of an endpoint, and where; the address is empty for this machine. */
-export interface Asker extends Actor {
-  readonly address: string;
-}
-
-/** An endpoint of the author. */
+/** An endpoint of the actor. */
 interface Target {
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly id: WebhookId;
-}
-
-interface NotedTarget extends Target {
-  readonly author: Asker;
 }
 
 /**
@@ -36,11 +27,16 @@ interface GeneratedSecret {
   readonly secret: string;
 }
 
+interface Rotation extends Target {
+  readonly overlapMs: number;
+  readonly generated: GeneratedSecret;
+}
+
 interface Creation {
-  readonly author: Asker;
+  readonly actor: Actor;
   readonly webhook: NewWebhook;
   /** With the id of the endpoint, which its secret is sealed for. */
-  readonly fresh: GeneratedSecret & { readonly id: WebhookId };
+  readonly generated: GeneratedSecret & { readonly id: WebhookId };
 }
 
 /** A secret as it is kept, in base64. */
@@ -50,7 +46,7 @@ export interface WrittenSecret extends WrittenWebhook {
 
 const DISABLED_BY_REQUEST = 'It was disabled by a request.';
 
-export function webhookUnits(db: DatabaseSync, positions: PositionAllocator, audit: AuditLog) {
+export function webhookMutations(db: DatabaseSync, positions: PositionAllocator, audit: AuditLog) {
   const note = prepareNote(audit);
   const createWebhook = prepareCreate(db, positions, note);
   const patch = preparePatch(db, note);
@@ -72,25 +68,24 @@ export function webhookUnits(db: DatabaseSync, positions: PositionAllocator, aud
   return {
     createWebhook,
     patchWebhook(
-      { author, id, patch: members }: NotedTarget & { readonly patch: WebhookPatch }, at: number,
+      { actor, id, patch: members }: Target & { readonly patch: WebhookPatch }, at: number,
     ): WrittenWebhook {
-      return { webhook: patch(author, id, members, at), isReplay: false };
+      return { webhook: patch(actor, id, members, at), isReplay: false };
     },
     rotateWebhookSecret(
-      { author, id, overlapMs, fresh }: NotedTarget & { overlapMs: number; fresh: GeneratedSecret },
-      at: number,
+      { actor, id, overlapMs, generated }: Rotation, at: number,
     ): WrittenSecret {
-      const { secret } = fresh;
+      const { secret } = generated;
       const row = rotate.get({
-        sellerId: author.sellerId, id, at, endsAt: at + overlapMs,
+        sellerId: actor.sellerId, id, at, endsAt: at + overlapMs,
         secret: Buffer.from(secret, 'base64'),
       });
       const webhook = mapFound(row);
-      note('webhook_secret_rotated', webhook, author, at);
+      note('webhook_secret_rotated', webhook, actor, at);
       return { webhook, secret, isReplay: false };
     },
     replayWebhook(
-      { author: { sellerId }, id, position }: Target & { position: number }, at: number,
+      { actor: { sellerId }, id, position }: Target & { position: number }, at: number,
     ): WrittenWebhook {
       const webhook = mapFound(replay.get({ sellerId, id, position, at }));
       const catalogue = positions.of(sellerId);
@@ -102,19 +97,19 @@ export function webhookUnits(db: DatabaseSync, positions: PositionAllocator, aud
       if (position < prunedTo) throw historyPruned(prunedTo);
       return { webhook, isReplay: false };
     },
-    deleteWebhook({ author, id }: NotedTarget, at: number): { readonly isReplay: boolean } {
-      removeAttempts.run(author.sellerId, id);
-      note('webhook_deleted', mapFound(remove.get(author.sellerId, id)), author, at);
+    deleteWebhook({ actor, id }: Target, at: number): { readonly isReplay: boolean } {
+      removeAttempts.run(actor.sellerId, id);
+      note('webhook_deleted', mapFound(remove.get(actor.sellerId, id)), actor, at);
       return { isReplay: false };
     },
   };
 }
 
-type NoteWebhook = (type: AuditType, webhook: Webhook, asker: Asker, at: number) => void;
+type NoteWebhook = (type: AuditType, webhook: Webhook, actor: Actor, at: number) => void;
 
 /** Of its address only the host: the rest may be a secret of the receiver. */
 function prepareNote(audit: AuditLog): NoteWebhook {
-  return (type, webhook, { sellerId, address }, at) => {
+  return (type, webhook, { sellerId, address = '' }, at) => {
     const subject = `${formatWebhookId(webhook)} ${new URL(webhook.url).host}`;
     audit.add({ sellerId, type, address, subject }, at);
   };
@@ -128,9 +123,9 @@ function prepareCreate(db: DatabaseSync, positions: PositionAllocator, note: Not
     VALUES (:sellerId, :id, :url, :description, :types, :position, :secret, :at, :at, :at)
     RETURNING ${WEBHOOK_COLUMNS}`);
   return (
-    { author, webhook: sent, fresh: { id, secret } }: Creation, at: number,
+    { actor, webhook: sent, generated: { id, secret } }: Creation, at: number,
   ): WrittenSecret => {
-    const { sellerId } = author;
+    const { sellerId } = actor;
     const position = positions.of(sellerId);
     const { webhooks } = count.get(sellerId) ?? {};
     if (Number(webhooks) >= WEBHOOKS_PER_SELLER_LIMIT) {
@@ -141,7 +136,7 @@ function prepareCreate(db: DatabaseSync, positions: PositionAllocator, note: Not
       sellerId, id, position, at, ...describe(sent), secret: Buffer.from(secret, 'base64'),
     });
     const webhook = mapFound(row);
-    note('webhook_created', webhook, author, at);
+    note('webhook_created', webhook, actor, at);
     return { webhook, secret, isReplay: false };
   };
 }
@@ -164,8 +159,8 @@ function preparePatch(db: DatabaseSync, note: NoteWebhook) {
     UPDATE webhook SET message_id = NULL, message_first = NULL, message_last = NULL,
       message_at = NULL
     WHERE seller_id = ? AND id = ?`);
-  return (asker: Asker, id: WebhookId, patch: WebhookPatch, at: number): Webhook => {
-    const { sellerId } = asker;
+  return (actor: Actor, id: WebhookId, patch: WebhookPatch, at: number): Webhook => {
+    const { sellerId } = actor;
     const before = mapFound(find.get(sellerId, id));
     const after = { ...before, ...patch };
     const isKept = after.status === 'active' || before.status === 'disabled';
@@ -176,7 +171,7 @@ function preparePatch(db: DatabaseSync, note: NoteWebhook) {
     });
     if (patch.url !== undefined || patch.status === 'active') begin.run(at, sellerId, id);
     if (describe(after).types !== describe(before).types) drop.run(sellerId, id);
-    if (!isSame(before, after)) note('webhook_changed', after, asker, at);
+    if (!isSame(before, after)) note('webhook_changed', after, actor, at);
     return mapFound(find.get(sellerId, id));
   };
 }

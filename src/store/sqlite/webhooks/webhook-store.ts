@@ -12,12 +12,12 @@ import {
 } from '../../../domain/webhooks/webhook-signature.ts';
 import type { Store } from '../../store.ts';
 import type { WebhookWithSecret } from '../../webhook-store.ts';
-import type { Actor, Write } from '../../write.ts';
+import type { Actor, WriteContext } from '../../write.ts';
 import { tryLock } from '../files/file-lock.ts';
 import type { IdempotencyScope } from '../catalogue/idempotency.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { ServerKey } from '../files/server-key.ts';
-import type { Asker, WrittenSecret } from './webhook-mutations.ts';
+import type { WrittenSecret } from './webhook-mutations.ts';
 import type { Writer } from '../engine/writer.ts';
 
 interface Parts {
@@ -27,8 +27,8 @@ interface Parts {
   readonly reader: Reader;
   readonly clock: () => number;
   /** What crosses to the writer of whoever writes. */
-  readonly authorOf: (author: Actor) => Actor;
-  readonly scopeOf: (write: Write) => IdempotencyScope | undefined;
+  readonly actorOf: (actor: Actor) => Actor;
+  readonly scopeOf: (write: WriteContext) => IdempotencyScope | undefined;
 }
 
 type WebhookStore = Pick<Store,
@@ -38,18 +38,18 @@ type WebhookStore = Pick<Store,
   | 'beginWebhookMessage' | 'endWebhookAttempt' | 'noteWebhookTest' | 'disableWebhook'>;
 
 export function webhookStore(parts: Parts): WebhookStore {
-  const { writer, reader, authorOf } = parts;
+  const { writer, reader, actorOf } = parts;
   return {
     ...secretMethods(parts),
     findWebhook: async (webhook) => reader.snapshot().findWebhook(webhook),
     listWebhooks: async (sellerId, query) => reader.snapshot().listWebhooks(sellerId, query),
     patchWebhook: (write, id, patch) => writer.run(
-      'patchWebhook', { author: askerOf(write), id, patch }, parts.scopeOf(write),
+      'patchWebhook', { actor: addressedActorOf(write), id, patch }, parts.scopeOf(write),
     ),
     deleteWebhook: (write, id) =>
-      writer.run('deleteWebhook', { author: askerOf(write), id }, parts.scopeOf(write)),
+      writer.run('deleteWebhook', { actor: addressedActorOf(write), id }, parts.scopeOf(write)),
     replayWebhook: (write, id, position) => writer.run(
-      'replayWebhook', { author: authorOf(write), id, position }, parts.scopeOf(write),
+      'replayWebhook', { actor: actorOf(write), id, position }, parts.scopeOf(write),
     ),
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
@@ -105,13 +105,13 @@ function secretMethods(
   return {
     createWebhook: async (write, webhook) => {
       const id = takeId(write.sellerId);
-      const fresh = { id, ...makeSecret({ sellerId: write.sellerId, id }) };
-      const input = { author: askerOf(write), webhook, fresh };
+      const generated = { id, ...makeSecret({ sellerId: write.sellerId, id }) };
+      const input = { actor: addressedActorOf(write), webhook, generated };
       return reveal(await writer.run('createWebhook', input, scopeOf(write)));
     },
     rotateWebhookSecret: async (write, id, overlapMs) => {
-      const fresh = makeSecret({ sellerId: write.sellerId, id });
-      const input = { author: askerOf(write), id, overlapMs, fresh };
+      const generated = makeSecret({ sellerId: write.sellerId, id });
+      const input = { actor: addressedActorOf(write), id, overlapMs, generated };
       return reveal(await writer.run('rotateWebhookSecret', input, scopeOf(write)));
     },
     findWebhookSecrets: async (webhook) => {
@@ -126,8 +126,8 @@ function secretMethods(
   };
 }
 
-/** Of these changes it is noted where they were asked for. */
-function askerOf({ sellerId, keyId, address = '' }: Write): Asker {
+/** The audit log notes the address of these mutations. */
+function addressedActorOf({ sellerId, keyId, address = '' }: WriteContext): Actor {
   return { sellerId, keyId, address };
 }
 

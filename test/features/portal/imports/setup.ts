@@ -13,7 +13,7 @@ import type {
 } from '../../../../src/features/portal/imports/product-import.ts';
 import { UPLOADS_KEPT_LIMIT_BYTES } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import { makeAuthor } from '../../../store/contract/fixture.ts';
+import { makeActor } from '../../../store/contract/fixture.ts';
 import { openStore } from '../../../store/sqlite/open.ts';
 import { type Clock, makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -50,7 +50,7 @@ export async function openBench(
   });
   t.after(() => imports.close());
   const makeImporter = async (): Promise<Importer> => {
-    const { sellerId } = await makeAuthor(store);
+    const { sellerId } = await makeActor(store);
     return { sellerId, keyId: PORTAL_KEY_ID, currency: { code: 'EUR', decimals: 2 } };
   };
   const importer = await makeImporter();

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor } from '../../contract/fixture.ts';
+import { countTo, makeActor } from '../../contract/fixture.ts';
 import { join as joinPortal } from '../../contract/portal-fixture.ts';
 import { readChain } from './audit-chain.ts';
 import { openStore } from '../open.ts';
@@ -20,7 +20,7 @@ test('seals each event with itself and the one before it', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   await joinPortal(store);
-  await store.revokeKey(await makeAuthor(store));
+  await store.revokeKey(await makeActor(store));
   await note(store, 'Zoë 🧾 "x"\\');
   await note(store, '\ud800');
   const { rows, expected } = readChain(folder);

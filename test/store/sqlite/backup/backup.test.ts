@@ -14,14 +14,14 @@ import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { mountSmallDisk } from '../../../support/small-disk.ts';
-import { countTo, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readFolder, readMode, readRows } from '../engine/read-file.ts';
 
 const ignore = (): void => {};
 
 test('copies one moment, though another connection commits between any two steps', async (t) => {
-  const { folder, store, author } = await makeCatalogue(t, 8_000);
+  const { folder, store, actor } = await makeCatalogue(t, 8_000);
   const file = join(makeFolder(t), 'copy.db');
   const states: CopyState[] = [];
   const written: Promise<unknown>[] = [];
@@ -32,7 +32,7 @@ test('copies one moment, though another connection commits between any two steps
     assert.ok(states.push(state) < 200, 'it begins again and again');
     writer.exec("INSERT INTO seller (name, currency, currency_decimals, created_at) "
       + "VALUES ('Another', 'EUR', 2, 0)");
-    written.push(store.createProduct(author, makeNewProduct()));
+    written.push(store.createProduct(actor, makeNewProduct()));
   });
   assert.ok(states.length > 3, `${states.length} steps`);
   assert.equal((await Promise.all(written)).length, states.length);
@@ -121,7 +121,7 @@ test('writes to no file that somebody else has put where the copy is made', asyn
 });
 
 test('says where there is no room, leaves nothing, and the server goes on', async (t) => {
-  const { folder, store, author } = await makeCatalogue(t, 3_000);
+  const { folder, store, actor } = await makeCatalogue(t, 3_000);
   const disk = mountSmallDisk(t, '1m');
   if (disk === undefined) return;
   const target = new AtomicFile(join(disk, 'copy.db'));
@@ -148,7 +148,7 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
     code: 'storage_full', message: /^There is no room for .*copy\.db\. Nothing of it was left\.$/,
   });
   assert.deepEqual(readdirSync(larger), ['other']);
-  const { position } = await store.createProduct(author, makeNewProduct());
+  const { position } = await store.createProduct(actor, makeNewProduct());
   assert.equal(position, 3_001);
 });
 
@@ -166,15 +166,15 @@ test('says where a folder is not there, or may not be written to', async (t) => 
 /** An open store with one seller who has so many products. */
 async function makeCatalogue(
   t: TestContext, count: number,
-): Promise<{ folder: string; store: Store; author: Actor }> {
+): Promise<{ folder: string; store: Store; actor: Actor }> {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   for (let made = 0; made < count; made += 1_000) {
     const some = Math.min(1_000, count - made);
-    await store.importProducts(author, countTo(some).map(() => makeNewProduct()), 'create');
+    await store.importProducts(actor, countTo(some).map(() => makeNewProduct()), 'create');
   }
-  return { folder, store, author };
+  return { folder, store, actor };
 }
 
 /** Writes nothing over the first page of the index. */

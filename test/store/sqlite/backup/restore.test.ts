@@ -32,11 +32,11 @@ const ignore = (): void => {};
 
 test('brings back what was backed up, and keeps what was there under another name', async (t) => {
   const { folder, store, file, sellerId } = await makeBackup(t);
-  const author = await makeKey(store, sellerId);
+  const actor = await makeKey(store, sellerId);
   const before = await readAll(store, sellerId);
   const session = makeNewSession();
   await store.createSession(sellerId, session, { passwordHash: '$argon2id$one', hasTotp: true });
-  await store.createProduct(author, makeNewProduct());
+  await store.createProduct(actor, makeNewProduct());
   assert.equal((await findAll(store, sellerId)).length, before.length + 1);
   await store.close();
 
@@ -56,7 +56,7 @@ test('brings back what was backed up, and keeps what was there under another nam
   assert.deepEqual(await readAll(again, sellerId), before);
   assert.deepEqual(await findAll(again, sellerId), before);
   assert.deepEqual(await again.listSessions(sellerId, 10), [], 'everybody is signed out');
-  assert.equal((await again.createProduct(author, makeNewProduct())).position, 4);
+  assert.equal((await again.createProduct(actor, makeNewProduct())).position, 4);
   assert.equal((await findAll(again, sellerId)).length, 4);
 });
 
@@ -237,9 +237,9 @@ async function makeBackup(t: TestContext) {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const { sellerId } = await joinPortal(store);
-  const author = await makeKey(store, sellerId);
-  for (let n = 0; n < 3; n += 1) await store.createProduct(author, makeNewProduct());
-  await store.createWebhook(author, makeNewWebhook());
+  const actor = await makeKey(store, sellerId);
+  for (let n = 0; n < 3; n += 1) await store.createProduct(actor, makeNewProduct());
+  await store.createWebhook(actor, makeNewWebhook());
   const totp = { secret: generateTotpSecret(), step: 7, recoveryHashes: [] };
   await store.enableTotp(sellerId, totp, '');
   const file = join(makeFolder(t), 'copy.db');

@@ -18,10 +18,10 @@ import {
 import type { ProductId, WebhookId } from '../../../../src/domain/id.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../../src/store/store.ts';
-import type { Write } from '../../../../src/store/write.ts';
+import type { WriteContext } from '../../../../src/store/write.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { makeAuthor, makeNewKey } from '../../contract/fixture.ts';
+import { makeActor, makeNewKey } from '../../contract/fixture.ts';
 
 const EUR = { code: 'EUR', decimals: 2 };
 const MUG = { stock: 7, sku: 'M-1', price: 19.99, name: 'Mug', category: 'Kitchen' };
@@ -35,7 +35,7 @@ const WEBHOOK_ID = ID as WebhookId;
 const skuOf = (text: string) => findSku(text) ?? assert.fail(text);
 const anyUrl = async (): Promise<undefined> => undefined;
 
-type Call = (store: Store, write: Write) => Promise<unknown>;
+type Call = (store: Store, write: WriteContext) => Promise<unknown>;
 
 /** In this order, on one store: products and webhooks get the ids of the fixed clock. */
 const CALLS: readonly (readonly [text: string, call: Call])[] = [
@@ -146,9 +146,9 @@ describe('the stored fingerprint', () => {
     const folder = join(makeFolder({ after: (end) => ends.push(end as () => void) }), 'data');
     const store = await openSqliteStore({ folder, clock: makeClock() });
     try {
-      const author = await makeAuthor(store);
+      const actor = await makeActor(store);
       for (const [index, [, call]] of CALLS.entries()) {
-        await call(store, { ...author, idempotency: { key: 'k', part: index }, address: '::1' });
+        await call(store, { ...actor, idempotency: { key: 'k', part: index }, address: '::1' });
       }
     } finally {
       await store.close();

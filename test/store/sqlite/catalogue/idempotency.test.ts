@@ -7,7 +7,7 @@ import {
 } from '../../../../src/store/sqlite/limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readRows } from '../engine/read-file.ts';
 
@@ -15,9 +15,9 @@ test('forgets old keys in small steps while new ones come', async (t) => {
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const write = (key: string) =>
-    store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct());
+    store.createProduct({ ...actor, idempotency: { key, part: 0 } }, makeNewProduct());
   const count = () => readRows(folder, 'SELECT at FROM idempotency').length;
   const old = IDEMPOTENCY_PRUNE_STEP * 2 + 1;
   for (const n of countTo(old)) await write(`old-${n}`);
@@ -35,9 +35,9 @@ test('forgets old keys of sellers who do not come back, and none that may be ask
     const folder = makeFolder(t);
     const clock = makeClock();
     const store = await openStore(t, { folder, clock });
-    const [gone, active] = [await makeAuthor(store), await makeAuthor(store)];
-    const write = (author: typeof gone, key: string) =>
-      store.createProduct({ ...author, idempotency: { key, part: 0 } }, makeNewProduct());
+    const [gone, active] = [await makeActor(store), await makeActor(store)];
+    const write = (actor: typeof gone, key: string) =>
+      store.createProduct({ ...actor, idempotency: { key, part: 0 } }, makeNewProduct());
     for (const n of countTo(IDEMPOTENCY_PRUNE_RECORDS * 2 + 1)) await write(gone, `old-${n}`);
     clock.now += DAY_MS;
     await write(gone, 'last');

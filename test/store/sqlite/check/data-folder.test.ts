@@ -11,7 +11,7 @@ import type { Sku } from '../../../../src/domain/catalogue/product.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { makeToday, putBack } from '../engine/old-version.ts';
 import { FILE_NAME, readFolder, readRows } from '../engine/read-file.ts';
 import { copyFolder, damage, makeSampleFolder } from './sample-folder.ts';
@@ -160,7 +160,7 @@ test('counts what a crash has left in the log, and leaves the files as they are'
   const live = copyFolder(t, sample);
   const store = await openSqliteStore({ folder: live });
   try {
-    await store.createProduct(await makeAuthor(store), makeNewProduct());
+    await store.createProduct(await makeActor(store), makeNewProduct());
     for (const suffix of ['', '-wal']) {
       copyFileSync(join(live, FILE_NAME + suffix), join(folder, FILE_NAME + suffix));
     }
@@ -179,7 +179,7 @@ test('finds nothing while two stores write, and holds up neither', async (t) => 
   const folder = copyFolder(t, sample);
   const stores = [await openSqliteStore({ folder }), await openSqliteStore({ folder })];
   t.after(() => Promise.all(stores.map((store) => store.close())));
-  const authors = await Promise.all(stores.map((store) => makeAuthor(store)));
+  const authors = await Promise.all(stores.map((store) => makeActor(store)));
   let [written, isOver] = [0, false];
   const writing = Promise.all(stores.map(async (store, index) => {
     while (!isOver) {
@@ -202,15 +202,15 @@ test('finds nothing while old history is removed, step by step', async (t) => {
   const clock = makeClock();
   const store = await openSqliteStore({ folder, clock });
   t.after(() => store.close());
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const skus = countTo(900).map((n) => `S-${n}`);
-  await store.importProducts(author, skus.map((sku) => makeNewProduct({ sku })), 'create');
+  await store.importProducts(actor, skus.map((sku) => makeNewProduct({ sku })), 'create');
   const stock = { source: undefined, reason: undefined, isAtomic: false, completion: undefined };
   for (const day of countTo(3)) {
     clock.now += DAY_MS;
     // The cast: they are legal.
     const changes = skus.map((sku) => ({ sku: sku as Sku, set: day }));
-    await store.syncStock(author, { ...stock, changes }, false);
+    await store.syncStock(actor, { ...stock, changes }, false);
   }
   let [looks, isOver] = [0, false];
   const pruning = store.pruneHistory(clock.now).then(() => { isOver = true; });

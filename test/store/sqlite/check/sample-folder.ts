@@ -8,7 +8,7 @@ import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, DAY_MS, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, DAY_MS, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { join as joinPortal } from '../../contract/portal-fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
 import { FILE_NAME } from '../engine/read-file.ts';
@@ -29,22 +29,22 @@ export async function makeSampleFolder(t: Pick<TestContext, 'after'>): Promise<s
     const { sellerId } = await joinPortal(store);
     const [key] = await store.listKeys(sellerId, { after: undefined, limit: 1 });
     if (!key) throw new Error('Joining makes a key.');
-    const author = { sellerId, keyId: key.id };
+    const actor = { sellerId, keyId: key.id };
     const totp = { secret: generateTotpSecret(), step: 1, recoveryHashes: [] };
     await store.enableTotp(sellerId, totp, '192.0.2.7');
-    await store.importProducts(author, countTo(6).map((n) => makeProduct(n)), 'create');
+    await store.importProducts(actor, countTo(6).map((n) => makeProduct(n)), 'create');
     const start = clock.now;
     for (const day of countTo(6)) {
       clock.now += DAY_MS / 2;
       const changes = countTo(4).map((n) => ({ sku: skuOf(n + day % 2), adjust: n - 2 }));
-      await store.syncStock(author, { ...SOLD, changes }, false);
+      await store.syncStock(actor, { ...SOLD, changes }, false);
       const name = `Mug of day ${day}`;
-      await store.patchProduct(author, { sku: skuOf(1 + day % 4) }, { name }, {});
+      await store.patchProduct(actor, { sku: skuOf(1 + day % 4) }, { name }, {});
     }
-    await store.createWebhook(author, makeNewWebhook());
-    await store.deleteProduct(author, { sku: skuOf(6) }, {});
+    await store.createWebhook(actor, makeNewWebhook());
+    await store.deleteProduct(actor, { sku: skuOf(6) }, {});
     await store.pruneHistory(start + 2 * DAY_MS);
-    const other = await makeAuthor(store, 'JPY');
+    const other = await makeActor(store, 'JPY');
     await store.createProduct(other, makeNewProduct({ price: 1200 }, 'JPY'));
     await store.readTotals(other.sellerId, 1); // which makes the file of searches
     await store.readTotals(sellerId, 25);

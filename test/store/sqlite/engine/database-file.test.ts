@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readFolder, readMode, readRows } from './read-file.ts';
 
@@ -20,7 +20,7 @@ for (const umask of [0o022, 0o000]) {
     const before = process.umask(umask);
     try {
       const store = await openStore(t, { folder });
-      await makeAuthor(store);
+      await makeActor(store);
       assert.deepEqual(readdirSync(folder).toSorted(), [
         FILE_NAME, `${FILE_NAME}-shm`, `${FILE_NAME}-wal`, 'server.key',
       ]);
@@ -56,7 +56,7 @@ for (const end of ['-wal', '-journal']) {
   test(`creates no catalogue beside the ${end} of a missing one`, async (t) => {
     const [old, folder] = [makeFolder(t), makeFolder(t)];
     const store = await openStore(t, { folder: old });
-    await makeAuthor(store);
+    await makeActor(store);
     // What SQLite would read of it is not looked at: the name is enough.
     copyFileSync(join(old, `${FILE_NAME}-wal`), join(folder, `${FILE_NAME}${end}`));
     const before = readFolder(folder);
@@ -70,7 +70,7 @@ for (const end of ['-wal', '-journal']) {
 test('leaves its file and its key when it is closed: no WAL and nothing unfinished', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  await makeAuthor(store);
+  await makeActor(store);
   await store.close();
   assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
 });
@@ -80,7 +80,7 @@ test('makes its file anew where an earlier attempt was cut off', async (t) => {
   const { tempPath: part } = new AtomicFile(join(folder, FILE_NAME));
   for (const suffix of ['', '-wal', '-shm', '.lock']) writeFileSync(part + suffix, '');
   const store = await openStore(t, { folder });
-  await makeAuthor(store);
+  await makeActor(store);
   await store.close();
   assert.deepEqual(readdirSync(folder).toSorted(), [FILE_NAME, 'server.key']);
   assert.deepEqual(readRows(folder, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
@@ -176,7 +176,7 @@ test('finds what a crash has left in the WAL', async (t) => {
 test('leaves a file as it was where a migration fails', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  await store.createProduct(await makeAuthor(store), makeNewProduct());
+  await store.createProduct(await makeActor(store), makeNewProduct());
   await store.close();
   // A file that claims to be of no version yet: the first migration finds its tables there.
   writeDatabase(join(folder, FILE_NAME), 'PRAGMA user_version = 0');
@@ -192,7 +192,7 @@ test('leaves a file as it was where a migration fails', async (t) => {
 async function makeCrashedFolder(t: TestContext, sql: string): Promise<string> {
   const [source, folder] = [makeFolder(t), join(makeFolder(t), 'data')];
   const store = await openStore(t, { folder: source });
-  await makeAuthor(store);
+  await makeActor(store);
   await store.close();
   const db = new DatabaseSync(join(source, FILE_NAME));
   db.exec(sql);

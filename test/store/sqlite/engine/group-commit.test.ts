@@ -14,7 +14,7 @@ import { makeNewProduct } from '../../contract/fixture.ts';
 import { AUDIT_KEY } from '../open.ts';
 
 // The one seller that the tests insert.
-const author = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
+const actor = { sellerId: 1 as SellerId, keyId: 1 as KeyId };
 const at = Date.parse('2026-01-02T03:04:05.678Z');
 
 test('runs the units of a batch in their order and commits them together', (t) => {
@@ -40,9 +40,9 @@ test('lets each faulty unit fail alone, with its own reason', (t) => {
 test('undoes all of a unit that fails after its first statement', (t) => {
   const { db } = prepare(t);
   // No key has this id: the product can be written, and its row of history cannot.
-  const nobody = { ...author, keyId: 0 as KeyId };
+  const nobody = { ...actor, keyId: 0 as KeyId };
   const midway: Batch['calls'][number] = {
-    name: 'createProduct', input: { author: nobody, product: makeNewProduct({ sku: 'B' }) },
+    name: 'createProduct', input: { actor: nobody, product: makeNewProduct({ sku: 'B' }) },
   };
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   assert.deepEqual(runBatch({ at, calls: [create('A'), midway, create('C')] }).map(positionOf), [
@@ -149,7 +149,7 @@ test('remembers no stock of a commit that failed', (t) => {
   const { db } = prepare(t);
   const runBatch = prepareGroupCommit(db, AUDIT_KEY);
   const run = (name: Batch['calls'][number]['name'], input: object) =>
-    runBatch({ at, calls: [{ name, input: { author, ...input } }] })[0] ?? assert.fail();
+    runBatch({ at, calls: [{ name, input: { actor, ...input } }] })[0] ?? assert.fail();
   const sync = (change: object) => run('syncStock', {
     isDryRun: false, sync: { changes: [{ sku: 'A', ...change }], isAtomic: false },
   });
@@ -210,7 +210,7 @@ function prepare(t: TestContext): { db: DatabaseSync; file: string; commits: () 
 /** A call that creates a product; a negative stock is one that no parser lets through. */
 function create(sku: string, stock = 1): Batch['calls'][number] {
   const product = { ...makeNewProduct({ sku }), stock };
-  return { name: 'createProduct', input: { author, product } };
+  return { name: 'createProduct', input: { actor, product } };
 }
 
 function positionOf(outcome: Outcome): unknown {

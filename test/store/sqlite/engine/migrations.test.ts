@@ -10,7 +10,7 @@ import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { assertHealthy } from '../../../support/health.ts';
-import { countTo, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { assertBroughtUp, dump, LATEST, makeToday, putBack } from './old-version.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME, readFolder, readRows } from './read-file.ts';
@@ -119,11 +119,11 @@ test('replays what was done under keys of an earlier version, and keeps no key i
   async (t) => {
     const made = join(makeFolder(t), 'data');
     const first = await openStore(t, { folder: made });
-    const author = await makeAuthor(first);
+    const actor = await makeActor(first);
     const keys = countTo(300).map((n) => `canary-${n}`);
     const product = makeNewProduct();
     const create = (store: typeof first, n: number) => store.createProduct(
-      { ...author, idempotency: { key: `canary-${n}`, part: 0 } },
+      { ...actor, idempotency: { key: `canary-${n}`, part: 0 } },
       { ...product, sku: `S${n}` as Sku }, // a legal one
     );
     const before = await Promise.all(countTo(300).map((n) => create(first, n)));

@@ -56,13 +56,13 @@ export async function makeToday(t: TestContext, version: number, changes = 150):
   const store = await openStore(t, { folder, clock });
   const { sellerId } = await makeAccount(store);
   const { id: keyId } = await store.createKey(sellerId, makeHash(), makeNewKey());
-  const author = { sellerId, keyId };
-  await store.createWebhook(author, makeNewWebhook());
+  const actor = { sellerId, keyId };
+  await store.createWebhook(actor, makeNewWebhook());
   const there = new Set<Sku>();
   for (const n of countTo(changes)) {
     clock.now += random.below(DAY_MS / 40);
     const sku = `S${random.below(changes / 4)}` as Sku; // a legal one
-    const write = { ...author, idempotency: { key: `k${n}`, part: 0 } };
+    const write = { ...actor, idempotency: { key: `k${n}`, part: 0 } };
     const made = makeNewProduct({ sku, stock: random.below(100) });
     if (!there.has(sku)) await store.createProduct(write, made);
     else if (random.below(5) === 0) await store.deleteProduct(write, { sku }, {});

@@ -6,7 +6,7 @@ import type { WrittenProduct, Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {
-  countTo, makeAuthor, makeHash, makeNewKey, makeNewProduct, readAll,
+  countTo, makeActor, makeHash, makeNewKey, makeNewProduct, readAll,
 } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readRows } from './read-file.ts';
@@ -16,18 +16,18 @@ const PAGE_LIMIT = 60;
 test('refuses a write for which there is no room, and reads go on', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const hash = makeHash();
-  await store.createKey(author.sellerId, hash, makeNewKey());
-  const made = await fill(store, author);
+  await store.createKey(actor.sellerId, hash, makeNewKey());
+  const made = await fill(store, actor);
   assert.ok(made.length > 50);
 
-  const refused = store.createProduct(author, makeLargeProduct());
+  const refused = store.createProduct(actor, makeLargeProduct());
   await assert.rejects(refused, {
     name: 'AppError', code: 'storage_full', message: /disk of this server is full.*Nothing was/,
   });
   assert.equal((await store.findGrant(hash))?.position, made.length);
-  const listed = await readAll(store, author.sellerId);
+  const listed = await readAll(store, actor.sellerId);
   assert.deepEqual(listed.map(({ id }) => id), made.map(({ id }) => id));
   await store.close();
   rejectPagingParameters(folder, made.length);
@@ -36,16 +36,16 @@ test('refuses a write for which there is no room, and reads go on', async (t) =>
 test('keeps every write that it answered, where a commit does not fit', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder, pageLimit: 400 });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const outcomes = await Promise.allSettled(countTo(2_500).map(() =>
-    store.createProduct(author, makeLargeProduct())));
+    store.createProduct(actor, makeLargeProduct())));
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
   assert.ok(failures.length > 0);
   for (const { reason } of failures) assert.equal(reason.code, 'storage_full');
   // Several commits long: some of them fit.
   const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.position] : []));
   assert.ok(made.length > 0);
-  assert.deepEqual((await readAll(store, author.sellerId)).map((one) => one.position), made);
+  assert.deepEqual((await readAll(store, actor.sellerId)).map((one) => one.position), made);
   await store.close();
   rejectPagingParameters(folder, made.length);
 });
@@ -53,21 +53,21 @@ test('keeps every write that it answered, where a commit does not fit', async (t
 test('goes on where it stopped once there is room again', async (t) => {
   const folder = makeFolder(t);
   const full = await openStore(t, { folder, pageLimit: PAGE_LIMIT });
-  const author = await makeAuthor(full);
-  const { length } = await fill(full, author);
+  const actor = await makeActor(full);
+  const { length } = await fill(full, actor);
   await full.close();
   const store = await openStore(t, { folder });
-  const { position } = await store.createProduct(author, makeLargeProduct());
+  const { position } = await store.createProduct(actor, makeLargeProduct());
   await store.close();
   assert.equal(position, length + 1);
   rejectPagingParameters(folder, length + 1);
 });
 
 /** Creates products until there is no room, and returns those that were made. */
-async function fill(store: Store, author: Actor): Promise<WrittenProduct[]> {
+async function fill(store: Store, actor: Actor): Promise<WrittenProduct[]> {
   const made: WrittenProduct[] = [];
   try {
-    while (made.length < 10_000) made.push(await store.createProduct(author, makeLargeProduct()));
+    while (made.length < 10_000) made.push(await store.createProduct(actor, makeLargeProduct()));
   } catch (error) {
     assert.ok(error instanceof AppError && error.code === 'storage_full', String(error));
     return made;

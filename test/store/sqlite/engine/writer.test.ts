@@ -7,17 +7,17 @@ import type { Worker } from 'node:worker_threads';
 import { WRITE_QUEUE_LIMIT } from '../../../../src/store/sqlite/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from './read-file.ts';
 
 test('commits writes that arrive together at one time, and later ones later', async (t) => {
   let now = 1_000;
   const store = await openStore(t, { folder: makeFolder(t), clock: () => (now += 1) });
-  const author = await makeAuthor(store);
-  await Promise.all(countTo(20).map(() => store.createProduct(author, makeNewProduct())));
-  await store.createProduct(author, makeNewProduct());
-  const times = (await readAll(store, author.sellerId)).map(({ createdAt }) => createdAt);
+  const actor = await makeActor(store);
+  await Promise.all(countTo(20).map(() => store.createProduct(actor, makeNewProduct())));
+  await store.createProduct(actor, makeNewProduct());
+  const times = (await readAll(store, actor.sellerId)).map(({ createdAt }) => createdAt);
   await store.close();
   assert.equal(new Set(times.slice(0, 20)).size, 1);
   assert.equal(times[20], (times[0] ?? NaN) + 1);
@@ -25,30 +25,30 @@ test('commits writes that arrive together at one time, and later ones later', as
 
 test('refuses one change too many while others wait, and says when to try again', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  const waiting = countTo(WRITE_QUEUE_LIMIT).map(() => store.noteKeyUse(author, '192.0.2.1'));
-  await assert.rejects(store.createProduct(author, makeNewProduct()), {
+  const actor = await makeActor(store);
+  const waiting = countTo(WRITE_QUEUE_LIMIT).map(() => store.noteKeyUse(actor, '192.0.2.1'));
+  await assert.rejects(store.createProduct(actor, makeNewProduct()), {
     name: 'AppError', code: 'unavailable', retryAfterSeconds: 1,
   });
   await Promise.all(waiting);
-  assert.equal((await store.createProduct(author, makeNewProduct())).position, 1);
+  assert.equal((await store.createProduct(actor, makeNewProduct())).position, 1);
   await store.close();
 });
 
 test('waits for another process that writes, and answers reads meanwhile', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  await store.createProduct(author, makeNewProduct());
+  const actor = await makeActor(store);
+  await store.createProduct(actor, makeNewProduct());
   const other = new DatabaseSync(join(folder, FILE_NAME));
   other.exec('BEGIN IMMEDIATE');
   const state = { isDone: false };
-  const write = store.createProduct(author, makeNewProduct()).then((made) => {
+  const write = store.createProduct(actor, makeNewProduct()).then((made) => {
     state.isDone = true;
     return made;
   });
   for (let turn = 0; turn < 50; turn += 1) {
-    assert.equal((await readAll(store, author.sellerId)).length, 1);
+    assert.equal((await readAll(store, actor.sellerId)).length, 1);
     await new Promise((resolve) => { setImmediate(resolve); });
   }
   assert.equal(state.isDone, false);
@@ -60,22 +60,22 @@ test('waits for another process that writes, and answers reads meanwhile', async
 
 test('says that an outcome is unknown where its thread is lost, and then refuses', async (t) => {
   const { store, thread } = await openWithThread(t);
-  const author = await makeAuthor(store);
-  const { id } = await store.createProduct(author, makeNewProduct());
+  const actor = await makeActor(store);
+  const { id } = await store.createProduct(actor, makeNewProduct());
   thread.postMessage('{ not JSON'); // the thread cannot read it and ends
-  const inFlight = store.createProduct(author, makeNewProduct());
+  const inFlight = store.createProduct(actor, makeNewProduct());
   await assert.rejects(inFlight, { name: 'AppError', code: 'unavailable', message: /look before/ });
-  await assert.rejects(store.createProduct(author, makeNewProduct()), {
+  await assert.rejects(store.createProduct(actor, makeNewProduct()), {
     name: 'AppError', code: 'unavailable', message: /cannot write until it is started again/,
   });
-  assert.equal((await store.findProduct(author.sellerId, { id }))?.id, id);
+  assert.equal((await store.findProduct(actor.sellerId, { id }))?.id, id);
   await store.close();
 });
 
 test('closes although its thread is lost with changes under way', async (t) => {
   const { store, thread } = await openWithThread(t);
-  const author = await makeAuthor(store);
-  const write = store.createProduct(author, makeNewProduct());
+  const actor = await makeActor(store);
+  const write = store.createProduct(actor, makeNewProduct());
   const [outcome] = await Promise.all([
     assert.rejects(write, { name: 'AppError', code: 'unavailable' }).then(() => 'refused'),
     thread.terminate(),

@@ -11,7 +11,7 @@ import {
   findServerKey, openServerKey, ServerKey,
 } from '../../../../src/store/sqlite/files/server-key.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor } from '../../contract/fixture.ts';
+import { countTo, makeActor } from '../../contract/fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';
 import { openStore } from '../open.ts';
 import { readMode } from '../engine/read-file.ts';
@@ -98,8 +98,8 @@ test('makes one key where several processes need the first one at once', async (
 test('lets a secret be rotated that cannot be read any more', async (t) => {
   const folder = makeFolder(t);
   const first = await openStore(t, { folder });
-  const author = await makeAuthor(first);
-  const write = { ...author, idempotency: { key: 'k', part: 0 } };
+  const actor = await makeActor(first);
+  const write = { ...actor, idempotency: { key: 'k', part: 0 } };
   const { webhook } = await first.createWebhook(write, makeNewWebhook());
   await first.close();
   rmSync(join(folder, 'server.key'));
@@ -108,17 +108,17 @@ test('lets a secret be rotated that cannot be read any more', async (t) => {
   await assert.rejects(store.createWebhook(write, makeNewWebhook()), {
     code: 'unavailable', message: /Rotate the secret/,
   });
-  const { secret } = await store.rotateWebhookSecret(author, webhook.id, 60_000);
+  const { secret } = await store.rotateWebhookSecret(actor, webhook.id, 60_000);
   assert.deepEqual(await store.findWebhookSecrets(webhook), [secret]);
 });
 
 test('keeps the secrets of webhooks out of the bytes of the database', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  const write = { ...author, idempotency: { key: 'k', part: 0 } };
+  const actor = await makeActor(store);
+  const write = { ...actor, idempotency: { key: 'k', part: 0 } };
   const { webhook, secret } = await store.createWebhook(write, makeNewWebhook());
-  const rotated = await store.rotateWebhookSecret(author, webhook.id, 60_000);
+  const rotated = await store.rotateWebhookSecret(actor, webhook.id, 60_000);
   const key = readFileSync(join(folder, 'server.key'));
   for (const name of readdirSync(folder).filter((file) => file !== 'server.key')) {
     const bytes = readFileSync(join(folder, name));

@@ -5,7 +5,7 @@ import type { Sku } from '../../../../src/domain/catalogue/product.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {
-  countTo, DAY_MS, makeAuthor, makeHash, makeNewKey, makeNewProduct,
+  countTo, DAY_MS, makeActor, makeHash, makeNewKey, makeNewProduct,
 } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readRows } from '../engine/read-file.ts';
@@ -17,17 +17,17 @@ test('has for each position one row, with the product as it was answered', async
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });
-  const [one, other] = [await makeAuthor(store), await makeAuthor(store)];
+  const [one, other] = [await makeActor(store), await makeActor(store)];
   const { id: keyId } = await store.createKey(one.sellerId, makeHash(), makeNewKey());
   const second = { ...one, keyId };
   const expected: unknown[] = [];
-  for (const [index, author] of [one, second, one].entries()) {
+  for (const [index, actor] of [one, second, one].entries()) {
     clock.now += 1_000;
     const product = makeNewProduct({ stock: index * 5, name: `Überraschung ${index} "🫖"` });
-    const { id, position, json } = await store.createProduct(author, product);
+    const { id, position, json } = await store.createProduct(actor, product);
     await store.createProduct(other, makeNewProduct());
     expected.push({
-      seller_id: one.sellerId, position, type: 'created', product_id: id, key_id: author.keyId,
+      seller_id: one.sellerId, position, type: 'created', product_id: id, key_id: actor.keyId,
       at: clock.now, stock_before: 0, stock_after: index * 5, product: json, sku: product.sku,
       prior: null, reason: null, source: null, sequence: null,
     });
@@ -40,17 +40,17 @@ test('has for each position one row, with the product as it was answered', async
 test('writes no history for what failed', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const writes = countTo(30).map((n) => {
     const product = makeNewProduct({ sku: n % 10 === 0 ? 'TEN' : `SKU ${n}` });
     // Stock that no parser lets through.
-    return store.createProduct(author, n % 7 === 0 ? { ...product, stock: -1 } : product);
+    return store.createProduct(actor, n % 7 === 0 ? { ...product, stock: -1 } : product);
   });
   const outcomes = await Promise.allSettled(writes);
   await store.close();
   const answered = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.json] : []));
   assert.equal(answered.length, 30 - 2 - 4);
-  const history = readRows(folder, HISTORY, author.sellerId);
+  const history = readRows(folder, HISTORY, actor.sellerId);
   assert.deepEqual(history.map(({ product }) => product), answered);
   assert.deepEqual(history.map(({ position }) => position), countTo(answered.length));
   const [seller] = readRows(folder, 'SELECT position FROM seller');
@@ -60,8 +60,8 @@ test('writes no history for what failed', async (t) => {
 test('has a row of history for every product that is listed', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  await Promise.all(countTo(600).map(() => store.createProduct(author, makeNewProduct())));
+  const actor = await makeActor(store);
+  await Promise.all(countTo(600).map(() => store.createProduct(actor, makeNewProduct())));
   await store.close();
   assert.deepEqual(readRows(folder, `
     SELECT count(*) AS rows, count(DISTINCT p.id) AS products, min(c.position) AS first,
@@ -75,16 +75,16 @@ test('has a row of history for every product that is listed', async (t) => {
 test('tells what was changed, moved and deleted, and keeps a last snapshot', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  const { id, json } = await store.createProduct(author, makeNewProduct({ stock: 7 }));
-  await store.patchProduct(author, { id }, { stock: 9 }, {});
-  const renamed = await store.patchProduct(author, { id }, { name: 'Cup', stock: 4 }, {});
-  await store.patchProduct(author, { id }, { name: 'Cup' }, {});
-  await store.deleteProduct(author, { id }, {});
+  const actor = await makeActor(store);
+  const { id, json } = await store.createProduct(actor, makeNewProduct({ stock: 7 }));
+  await store.patchProduct(actor, { id }, { stock: 9 }, {});
+  const renamed = await store.patchProduct(actor, { id }, { name: 'Cup', stock: 4 }, {});
+  await store.patchProduct(actor, { id }, { name: 'Cup' }, {});
+  await store.deleteProduct(actor, { id }, {});
   await store.close();
   const rows = readRows(folder, `
     SELECT position, type, product_id, stock_before, stock_after, product, prior FROM change
-    WHERE seller_id = ? ORDER BY position`, author.sellerId);
+    WHERE seller_id = ? ORDER BY position`, actor.sellerId);
   const product_id = id;
   assert.deepEqual(rows, [
     {
@@ -109,11 +109,11 @@ test('tells what was changed, moved and deleted, and keeps a last snapshot', asy
 test('moves the stock of every product by the sum of its history', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   for (const round of countTo(5)) {
     const products = countTo(40).map((n) => makeNewProduct({ sku: `S${n}`, stock: n * round % 7 }));
-    await store.importProducts(author, products.slice(round), 'upsert');
-    await store.deleteProduct(author, products[round * 5] ?? makeNewProduct(), {});
+    await store.importProducts(actor, products.slice(round), 'upsert');
+    await store.deleteProduct(actor, products[round * 5] ?? makeNewProduct(), {});
   }
   await store.close();
   assert.deepEqual(readRows(folder, `
@@ -127,24 +127,24 @@ test('keeps no old description of a product that is described anew, or deleted',
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const prune = async (): Promise<unknown[]> => {
     clock.now += DAY_MS;
     await store.pruneHistory(clock.now);
-    return readRows(folder, HISTORY, author.sellerId).map(({ position }) => position);
+    return readRows(folder, HISTORY, actor.sellerId).map(({ position }) => position);
   };
-  const move = (stock: number) => store.patchProduct(author, { sku: A }, { stock }, {});
-  await store.createProduct(author, makeNewProduct({ sku: A, stock: 0 })); // at 1
+  const move = (stock: number) => store.patchProduct(actor, { sku: A }, { stock }, {});
+  await store.createProduct(actor, makeNewProduct({ sku: A, stock: 0 })); // at 1
   for (const stock of [1, 2, 3]) await move(stock);
   assert.deepEqual(await prune(), [1, 4]);
   await move(4);
   assert.deepEqual(await prune(), [1, 5]);
-  await store.patchProduct(author, { sku: A }, { stock: 5, name: 'Another' }, {}); // at 6
+  await store.patchProduct(actor, { sku: A }, { stock: 5, name: 'Another' }, {}); // at 6
   assert.deepEqual(await prune(), [6]);
   await move(6);
   assert.deepEqual(await prune(), [6, 7]);
-  await store.deleteProduct(author, { sku: A }, {}); // at 8
+  await store.deleteProduct(actor, { sku: A }, {}); // at 8
   assert.deepEqual(await prune(), [8]);
-  await store.createProduct(author, makeNewProduct()); // at 9
+  await store.createProduct(actor, makeNewProduct()); // at 9
   assert.deepEqual(await prune(), [9]);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTurns } from '../../../support/turns.ts';
-import { countTo, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { makeSync } from '../../contract/stock.ts';
 import { openStore } from '../open.ts';
 
@@ -14,14 +14,14 @@ const MOVES = 10_000;
 test('lets others have turns while it finds the level of many products that have moved since',
   async (t) => {
     const store = await openStore(t, { folder: makeFolder(t) });
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const skus = countTo(PRODUCTS).map((n) => `S${n}` as Sku); // legal ones
     const products = skus.map((sku) => makeNewProduct({ sku, stock: 5 }));
-    await store.importProducts(author, products, 'create');
+    await store.importProducts(actor, products, 'create');
     const moves = skus.map((sku) => ({ sku, set: 6 }));
-    await store.syncStock({ ...author, idempotency: undefined }, makeSync(moves), false);
+    await store.syncStock({ ...actor, idempotency: undefined }, makeSync(moves), false);
     const list = () =>
-      store.listStockAt(author.sellerId, PRODUCTS, { after: undefined, limit: PRODUCTS });
+      store.listStockAt(actor.sellerId, PRODUCTS, { after: undefined, limit: PRODUCTS });
     assert.ok(await countTurns(list) >= 5);
     assert.ok((await list()).levels.every(({ stock }) => stock === 5));
   });
@@ -29,12 +29,12 @@ test('lets others have turns while it finds the level of many products that have
 test('lets others have turns while it goes through the movements of a product that moved often',
   async (t) => {
     const store = await openStore(t, { folder: makeFolder(t) });
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     const sku = 'A' as Sku; // a legal one
-    await store.createProduct(author, makeNewProduct({ sku, stock: 0 }));
+    await store.createProduct(actor, makeNewProduct({ sku, stock: 0 }));
     const moves = countTo(MOVES).map((n) => ({ sku, set: n }));
-    await store.syncStock({ ...author, idempotency: undefined }, makeSync(moves), false);
-    const list = (isDescending: boolean) => store.listMovements(author.sellerId, {
+    await store.syncStock({ ...actor, idempotency: undefined }, makeSync(moves), false);
+    const list = (isDescending: boolean) => store.listMovements(actor.sellerId, {
       filter: { sku, reason: 'none' }, after: 0, upTo: MOVES + 1, isDescending, limit: 1,
     });
     for (const isDescending of [true, false]) {

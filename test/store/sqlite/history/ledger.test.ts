@@ -7,21 +7,21 @@ import { Ledger } from '../../../../src/store/sqlite/history/ledger.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
 import type { MovementPage } from '../../../../src/store/history-store.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { makeSync } from '../../contract/stock.ts';
 import { openStore } from '../open.ts';
 import { FILE_NAME } from '../engine/read-file.ts';
 
 test('gives others turns while it goes back through the changes of many products', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const skus = countTo(10).map((n) => `SKU ${n}` as Sku); // legal ones
-  for (const sku of skus) await store.createProduct(author, makeNewProduct({ sku, stock: 5 }));
+  for (const sku of skus) await store.createProduct(actor, makeNewProduct({ sku, stock: 5 }));
   const changes = countTo(1_000).flatMap((n) => skus.map((sku) => ({ sku, set: n })));
-  await store.syncStock(author, makeSync(changes), false);
+  await store.syncStock(actor, makeSync(changes), false);
   let hadTurn = false;
   setImmediate(() => { hadTurn = true; });
-  const { levels } = await store.listStockAt(author.sellerId, 10, { after: undefined, limit: 100 });
+  const { levels } = await store.listStockAt(actor.sellerId, 10, { after: undefined, limit: 100 });
   assert.deepEqual(levels.map(({ stock }) => stock), skus.map(() => 5));
   assert.ok(hadTurn);
 });
@@ -29,18 +29,18 @@ test('gives others turns while it goes back through the changes of many products
 test('looks no further back for a page of one product than its movements lie', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const [a, b] = [makeNewProduct({ stock: 0 }), makeNewProduct({ stock: 0 })];
-  const { id } = await store.createProduct(author, a);
-  await store.createProduct(author, b);
+  const { id } = await store.createProduct(actor, a);
+  await store.createProduct(actor, b);
   const changes = countTo(2_000).flatMap((set) => [{ sku: b.sku, set }, { sku: a.sku, set }]);
-  const { position } = await store.syncStock(author, makeSync(changes), false);
+  const { position } = await store.syncStock(actor, makeSync(changes), false);
   const { ledger, looked } = countLooks(t, folder);
   for (const filter of [{ productId: id }, { productId: id, sku: a.sku }]) {
     const stocks: number[] = [];
     for (let upTo: number | undefined = position; upTo !== undefined;) {
       const query = { filter, after: 0, upTo, isDescending: true, limit: 50 };
-      const page: MovementPage = await ledger.listMovements(author.sellerId, query);
+      const page: MovementPage = await ledger.listMovements(actor.sellerId, query);
       stocks.push(...page.movements.map(({ movement }) => movement.after));
       assert.ok(looked() <= 200);
       upTo = page.next;
@@ -48,7 +48,7 @@ test('looks no further back for a page of one product than its movements lie', a
     assert.deepEqual(stocks, countTo(2_000).toReversed());
   }
   const query = { filter: { sku: a.sku }, after: 0, upTo: position, isDescending: true, limit: 50 };
-  assert.equal((await ledger.listMovements(author.sellerId, query)).movements.length, 50);
+  assert.equal((await ledger.listMovements(actor.sellerId, query)).movements.length, 50);
   assert.ok(looked() <= 200);
 });
 
@@ -62,8 +62,8 @@ function countLooks(t: TestContext, folder: string): { ledger: Ledger; looked: (
     const queries = snapshot();
     return {
       ...queries,
-      walkBack(...asked) {
-        const steps = queries.walkBack(...asked);
+      listVersions(...asked) {
+        const steps = queries.listVersions(...asked);
         count += steps.length;
         return steps;
       },

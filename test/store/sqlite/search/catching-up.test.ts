@@ -7,7 +7,7 @@ import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from '../../../../src/store/sqlit
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Search } from '../../../../src/store/sqlite/search/search.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, catchThreads, importProducts, readStanding, waitFor } from './fixture.ts';
 import { BY_ID } from './model.ts';
@@ -17,85 +17,85 @@ const ALL = { filter: {}, sort: BY_ID, after: undefined, limit: 1_000 };
 
 test('shows a seller each of his changes as soon as it was answered', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const find = async (position: number, q: string): Promise<string[]> => {
-    const page = await store.searchProducts(author.sellerId, { ...ALL, filter: { q } }, position);
+    const page = await store.searchProducts(actor.sellerId, { ...ALL, filter: { q } }, position);
     assert.equal(page.position, position);
     return page.products.map(({ name, stock }) => `${name} ${stock}`);
   };
   const mug = makeNewProduct({ name: 'Red mug', stock: 1 });
-  const { id } = await store.createProduct(author, mug);
+  const { id } = await store.createProduct(actor, mug);
   assert.deepEqual(await find(1, 'red'), ['Red mug 1']);
-  await store.patchProduct(author, { id }, { stock: 5 }, {});
+  await store.patchProduct(actor, { id }, { stock: 5 }, {});
   assert.deepEqual(await find(2, 'red'), ['Red mug 5']);
-  await store.putProduct(author, { ...mug, name: 'Blue mug' }, {});
+  await store.putProduct(actor, { ...mug, name: 'Blue mug' }, {});
   assert.deepEqual(await find(3, 'red'), []);
   assert.deepEqual(await find(3, 'blue'), ['Blue mug 1']);
-  await store.deleteProduct(author, { id }, {});
+  await store.deleteProduct(actor, { id }, {});
   assert.deepEqual(await find(4, 'blue'), []);
-  await store.createProduct(author, mug);
+  await store.createProduct(actor, mug);
   assert.deepEqual(await find(5, 'mug'), ['Red mug 1']);
 });
 
 test('takes changes of one product over that came between two searches', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, 3);
-  await assertAllFound(store, author);
-  const { id } = await store.createProduct(author, makeNewProduct());
-  const gone = await store.createProduct(author, makeNewProduct());
-  for (const stock of [8, 9]) await store.patchProduct(author, { id }, { stock }, {});
-  await store.deleteProduct(author, gone, {});
-  await store.patchProduct(author, { id }, { name: 'Product X' }, {});
-  await store.patchProduct(author, { id }, { stock: 10 }, {});
-  await assertAllFound(store, author);
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 3);
+  await assertAllFound(store, actor);
+  const { id } = await store.createProduct(actor, makeNewProduct());
+  const gone = await store.createProduct(actor, makeNewProduct());
+  for (const stock of [8, 9]) await store.patchProduct(actor, { id }, { stock }, {});
+  await store.deleteProduct(actor, gone, {});
+  await store.patchProduct(actor, { id }, { name: 'Product X' }, {});
+  await store.patchProduct(actor, { id }, { stock: 10 }, {});
+  await assertAllFound(store, actor);
 });
 
 test('shows what another store on the folder has written, while both build it', async (t) => {
   const folder = makeFolder(t);
   const one = await openStore(t, { folder });
   const other = await openStore(t, { folder });
-  const author = await makeAuthor(one);
-  await importProducts(one, author, 5_000);
-  await Promise.all([assertAllFound(one, author), assertAllFound(other, author)]);
+  const actor = await makeActor(one);
+  await importProducts(one, actor, 5_000);
+  await Promise.all([assertAllFound(one, actor), assertAllFound(other, actor)]);
   for (const [writer, reader] of [[one, other], [other, one]] as const) {
-    await writer.createProduct(author, makeNewProduct());
-    await assertAllFound(reader, author);
+    await writer.createProduct(actor, makeNewProduct());
+    await assertAllFound(reader, actor);
   }
 });
 
 test('answers with the products of one position after a build amid changes', LIMIT, async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, 5_000);
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 5_000);
   // The products that the build comes to last.
-  const products = (await readAll(store, author.sellerId)).slice(-400);
+  const products = (await readAll(store, actor.sellerId)).slice(-400);
   const state = { isBuilt: false };
   const query = { ...ALL, sort: { by: 'id', isDescending: true } } as const;
-  const building = store.searchProducts(author.sellerId, query, 5_000)
+  const building = store.searchProducts(actor.sellerId, query, 5_000)
     .finally(() => { state.isBuilt = true; });
   for (let n = 0; n < products.length && !state.isBuilt; n += 4) {
     const [one, two, three, four] = products.slice(n, n + 4);
     assert.ok(one && two && three && four);
     await Promise.all([
-      store.deleteProduct(author, one, {}),
-      store.patchProduct(author, two, { name: `Product ${n} changed`, stock: n }, {}),
-      store.patchProduct(author, three, { stock: n + 1_000 }, {}),
-      store.createProduct(author, makeNewProduct()),
-      store.patchProduct(author, four, { priceMinor: n }, {})
-        .then(() => store.deleteProduct(author, four, {})),
+      store.deleteProduct(actor, one, {}),
+      store.patchProduct(actor, two, { name: `Product ${n} changed`, stock: n }, {}),
+      store.patchProduct(actor, three, { stock: n + 1_000 }, {}),
+      store.createProduct(actor, makeNewProduct()),
+      store.patchProduct(actor, four, { priceMinor: n }, {})
+        .then(() => store.deleteProduct(actor, four, {})),
     ]);
   }
   const page = await building;
   assert.equal(page.products.length, ALL.limit);
   assert.ok(page.products.every(({ position }) => position <= page.position));
   assert.ok(page.position > 5_000, 'There were changes meanwhile.');
-  await assertAllFound(store, author);
+  await assertAllFound(store, actor);
 });
 
 test('answers one seller while it catches up with another', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const [large, small] = [await makeAuthor(store), await makeAuthor(store)];
+  const [large, small] = [await makeActor(store), await makeActor(store)];
   await importProducts(store, large, 8_000);
   await importProducts(store, small, 10);
   const order: string[] = [];
@@ -108,9 +108,9 @@ test('answers one seller while it catches up with another', async (t) => {
 
 test('says how far it is where it does not come to a position in time', LIMIT, async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, 3);
-  const { sellerId } = author;
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 3);
+  const { sellerId } = actor;
   // No catalogue comes to this position, so none is waited for in vain for longer.
   await Promise.all([
     store.searchProducts(sellerId, ALL, 4_000), store.readTotals(sellerId, 4_000),
@@ -119,14 +119,14 @@ test('says how far it is where it does not come to a position in time', LIMIT, a
     name: 'AppError', code: 'unavailable', message: /has come to 3 of 3 changes/,
     retryAfterSeconds: 5,
   })));
-  await assertAllFound(store, author);
+  await assertAllFound(store, actor);
 });
 
 test('catches up unasked after many commits, once there are no more', LIMIT, async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  for (const _ of countTo(SEARCH_IDLE_COMMITS)) await store.createProduct(author, makeNewProduct());
+  const actor = await makeActor(store);
+  for (const _ of countTo(SEARCH_IDLE_COMMITS)) await store.createProduct(actor, makeNewProduct());
   // A disk that is slow for a moment is a time without commits too: the first look may be early.
   await waitFor(() => readStanding(folder)?.rows === SEARCH_IDLE_COMMITS);
 });

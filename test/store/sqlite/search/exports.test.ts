@@ -13,7 +13,7 @@ import type { ProductExport, Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor, readAll } from '../../contract/fixture.ts';
+import { countTo, makeActor, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, importProducts } from './fixture.ts';
 import { BY_ID, findInModel, makeRandomProduct } from './model.ts';
@@ -21,13 +21,13 @@ import { BY_ID, findInModel, makeRandomProduct } from './model.ts';
 const COUNT = EXPORT_PAGE_SIZE * 2 + 50;
 
 test('exports every match in every order', async (t) => {
-  const { store, author } = await prepareCatalogue(t);
-  const products = await readAll(store, author.sellerId);
+  const { store, actor } = await prepareCatalogue(t);
+  const products = await readAll(store, actor.sellerId);
   for (const by of SORT_KEYS) {
     const filters = [{}, { q: 'mug' }, { stockMax: 6 }, { category: 'Kitchen', priceMin: 50 }];
     for (const filter of filters) {
       const sort = { by, isDescending: by === 'name' || by === 'stock' };
-      const exported = await store.exportProducts(author.sellerId, filter, sort, COUNT);
+      const exported = await store.exportProducts(actor.sellerId, filter, sort, COUNT);
       assert.equal(exported.position, COUNT);
       const query = { filter, sort, after: undefined, limit: COUNT };
       assert.deepEqual(await readPages(exported), findInModel(products, query));
@@ -36,17 +36,17 @@ test('exports every match in every order', async (t) => {
 });
 
 test('exports the products of one position, whatever is written meanwhile', async (t) => {
-  const { store, author } = await prepareCatalogue(t);
-  const before = await readAll(store, author.sellerId);
+  const { store, actor } = await prepareCatalogue(t);
+  const before = await readAll(store, actor.sellerId);
   const exports = await Promise.all([BY_ID, { by: 'price', isDescending: true } as const].map(
-    (sort) => store.exportProducts(author.sellerId, {}, sort, COUNT)));
+    (sort) => store.exportProducts(actor.sellerId, {}, sort, COUNT)));
   const first = await exports[0]?.pages.next();
-  for (const product of before.slice(0, 100)) await store.deleteProduct(author, product, {});
+  for (const product of before.slice(0, 100)) await store.deleteProduct(actor, product, {});
   for (const product of before.slice(-100)) {
-    await store.patchProduct(author, product, { priceMinor: 1, name: 'Changed' }, {});
+    await store.patchProduct(actor, product, { priceMinor: 1, name: 'Changed' }, {});
   }
-  await importProducts(store, author, 100);
-  await assertAllFound(store, author);
+  await importProducts(store, actor, 100);
+  await assertAllFound(store, actor);
   const rest = await Promise.all(exports.map(readPages));
   assert.deepEqual([...first?.value ?? [], ...rest[0] ?? []], before);
   const sort = { by: 'price', isDescending: true } as const;
@@ -56,9 +56,9 @@ test('exports the products of one position, whatever is written meanwhile', asyn
 });
 
 test('refuses one export too many, until one has been read or left', async (t) => {
-  const { store, author } = await prepareCatalogue(t);
+  const { store, actor } = await prepareCatalogue(t);
   const start = (): Promise<ProductExport> =>
-    store.exportProducts(author.sellerId, {}, BY_ID, COUNT);
+    store.exportProducts(actor.sellerId, {}, BY_ID, COUNT);
   const open = await Promise.all(countTo(CONCURRENT_EXPORTS_PER_SELLER_LIMIT).map(start));
   const tooMany = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 5 };
   await assert.rejects(start(), tooMany);
@@ -76,7 +76,7 @@ test('refuses one export too many, until one has been read or left', async (t) =
 
 test('exports nothing of an empty catalogue', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const { sellerId } = await makeAuthor(store);
+  const { sellerId } = await makeActor(store);
   const exported = await store.exportProducts(sellerId, {}, BY_ID, 0);
   assert.equal(exported.position, 0);
   assert.deepEqual(await readPages(exported), []);
@@ -85,7 +85,7 @@ test('exports nothing of an empty catalogue', async (t) => {
 test('ends an export that takes too long', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const { sellerId } = await makeAuthor(store);
+  const { sellerId } = await makeActor(store);
   await store.searchProducts(sellerId, { filter: {}, sort: BY_ID, after: undefined, limit: 1 }, 0);
   await store.close();
   const history = new History(prepareCatalogueFile(folder).file);
@@ -100,15 +100,15 @@ test('ends an export that takes too long', async (t) => {
   history.close();
 });
 
-async function prepareCatalogue(t: TestContext): Promise<{ store: Store; author: Actor }> {
+async function prepareCatalogue(t: TestContext): Promise<{ store: Store; actor: Actor }> {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const random = makeRandom(1);
   const products = countTo(COUNT).map((n) => makeRandomProduct(random, `SKU-${n}`));
   for (let at = 0; at < COUNT; at += 1_000) {
-    await store.importProducts(author, products.slice(at, at + 1_000), 'create');
+    await store.importProducts(actor, products.slice(at, at + 1_000), 'create');
   }
-  return { store, author };
+  return { store, actor };
 }
 
 async function readPages({ pages }: ProductExport): Promise<Product[]> {

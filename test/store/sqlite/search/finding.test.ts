@@ -14,7 +14,7 @@ import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor, makeNewProduct, readAll } from '../../contract/fixture.ts';
+import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import {
   ALL_SORTS, BY_ID, findInModel, makeRandomFilter, makeRandomProduct, makeRandomSort, placeOf,
@@ -25,15 +25,15 @@ const PRODUCTS = 300;
 interface Prepared {
   readonly folder: string;
   readonly store: Store;
-  readonly author: Actor;
+  readonly actor: Actor;
   readonly products: readonly Product[];
   readonly random: Random;
 }
 
 test('finds what the model finds, by every sort and by random filters', async (t) => {
-  const { store, author, products, random } = await prepareCatalogue(t);
+  const { store, actor, products, random } = await prepareCatalogue(t);
   for (const sort of ALL_SORTS) {
-    await assertFound(store, author, products, { filter: {}, sort, after: undefined, limit: 1000 });
+    await assertFound(store, actor, products, { filter: {}, sort, after: undefined, limit: 1000 });
   }
   let matches = 0;
   for (let round = 0; round < 400; round += 1) {
@@ -42,14 +42,14 @@ test('finds what the model finds, by every sort and by random filters', async (t
     const last = random.below(3) === 0 ? random.pick(products) : undefined;
     const after = last && placeOf(last, sort);
     const limit = 1 + random.below(40);
-    matches += await assertFound(store, author, products, { filter, sort, after, limit });
+    matches += await assertFound(store, actor, products, { filter, sort, after, limit });
   }
   assert.ok(matches > 400, 'The filters have matches.');
 });
 
 test('finds the same whichever way it takes', async (t) => {
-  const { folder, store, author, products, random } = await prepareCatalogue(t);
-  await store.searchProducts(author.sellerId, {
+  const { folder, store, actor, products, random } = await prepareCatalogue(t);
+  await store.searchProducts(actor.sellerId, {
     filter: {}, sort: BY_ID, after: undefined, limit: 1,
   }, PRODUCTS);
   const db = new DatabaseSync(join(folder, 'search.db'), { readOnly: true });
@@ -71,13 +71,13 @@ test('finds the same whichever way it takes', async (t) => {
 
 test('takes every text for what it says, and for nothing else', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   const names = [
     'Mug "large"', '50% off_x', 'a*b', 'NEAR(a b)', '🫖 teapot', 'ab', 'Straße', '茶碗',
   ];
   for (const name of names) {
     const sku = `s-${names.indexOf(name)}`;
-    await store.createProduct(author, makeNewProduct({ name, category: 'K', sku }));
+    await store.createProduct(actor, makeNewProduct({ name, category: 'K', sku }));
   }
   const expected: readonly [q: string, names: readonly string[]][] = [
     ['"large"', ['Mug "large"']], ['"', ['Mug "large"']], ['g "', ['Mug "large"']],
@@ -88,18 +88,18 @@ test('takes every text for what it says, and for nothing else', async (t) => {
   ];
   for (const [q, found] of expected) {
     const query = { filter: { q }, sort: BY_ID, after: undefined, limit: 10 };
-    const page = await store.searchProducts(author.sellerId, query, names.length);
+    const page = await store.searchProducts(actor.sellerId, query, names.length);
     assert.deepEqual(page.products.map(({ name }) => name), found, q);
   }
 });
 
 test('shows a seller no product of another, by any way', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const authors = [await makeAuthor(store), await makeAuthor(store), await makeAuthor(store)];
-  for (const author of [...authors, ...authors]) {
-    const count = (await readAll(store, author.sellerId)).length;
+  const authors = [await makeActor(store), await makeActor(store), await makeActor(store)];
+  for (const actor of [...authors, ...authors]) {
+    const count = (await readAll(store, actor.sellerId)).length;
     const same = { sku: `SAME-${count}`, name: 'The same', category: 'Same', price: 5, stock: 5 };
-    await store.createProduct(author, makeNewProduct(same));
+    await store.createProduct(actor, makeNewProduct(same));
   }
   const filters: readonly ProductFilter[] = [
     {}, { q: 'same' }, { q: 'sa' }, { category: 'Same' }, { priceMin: 500, priceMax: 500 },
@@ -125,29 +125,29 @@ async function prepareCatalogue(t: TestContext): Promise<Prepared> {
   const folder = makeFolder(t);
   const clock = makeClock();
   const store = await openStore(t, { folder, clock });
-  const author = await makeAuthor(store);
-  const other = await makeAuthor(store);
+  const actor = await makeActor(store);
+  const other = await makeActor(store);
   for (const n of countTo(PRODUCTS)) {
     clock.now += random.below(3) * 1_000;
-    await store.createProduct(author, makeRandomProduct(random, `${random.below(9)}-SKU-${n}`));
+    await store.createProduct(actor, makeRandomProduct(random, `${random.below(9)}-SKU-${n}`));
     if (n % 10 === 0) await store.createProduct(other, makeRandomProduct(random, `SKU-${n}`));
-    if (n % 3 === 0) await changeOne(store, author, random);
+    if (n % 3 === 0) await changeOne(store, actor, random);
     if (n === PRODUCTS / 2) {
       const query = { filter: {}, sort: BY_ID, after: undefined, limit: 1 };
-      await store.searchProducts(author.sellerId, query, 1);
+      await store.searchProducts(actor.sellerId, query, 1);
     }
   }
-  return { folder, store, author, products: await readAll(store, author.sellerId), random };
+  return { folder, store, actor, products: await readAll(store, actor.sellerId), random };
 }
 
-async function changeOne(store: Store, author: Actor, random: Random): Promise<void> {
-  const { id, sku } = random.pick(await readAll(store, author.sellerId));
+async function changeOne(store: Store, actor: Actor, random: Random): Promise<void> {
+  const { id, sku } = random.pick(await readAll(store, actor.sellerId));
   const changed = makeRandomProduct(random, sku);
   const choice = random.below(4);
-  if (choice === 0) await store.deleteProduct(author, { id }, {});
-  else if (choice === 1) await store.patchProduct(author, { id }, { stock: changed.stock }, {});
-  else if (choice === 2) await store.patchProduct(author, { id }, { priceMinor: 7 }, {});
-  else await store.putProduct(author, changed, {});
+  if (choice === 0) await store.deleteProduct(actor, { id }, {});
+  else if (choice === 1) await store.patchProduct(actor, { id }, { stock: changed.stock }, {});
+  else if (choice === 2) await store.patchProduct(actor, { id }, { priceMinor: 7 }, {});
+  else await store.putProduct(actor, changed, {});
 }
 
 /** Returns how many products were found. */

@@ -17,10 +17,10 @@ import { addUp, countTo, makeNewProduct, readAll } from '../../contract/fixture.
 import { BY_ID } from './model.ts';
 
 /** Imports that many products, each of a name of its own. */
-export async function importProducts(store: Store, author: Actor, count: number): Promise<void> {
+export async function importProducts(store: Store, actor: Actor, count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1_000) {
     const products = countTo(Math.min(left, 1_000)).map(() => makeNewProduct());
-    await store.importProducts(author, products, 'upsert');
+    await store.importProducts(actor, products, 'upsert');
   }
 }
 

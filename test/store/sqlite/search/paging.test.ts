@@ -9,7 +9,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor, readAll } from '../../contract/fixture.ts';
+import { countTo, makeActor, readAll } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { ALL_SORTS, findInModel, makeRandomProduct, placeOf } from './model.ts';
 
@@ -20,36 +20,36 @@ for (const sort of ALL_SORTS) {
     t.diagnostic(`TEST_SEED=${seed} repeats it`);
     const random = makeRandom(seed);
     const store = await openStore(t, { folder: makeFolder(t) });
-    const author = await makeAuthor(store);
+    const actor = await makeActor(store);
     for (const n of countTo(120)) {
-      await store.createProduct(author, makeRandomProduct(random, `${random.below(5)}-${n}`));
+      await store.createProduct(actor, makeRandomProduct(random, `${random.below(5)}-${n}`));
     }
-    await pageWhileChanging(store, author, sort, random);
+    await pageWhileChanging(store, actor, sort, random);
   });
 }
 
 async function pageWhileChanging(
-  store: Store, author: Actor, sort: ProductSort, random: Random,
+  store: Store, actor: Actor, sort: ProductSort, random: Random,
 ): Promise<void> {
-  const before = await readAll(store, author.sellerId);
+  const before = await readAll(store, actor.sellerId);
   const changed = new Set<ProductId>();
   const seen: Product[] = [];
   let created = 0;
   let after: KeysetAnchor | undefined;
   for (let hasMore = true; hasMore;) {
-    const position = (await store.findSeller(author.sellerId))?.position ?? NaN;
+    const position = (await store.findSeller(actor.sellerId))?.position ?? NaN;
     const query = { filter: {}, sort, after, limit: 1 + random.below(12) };
-    const page = await store.searchProducts(author.sellerId, query, position);
+    const page = await store.searchProducts(actor.sellerId, query, position);
     seen.push(...page.products);
     const last = page.products.at(-1);
     after = last && placeOf(last, sort);
     ({ hasMore } = page);
     // Now and then the very product that the next page is to follow.
-    if (last && random.below(3) === 0) await changeOne(store, author, last, changed, random);
+    if (last && random.below(3) === 0) await changeOne(store, actor, last, changed, random);
     for (let n = random.below(4); n > 0; n -= 1) {
-      const all = await readAll(store, author.sellerId);
-      await changeOne(store, author, random.pick(all), changed, random);
-      await store.createProduct(author, makeRandomProduct(random, `new-${created += 1}`));
+      const all = await readAll(store, actor.sellerId);
+      await changeOne(store, actor, random.pick(all), changed, random);
+      await store.createProduct(actor, makeRandomProduct(random, `new-${created += 1}`));
     }
   }
   const kept = before.filter(({ id }) => !changed.has(id));
@@ -61,10 +61,10 @@ async function pageWhileChanging(
 }
 
 async function changeOne(
-  store: Store, author: Actor, { id, sku }: Product, changed: Set<ProductId>, random: Random,
+  store: Store, actor: Actor, { id, sku }: Product, changed: Set<ProductId>, random: Random,
 ): Promise<void> {
   if (changed.has(id)) return;
   changed.add(id);
-  if (random.below(2) === 0) await store.deleteProduct(author, { id }, {});
-  else await store.patchProduct(author, { id }, makeRandomProduct(random, sku), {});
+  if (random.below(2) === 0) await store.deleteProduct(actor, { id }, {});
+  else await store.patchProduct(actor, { id }, makeRandomProduct(random, sku), {});
 }

@@ -12,7 +12,7 @@ import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { makeAuthor, makeNewProduct } from '../../contract/fixture.ts';
+import { makeActor, makeNewProduct } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { readMode } from '../engine/read-file.ts';
 import { assertAllFound, importProducts, readStanding, waitFor } from './fixture.ts';
@@ -21,8 +21,8 @@ import { BY_ID } from './model.ts';
 const FILE = 'search.db';
 
 test('makes files that only their owner may read', async (t) => {
-  const { folder, store, author } = await prepareSearched(t, 10);
-  await assertAllFound(store, author);
+  const { folder, store, actor } = await prepareSearched(t, 10);
+  await assertAllFound(store, actor);
   const names = readdirSync(folder).filter((name) => name.startsWith(FILE)).toSorted();
   assert.deepEqual(names, [FILE, `${FILE}-shm`, `${FILE}-wal`, `${FILE}.lock`]);
   for (const name of names) assert.equal(readMode(join(folder, name)), '600', name);
@@ -32,11 +32,11 @@ test('makes files that only their owner may read', async (t) => {
 });
 
 test('goes on with the file that is there', async (t) => {
-  const { folder, store, author } = await prepareSearched(t, 10);
+  const { folder, store, actor } = await prepareSearched(t, 10);
   await store.close();
   const created = readFileSync(join(folder, FILE));
   const next = await openStore(t, { folder });
-  await assertAllFound(next, author);
+  await assertAllFound(next, actor);
   await next.close();
   assert.deepEqual(readFileSync(join(folder, FILE)), created);
 });
@@ -59,13 +59,13 @@ const FAULTS: readonly [what: string, spoil: (file: string) => void][] = [
 
 for (const [what, spoil] of FAULTS) {
   test(`builds the projection anew where its file ${what}`, async (t) => {
-    const { folder, store, author } = await prepareSearched(t, 2_500);
+    const { folder, store, actor } = await prepareSearched(t, 2_500);
     await store.close();
     spoil(join(folder, FILE));
     const next = await openStore(t, { folder });
-    await assertAllFound(next, author);
-    await next.createProduct(author, makeNewProduct());
-    await assertAllFound(next, author);
+    await assertAllFound(next, actor);
+    await next.createProduct(actor, makeNewProduct());
+    await assertAllFound(next, actor);
     assert.equal(readStanding(folder)?.rows, 2_501);
     assert.equal(readMode(join(folder, FILE)), '600');
   });
@@ -77,17 +77,17 @@ test('goes on with a build after kill -9', { timeout: 60_000 }, async (t) => {
   const random = makeRandom(seed);
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, 10_000);
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 10_000);
   let rows = 0;
   for (let round = 0; round < 3; round += 1) {
     const goal = rows + 1_000 + random.below(2) * 1_000;
     rows = await buildAndKill(folder, goal);
     const standing = readStanding(folder);
     assert.ok(standing && standing.built_to !== null && standing.rows >= goal);
-    await store.createProduct(author, makeNewProduct());
+    await store.createProduct(actor, makeNewProduct());
   }
-  await assertAllFound(store, author);
+  await assertAllFound(store, actor);
   // Each product was added once, although four processes did it.
   assert.equal(readStanding(folder)?.rows, 10_003);
 });
@@ -95,17 +95,17 @@ test('goes on with a build after kill -9', { timeout: 60_000 }, async (t) => {
 for (const isOverrun of [false, true]) {
   const when = isOverrun ? 'that has been written to' : 'that was not changed';
   test(`builds anew over an older copy of the catalogue ${when}`, async (t) => {
-    const { folder, store, author } = await prepareSearched(t, 5);
+    const { folder, store, actor } = await prepareSearched(t, 5);
     await store.close();
     copyFileSync(join(folder, 'catalogue.db'), join(folder, 'catalogue.db.copy'));
     const later = await openStore(t, { folder });
-    await importProducts(later, author, 3);
-    await assertAllFound(later, author);
+    await importProducts(later, actor, 3);
+    await assertAllFound(later, actor);
     await later.close();
     copyFileSync(join(folder, 'catalogue.db.copy'), join(folder, 'catalogue.db'));
     const restored = await openStore(t, { folder });
-    if (isOverrun) await importProducts(restored, author, 4);
-    await assertAllFound(restored, author);
+    if (isOverrun) await importProducts(restored, actor, 4);
+    await assertAllFound(restored, actor);
     assert.equal(readStanding(folder)?.position, isOverrun ? 9 : 5);
   });
 }
@@ -117,22 +117,22 @@ test('builds anew over another catalogue', async (t) => {
   await other.store.close();
   copyFileSync(join(folder, FILE), join(other.folder, FILE));
   const db = new DatabaseSync(join(other.folder, FILE));
-  db.prepare('UPDATE seller SET seller_id = ?').run(other.author.sellerId);
+  db.prepare('UPDATE seller SET seller_id = ?').run(other.actor.sellerId);
   db.close();
   const next = await openStore(t, { folder: other.folder });
-  await assertAllFound(next, other.author);
+  await assertAllFound(next, other.actor);
 });
 
 /** A catalogue of some products, all of which were searched. */
 async function prepareSearched(
   t: TestContext, count: number,
-): Promise<{ folder: string; store: Store; author: Actor }> {
+): Promise<{ folder: string; store: Store; actor: Actor }> {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, count);
-  await assertAllFound(store, author);
-  return { folder, store, author };
+  const actor = await makeActor(store);
+  await importProducts(store, actor, count);
+  await assertAllFound(store, actor);
+  return { folder, store, actor };
 }
 
 function change(file: string, sql: string): void {
@@ -153,15 +153,15 @@ async function buildAndKill(folder: string, goal: number): Promise<number> {
 }
 
 test('is made anew where it is removed while it is used, for searches and exports', async (t) => {
-  const { folder, store, author } = await prepareSearched(t, 1_500);
+  const { folder, store, actor } = await prepareSearched(t, 1_500);
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, FILE + suffix), { force: true });
-  assert.equal((await exportAll(store, author)).length, 1_500);
-  await assertAllFound(store, author);
+  assert.equal((await exportAll(store, actor)).length, 1_500);
+  await assertAllFound(store, actor);
   assert.ok(readdirSync(folder).includes(FILE));
 });
 
 test('is made anew where an export comes upon damage', async (t) => {
-  const { folder, store, author } = await prepareSearched(t, 3_000);
+  const { folder, store, actor } = await prepareSearched(t, 3_000);
   await store.close();
   const file = join(folder, FILE);
   const db = new DatabaseSync(file);
@@ -172,8 +172,8 @@ test('is made anew where an export comes upon damage', async (t) => {
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0xa5, (page - 1) * 4_096, page * 4_096));
   const next = await openStore(t, { folder });
-  await assert.rejects(exportAll(next, author), { name: 'AppError' });
-  assert.equal((await exportAll(next, author)).length, 3_000);
+  await assert.rejects(exportAll(next, actor), { name: 'AppError' });
+  assert.equal((await exportAll(next, actor)).length, 3_000);
 });
 
 async function exportAll(store: Store, { sellerId }: Actor): Promise<unknown[]> {

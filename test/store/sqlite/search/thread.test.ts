@@ -5,7 +5,7 @@ import { mkdirSync, rmdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { SEARCHES_PER_SELLER_LIMIT } from '../../../../src/store/sqlite/search/limits.ts';
 import { makeFolder } from '../../../support/folder.ts';
-import { countTo, makeAuthor } from '../../contract/fixture.ts';
+import { countTo, makeActor } from '../../contract/fixture.ts';
 import { openStore } from '../open.ts';
 import { assertAllFound, catchThreads, importProducts } from './fixture.ts';
 import { BY_ID } from './model.ts';
@@ -15,57 +15,57 @@ const QUERY = { filter: {}, sort: BY_ID, after: undefined, limit: 1 };
 test('starts no thread before there is something to find', async (t) => {
   const threads = catchThreads(t);
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  await store.listProducts(author.sellerId, { after: undefined, limit: 1 });
+  const actor = await makeActor(store);
+  await store.listProducts(actor.sellerId, { after: undefined, limit: 1 });
   assert.equal(threads.length, 0);
-  await store.searchProducts(author.sellerId, QUERY, 0);
-  await store.searchProducts(author.sellerId, QUERY, 0);
+  await store.searchProducts(actor.sellerId, QUERY, 0);
+  await store.searchProducts(actor.sellerId, QUERY, 0);
   assert.equal(threads.length, 1);
 });
 
 test('refuses what waits where its thread is lost, and starts another one', async (t) => {
   const threads = catchThreads(t);
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, 10);
-  await assertAllFound(store, author);
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 10);
+  await assertAllFound(store, actor);
   const [thread] = threads;
   assert.ok(thread);
-  const exported = await store.exportProducts(author.sellerId, {}, BY_ID, 10);
+  const exported = await store.exportProducts(actor.sellerId, {}, BY_ID, 10);
   thread.postMessage('{ not JSON'); // the thread cannot read it and ends
-  await assert.rejects(store.searchProducts(author.sellerId, QUERY, 10), {
+  await assert.rejects(store.searchProducts(actor.sellerId, QUERY, 10), {
     name: 'AppError', code: 'unavailable', message: /interrupted/, retryAfterSeconds: 5,
   });
   await assert.rejects(exported.pages.next(), { name: 'AppError', code: 'unavailable' });
-  await assertAllFound(store, author);
+  await assertAllFound(store, actor);
   assert.equal(threads.length, 2);
 });
 
 test('refuses what waits when it is closed, and all that comes later', async (t) => {
   const threads = catchThreads(t);
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  await importProducts(store, author, 3_000);
-  const exported = await store.exportProducts(author.sellerId, {}, BY_ID, 3_000);
-  const search = store.searchProducts(author.sellerId, QUERY, 3_001);
+  const actor = await makeActor(store);
+  await importProducts(store, actor, 3_000);
+  const exported = await store.exportProducts(actor.sellerId, {}, BY_ID, 3_000);
+  const search = store.searchProducts(actor.sellerId, QUERY, 3_001);
   const refused = assert.rejects(search, { name: 'AppError', code: 'unavailable' });
   const [thread] = threads;
   assert.ok(thread);
   const ended = once(thread, 'exit');
   await Promise.all([store.close(), refused, ended]);
   const stopping = { name: 'AppError', code: 'unavailable', message: /stopping/ };
-  await assert.rejects(store.searchProducts(author.sellerId, QUERY, 0), stopping);
-  await assert.rejects(store.exportProducts(author.sellerId, {}, BY_ID, 0), stopping);
+  await assert.rejects(store.searchProducts(actor.sellerId, QUERY, 0), stopping);
+  await assert.rejects(store.exportProducts(actor.sellerId, {}, BY_ID, 0), stopping);
   await assert.rejects(exported.pages.next(), stopping);
   assert.equal(threads.length, 1);
 });
 
 test('refuses one search too many while others wait', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
-  const author = await makeAuthor(store);
-  const find = () => store.searchProducts(author.sellerId, QUERY, 0);
+  const actor = await makeActor(store);
+  const find = () => store.searchProducts(actor.sellerId, QUERY, 0);
   const waiting = countTo(SEARCHES_PER_SELLER_LIMIT + 50).map(find);
-  const other = await makeAuthor(store);
+  const other = await makeActor(store);
   const theirs = store.searchProducts(other.sellerId, QUERY, 0);
   const results = await Promise.allSettled(waiting);
   const refused = results.flatMap((result) => result.status === 'rejected' ? [result.reason] : []);
@@ -80,11 +80,11 @@ test('refuses one search too many while others wait', async (t) => {
 test('refuses a search where its file cannot be made, and makes it once it can', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
-  const author = await makeAuthor(store);
+  const actor = await makeActor(store);
   mkdirSync(`${folder}/search.db.lock`);
-  await assert.rejects(store.searchProducts(author.sellerId, QUERY, 0), {
+  await assert.rejects(store.searchProducts(actor.sellerId, QUERY, 0), {
     name: 'AppError', code: 'unavailable',
   });
   rmdirSync(`${folder}/search.db.lock`);
-  assert.equal((await store.searchProducts(author.sellerId, QUERY, 0)).position, 0);
+  assert.equal((await store.searchProducts(actor.sellerId, QUERY, 0)).position, 0);
 });
