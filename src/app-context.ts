@@ -1,13 +1,9 @@
 /** What the requests of one app go through, put together once from its options. */
 import { Authenticator } from './api/authenticate.ts';
-import { ChangeNotifier } from './features/changes/change-notifier.ts';
-import { describeApi } from './features/openapi/openapi.ts';
+import { Instances } from './api/instances.ts';
 import { Readiness } from './api/readiness.ts';
 import { RequestRates } from './api/request-rates.ts';
-import type {
-  MetricsService, PortalService, Route, Services, WebhookService,
-} from './api/route.ts';
-import { routes } from './api/routes.ts';
+import type { Route, Services } from './api/route.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
@@ -17,6 +13,7 @@ import {
   STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT, STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './api/limits.ts';
 import type { SellerId } from './domain/id.ts';
+import { describeRoutes, type Feature, type Pages } from './feature.ts';
 import type { AccessLogEntry } from './http/request-record.ts';
 import { ConcurrencyLimiter } from './http/concurrency-limiter.ts';
 import { TrustedProxies } from './http/request/client-address.ts';
@@ -31,7 +28,8 @@ import { StrictRequests } from './http/request/strict-request.ts';
 import { InFlightRequests } from './http/server/in-flight-requests.ts';
 import type { Store } from './store/store.ts';
 
-export interface AppOptions {
+/** The options of the core; each feature adds its own. */
+export interface CoreOptions {
   /** Stays the caller's: close it after the app. */
   readonly store: Store;
   /** Where clients find this server. Its path, if any, stands before every path of the API. */
@@ -52,12 +50,6 @@ export interface AppOptions {
    * whoever connects to a Unix socket. Default: none.
    */
   readonly trustedProxies?: readonly string[];
-  /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
-  readonly webhooks?: WebhookService;
-  /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
-  readonly portal?: PortalService;
-  /** Who answers `/metrics`. Without it, that is 404. */
-  readonly metrics?: MetricsService;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
   /** Told of every error that was not the client's doing. Default: a line on standard error. */
@@ -71,8 +63,8 @@ export interface AppOptions {
 
 /** What the requests of one app go through. */
 export interface AppContext extends Services {
-  readonly portal: PortalService | undefined;
-  readonly metrics: MetricsService | undefined;
+  /** Of the features that have any. */
+  readonly featurePages: readonly Pages[];
   readonly router: Router<Route>;
   readonly authenticator: Authenticator;
   readonly usage: UsageCounter;
@@ -94,7 +86,9 @@ const STREAM_LIMITS: StreamLimits = {
 };
 
 /** Starts nothing that has to be stopped but what `App.close` ends. */
-export function createAppContext(options: AppOptions): AppContext {
+export function createAppContext<FeatureOptions extends object>(
+  features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
+): AppContext {
   const { store, clock = Date.now } = options;
   const report = safeErrorReporter(options.report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
@@ -103,14 +97,15 @@ export function createAppContext(options: AppOptions): AppContext {
   const imports = new ConcurrencyLimiter<SellerId>('imports', {
     total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
-  return {
+  const description = describeRoutes(features);
+  const featurePages: Pages[] = [];
+  const context: AppContext = {
     store,
     report,
     prefix,
-    webhooks: options.webhooks,
-    portal: options.portal,
-    metrics: options.metrics,
-    describe: () => describeApi(routes, prefix),
+    description,
+    featurePages,
+    instances: new Instances<Services>(() => context),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
@@ -121,9 +116,8 @@ export function createAppContext(options: AppOptions): AppContext {
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
     }),
-    changeNotifier: new ChangeNotifier(store),
     readiness: new Readiness(store),
-    router: new Router(routes),
+    router: new Router(description.routes),
     rates: perKey > 0 || perSeller > 0
       ? new RequestRates({ perKey, perSeller }, clock) : undefined,
     compressor: new Compressor(),
@@ -141,4 +135,6 @@ export function createAppContext(options: AppOptions): AppContext {
       store, clock, onUnwritten: (error) => report({ id: 'key-usage', error }),
     }),
   };
+  featurePages.push(...features.flatMap((feature) => feature.connect?.(context, options) ?? []));
+  return context;
 }

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorize } from './api/authenticate.ts';
-import { HEALTH, METRICS } from './api/paths.ts';
+import { HEALTH } from './api/paths.ts';
 import type { Route } from './api/route.ts';
 import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
@@ -19,7 +19,8 @@ import { rateLimited } from './http/rate-limit.ts';
 import { type Chunks, type Reply, sendReply, withFields } from './http/response/reply.ts';
 import { OUTSIDE, parseTarget, type Target } from './http/router.ts';
 import { Spans } from './http/trace-context.ts';
-import { type AppOptions, type AppContext, createAppContext } from './app-context.ts';
+import { type AppContext, type CoreOptions, createAppContext } from './app-context.ts';
+import type { Feature, Pages } from './feature.ts';
 
 export interface App {
   /**
@@ -39,12 +40,15 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
-export function createApp(options: AppOptions): App {
-  const context = createAppContext(options);
-  const {
-    lingering, metrics, prefix, portal, report, router, strict, inFlight, usage,
-  } = context;
+/**
+ * The core with these features, as a handler for `node:http`; `options` also holds those of the
+ * features. `features.ts` calls it with all of them.
+ */
+export function composeApp<FeatureOptions extends object>(
+  features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
+): App {
+  const context = createAppContext(features, options);
+  const { lingering, featurePages, prefix, report, router, strict, inFlight, usage } = context;
   const spans = new Spans();
 
   async function respond(
@@ -88,12 +92,11 @@ export function createApp(options: AppOptions): App {
     },
     findMethods(target) {
       const { path } = parseTarget(target, prefix) ?? OUTSIDE;
-      if (portal?.isFor(path)) return portal.findMethods(path);
-      return metrics && path === METRICS ? ['GET', 'HEAD'] : router.findMethods(path);
+      return (findPages(context, path) ?? router).findMethods(path);
     },
     inFlightCount: () => inFlight.count,
     async close() {
-      await Promise.all([inFlight.close(), portal?.close()]);
+      await Promise.all([inFlight.close(), ...featurePages.map((pages) => pages.close?.())]);
       lingering.stop();
       await usage.close();
     },
@@ -104,21 +107,19 @@ export function createApp(options: AppOptions): App {
 async function dispatch(
   context: AppContext, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
 ): Promise<Reply<Chunks>> {
-  const { router, authenticator, rates, compressor, usage, inFlight, portal, streams } = context;
+  const { router, authenticator, rates, compressor, usage, inFlight, streams } = context;
   const { record } = target;
   let fields: Reply['headers'] | undefined;
   let caller: Caller | undefined;
   let reply: Reply<Chunks>;
   try {
     const address = admit(context, request, target);
-    if (portal?.isFor(target.path)) {
+    const pages = findPages(context, target.path);
+    if (pages) {
       const disconnectSignal = () => inFlight.disconnectSignal(response);
-      return await portal.answer(
+      return await pages.answer(
         { ...target, request, response, address, disconnectSignal }, context,
       );
-    }
-    if (context.metrics && target.path === METRICS) {
-      return await context.metrics.answer(request, record);
     }
     const { route, parameters } = router.find(request.method ?? '', target.path);
     record.route = route.path;
@@ -175,6 +176,10 @@ function admit(
   const isStopping = inFlight.closing.aborted && path !== HEALTH;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
   return record.address;
+}
+
+function findPages({ featurePages }: AppContext, path: string): Pages | undefined {
+  return featurePages.find((pages) => pages.isFor(path));
 }
 
 /** What a request asks for, refused here where the route cannot give it. */

@@ -1,5 +1,5 @@
 /** All public exports, and nothing else. */
-export { type App, createApp } from './app.ts';
+export type { App } from './app.ts';
 export type { Account, AccountSettings, NewAccount } from './domain/access/account.ts';
 export {
   type ApiKeySecret, generateApiKey, hashApiKey, parseNewApiKey,
@@ -34,7 +34,7 @@ export type { BindAddress } from './http/server/bind.ts';
 export { type Listener, listen, type ListenOptions } from './http/server/listener.ts';
 export type { ErrorReport } from './http/response/problem.ts';
 export type { Certificate } from './http/server/tls.ts';
-export type { AppOptions } from './app-context.ts';
+export { type AppOptions, createApp } from './features.ts';
 export { createPortal, type PortalOptions } from './features/portal/portal.ts';
 export type {
   AuditQuery, Credentials, Invitation, RegistrationResult as Joined, Registration as Joining,

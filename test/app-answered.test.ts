@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { routes } from '../src/api/routes.ts';
+import { routes } from './support/routes.ts';
 import { routes as pages } from '../src/features/portal/routes.ts';
 import { startServer } from './support/server.ts';
 import { makeWitness } from './support/witness.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { test, type TestContext } from 'node:test';
-import { routes as apiRoutes } from '../src/api/routes.ts';
+import { routes as apiRoutes } from './support/routes.ts';
 import { routes as pages } from '../src/features/portal/routes.ts';
 import { openShop, PageClient } from './features/portal/page-client.ts';
 import { startServer } from './support/server.ts';

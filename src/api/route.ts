@@ -1,11 +1,8 @@
 /** What a route is, and what its handler is given. */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../domain/access/caller.ts';
-import type { SellerId, WebhookReference } from '../domain/id.ts';
+import type { SellerId } from '../domain/id.ts';
 import type { Scope } from '../domain/access/scope.ts';
-import type { ValidationError } from '../domain/text.ts';
-import type { WebhookResult } from '../domain/webhooks/webhook.ts';
-import type { RequestRecord } from '../http/request-record.ts';
 import type { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
 import type { BodyStream } from '../http/request/body.ts';
 import type { Cursors } from '../http/cursor.ts';
@@ -15,8 +12,9 @@ import type { Query } from '../http/request/query.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
-import type { ChangeNotifier } from '../features/changes/change-notifier.ts';
-import type { Operation, Parameter } from './description/operation.ts';
+import type { ApiDescription, Operation, Parameter } from './description/operation.ts';
+import type { Instances } from './instances.ts';
+import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-types.ts';
 import type { Readiness } from './readiness.ts';
 import type { OpenStream, Streams } from './streams.ts';
 
@@ -57,60 +55,15 @@ export interface Services {
   readonly largeStockCalls: ConcurrencyLimiter<SellerId>;
   /** Opens streams, and counts them together with the requests that wait for changes. */
   readonly streams: Streams;
-  readonly changeNotifier: ChangeNotifier;
   readonly readiness: Readiness;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
   /** Is told of errors that are not the client's doing. */
   readonly report: (entry: ErrorReport) => void;
-  /** The OpenAPI document of the routes, as JSON. */
-  describe(): string;
-  /** Undefined where webhooks are switched off. */
-  readonly webhooks: WebhookService | undefined;
-}
-
-/** What the routes of webhooks need of whoever sends. */
-export interface WebhookService {
-  /** What is wrong with an address to send to; undefined where messages may go there. */
-  checkUrl(sellerId: SellerId, url: string): Promise<ValidationError | undefined>;
-  /** Sends a test message now, and notes what came of it. @throws `not_found`, `unavailable` */
-  sendTest(webhook: WebhookReference): Promise<{
-    readonly messageId: string; readonly result: WebhookResult;
-  }>;
-}
-
-/** A request for a page, as it came. */
-export interface PortalRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The address that it came from. */
-  readonly address: string;
-  /** Without what stands before the paths of this server. */
-  readonly path: string;
-  /** What follows the `?`. */
-  readonly query: string;
-  /** Takes down what becomes known of the request. */
-  readonly record: RequestRecord;
-  /** As `disconnectSignal` of a call. */
-  disconnectSignal(): AbortSignal;
-}
-
-/** The pages for people, which have rules of their own: no key and no problem documents. */
-export interface PortalService {
-  /** Whether the path of a page, or of one that is not there, is the portal's. */
-  isFor(path: string): boolean;
-  /** Sorted; empty if the path does not exist. */
-  findMethods(path: string): readonly string[];
-  /** Refuses by answers, too: it never rejects. */
-  answer(request: PortalRequest, services: Services): Promise<Reply>;
-  /** Ends what goes on without a request. */
-  close(): Promise<void>;
-}
-
-/** The figures of the server, for whoever may know them. */
-export interface MetricsService {
-  /** @throws AppError `method_not_allowed` */
-  answer(request: IncomingMessage, record: RequestRecord): Promise<Reply>;
+  /** All routes, and what they refer to. */
+  readonly description: ApiDescription<Route>;
+  /** What features keep for this app. */
+  readonly instances: Instances<Services>;
 }
 
 interface CommonRoute extends RoutePattern {
@@ -121,6 +74,8 @@ interface CommonRoute extends RoutePattern {
   readonly produces: readonly string[];
   /** What the OpenAPI document says of it: no route is without. */
   readonly operation: Operation;
+  /** Whether it is switched on; without this, always. A route that is off answers 404. */
+  readonly isOn?: (services: Services) => boolean;
 }
 
 /** A route that needs a key with a scope. */
@@ -136,3 +91,17 @@ interface OpenRoute extends CommonRoute {
 }
 
 export type Route = KeyRoute | OpenRoute;
+
+/** What most routes of a method are. */
+const get = {
+  method: 'GET', scope: 'products:read', query: [], consumes: [], produces: [JSON_TYPE],
+} as const;
+const post = { ...get, method: 'POST', scope: 'products:write', consumes: [JSON_TYPE] } as const;
+
+export const routeDefaults = {
+  get,
+  post,
+  put: { ...post, method: 'PUT' },
+  patch: { ...post, method: 'PATCH', consumes: [MERGE_PATCH_TYPE, JSON_TYPE] },
+  remove: { ...post, method: 'DELETE', consumes: [], produces: [] },
+} as const;

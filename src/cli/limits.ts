@@ -9,9 +9,6 @@ export const INHERITED_SOCKETS_LIMIT = 8;
 /** A certificate that expires sooner is warned of. */
 export const CERTIFICATE_EXPIRY_WARNING_DAYS = 14;
 
-/** Characters of a token for the figures. */
-export const METRICS_TOKEN_MIN_CHARACTERS = 20;
-
 /** After this a stopping server ends, whatever it waits for; what was answered is on the disk. */
 export const STOP_DEADLINE_MS = 9_500;
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { test, type TestContext } from 'node:test';
-import { routes } from '../../src/api/routes.ts';
+import { routes } from '../support/routes.ts';
 import type { AnsweredRequest } from '../../src/index.ts';
 import type { TestSeller, TestServer } from '../support/server.ts';
 import { MOVEMENTS, openShop, STOCK } from './stock/stock.ts';

@@ -4,7 +4,7 @@
  */
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Route } from '../../src/api/route.ts';
-import { routes } from '../../src/api/routes.ts';
+import { routes } from '../support/routes.ts';
 import { dig, listOperations } from '../features/openapi/openapi-document.ts';
 import { isObject } from '../features/openapi/json-schema.ts';
 import type { Random } from '../domain/random.ts';

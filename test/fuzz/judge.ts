@@ -1,6 +1,6 @@
 /** What holds for every answer, whatever was asked. */
 import assert from 'node:assert/strict';
-import { routes } from '../../src/api/routes.ts';
+import { routes } from '../support/routes.ts';
 import { Router } from '../../src/http/router.ts';
 import { isObject } from '../features/openapi/json-schema.ts';
 import { assertDescribed } from '../features/openapi/openapi-document.ts';

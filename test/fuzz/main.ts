@@ -3,7 +3,7 @@
  * requests. FUZZ_SEED repeats a run. Prints the seed first, and each finding with what was sent.
  */
 import { randomInt } from 'node:crypto';
-import { routes } from '../../src/api/routes.ts';
+import { routes } from '../support/routes.ts';
 import { routes as pages } from '../../src/features/portal/routes.ts';
 import { findParserFault } from './parse-run.ts';
 import { runCases } from './run.ts';

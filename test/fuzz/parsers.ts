@@ -32,7 +32,7 @@ import { negotiate, negotiateCoding } from '../../src/http/request/negotiate.ts'
 import { parseQuery } from '../../src/http/request/query.ts';
 import { Router } from '../../src/http/router.ts';
 import { Spans } from '../../src/http/trace-context.ts';
-import { routes } from '../../src/api/routes.ts';
+import { routes } from '../support/routes.ts';
 import { describeBrowser, readLocale } from '../../src/features/portal/html/browser.ts';
 import { readCookie } from '../../src/features/portal/sign-in/cookie.ts';
 import { readReturn } from '../../src/features/portal/sign-in/complete-sign-in.ts';

@@ -1,5 +1,7 @@
 /** What the OpenAPI document says of a route, and of the parameters of its query. */
 import type { RequestField, ResponseField } from './header-fields.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type { Store } from '../../store/store.ts';
 import type { Schema } from './schema.ts';
 
 /** A parameter of a query: its name, what it does, and what it takes. */
@@ -8,6 +10,19 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Schema;
   readonly example: unknown;
+}
+
+/** A parameter of a path. */
+export interface PathParameter extends Parameter {
+  /** A value that exists in the seller's shop, if there is one: for examples that work. */
+  findSample(store: Store, sellerId: SellerId): Promise<string | undefined>;
+}
+
+/** The whole API, with what its routes refer to. */
+export interface ApiDescription<Route> {
+  readonly routes: readonly Route[];
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly pathParameters: readonly PathParameter[];
 }
 
 /** Bodies by media type, each with an example, or with several by name. */

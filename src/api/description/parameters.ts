@@ -4,43 +4,47 @@
  */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../limits.ts';
 import {
-  CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
-} from '../../features/changes/limits.ts';
-import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, REASON_LIMIT_CODE_POINTS,
   SKU_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import { PRODUCT_FIELDS } from '../../domain/catalogue/product-fields.ts';
 import { SORT_KEYS } from '../../domain/catalogue/product-query.ts';
-import { changeTypeList } from '../../features/changes/history-schemas.ts';
 import { LIST_FORMATS } from '../media-types.ts';
-import type { Parameter } from './operation.ts';
+import { formatProductId, type SellerId } from '../../domain/id.ts';
+import type { Store } from '../../store/store.ts';
+import type { Parameter, PathParameter } from './operation.ts';
 
 const price = { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT };
 const stock = { type: 'integer', minimum: 0, maximum: STOCK_LIMIT };
-const sku = { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS };
+export const sku = { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS };
 
-export const pathParameters: readonly Parameter[] = [
+export const pathParameters: readonly PathParameter[] = [
   {
     name: 'id', description: 'Id of the product.', example: 'prd_1k7s94cm9001k7s94bi600',
     schema: { type: 'string' },
+    async findSample(store, sellerId) {
+      const product = await findAnyProduct(store, sellerId);
+      return product && formatProductId(sellerId, product.id);
+    },
   },
   {
     name: 'sku', description: 'SKU of the product, percent-encoded: `/` is `%2F`, `%` is `%25`.',
     example: 'MUG-1', schema: sku,
-  },
-  {
-    name: 'webhook_id', description: 'Id of the webhook.', example: 'whk_1k7s94cm9001k7s94bi600',
-    schema: { type: 'string' },
+    findSample: async (store, sellerId) => (await findAnyProduct(store, sellerId))?.sku,
   },
 ];
 
-const pageLimit: Parameter = {
+async function findAnyProduct(store: Store, sellerId: SellerId) {
+  const { products } = await store.listProducts(sellerId, { after: undefined, limit: 1 });
+  return products[0];
+}
+
+export const pageLimit: Parameter = {
   name: 'limit', description: 'Entries on a page. Not for exports.', example: 10,
   schema: { type: 'integer', minimum: 1, maximum: PAGE_SIZE_LIMIT, default: PAGE_SIZE_DEFAULT },
 };
 
-const cursor: Parameter = {
+export const cursor: Parameter = {
   name: 'cursor', example: 'IWxzdGFydA', schema: { type: 'string', minLength: 1 },
   description: '`next_cursor` of the page before, with all other parameters the same but `limit`. '
     + 'Not for exports.',
@@ -102,40 +106,10 @@ export const listParameters: readonly Parameter[] = [
   },
 ];
 
-const dryRun: Parameter = {
+export const dryRun: Parameter = {
   name: 'dry_run', description: 'Answer what would be done, and do nothing.', example: true,
   schema: { type: 'boolean', default: false },
 };
-
-export const importParameters: readonly Parameter[] = [
-  {
-    name: 'mode', example: 'create',
-    description: '`upsert` creates products, and changes those whose SKU exists to what their rows '
-      + 'say: members that are missing or blank keep their value. With `create`, rows whose SKU '
-      + 'exists fail.',
-    schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
-  },
-  dryRun,
-  {
-    name: 'report', description: 'The rows that get a line in the answer.', example: 'all',
-    schema: { type: 'string', enum: ['failed', 'all'], default: 'failed' },
-  },
-  {
-    name: 'map', example: 'name:Title,stock:On hand',
-    description: 'Columns of a CSV file to take members from, instead of those that are '
-      + 'recognised: `member:column`, with commas between. Members are `name`, `category`, `sku`, '
-      + '`price`, `stock` and `currency`; the name of a column may have commas.',
-    schema: { type: 'string', minLength: 1 },
-  },
-  {
-    name: 'default', example: 'stock:0,category:Misc',
-    description: 'What new products get where a cell of a CSV file is blank, or a column is '
-      + 'missing: `member:text`, with commas between. A default never changes a product that '
-      + 'exists. Members are `name`, `category`, `price` and `stock`; numbers are written as in '
-      + 'the file.',
-    schema: { type: 'string', minLength: 1 },
-  },
-];
 
 /** Beside `dry_run`, they are for changes that are sent as lines: in JSON they are members. */
 export const stockSyncParameters: readonly Parameter[] = [
@@ -155,34 +129,11 @@ export const stockSyncParameters: readonly Parameter[] = [
   },
 ];
 
-const position = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+export const position = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-export const changesParameters: readonly Parameter[] = [
-  {
-    name: 'after', description: 'Only what happened after this position.', example: 12,
-    schema: { ...position, default: 0 },
-  },
-  {
-    name: 'limit', description: 'Changes on a page. Not for streams.', example: 10,
-    schema: {
-      type: 'integer', minimum: 1, maximum: CHANGES_PAGE_SIZE_LIMIT,
-      default: CHANGES_PAGE_SIZE_DEFAULT,
-    },
-  },
-  {
-    name: 'types', description: 'Only changes of these types.', example: ['stock', 'created'],
-    schema: changeTypeList,
-  },
-  {
-    name: 'wait', example: 1,
-    description: 'Where there is no change yet, wait so many seconds for one. Not for streams.',
-    schema: { type: 'integer', minimum: 0, maximum: CHANGES_WAIT_LIMIT_SECONDS, default: 0 },
-  },
-];
+export const instant = { type: 'string', format: 'date-time' };
 
-const instant = { type: 'string', format: 'date-time' };
-
-const format: Parameter = {
+export const format: Parameter = {
   name: 'format', example: 'csv', schema: { type: 'string', enum: LIST_FORMATS },
   description: 'The form of the answer where it is easier to say here than in `Accept`.',
 };
@@ -191,40 +142,6 @@ export const stockParameters: readonly Parameter[] = [
   {
     name: 'at', description: 'The position of the catalogue, or the time, to look at.', example: 12,
     schema: { anyOf: [position, instant] },
-  },
-  pageLimit, cursor, format,
-];
-
-export const movementParameters: readonly Parameter[] = [
-  {
-    name: 'sku', example: 'MUG-1', schema: sku,
-    description: 'Of the product that has this SKU, and of those that had it when they were '
-      + 'deleted; what they were called before does not count.',
-  },
-  {
-    name: 'id', description: 'Of the product with this id.', schema: { type: 'string' },
-    example: 'prd_1k7s94cm9001k7s94bi600',
-  },
-  {
-    name: 'source', description: 'From this system.', example: 'erp',
-    schema: { type: 'string', minLength: 1, maxLength: SOURCE_LIMIT_CODE_POINTS },
-  },
-  {
-    name: 'reason', description: 'For this reason.', example: 'sold',
-    schema: { type: 'string', minLength: 1, maxLength: REASON_LIMIT_CODE_POINTS },
-  },
-  {
-    name: 'since', description: 'At this time or later.', schema: instant,
-    example: '2026-11-20T10:48:13.257Z',
-  },
-  {
-    name: 'until', description: 'At this time or before.', schema: instant,
-    example: '2026-12-31T23:59:59Z',
-  },
-  { name: 'after', description: 'After this position.', example: 12, schema: position },
-  {
-    name: 'sort', description: 'With the minus, the newest come first.', example: '-position',
-    schema: { type: 'string', enum: ['position', '-position'], default: 'position' },
   },
   pageLimit, cursor, format,
 ];

@@ -3,24 +3,13 @@
 /** A JSON Schema, as OpenAPI 3.1 takes it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-export type SchemaName =
-  | 'Product' | 'NewProduct' | 'ProductReplacement' | 'ProductPatch'
-  | 'ProductPage' | 'PartialProduct' | 'PartialProductPage'
-  | 'ImportProduct' | 'ImportLine' | 'ImportRow' | 'ImportSummary' | 'ImportProblem'
-  | 'Change' | 'ChangePage' | 'Movement' | 'MovementPage' | 'StockMovement'
-  | 'StockSync' | 'StockChange' | 'StockResult' | 'StockResults' | 'StockLine' | 'StockSummary'
-  | 'StockLevel' | 'StockPage'
-  | 'Webhook' | 'WebhookWithSecret' | 'NewWebhook' | 'WebhookPatch' | 'WebhookPage'
-  | 'WebhookReplay' | 'WebhookRotation' | 'WebhookDelivery' | 'WebhookDeliveryPage'
-  | 'Problem' | 'Issue';
-
 /** A schema of the document's components. */
-export function refer(name: SchemaName): Schema {
+export function refer(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
 /** A text whose lines are JSON, each of this schema. */
-export function linesOf(name: SchemaName): Schema {
+export function linesOf(name: string): Schema {
   const description = 'One JSON document on each line.';
   return {
     type: 'string', description, contentMediaType: 'application/x-ndjson',

@@ -3,8 +3,8 @@ import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Answer, Operation } from '../description/operation.ts';
-import { linesOf, refer, type Schema, type SchemaName } from '../description/schema.ts';
-import { product, stockChange, stockMovement } from '../description/examples.ts';
+import { linesOf, refer, type Schema } from '../description/schema.ts';
+import { product } from '../description/examples.ts';
 
 const { sku, id, stock: previous } = product;
 const change = { sku, adjust: -2, reason: 'sold' };
@@ -66,25 +66,9 @@ export const listStockOperation: Operation = {
   problems: [410],
 };
 
-const { data, ...origin } = stockChange;
-const movement = { ...origin, ...stockMovement };
-
-export const listMovementsOperation: Operation = {
-  id: 'listMovements',
-  summary: 'Read the ledger of stock',
-  description: 'Every movement of stock that the history has, in its order: what moved, when, by '
-    + 'which key and why. A page may be empty and have a `next_cursor`, where much of the history '
-    + 'does not meet the conditions. With `Accept: application/x-ndjson` or `text/csv` all of it.',
-  answers: {
-    200: describeList({
-      schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
-    }, 'Movement', movement),
-  },
-};
-
 /** A page as JSON, or all entries, of which `entry` is an example, as lines or as a table. */
-function describeList(
-  page: { readonly schema: Schema; readonly example: unknown }, name: SchemaName,
+export function describeList(
+  page: { readonly schema: Schema; readonly example: unknown }, name: string,
   entry: Readonly<Record<string, unknown>>,
 ): Answer {
   return {

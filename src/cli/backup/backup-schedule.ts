@@ -5,7 +5,6 @@
  */
 import { retryDelayMs } from '../../runtime/backoff.ts';
 import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
-import type { BackupMetrics } from '../../features/telemetry/server-metrics.ts';
 
 /** What a process that was started has done. */
 export interface BackupRun {
@@ -14,6 +13,13 @@ export interface BackupRun {
   readonly removed: readonly string[];
   /** Undefined where another process makes one now. */
   readonly dueInMs: number | undefined;
+}
+
+interface BackupMetrics {
+  readonly made: number;
+  readonly failed: number;
+  /** Milliseconds since 1970: of the newest one, whoever made it; undefined until one is found. */
+  readonly newestAt: number | undefined;
 }
 
 export interface BackupSchedule {

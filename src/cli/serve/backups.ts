@@ -6,9 +6,10 @@ import {
 import { parseDuration } from '../../domain/duration.ts';
 import { runBackup } from '../backup/backup-process.ts';
 import { type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';
+import type { Operator } from '../../feature.ts';
+import { type MetricFamily, single } from '../../runtime/metric-family.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { readNumber } from './settings.ts';
-import type { Operator } from './telemetry.ts';
 
 export const backupFlags: Flags = {
   'backup-folder': {
@@ -42,6 +43,21 @@ export function readBackups(
     intervalMs: every, note, warn, wait, clock: Date.now,
     run: (stop) => runBackup(args, stop),
   });
+}
+
+export function listBackupMetrics(schedule: BackupSchedule | undefined): readonly MetricFamily[] {
+  if (!schedule) return [];
+  const { made, failed, newestAt } = schedule.readMetrics();
+  return [
+    {
+      name: 'backups_total', type: 'counter', help: 'Backups that this server has begun.',
+      samples: Object.entries({ made, failed }).map(([outcome, value]) =>
+        ({ labels: { outcome }, value })),
+    },
+    single('backup_newest_timestamp_seconds', 'gauge',
+      'When the newest backup was made, by whichever process; 0 where none is known of.',
+      (newestAt ?? 0) / 1000),
+  ];
 }
 
 async function wait(waitMs: number, signal: AbortSignal): Promise<void> {

@@ -6,10 +6,10 @@ import { isLoopback } from '../../domain/network-address.ts';
 import type { ConnectionMetrics } from '../../http/server/connections.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
+import type { Operator } from '../../feature.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
 import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
-import type { Operator } from './telemetry.ts';
 
 export const listeningFlags: Flags = {
   host: { value: 'ADDRESS', help: `where to listen (default: ${DEFAULT_HOST})`, isSetting: true },

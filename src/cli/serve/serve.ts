@@ -1,20 +1,19 @@
 /** `serve`: the app, a listener and the signals that stop them. */
 import { once } from 'node:events';
-import { createApp } from '../../app.ts';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
 import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
+import { createApp } from '../../features.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command, Input } from '../command.ts';
 import { describeFirstSteps } from './first-steps.ts';
 import { startRetentionJob } from './retention.ts';
-import { backupFlags, readBackups } from './backups.ts';
+import { backupFlags, listBackupMetrics, readBackups } from './backups.ts';
 import { listeningFlags, readListening } from './listening.ts';
-import { loadPortal, loadWebhooks, partFlags } from './optional-features.ts';
 import { proxyFlags, readTrustedProxies } from './proxies.ts';
 import { readNumber, readSwitch } from './settings.ts';
-import { readTelemetry, telemetryFlags } from './telemetry.ts';
+import { featureFlags, loadFeatures } from './served-features.ts';
 import { withNewStore } from '../with-store.ts';
 
 export const serve: Command = {
@@ -37,14 +36,11 @@ export const serve: Command = {
       help: `days that the history is kept, 0 is for ever (default: ${DEFAULT_HISTORY_DAYS})`,
     },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
-    ...partFlags,
     ...backupFlags,
-    ...telemetryFlags,
+    ...featureFlags,
   },
   async run(input) {
     const { flags, dataFolder } = input;
-    const telemetry = readTelemetry(input);
-    const { note, warn, report } = telemetry;
     const trustedProxies = readTrustedProxies(input);
     const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
@@ -60,43 +56,47 @@ export const serve: Command = {
     );
     const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
     const startBackups = readBackups(input);
-    const startWebhooks = await loadWebhooks(input);
-    const portal = await loadPortal(input, baseUrl);
+    const features = await loadFeatures(input, baseUrl);
+    const { operator } = features;
+    const { note, warn } = operator;
     const stopped = waitForStopSignal();
     await withNewStore(dataFolder, async (store) => {
-      const webhooks = startWebhooks?.(store, report);
+      const running = features.start(store);
       try {
         const app = createApp({
           store, rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers, trustedProxies,
-          report,
-          get onRequestComplete() { return telemetry.onRequestComplete; },
-          ...(webhooks && { webhooks }), ...(telemetry.metrics && { metrics: telemetry.metrics }),
-          ...(portal && { portal }), ...(baseUrl !== undefined && { baseUrl }),
+          report: operator.report, ...running.options,
+          get onRequestComplete() { return operator.onRequestComplete; },
+          ...(baseUrl !== undefined && { baseUrl }),
         });
-        const listener = await listening.open(app, { note, warn });
-        const stopForgetting = startRetentionJob(store, historyDays, warn);
-        const backups = startBackups(telemetry);
+        const listener = await listening.open(app, operator);
+        const stopRetention = startRetentionJob(store, historyDays, warn);
+        const backups = startBackups(operator);
         try {
-          const hasPortal = portal !== undefined;
-          await telemetry.observe({ app, listener, store, webhooks, backups });
+          await running.observe({
+            store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
+            listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
+          });
+          const { pathname } = new URL(`${listener.url}/portal/join`);
+          const hasPortal = app.findMethods(pathname).length > 0;
           await announce(input, listener.url, { store, hasPortal });
           for (const warning of listener.warnings) warn(warning);
           await stopped;
         } finally {
-          stopForgetting();
+          stopRetention();
           const ended = Promise.all([
-            listener.stop(), app.close(), webhooks?.close(), telemetry.stop(), backups?.stop(),
+            listener.stop(), app.close(), running.stop(), backups?.stop(),
           ]);
           note('Stopping: answering what is under way.');
           setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
           await ended;
         }
       } finally {
-        await webhooks?.close();
+        await running.stop();
       }
     });
     note('Stopped.');
-    await telemetry.close();
+    await operator.close?.();
   },
 };
 

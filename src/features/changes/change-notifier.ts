@@ -7,6 +7,7 @@ import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS } from '.
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
+import type { Services } from '../../api/route.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 
@@ -20,6 +21,11 @@ interface Waiter {
 /** A piece of the history, and its text as events: made once for all who read it. */
 interface ChangePiece extends ChangePage {
   readonly text: Uint8Array;
+}
+
+/** The notifier of an app. */
+export function changeNotifier({ store }: Pick<Services, 'store'>): ChangeNotifier {
+  return new ChangeNotifier(store);
 }
 
 export class ChangeNotifier {

@@ -13,6 +13,7 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import type { Services } from '../../api/route.ts';
+import { type ChangeNotifier, changeNotifier } from './change-notifier.ts';
 import type { OpenStream } from '../../api/streams.ts';
 
 /** Who follows which changes, from where on. */
@@ -30,12 +31,13 @@ interface Following {
 
 /** @throws AppError `unavailable`, and what `listChanges` of the store does */
 export function openChangeStream(
-  following: Following, { store, changeNotifier }: Services,
+  following: Following, { store, instances }: Services,
 ): Promise<Reply> {
   const { sellerId, after, openStream } = following;
   return openStream('live', async ({ signal }) => {
     // Rejects an invalid start position while the response can still be a problem document.
     await store.listChanges(sellerId, { after, limit: 1 });
+    const until = AbortSignal.any([following.disconnectSignal(), signal]);
     return {
       status: 200,
       headers: {
@@ -43,15 +45,13 @@ export function openChangeStream(
         'cache-control': 'no-store',
         'x-accel-buffering': 'no', // or nginx would buffer events
       },
-      body: follow(
-        following, changeNotifier, AbortSignal.any([following.disconnectSignal(), signal]),
-      ),
+      body: follow(following, instances.get(changeNotifier), until),
     };
   });
 }
 
 async function* follow(
-  { sellerId, after, types, preface = '' }: Following, changeNotifier: Services['changeNotifier'],
+  { sellerId, after, types, preface = '' }: Following, notifier: ChangeNotifier,
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array, void, void> {
   let next = after;
@@ -59,7 +59,7 @@ async function* follow(
   try {
     yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
     while (!signal.aborted) {
-      const piece = await changeNotifier.read(sellerId, next, types, formatEvents);
+      const piece = await notifier.read(sellerId, next, types, formatEvents);
       if (piece.next > next) {
         yield piece.text;
         heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
@@ -67,7 +67,7 @@ async function* follow(
       next = piece.next;
       const restMs = Math.max(Math.ceil(heartbeatAt - performance.now()), 0);
       if (next < piece.position) await setImmediate(); // or a long history would be read in one
-      else if (await changeNotifier.wait(sellerId, next, restMs, signal)) continue;
+      else if (await notifier.wait(sellerId, next, restMs, signal)) continue;
       else if (!signal.aborted) {
         await yieldToEventLoop(); // all that began together get here together
         yield ': still here\n\n';

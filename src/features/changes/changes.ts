@@ -9,6 +9,7 @@ import { CHANGE_TYPES, type ChangeType, formatChange } from '../../domain/catalo
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
+import { changeNotifier } from './change-notifier.ts';
 import { openChangeStream } from './change-stream.ts';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
 import { parseChoices, parsePosition, QueryReader } from '../../api/query-reader.ts';
@@ -53,7 +54,7 @@ function parseFeedQuery({ query, headers }: ApiRequest, isStream: boolean): Feed
 }
 
 async function readPage(
-  call: ApiRequest, { store, streams, changeNotifier }: Services,
+  call: ApiRequest, { store, streams, instances }: Services,
   { after, limit, types, waitMs }: FeedQuery,
 ): Promise<ChangePage> {
   const { sellerId } = call.caller;
@@ -64,11 +65,12 @@ async function readPage(
   const release = streams.acquire(call.caller);
   try {
     const signal = call.disconnectSignal();
+    const notifier = instances.get(changeNotifier);
     const deadline = performance.now() + waitMs;
     let page = first;
     while (page.changes.length === 0) {
       const restMs = deadline - performance.now();
-      const isThere = restMs > 0 && await changeNotifier.wait(sellerId, page.next, restMs, signal);
+      const isThere = restMs > 0 && await notifier.wait(sellerId, page.next, restMs, signal);
       if (!isThere) break;
       page = await read(page.next);
     }

@@ -14,11 +14,13 @@ import { formatCsvRow } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../../api/export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../../api/media-types.ts';
 import { rejectPagingParameters, formatNextLink } from '../../api/pagination.ts';
-import { MOVEMENTS } from '../../api/paths.ts';
+import { STOCK } from '../../api/paths.ts';
 import {
   parseChoice, parseInstant, parsePosition, parseSku, QueryReader,
 } from '../../api/query-reader.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
+
+export const MOVEMENTS = `${STOCK}/movements`;
 
 /** The id of no product: what is no id of the seller's has no movements. */
 const NO_PRODUCT = 0 as ProductId;

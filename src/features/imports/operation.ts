@@ -2,7 +2,8 @@
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
-import type { Operation } from '../../api/description/operation.ts';
+import type { Operation, Parameter } from '../../api/description/operation.ts';
+import { dryRun } from '../../api/description/parameters.ts';
 import { linesOf } from '../../api/description/schema.ts';
 import { newProduct, newProductTable } from '../../api/description/examples.ts';
 
@@ -52,3 +53,33 @@ export const importProductsOperation: Operation = {
     },
   },
 };
+
+export const importParameters: readonly Parameter[] = [
+  {
+    name: 'mode', example: 'create',
+    description: '`upsert` creates products, and changes those whose SKU exists to what their rows '
+      + 'say: members that are missing or blank keep their value. With `create`, rows whose SKU '
+      + 'exists fail.',
+    schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
+  },
+  dryRun,
+  {
+    name: 'report', description: 'The rows that get a line in the answer.', example: 'all',
+    schema: { type: 'string', enum: ['failed', 'all'], default: 'failed' },
+  },
+  {
+    name: 'map', example: 'name:Title,stock:On hand',
+    description: 'Columns of a CSV file to take members from, instead of those that are '
+      + 'recognised: `member:column`, with commas between. Members are `name`, `category`, `sku`, '
+      + '`price`, `stock` and `currency`; the name of a column may have commas.',
+    schema: { type: 'string', minLength: 1 },
+  },
+  {
+    name: 'default', example: 'stock:0,category:Misc',
+    description: 'What new products get where a cell of a CSV file is blank, or a column is '
+      + 'missing: `member:text`, with commas between. A default never changes a product that '
+      + 'exists. Members are `name`, `category`, `price` and `stock`; numbers are written as in '
+      + 'the file.',
+    schema: { type: 'string', minLength: 1 },
+  },
+];

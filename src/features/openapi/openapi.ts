@@ -10,11 +10,11 @@ import {
   requestFields, type ResponseField, responseFields,
 } from '../../api/description/header-fields.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import type { Answer, Parameter } from '../../api/description/operation.ts';
-import { pathParameters } from '../../api/description/parameters.ts';
+import type {
+  Answer, ApiDescription, Parameter, PathParameter,
+} from '../../api/description/operation.ts';
 import { describeProblems, listProblems } from './problem-responses.ts';
 import type { ApiRequest, Route, Services } from '../../api/route.ts';
-import { schemas } from './schemas.ts';
 
 /** Its first number is that of the `v1` in the paths. */
 const API_VERSION = '1.0.0';
@@ -30,7 +30,9 @@ Answers are compressed where \`Accept-Encoding\` asks for it.`;
 type Part = Readonly<Record<string, unknown>>;
 
 /** The document as JSON; `prefix` stands before every path. */
-export function describeApi(routes: readonly Route[], prefix: string): string {
+export function describeApi(
+  { routes, schemas, pathParameters }: ApiDescription<Route>, prefix: string,
+): string {
   const problems = describeProblems();
   const paths = [...Map.groupBy(routes, ({ path }) => path)];
   return JSON.stringify({
@@ -38,7 +40,9 @@ export function describeApi(routes: readonly Route[], prefix: string): string {
     info: { title: 'Seller Product API', version: API_VERSION, description: DESCRIPTION },
     servers: [{ url: prefix || '/' }],
     paths: Object.fromEntries(paths.map(([path, group]) =>
-      [path, describePath(path, group, problems)])),
+      [path, {
+        ...describePathParameters(path, pathParameters), ...describeOperations(group, problems),
+      }])),
     components: {
       schemas,
       parameters: mapValues(requestFields, ({ field, ...rest }) =>
@@ -58,20 +62,17 @@ export function describeApi(routes: readonly Route[], prefix: string): string {
 
 /** GET /api/v1/openapi.json: 200, 304 */
 export async function readOpenApi(
-  { headers }: Pick<ApiRequest, 'headers'>, services: Services,
+  { headers }: Pick<ApiRequest, 'headers'>, { instances }: Services,
 ): Promise<Reply> {
-  const kept = replies.get(services);
-  const reply = kept ?? formatDocument(services.describe());
-  if (!kept) replies.set(services, reply);
+  const reply = instances.get(documentReply);
   const { 'cache-control': cacheControl = '', etag = '' } = reply.headers;
   if (!isNoneMatch(headers['if-none-match'], etag)) return reply;
   return { status: 304, headers: { 'cache-control': cacheControl, etag } };
 }
 
-/** Of each server: anybody may ask, so neither is hashed nor compressed again for each request. */
-const replies = new WeakMap<Services, Reply>();
-
-function formatDocument(text: string): Reply {
+/** Made once for each app: anybody may ask, so it is not hashed or compressed for each request. */
+function documentReply({ description, prefix }: Services): Reply {
+  const text = describeApi(description, prefix);
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   return {
     status: 200,
@@ -82,15 +83,19 @@ function formatDocument(text: string): Reply {
 
 type Problems = ReturnType<typeof describeProblems>;
 
-function describePath(path: string, routes: readonly Route[], problems: Problems): Part {
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
-    ({ in: 'path', required: true, ...pathParameters.find((known) => known.name === name) }));
-  const operations = routes.flatMap((route) => {
+function describePathParameters(path: string, known: readonly PathParameter[]): Part {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const parameters = names.flatMap((name) => known.filter((one) => one.name === name))
+    .map(({ findSample: _, ...parameter }) => ({ in: 'path', required: true, ...parameter }));
+  return parameters.length > 0 ? { parameters } : {};
+}
+
+function describeOperations(routes: readonly Route[], problems: Problems): Part {
+  return Object.fromEntries(routes.flatMap((route) => {
     const described = [route.method.toLowerCase(), describeOperation(route, problems, false)];
     if (route.method !== 'GET') return [described];
     return [described, ['head', describeOperation(route, problems, true)]];
-  });
-  return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
+  }));
 }
 
 function describeOperation(route: Route, problems: Problems, isHead: boolean): Part {

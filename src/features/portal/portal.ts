@@ -6,7 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
-import type { PortalRequest, PortalService, Services } from '../../api/route.ts';
+import { Instances } from '../../api/instances.ts';
+import type { Services } from '../../api/route.ts';
+import type { Pages, PagesRequest } from '../../feature.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import { isLocalClient } from '../../http/request/client-address.ts';
 import { findCode } from '../../http/response/problem.ts';
@@ -22,8 +24,6 @@ import { formOf } from './forms/draft.ts';
 import { type Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
-import { Imports } from './imports/imports.ts';
-import { UPLOADS_KEPT_LIMIT_BYTES } from './limits.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
@@ -48,24 +48,21 @@ export interface PortalOptions {
 const ROOT = '/portal';
 
 /** The pages of a server, for `createApp`. */
-export function createPortal(options: PortalOptions = {}): PortalService {
+export function createPortal(options: PortalOptions = {}): Pages {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
   let portal: Portal | undefined;
   const own = {
     assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
-    isOpen: options.openRegistration ?? false, clock, formats: new Formats(),
+    isOpen: options.openRegistration ?? false, clock, uploadFolder, formats: new Formats(),
   };
   const router = new Router<PageRoute>(routes);
   const rates = new PageRateLimits(clock);
 
   /** Made with the first request: it is for one app. */
   function makePortal(services: Services): Portal {
-    const { store, imports: slots, report } = services;
-    const productImports = new Imports({
-      store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
-    });
     const made: Portal = {
-      ...services, ...own, productImports,
+      ...services, ...own,
+      pageInstances: new Instances<Portal>(() => made),
       resume: (request, token, draft) => showDraft(request, made, { router, token, draft }),
     };
     return made;
@@ -89,7 +86,7 @@ export function createPortal(options: PortalOptions = {}): PortalService {
         return renderErrorPage(error, portal, { link, base: NO_SITE });
       }
     },
-    close: async () => portal?.productImports.close(),
+    close: async () => portal?.pageInstances.close(),
   };
 }
 
@@ -115,7 +112,7 @@ interface Serving {
  * Finds the session, applies rate limits and calls the page. An error is a page in the same frame.
  */
 async function answerVisit(
-  page: PortalRequest, portal: Portal, base: PortalOrigin, { router, rates }: Serving,
+  page: PagesRequest, portal: Portal, base: PortalOrigin, { router, rates }: Serving,
 ): Promise<Reply> {
   const { request, path, record } = page;
   const token = readSessionToken(request.headers.cookie);
@@ -150,7 +147,7 @@ interface Found extends Pick<AnonymousPageRequest, 'base' | 'path' | 'user'> {
 }
 
 function toPageRequest(
-  { request, response, record, query, address, disconnectSignal }: PortalRequest,
+  { request, response, record, query, address, disconnectSignal }: PagesRequest,
   { prefix }: Services,
   found: Found,
 ): AnonymousPageRequest {

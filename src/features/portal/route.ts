@@ -1,5 +1,6 @@
 /** What a page of the portal is, and what its handler is given. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
 import type { OpenStream } from '../../api/streams.ts';
 import type { Account } from '../../domain/access/account.ts';
@@ -11,7 +12,6 @@ import type { SignedInSession } from '../../store/account-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
-import type { Imports } from './imports/imports.ts';
 import type { PortalOrigin } from './origin.ts';
 import type { Passwords } from './sign-in/password.ts';
 import type { SignInLimits } from './sign-in/sign-in-limits.ts';
@@ -22,7 +22,10 @@ export interface Portal extends Services {
   readonly passwords: Passwords;
   readonly limits: SignInLimits;
   readonly formats: Formats;
-  readonly productImports: Imports;
+  /** What the pages keep, such as uploads; closed with the portal. */
+  readonly pageInstances: Instances<Portal>;
+  /** Where uploaded files are kept. */
+  readonly uploadFolder: string;
   /** Whether anybody may make an account, without an invitation. */
   readonly isOpen: boolean;
   readonly clock: () => number;

@@ -12,3 +12,8 @@ export const REQUEST_DURATION_BUCKETS_SECONDS: readonly number[] =
 export const EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS = 20;
 export const EVENT_LOOP_DELAY_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+/** Where `--metrics-port` listens: other machines cannot reach it. */
+export const METRICS_HOST = '127.0.0.1';
+/** Characters of a token for the metrics. */
+export const METRICS_TOKEN_MIN_CHARACTERS = 20;

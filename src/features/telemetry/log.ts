@@ -8,6 +8,9 @@ import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
 
 /** From what says nothing to what says all. */
 export const LOG_LEVELS = ['off', 'error', 'warn', 'info', 'debug'] as const;
+/** Without a setting: errors alone. */
+export const DEFAULT_LOG_LEVEL = 'error' satisfies LogLevel;
+
 export type LogLevel = (typeof LOG_LEVELS)[number];
 type LineLevel = Exclude<LogLevel, 'off'>;
 

@@ -5,31 +5,35 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { AppError } from '../../domain/error.ts';
-import type { RequestRecord } from '../../http/request-record.ts';
+import type { Pages } from '../../feature.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
 import { createProblem, type ErrorReport, replyWithProblem } from '../../http/response/problem.ts';
 import { type Reply, sendReply } from '../../http/response/reply.ts';
 import { isFromWebPage } from '../../http/request/web-page.ts';
-import { type Family, formatFamilies, METRICS_TYPE } from './prometheus.ts';
+import type { MetricFamily } from '../../runtime/metric-family.ts';
+import { formatFamilies, METRICS_TYPE } from './prometheus.ts';
 
-type ListFamilies = () => Promise<readonly Family[]>;
+type ListFamilies = () => Promise<readonly MetricFamily[]>;
 
+const PATH = '/metrics';
 const METHODS = ['GET', 'HEAD'];
 
-/** The page for whoever has the token. */
-export function guardMetrics(
-  list: ListFamilies, token: string,
-): (request: IncomingMessage, record: RequestRecord) => Promise<Reply> {
+/** The page for clients that have the token. */
+export function guardMetrics(list: ListFamilies, token: string): Pages {
   const digest = hash(token);
-  return async (request, record) => {
-    record.route = '/metrics';
-    if (isFromWebPage(request.headers)) return rejectWebPage();
-    const { authorization } = request.headers;
-    const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
-    // Of one length, whatever was sent: the time tells nothing of the token.
-    const isRight = timingSafeEqual(hash(given ?? ''), digest);
-    return given !== undefined && isRight ? answer(request, list) : refuse(authorization);
+  return {
+    isFor: (path) => path === PATH,
+    findMethods: () => METHODS,
+    async answer({ request, record }) {
+      record.route = PATH;
+      if (isFromWebPage(request.headers)) return rejectWebPage();
+      const { authorization } = request.headers;
+      const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+      // Of one length, whatever was sent: the time tells nothing about the token.
+      const isRight = timingSafeEqual(hash(given ?? ''), digest);
+      return given !== undefined && isRight ? answer(request, list) : refuse(authorization);
+    },
   };
 }
 

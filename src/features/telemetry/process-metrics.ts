@@ -6,7 +6,8 @@
 import { readdir } from 'node:fs/promises';
 import { EVENT_LOOP_DELAY_BUCKETS_SECONDS, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS } from './limits.ts';
 import { Histogram } from '../../runtime/histogram.ts';
-import { type Family, listSamples, single } from './prometheus.ts';
+import { type MetricFamily, single } from '../../runtime/metric-family.ts';
+import { listSamples } from './prometheus.ts';
 
 export class ProcessMetrics {
   readonly #delays = new Histogram(EVENT_LOOP_DELAY_BUCKETS_SECONDS);
@@ -26,7 +27,7 @@ export class ProcessMetrics {
     clearInterval(this.#timer);
   }
 
-  async list(): Promise<Family[]> {
+  async list(): Promise<MetricFamily[]> {
     const { user, system } = process.cpuUsage();
     const openFiles = await countOpenFiles();
     return [

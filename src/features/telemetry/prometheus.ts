@@ -3,35 +3,12 @@
  * (https://prometheus.io/docs/instrumenting/exposition_formats/).
  */
 import type { HistogramSnapshot } from '../../runtime/histogram.ts';
+import type { Labels, MetricFamily, Sample } from '../../runtime/metric-family.ts';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-type Labels = Readonly<Record<string, string>>;
-
-interface Sample {
-  /** What follows the name of its family: `_bucket`, `_sum`, `_count`. */
-  readonly suffix?: string;
-  readonly labels?: Labels;
-  readonly value: number;
-}
-
-/** All samples of one name. */
-export interface Family {
-  readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly help: string;
-  readonly samples: readonly Sample[];
-}
-
-export function formatFamilies(families: readonly Family[]): string {
+export function formatFamilies(families: readonly MetricFamily[]): string {
   return families.map(formatFamily).join('');
-}
-
-/** A family of one sample. */
-export function single(
-  name: string, type: 'counter' | 'gauge', help: string, value: number,
-): Family {
-  return { name, type, help, samples: [{ value }] };
 }
 
 /** The samples of one histogram; each bucket holds those before it. */
@@ -49,7 +26,7 @@ export function listSamples(
   ];
 }
 
-function formatFamily({ name, type, help, samples }: Family): string {
+function formatFamily({ name, type, help, samples }: MetricFamily): string {
   if (samples.length === 0) return '';
   const lines = samples.map(({ suffix = '', labels = {}, value }) =>
     `${name}${suffix}${formatLabels(labels)} ${formatValue(value)}\n`);

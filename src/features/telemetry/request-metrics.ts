@@ -5,7 +5,8 @@
 import { REQUEST_DURATION_BUCKETS_SECONDS } from './limits.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
-import { type Family, listSamples } from './prometheus.ts';
+import type { MetricFamily } from '../../runtime/metric-family.ts';
+import { listSamples } from './prometheus.ts';
 
 interface Counted {
   readonly labels: { readonly method: string; readonly route: string; readonly status: string };
@@ -36,7 +37,7 @@ export class RequestMetrics {
     }
   }
 
-  list(): Family[] {
+  list(): MetricFamily[] {
     const routes = [...this.#routes];
     const each = (find: (figures: RouteMetrics) => number) =>
       routes.map(([route, figures]) => ({ labels: { route }, value: find(figures) }));

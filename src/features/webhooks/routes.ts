@@ -8,10 +8,20 @@ import { parseNewWebhook, parseWebhookPatch } from '../../domain/webhooks/webhoo
 import type { Reply } from '../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../store/webhook-store.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import { WEBHOOKS } from '../../api/paths.ts';
 import { readLimit } from '../../api/query-reader.ts';
-import type { ApiRequest, Services, WebhookService } from '../../api/route.ts';
+import type { ApiRequest, Services } from '../../api/route.ts';
 import { replayHeader, toWriteContext } from '../../api/write.ts';
+import type { Webhooks } from './webhooks.ts';
+
+export const WEBHOOKS = '/api/v1/webhooks';
+
+/** What the routes need of the sender of webhooks. */
+export type WebhookService = Pick<Webhooks, 'checkUrl' | 'sendTest'>;
+
+/** The service that the app was given; undefined if webhooks are switched off. */
+export function webhookService(): WebhookService | undefined {
+  return undefined;
+}
 
 /** POST /api/v1/webhooks: 201, 400, 409 */
 export async function createWebhook(call: ApiRequest, services: Services): Promise<Reply> {
@@ -71,7 +81,8 @@ export async function deleteWebhook(call: ApiRequest, services: Services): Promi
 }
 
 /** @throws AppError `not_found` where webhooks are switched off */
-export function getWebhooks({ webhooks }: Services): WebhookService {
+export function getWebhooks({ instances }: Services): WebhookService {
+  const webhooks = instances.get(webhookService);
   if (webhooks) return webhooks;
   const detail = 'Webhooks are switched off on this server. Whoever runs it can allow them.';
   throw new AppError('not_found', detail);

@@ -1,7 +1,7 @@
 /** Every route of the API, asked for what another seller has and for what nobody has. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { routes } from '../../../src/api/routes.ts';
+import { routes } from '../../support/routes.ts';
 import type { Route } from '../../../src/api/route.ts';
 import {
   formatProductId, formatWebhookId, type ProductId, type WebhookId,

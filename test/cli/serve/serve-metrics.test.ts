@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { routes } from '../../../src/api/routes.ts';
+import { routes } from '../../support/routes.ts';
 import { run, type Serving, startServing } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { type Answer, send } from '../../support/http.ts';

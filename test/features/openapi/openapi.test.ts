@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeApi } from '../../../src/features/openapi/openapi.ts';
-import { routes } from '../../../src/api/routes.ts';
+import { description, routes } from '../../support/routes.ts';
 import { startServer } from '../../support/server.ts';
 import { findFaults, isObject, type Json, resolve } from './json-schema.ts';
 import { dig, listOperations } from './openapi-document.ts';
@@ -10,7 +10,7 @@ import { STRUCTURE } from './openapi-structure.ts';
 import { assertProblem } from '../../api/problem.ts';
 
 const ADDRESS = '/api/v1/openapi.json';
-const document: Json = JSON.parse(describeApi(routes, ''));
+const document: Json = JSON.parse(describeApi(description, ''));
 const operations = listOperations(document);
 
 /** Every object within a value, with the JSON Pointer to it. */
@@ -141,5 +141,5 @@ test('gives an example of everything, and each fits its schema', () => {
 });
 
 test('is the same text whenever it is made', () => {
-  assert.equal(describeApi(routes, ''), JSON.stringify(document));
+  assert.equal(describeApi(description, ''), JSON.stringify(document));
 });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram } from '../../../src/runtime/histogram.ts';
-import { formatFamilies, listSamples, single } from '../../../src/features/telemetry/prometheus.ts';
+import { formatFamilies, listSamples } from '../../../src/features/telemetry/prometheus.ts';
+import { single } from '../../../src/runtime/metric-family.ts';
 import { parseMetrics } from './prometheus-text.ts';
 
 test('writes families with their help, their type and a line for each sample', () => {

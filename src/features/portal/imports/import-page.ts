@@ -5,15 +5,25 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';
+import { Imports } from './imports.ts';
 import type { ProductImport } from './product-import.ts';
 import type { ImportSettings } from './row-reading.ts';
-import { IMPORT_SETTLE_MS } from '../limits.ts';
+import { IMPORT_SETTLE_MS, UPLOADS_KEPT_LIMIT_BYTES } from '../limits.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { renderPreview } from './preview-page.ts';
 import { renderProgress, renderResult } from './progress-page.ts';
 import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './settings-page.ts';
+
+/** The imports of a portal. */
+export function productImports(
+  { store, imports: slots, report, clock, uploadFolder }: Portal,
+): Imports {
+  return new Imports({
+    store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
+  });
+}
 
 /** GET /portal/import/{id}: 200, 404 */
 export async function showImport(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -61,10 +71,10 @@ export async function cancelImport(request: PageRequest, portal: Portal): Promis
 
 /** POST /portal/import/{id}/discard: 303, 404 */
 export async function discardImport(
-  request: PageRequest, { productImports }: Portal,
+  request: PageRequest, { pageInstances }: Portal,
 ): Promise<Reply> {
   const { account, parameters, link } = request;
-  await productImports.discard(account.sellerId, parameters['id'] ?? '');
+  await pageInstances.get(productImports).discard(account.sellerId, parameters['id'] ?? '');
   return redirect(link('/import'));
 }
 
@@ -90,8 +100,8 @@ export async function settle({ link }: PageRequest, one: ProductImport): Promise
   return redirect(link(`/import/${one.id}`));
 }
 
-function find({ account, parameters }: PageRequest, { productImports }: Portal): ProductImport {
-  return productImports.get(account.sellerId, parameters['id'] ?? '');
+function find({ account, parameters }: PageRequest, { pageInstances }: Portal): ProductImport {
+  return pageInstances.get(productImports).get(account.sellerId, parameters['id'] ?? '');
 }
 
 const TITLES: Readonly<Record<ProductImport['phase'], string>> = {

@@ -17,7 +17,7 @@ import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import { renderExport } from './export-file.ts';
-import { settle } from './import-page.ts';
+import { productImports, settle } from './import-page.ts';
 import { formatSize } from './progress-page.ts';
 
 /** Said beside the file, and not on a page of their own. */
@@ -46,7 +46,7 @@ export async function uploadFile(
 
 /** Takes the file once the token before it was checked. */
 async function receive(
-  request: PageRequest, { productImports }: Portal, secret: string,
+  request: PageRequest, { pageInstances }: Portal, secret: string,
 ): Promise<ProductImport> {
   const { incoming, account } = request;
   let token = '';
@@ -57,7 +57,7 @@ async function receive(
     const { sellerId, currency } = account;
     const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
     const content = watchUpload(part.content, () => assertSignedIn(request));
-    return await productImports.receive(importer, readName(part), content);
+    return await pageInstances.get(productImports).receive(importer, readName(part), content);
   }
   throw new AppError('invalid_data', 'Choose a file.');
 }
@@ -117,11 +117,11 @@ const PHASES: Readonly<Record<ProductImport['phase'], Html>> = {
   broken: html`<span class="tag bad">Failed</span>`,
 };
 
-function renderRecent({ account, format, link }: PageRequest, { productImports }: Portal): Html {
+function renderRecent({ account, format, link }: PageRequest, { pageInstances }: Portal): Html {
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
-    rows: productImports.list(account.sellerId).map((one) => [
+    rows: pageInstances.get(productImports).list(account.sellerId).map((one) => [
       html`<a href="${link(`/import/${one.id}`)}">${one.upload.name}</a>`,
       PHASES[one.phase],
       format.number(one.progress.rows),

@@ -1,5 +1,5 @@
 /** A key that was just made: shown this once, with lines to try it that work as they are. */
-import { CHANGES, PRODUCTS, STOCK, WEBHOOKS } from '../../../api/paths.ts';
+import { PRODUCTS, STOCK } from '../../../api/paths.ts';
 import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
 import { copyable } from '../html/elements.ts';
@@ -52,9 +52,13 @@ function describeTrials(url: string, secret: ApiKeySecret): readonly Trial[] {
       line: formatCall(url, STOCK, secret, stock),
     },
     {
-      scope: 'changes:read', id: 'changes', title: 'Read what has changed', line: call(CHANGES),
+      scope: 'changes:read', id: 'changes', title: 'Read what has changed',
+      line: call('/api/v1/changes'),
     },
-    { scope: 'webhooks:write', id: 'hooks', title: 'List your webhooks', line: call(WEBHOOKS) },
+    {
+      scope: 'webhooks:write', id: 'hooks', title: 'List your webhooks',
+      line: call('/api/v1/webhooks'),
+    },
   ];
 }
 

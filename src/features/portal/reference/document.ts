@@ -3,6 +3,7 @@
  * from nowhere else, so it is what the routes do.
  */
 import type { Services } from '../../../api/route.ts';
+import { describeApi } from '../../openapi/openapi.ts';
 
 /** The part of JSON Schema that the document uses. */
 export interface Schema {
@@ -112,19 +113,15 @@ export interface ApiDocument {
   readonly operations: readonly Operation[];
 }
 
-/** Of each server: the document never changes while it runs. */
-const documents = new WeakMap<Services['describe'], ApiDocument>();
-
-export function readDocument({ describe }: Pick<Services, 'describe'>): ApiDocument {
-  const known = documents.get(describe);
-  if (known) return known;
+/** The document of an app: read it as `instances.get(readDocument)`, which parses it once. */
+export function readDocument(
+  { description, prefix }: Pick<Services, 'description' | 'prefix'>,
+): ApiDocument {
   // The cast: the document is made so (src/features/openapi/openapi.ts).
-  const { info, components, paths } = JSON.parse(describe()) as Document;
+  const { info, components, paths } = JSON.parse(describeApi(description, prefix)) as Document;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     readPath(path, item, components));
-  const made = { info, components, operations };
-  documents.set(describe, made);
-  return made;
+  return { info, components, operations };
 }
 
 /** The last part of a reference. */

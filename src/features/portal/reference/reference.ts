@@ -1,7 +1,6 @@
 /** The API for people: all that it can do, each operation, and how it refuses. */
-import { CHANGES, PRODUCTS, STOCK, WEBHOOKS } from '../../../api/paths.ts';
+import { PRODUCTS, STOCK } from '../../../api/paths.ts';
 import { AppError } from '../../../domain/error.ts';
-import { formatProductId, formatWebhookId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { KEY_VARIABLE } from './curl.ts';
 import { type ApiDocument, type Operation, readDocument } from './document.ts';
@@ -15,13 +14,14 @@ import type { Portal, PageRequest } from '../route.ts';
 
 /** By where their paths begin; the first that fits is it. */
 const GROUPS: readonly (readonly [path: string, name: string])[] = [
-  [PRODUCTS, 'Products'], [STOCK, 'Stock'], [CHANGES, 'Changes'], [WEBHOOKS, 'Webhooks'],
+  [PRODUCTS, 'Products'], [STOCK, 'Stock'], ['/api/v1/changes', 'Changes'],
+  ['/api/v1/webhooks', 'Webhooks'],
   ['', 'About the API'],
 ];
 
 /** GET /portal/api: 200 */
 export async function showApi(request: PageRequest, portal: Portal): Promise<Reply> {
-  const document = readDocument(portal);
+  const document = portal.instances.get(readDocument);
   const { info, components, operations } = document;
   const groups = Map.groupBy(operations, ({ path }) =>
     GROUPS.find(([start]) => path.startsWith(start))?.[1]);
@@ -42,18 +42,19 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
 
 /** GET /portal/api/{operation}: 200, 404 */
 export async function showOperation(request: PageRequest, portal: Portal): Promise<Reply> {
-  const document = readDocument(portal);
+  const document = portal.instances.get(readDocument);
   const { operation: id = '' } = request.parameters;
   const operation = document.operations.find((one) => one.id === id);
   if (!operation) throw new AppError('not_found', 'The API has no such operation.');
-  const isOff = operation.path.startsWith(WEBHOOKS) && !portal.webhooks;
+  const route = portal.description.routes.find((one) => one.operation.id === id);
+  const isOff = route?.isOn?.(portal) === false;
   // What is deleted or changed by a line that is copied should not be what is sold.
-  const values = operation.method === 'GET'
-    ? await readSamples(request, portal) : new Map<string, string>();
+  const values = operation.method === 'GET' && !isOff
+    ? await readSamples(request, portal, operation) : new Map<string, string>();
   return renderPage(request, portal, {
     title: operation.summary,
-    content: html`${isOff && html`<div class="notice low"><p>Webhooks are disabled on this
-        server. Its operator can enable them.</p></div>`}
+    content: html`${isOff && html`<div class="notice low"><p>This is disabled on this server.
+        Its operator can enable it.</p></div>`}
       ${renderOperation(request, document, operation, values)}
       <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
@@ -61,7 +62,7 @@ export async function showOperation(request: PageRequest, portal: Portal): Promi
 
 /** GET /portal/api/problems: 200 */
 export async function showProblems(request: PageRequest, portal: Portal): Promise<Reply> {
-  const document = readDocument(portal);
+  const document = portal.instances.get(readDocument);
   const answers = Object.entries(document.components.responses);
   const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
   return renderPage(request, portal, {
@@ -94,17 +95,12 @@ function pathOf({ operations }: ApiDocument, id: string): string {
   return operations.find((operation) => operation.id === id)?.path ?? '';
 }
 
-/** What is there in this shop, for the parameters of paths. */
+/** Values that exist in this shop, for the path parameters of an operation. */
 async function readSamples(
-  { account: { sellerId } }: PageRequest, { store, webhooks }: Portal,
+  { account: { sellerId } }: PageRequest, { description, store }: Portal, { path }: Operation,
 ): Promise<ReadonlyMap<string, string>> {
-  const first = { after: undefined, limit: 1 };
-  const { products: [product] } = await store.listProducts(sellerId, first);
-  const [webhook] = webhooks ? await store.listWebhooks(sellerId, first) : [];
-  return new Map([
-    ...product ? [
-      ['id', formatProductId(sellerId, product.id)] as const, ['sku', product.sku] as const,
-    ] : [],
-    ...webhook ? [['webhook_id', formatWebhookId(webhook)] as const] : [],
-  ]);
+  const named = description.pathParameters.filter(({ name }) => path.includes(`{${name}}`));
+  const found = await Promise.all(named.map(async (parameter) =>
+    [parameter.name, await parameter.findSample(store, sellerId)] as const));
+  return new Map(found.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]));
 }

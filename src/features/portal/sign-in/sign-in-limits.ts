@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../api/limits.ts';
-import type { PortalRequest } from '../../../api/route.ts';
+import type { PagesRequest } from '../../../feature.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { rateLimitPrefix } from '../../../domain/network-address.ts';
@@ -141,7 +141,7 @@ export class PageRateLimits {
 
   /** @throws AppError `rate_limited` */
   async take(
-    store: Store, page: PortalRequest, user: SignedInSession | undefined,
+    store: Store, page: PagesRequest, user: SignedInSession | undefined,
   ): Promise<void> {
     const rate = user
       ? this.#own.take(`${user.account.sellerId} ${user.session.id}`)
@@ -150,7 +150,7 @@ export class PageRateLimits {
   }
 }
 
-async function nameOf(store: Store, { request, address }: PortalRequest): Promise<string> {
+async function nameOf(store: Store, { request, address }: PagesRequest): Promise<string> {
   const device = await readDevice(store, request.headers.cookie);
   return device ? `device ${device.id}` : rateLimitPrefix(address);
 }

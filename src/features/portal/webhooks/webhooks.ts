@@ -5,7 +5,7 @@ import {
   findNextAttempt, type Webhook, type WebhookAttempt,
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { getWebhooks, notFound } from '../../webhooks/routes.ts';
+import { getWebhooks, notFound, webhookService } from '../../webhooks/routes.ts';
 import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
@@ -31,7 +31,7 @@ const DONE = new Map([
 
 /** GET /portal/webhooks: 200 */
 export async function showWebhooks(request: PageRequest, portal: Portal): Promise<Reply> {
-  if (!portal.webhooks) return renderSwitchedOff(request, portal);
+  if (!portal.instances.get(webhookService)) return renderSwitchedOff(request, portal);
   const webhooks = await portal.store.listWebhooks(
     request.account.sellerId, { after: undefined, limit: WEBHOOKS_PER_SELLER_LIMIT },
   );

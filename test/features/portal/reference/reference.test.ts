@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { describeApi } from '../../../../src/features/openapi/openapi.ts';
-import { routes } from '../../../../src/api/routes.ts';
+import { Instances } from '../../../../src/api/instances.ts';
+import { description, routes } from '../../../support/routes.ts';
 import { formatCurl } from '../../../../src/features/portal/reference/curl.ts';
 import { readDocument } from '../../../../src/features/portal/reference/document.ts';
 import { renderProse } from '../../../../src/features/portal/reference/prose.ts';
@@ -13,7 +13,7 @@ import { startServer } from '../../../support/server.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
-const DOCUMENT = readDocument({ describe: () => describeApi(routes, '') });
+const DOCUMENT = readDocument({ description, prefix: '' });
 const IDS = routes.map(({ operation }) => operation.id);
 /** With all that a shell, a URL and a page could take for something else. */
 const SKU = 'it\'s "$1" /`x`%2F&<é>';
@@ -148,13 +148,11 @@ test('prose has code, emphasis and lists, and everything else is text', () => {
 
 test('the document is read once', () => {
   let calls = 0;
-  const [first] = routes;
-  assert.ok(first);
-  const document = { describe: () => {
+  const instances = new Instances(() => {
     calls += 1;
-    return describeApi([first], '');
-  } };
-  assert.equal(readDocument(document), readDocument(document));
+    return { description, prefix: '' };
+  });
+  assert.equal(instances.get(readDocument), instances.get(readDocument));
   assert.equal(calls, 1);
 });
 

@@ -10,14 +10,10 @@ import {
 } from '../../domain/limits.ts';
 import type { ProductField } from '../../domain/catalogue/product-fields.ts';
 import { formatProblemType } from '../../http/response/problem.ts';
-import type { ImportEffect } from '../../store/store.ts';
-import { historySchemas, refusedSync } from '../changes/history-schemas.ts';
-import {
-  count, enumOf, objectOf, pageOf, refer, type Schema, type SchemaName, time,
-} from '../../api/description/schema.ts';
-import { webhookSchemas } from '../webhooks/schemas.ts';
+import { rejectedSync, stockSchemas } from '../stock/stock-schemas.ts';
+import { enumOf, objectOf, pageOf, refer, type Schema, time } from './schema.ts';
 
-const product: Readonly<Record<ProductField, Schema>> = {
+export const product: Readonly<Record<ProductField, Schema>> = {
   id: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$', description: 'Opaque.' },
   name: {
     type: 'string', minLength: 1, maxLength: NAME_LIMIT_CODE_POINTS,
@@ -56,7 +52,7 @@ const product: Readonly<Record<ProductField, Schema>> = {
 const { name, category, sku, price, stock } = product;
 const sent = { name, category, sku, price, stock };
 
-const problem = {
+export const problem = {
   type: {
     type: 'string', pattern: `^${formatProblemType('[a-z-]+')}$`,
     description: 'Names the kind of the problem; the examples of the answers have them all.',
@@ -87,16 +83,7 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
   target: 'nothing can be sent to this address',
 };
 
-type RowStatus = Exclude<ImportEffect, 'taken' | 'incomplete'> | 'failed';
-
-const rowStatuses: Readonly<Record<RowStatus, string>> = {
-  created: 'there was none with this SKU',
-  updated: 'it was changed',
-  unchanged: 'it was the same already',
-  failed: 'nothing was done, for the reasons in `errors`',
-};
-
-export const schemas: Readonly<Record<SchemaName, Schema>> = {
+export const schemas: Readonly<Record<string, Schema>> = {
   Product: objectOf(product),
   NewProduct: { ...objectOf(sent), additionalProperties: false },
   ProductReplacement: {
@@ -109,45 +96,9 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
     ...objectOf(product, []), description: 'A product with the members that `fields` asks for.',
   },
   PartialProductPage: pageOf('products', refer('PartialProduct')),
-  ImportProduct: {
-    ...objectOf(product, ['sku']), additionalProperties: false,
-    description: 'A product as it is sent, or as an export has it: `id`, `position` and the times '
-      + 'are passed over, and a `currency` has to be yours. Members other than `sku` may be left '
-      + 'out where the product exists: it keeps their values.',
-  },
-  ImportLine: {
-    oneOf: [
-      refer('ImportRow'),
-      objectOf({ summary: refer('ImportSummary') }),
-      objectOf({ problem: refer('ImportProblem') }),
-    ],
-    description: 'Lines of rows in the order of the file, and last a summary; or a problem, where '
-      + 'the import ended before its end.',
-  },
-  ImportRow: objectOf({
-    line: { type: 'integer', minimum: 1, description: 'Of the file: where the row begins.' },
-    sku: { type: ['string', 'null'], description: 'As sent; null where there is none.' },
-    status: { type: 'string', ...enumOf(rowStatuses) },
-    errors: problem.errors,
-  }, ['line', 'sku', 'status']),
-  ImportSummary: objectOf({
-    created: count, updated: count, unchanged: count, failed: count,
-    skipped: { ...count, description: 'Rows that hold no product, such as those of images.' },
-    position: { ...count, description: 'Of the catalogue, after the import.' },
-    ignored_columns: { type: 'array', items: { type: 'string' } },
-    advice: {
-      type: 'string',
-      description: 'For a person: the cause of most rejected rows, and what to do about it. Absent '
-        + 'where they have no cause in common.',
-    },
-  }, ['created', 'updated', 'unchanged', 'failed', 'skipped', 'position']),
-  ImportProblem: objectOf({
-    ...problem,
-    summary: { ...refer('ImportSummary'), description: 'What was done, and stays so.' },
-  }, ['type', 'title', 'status', 'detail', 'summary']),
-  ...historySchemas,
+  ...stockSchemas,
   Problem: {
-    ...objectOf({ ...problem, ...refusedSync }, ['type', 'title', 'status', 'detail']),
+    ...objectOf({ ...problem, ...rejectedSync }, ['type', 'title', 'status', 'detail']),
     description: 'RFC 9457. The refusal of a call that changes stock has its results, too.',
   },
   Issue: objectOf({
@@ -156,5 +107,4 @@ export const schemas: Readonly<Record<SchemaName, Schema>> = {
     code: { type: 'string', ...enumOf(issueCodes) },
     detail: problem.detail,
   }, ['code', 'detail']),
-  ...webhookSchemas,
 };

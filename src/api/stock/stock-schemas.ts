@@ -1,0 +1,132 @@
+/** The JSON Schemas of stock: levels, movements, and requests that change stock. */
+import {
+  REASON_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT,
+  STOCK_LIMIT,
+} from '../../domain/limits.ts';
+import type { StockStatus } from '../../domain/catalogue/stock-change.ts';
+import { count, enumOf, objectOf, pageOf, refer, type Schema } from '../description/schema.ts';
+
+const stock = { type: 'integer', minimum: 0, maximum: STOCK_LIMIT };
+export const position = { type: 'integer', minimum: 1 };
+const sequence = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+export const sku = { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS };
+export const id = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
+const reason = {
+  type: 'string', minLength: 1, maxLength: REASON_LIMIT_CODE_POINTS, description: 'Why.',
+};
+const source = {
+  type: 'string', minLength: 1, maxLength: SOURCE_LIMIT_CODE_POINTS,
+  description: 'The system that the numbers come from.',
+};
+
+const statuses: Readonly<Record<StockStatus, string>> = {
+  ok: 'the stock was changed',
+  unchanged: 'it was the same already',
+  not_found: 'you have no such product',
+  conflict: 'the stock is not the one that `expect` names',
+  stale: 'the `sequence` is not above the last one of its source',
+  insufficient: 'there is less than was to be taken',
+  invalid: 'the change is not one, for the reasons in `errors`',
+};
+
+const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
+
+export const movement = {
+  before: stock, after: stock,
+  delta: { type: 'integer', minimum: -STOCK_LIMIT, maximum: STOCK_LIMIT },
+  reason: nullable(reason), source: nullable(source), sequence: nullable(sequence),
+};
+
+const result = {
+  sku: nullable(sku),
+  id: { type: ['string', 'null'], description: 'As sent where there is no such product.' },
+  status: { type: 'string', ...enumOf(statuses) },
+  previous: nullable(stock),
+  stock: { ...nullable(stock), description: 'The stock now.' },
+  position: { ...nullable(position), description: 'Of the last change of the product.' },
+  errors: { type: 'array', items: refer('Issue') },
+};
+const resultMembers = ['sku', 'id', 'status', 'previous', 'stock', 'position'];
+
+const counts = {
+  applied: { ...count, description: 'Changes that are `ok`.' },
+  failed: { ...count, description: 'Changes that are neither `ok` nor `unchanged`.' },
+};
+
+const answer = {
+  results: { type: 'array', items: refer('StockResult'), description: 'In the order sent.' },
+  ...counts,
+  zeroed: { ...count, description: 'Of a full count: products that it set to 0.' },
+  position: { ...count, description: 'Of the catalogue, after it.' },
+};
+
+/** What the refusal of a whole call tells beside what every problem does. */
+export const rejectedSync: Readonly<Record<string, Schema>> = answer;
+
+export const stockSchemas: Readonly<Record<string, Schema>> = {
+  StockMovement: objectOf(movement),
+  StockSync: {
+    ...objectOf({
+      changes: { type: 'array', maxItems: STOCK_CHANGES_LIMIT, items: refer('StockChange') },
+      atomic: { type: 'boolean', default: false, description: 'Make all changes or none.' },
+      reason, source,
+      complete: {
+        type: 'boolean', default: false,
+        description: 'A full count: every product that is not named is set to 0. It is refused '
+          + 'where a change does not tell which product it names.',
+      },
+      zero_limit: {
+        type: 'number', minimum: 0, maximum: 100, default: 50,
+        description: 'The most that a full count may set to 0, in percent of the products in '
+          + 'stock.',
+      },
+      force: { type: 'boolean', default: false, description: 'Heed no `zero_limit`.' },
+    }, ['changes']),
+    additionalProperties: false,
+  },
+  StockChange: {
+    ...objectOf({
+      sku, id: { type: 'string' },
+      set: { ...stock, description: 'The new stock.' },
+      adjust: {
+        type: 'integer', minimum: -STOCK_LIMIT, maximum: STOCK_LIMIT,
+        description: 'What is added, or with a minus taken.',
+      },
+      expect: { ...stock, description: 'Change it only where this is the stock.' },
+      sequence: {
+        ...sequence, description: 'Change it only where this is above the last one of the source.',
+      },
+      reason: { ...reason, description: 'In the place of the one for all.' },
+    }, []),
+    additionalProperties: false,
+    allOf: [
+      { oneOf: [{ required: ['sku'] }, { required: ['id'] }] },
+      { oneOf: [{ required: ['set'] }, { required: ['adjust'] }] },
+    ],
+    description: 'A product, by one of `sku` and `id`; and one of `set` and `adjust`. One that is '
+      + 'faulty is `invalid`, and the others are made.',
+  },
+  StockResult: objectOf(result, resultMembers),
+  StockResults: objectOf(answer, ['results', 'applied', 'failed', 'position']),
+  StockLine: {
+    oneOf: [
+      objectOf({
+        line: { ...position, description: 'Of what was sent.' }, ...result,
+      }, ['line', ...resultMembers]),
+      objectOf({ summary: refer('StockSummary') }),
+      objectOf({ problem: objectOf({ summary: refer('StockSummary') }) }),
+    ],
+    description: 'Lines of changes in the order sent, and last a summary; or a problem, where it '
+      + 'ended before its end.',
+  },
+  StockSummary: objectOf({
+    ...counts, unchanged: count, position: { ...count, description: 'Of the catalogue, after it.' },
+  }),
+  StockLevel: objectOf({
+    id, sku, stock,
+    position: { ...position, description: 'Of the last change of the product until then.' },
+  }),
+  StockPage: pageOf('stock', refer('StockLevel'), {
+    position: { ...count, description: 'At which the catalogue stood like this.' },
+  }),
+};

@@ -1,0 +1,144 @@
+/**
+ * What a feature gives to the composition (`features.ts`), as one object: routes of the API, pages
+ * beside it, settings of `serve`, workers and metrics. This is all that the core knows about
+ * features: no file of the core imports one. A feature may import the core but no other feature;
+ * only the portal, which shows the others, may do that.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiDescription, PathParameter } from './api/description/operation.ts';
+import { pathParameters } from './api/description/parameters.ts';
+import type { Schema } from './api/description/schema.ts';
+import { schemas } from './api/description/schemas.ts';
+import type { Route, Services } from './api/route.ts';
+import { routes } from './api/routes.ts';
+import type { ConnectionMetrics } from './http/server/connections.ts';
+import type { AccessLogEntry, RequestRecord } from './http/request-record.ts';
+import type { ErrorReport } from './http/response/problem.ts';
+import type { Reply } from './http/response/reply.ts';
+import type { MetricFamily } from './runtime/metric-family.ts';
+import type { Store } from './store/store.ts';
+
+/** `Options` are the members of `AppOptions` that belong to the feature. */
+export interface Feature<Options = object> {
+  /** They exist even if the feature is switched off: their handlers then answer 404. */
+  readonly routes?: readonly Route[];
+  /** The JSON Schemas that its routes refer to, by name. */
+  readonly schemas?: Readonly<Record<string, Schema>>;
+  /** The path parameters of its routes, unless the core describes them. */
+  readonly pathParameters?: readonly PathParameter[];
+  /** Connects the feature to one app, with the options that `createApp` was given. */
+  connect?(services: Services, options: Options): Pages | undefined;
+  /** Its part of `serve`; undefined if there is nothing to set, start or measure. */
+  readonly server?: ServerPart<Options>;
+}
+
+/** Pages beside the API. They need no key, and each decides who may see it. */
+export interface Pages {
+  /** Whether a path belongs to these pages, even if there is no page at it. */
+  isFor(path: string): boolean;
+  /** Sorted; empty if the path does not exist. */
+  findMethods(path: string): readonly string[];
+  /** @throws AppError, which is answered with a problem document */
+  answer(request: PagesRequest, services: Services): Promise<Reply>;
+  /** Ends what continues without a request. */
+  close?(): Promise<void>;
+}
+
+/** A request for a page, as it was received. */
+export interface PagesRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client's address. */
+  readonly address: string;
+  /** Without the path of the base URL. */
+  readonly path: string;
+  /** What follows the `?`. */
+  readonly query: string;
+  /** Collects what becomes known about the request. */
+  readonly record: RequestRecord;
+  /** Like `disconnectSignal` of an API request. */
+  disconnectSignal(): AbortSignal;
+}
+
+/** How a feature runs in the process of `serve`. */
+interface ServerPart<Options> {
+  readonly settings: Readonly<Record<string, Setting>>;
+  /**
+   * Reads the settings, and loads the code of the feature unless it is switched off.
+   * @throws AppError `invalid_data` for a setting with a value that it cannot have
+   */
+  load(settings: Settings, operator: Operator): Promise<LoadedFeature<Options> | undefined>;
+}
+
+/** A setting of `serve`: a flag of the command line, or a variable `SELLER_API_...`. */
+interface Setting {
+  /** Names the value in the help; a setting without one is a switch. */
+  readonly value?: string;
+  readonly help: string;
+  readonly isSetting: true;
+}
+
+/** The settings that were given, by their names. Each method throws for an invalid value. */
+export interface Settings {
+  readonly dataFolder: string;
+  /** Undefined if clients find the server at the address of each request. */
+  readonly baseUrl: string | undefined;
+  readText(name: string): string | undefined;
+  readSwitch(name: string): boolean;
+  /** A whole number from 0 to `limit`; undefined if the setting is not given. */
+  readNumber(name: string, limit: number): number | undefined;
+  /** The text of the file that the setting names. */
+  readFile(name: string): string | undefined;
+}
+
+/** What the server tells its operator. */
+export interface Operator {
+  note(text: string): void;
+  /** For what the operator may have to act on. */
+  warn(text: string): void;
+  /** For errors that are not a client's doing. */
+  report(entry: ErrorReport): void;
+  /** For each completed request; undefined while nobody reads it. */
+  readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
+  /** Called last. */
+  close?(): Promise<void>;
+}
+
+export interface LoadedFeature<Options> {
+  /** Replaces the operator of the server. */
+  readonly operator?: Operator;
+  /** Called once the store is open, before the app exists. */
+  start?(store: Store, operator: Operator): RunningFeature<Options>;
+}
+
+interface RunningFeature<Options> {
+  /** For `createApp`. */
+  readonly options?: Options;
+  listMetrics?(): readonly MetricFamily[];
+  /** Called once the server accepts connections. */
+  observe?(server: RunningServer): Promise<void>;
+  /** Called at once when the server stops, and when it could not start. */
+  stop?(): Promise<void>;
+}
+
+/** What can be measured of a server. */
+export interface RunningServer {
+  readonly store: Store;
+  inFlightCount(): number;
+  readConnections(): ConnectionMetrics;
+  /** The metrics of features, and of what the server does by itself. */
+  listMetrics(): readonly MetricFamily[];
+}
+
+/** All routes of the core and of these features, and what they refer to. */
+export function describeRoutes<Options>(
+  features: readonly Feature<Options>[],
+): ApiDescription<Route> {
+  return {
+    routes: [...routes, ...features.flatMap((feature) => feature.routes ?? [])],
+    schemas: Object.assign({}, schemas, ...features.map((feature) => feature.schemas)),
+    pathParameters: [
+      ...pathParameters, ...features.flatMap((feature) => feature.pathParameters ?? []),
+    ],
+  };
+}

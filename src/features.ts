@@ -1,0 +1,38 @@
+/**
+ * The composition: every feature of this server, one import and one entry each. Without a
+ * feature's folder and its lines here the server compiles and runs, and answers 404 where the
+ * feature was. `feature.ts` says what a feature is.
+ */
+import { type App, composeApp } from './app.ts';
+import type { CoreOptions } from './app-context.ts';
+import type { Feature } from './feature.ts';
+import { changes } from './features/changes/feature.ts';
+import { imports } from './features/imports/feature.ts';
+import { openapi } from './features/openapi/feature.ts';
+import { portal } from './features/portal/feature.ts';
+import { telemetry } from './features/telemetry/feature.ts';
+import { webhooks } from './features/webhooks/feature.ts';
+
+const composition = [
+  imports,
+  changes,
+  openapi,
+  webhooks,
+  portal,
+  telemetry,
+] as const;
+
+/** The options of all features together. */
+type FeatureOptions = OptionsOf<(typeof composition)[number]>;
+type OptionsOf<Features> = (
+  Features extends Feature<infer Options> ? (options: Options) => void : never
+) extends (options: infer All) => void ? All : never;
+
+export const features: readonly Feature<FeatureOptions>[] = composition;
+
+export type AppOptions = CoreOptions & FeatureOptions;
+
+/** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
+export function createApp(options: AppOptions): App {
+  return composeApp(features, options);
+}

@@ -1,0 +1,35 @@
+/** The portal: pages under `/portal` for people with browsers. */
+import { join } from 'node:path';
+import type { Feature, Pages } from '../../feature.ts';
+import { UPLOADS } from '../../store/sqlite/files/data-folder-files.ts';
+
+interface PortalOption {
+  /** What `createPortal` returns. Without it, there are no pages under `/portal`. */
+  readonly portal?: Pages;
+}
+
+export const portal: Feature<PortalOption> = {
+  connect: (_services, options) => options.portal,
+  server: {
+    settings: {
+      'no-portal': { help: 'serve no pages for people under /portal', isSetting: true },
+      'open-registration': {
+        help: 'let anybody who comes to the portal open a shop', isSetting: true,
+      },
+    },
+    async load(settings) {
+      const isOff = settings.readSwitch('no-portal');
+      const openRegistration = settings.readSwitch('open-registration');
+      if (isOff) return undefined;
+      const createPortal = (await import('./portal.ts')).createPortal;
+      const { baseUrl, dataFolder } = settings;
+      const options = {
+        portal: createPortal({
+          openRegistration, uploadFolder: join(dataFolder, UPLOADS),
+          ...(baseUrl !== undefined && { baseUrl }),
+        }),
+      };
+      return { start: () => ({ options }) };
+    },
+  },
+};

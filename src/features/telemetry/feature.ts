@@ -1,0 +1,28 @@
+/** Telemetry: the log, and the metrics that Prometheus scrapes. */
+import type { Feature } from '../../feature.ts';
+import { DEFAULT_LOG_LEVEL, LOG_LEVELS } from './log.ts';
+import { METRICS_HOST } from './limits.ts';
+import type { TelemetryOption } from './operator.ts';
+
+export const telemetry: Feature<TelemetryOption> = {
+  connect: (_services, { metrics }) => metrics,
+  server: {
+    settings: {
+      log: {
+        value: 'LEVEL', isSetting: true,
+        help: `${LOG_LEVELS.join(', ')} (default: ${DEFAULT_LOG_LEVEL}, and notices in plain`
+          + ' words)',
+      },
+      'metrics-port': {
+        value: 'N', isSetting: true,
+        help: `serve metrics at http://${METRICS_HOST}:N/metrics; 0 finds a free port`,
+      },
+      'metrics-token-file': {
+        value: 'FILE', isSetting: true,
+        help: 'serve metrics at /metrics to clients that send the token in this file',
+      },
+    },
+    load: async (settings, operator) =>
+      (await import('./operator.ts')).startTelemetry(settings, operator),
+  },
+};

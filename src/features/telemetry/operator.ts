@@ -1,0 +1,62 @@
+/**
+ * What `serve` tells its operator: the log on standard error, whose level SIGUSR2 changes, and
+ * metrics at `/metrics`.
+ */
+import { AppError } from '../../domain/error.ts';
+import type { LoadedFeature, Operator, Pages, Settings } from '../../feature.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
+import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel } from './log.ts';
+import { readMetrics } from './metrics.ts';
+import { logError, logRequest, logsRequests } from './server-log.ts';
+
+export interface TelemetryOption {
+  /** Answers `/metrics`. Without it, that is 404. */
+  readonly metrics?: Pages;
+}
+
+/**
+ * Replaces the plain notices of `serve` with a log if a level is given. Listens to SIGUSR2.
+ * @throws AppError `invalid_data`
+ */
+export function startTelemetry(
+  settings: Settings, plain: Operator,
+): LoadedFeature<TelemetryOption> {
+  const level = settings.readText('log');
+  const log = new Log(process.stderr, parseLevel(level), Date.now);
+  const notice = (name: 'info' | 'warn') => (message: string): void => {
+    if (level === undefined) plain.note(message);
+    else log.write(name, 'notice', { message });
+  };
+  const metrics = readMetrics(settings, log);
+  process.on('SIGUSR2', () => log.step());
+  const onRequestComplete = (entry: AccessLogEntry): void => {
+    metrics?.count(entry);
+    logRequest(log, entry);
+  };
+  return {
+    operator: {
+      note: notice('info'),
+      warn: notice('warn'),
+      report: (entry) => logError(log, entry),
+      get onRequestComplete() {
+        return metrics || logsRequests(log) ? onRequestComplete : undefined;
+      },
+      async close() {
+        // Ends the process if the rest of the log would keep it alive.
+        if (!await log.close()) process.exit();
+      },
+    },
+    start: (_store, operator) => ({
+      ...(metrics?.pages && { options: { metrics: metrics.pages } }),
+      observe: async (server) => metrics?.serve(server, operator),
+      stop: async () => metrics?.stop(),
+    }),
+  };
+}
+
+/** @throws AppError `invalid_data` */
+function parseLevel(text: string = DEFAULT_LOG_LEVEL): LogLevel {
+  const level = LOG_LEVELS.find((name) => name === text);
+  if (level !== undefined) return level;
+  throw new AppError('invalid_data', `--log takes ${LOG_LEVELS.join(', ')}, not "${text}".`);
+}

@@ -1,0 +1,116 @@
+/** Webhooks: their routes, and the worker that delivers changes to their endpoints. */
+import { pageParameters } from '../../api/description/parameters.ts';
+import { type Route, routeDefaults } from '../../api/route.ts';
+import { formatWebhookId } from '../../domain/id.ts';
+import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
+import { type MetricFamily, single } from '../../runtime/metric-family.ts';
+import { listDeliveries, replayWebhook, rotateSecret, testWebhook } from './actions.ts';
+import {
+  createWebhookOperation, deleteWebhookOperation, listDeliveriesOperation, listWebhooksOperation,
+  patchWebhookOperation, readWebhookOperation, replayWebhookOperation, rotateSecretOperation,
+  testWebhookOperation,
+} from './operations.ts';
+import {
+  createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook, WEBHOOKS, webhookService,
+  type WebhookService,
+} from './routes.ts';
+import { webhookSchemas } from './schemas.ts';
+import type { Webhooks } from './webhooks.ts';
+
+interface WebhooksOption {
+  /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
+  readonly webhooks?: WebhookService;
+}
+
+const common = {
+  scope: 'webhooks:write',
+  isOn: ({ instances }) => instances.get(webhookService) !== undefined,
+} as const satisfies Partial<Route>;
+const get = { ...routeDefaults.get, ...common };
+const post = { ...routeDefaults.post, ...common };
+const patch = { ...routeDefaults.patch, ...common };
+const remove = { ...routeDefaults.remove, ...common };
+
+const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
+
+export const webhooks: Feature<WebhooksOption> = {
+  routes: [
+    {
+      ...get, path: WEBHOOKS, query: pageParameters,
+      operation: listWebhooksOperation, handle: listWebhooks,
+    },
+    { ...post, path: WEBHOOKS, operation: createWebhookOperation, handle: createWebhook },
+    { ...get, path: WEBHOOK, operation: readWebhookOperation, handle: readWebhook },
+    { ...patch, path: WEBHOOK, operation: patchWebhookOperation, handle: patchWebhook },
+    { ...remove, path: WEBHOOK, operation: deleteWebhookOperation, handle: deleteWebhook },
+    {
+      ...get, path: `${WEBHOOK}/deliveries`, query: pageParameters,
+      operation: listDeliveriesOperation, handle: listDeliveries,
+    },
+    {
+      ...post, path: `${WEBHOOK}/test`, consumes: [],
+      operation: testWebhookOperation, handle: testWebhook,
+    },
+    {
+      ...post, path: `${WEBHOOK}/replay`, operation: replayWebhookOperation, handle: replayWebhook,
+    },
+    {
+      ...post, path: `${WEBHOOK}/rotate-secret`,
+      operation: rotateSecretOperation, handle: rotateSecret,
+    },
+  ],
+  schemas: webhookSchemas,
+  pathParameters: [{
+    name: 'webhook_id', description: 'Id of the webhook.', example: 'whk_1k7s94cm9001k7s94bi600',
+    schema: { type: 'string' },
+    async findSample(store, sellerId) {
+      const [webhook] = await store.listWebhooks(sellerId, { after: undefined, limit: 1 });
+      return webhook && formatWebhookId(webhook);
+    },
+  }],
+  connect({ instances }, options) {
+    instances.set(webhookService, options.webhooks);
+    return undefined;
+  },
+  server: {
+    settings: {
+      'no-webhooks': { help: 'send no webhooks, and answer 404 where they are', isSetting: true },
+      'webhook-allow-private': {
+        help: 'send webhooks to any address and port (see SECURITY.md)', isSetting: true,
+      },
+      'webhook-allow-http': { help: 'send webhooks without TLS, too', isSetting: true },
+    },
+    load: loadWebhooks,
+  },
+};
+
+async function loadWebhooks(
+  settings: Settings,
+): Promise<LoadedFeature<WebhooksOption> | undefined> {
+  const isOff = settings.readSwitch('no-webhooks');
+  const allowPrivate = settings.readSwitch('webhook-allow-private');
+  const allowHttp = settings.readSwitch('webhook-allow-http');
+  if (isOff) return undefined;
+  const startWebhooks = (await import('./webhooks.ts')).startWebhooks;
+  return {
+    start(store, { report }) {
+      const webhooks = startWebhooks({ store, report, allowPrivate, allowHttp });
+      return {
+        options: { webhooks },
+        listMetrics: () => listMetrics(webhooks),
+        stop: webhooks.close,
+      };
+    },
+  };
+}
+
+function listMetrics({ readMetrics }: Webhooks): readonly MetricFamily[] {
+  const { attempts, inFlight } = readMetrics();
+  return [
+    {
+      name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send a message.',
+      samples: Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+    single('webhook_deliveries_in_flight', 'gauge', 'Endpoints being sent to.', inFlight),
+  ];
+}

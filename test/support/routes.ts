@@ -1,0 +1,6 @@
+/** All routes of the API: those of the core, and those of every feature. */
+import { describeRoutes } from '../../src/feature.ts';
+import { features } from '../../src/features.ts';
+
+export const description = describeRoutes(features);
+export const { routes } = description;
