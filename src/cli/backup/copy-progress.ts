@@ -1,6 +1,5 @@
 /** How `backup` and `restore` tell how far they are, and what they have copied. */
-import type { CatalogueFacts } from '../../store/sqlite/backup/backup-check.ts';
-import type { CopyState } from '../../store/sqlite/backup/copying.ts';
+import type { CatalogueFacts, CopyState } from '../../store/sqlite/backup/database-copy.ts';
 import { Progress } from '../progress.ts';
 import { formatCounted } from '../format.ts';
 

@@ -19,7 +19,7 @@ test('says what it has restored, and what follows from it', async (t) => {
   const { folder, file } = await makeBackup(t);
   const refused = await run(['restore', file, '--data', folder]);
   assert.deepEqual([refused.status, refused.out], [1, '']);
-  assert.match(refused.notes, /There is a catalogue in .* --replace, which keeps it/);
+  assert.match(refused.notes, /already contains a catalogue\. .* --replace, which keeps it/);
   const done = await run(['restore', file, '--data', folder, '--replace']);
   assert.equal(done.status, 0, done.notes);
   assert.match(done.out,

@@ -1,7 +1,7 @@
 /**
- * A folder of backups of one catalogue, named by the time at which they were made. Of several
- * processes one makes the next backup. Removes none but those that are its own: they have such a
- * name and are of this catalogue. Never removes more of them than it makes, nor the newest.
+ * A folder of backups, named by their time. Of several processes, one makes the next backup. Files
+ * are removed only if they have such a name and are backups of this catalogue; never more of them
+ * than are made, and never the newest.
  */
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,40 +9,40 @@ import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { formatFileTime, parseFileTime } from '../../../domain/time.ts';
 import { type Backup, backUp } from './backup.ts';
+import type { CopyState } from './database-copy.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, noCatalogue, readCursorKey,
 } from '../engine/database-file.ts';
 import { tryLock } from '../files/file-lock.ts';
 import { openReader } from '../engine/connection.ts';
-import type { CopyState } from './copying.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 
 interface FolderTask {
   readonly dataFolder: string;
-  /** Has to be there: a disk that is not mounted is not written beside. */
+  /** Must exist: otherwise a backup could go to the mount point of a missing disk. */
   readonly folder: string;
-  /** Nothing is made while the newest one is not this old; 0 for one in any case. */
+  /** No backup is made while the newest one is younger; 0 to always make one. */
   readonly intervalMs: number;
-  /** How many are kept, 1 or more. */
+  /** How many to keep, at least 1. */
   readonly keep: number;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
 interface FolderBackup {
-  /** Undefined where it was not time for one. */
+  /** Undefined if none was due. */
   readonly made: (Backup & { readonly path: string }) | undefined;
-  /** Names of those that were removed for their age. */
+  /** Names of removed backups. */
   readonly removed: readonly string[];
-  /** When it is time for the next one; undefined where another process makes one now. */
+  /** When the next one is due; undefined while another process makes one. */
   readonly dueInMs: number | undefined;
 }
 
 const NAME = /^catalogue-(\d{8}T\d{6}Z)\.db$/;
 
-/** `begin` is told of the file that is about to be made. @throws AppError as `backUp` does */
+/** Calls `begin` with the file before it is written. @throws AppError as `backUp` does */
 export async function backUpToFolder(
   task: FolderTask, begin: (target: AtomicFile) => void, onProgress: (state: CopyState) => void,
 ): Promise<FolderBackup> {
@@ -74,7 +74,7 @@ export async function backUpToFolder(
   }
 }
 
-/** The oldest first. A name from the future is older than all: it was made before now. */
+/** The oldest first. A name from the future counts as the oldest: it was made before now. */
 function listByAge(folder: string, at: number): string[] {
   const rank = (name: string): number => {
     const time = findTime(name) ?? 0;
@@ -88,7 +88,7 @@ function findTime(name: string): number | undefined {
   return parseFileTime(NAME.exec(name)?.[1] ?? '');
 }
 
-/** One was made beside `others`: at most one goes. */
+/** After one was made beside `others`: removes at most one. */
 function removeOldest(folder: string, others: readonly string[], keep: number): string[] {
   const [oldest] = others;
   if (oldest === undefined || others.length + 1 <= keep) return [];
@@ -102,7 +102,7 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
     const other = readIdentity(file);
     return other !== undefined && Buffer.compare(other, identity) === 0;
   } catch (error) {
-    // Of somebody else, damaged, or not to be read: none of ours to count or remove.
+    // Foreign, damaged or unreadable: not ours to count or remove.
     const isKnown = error instanceof AppError || isSystemError(error, 'EACCES')
       || resultCodeOf(error) !== 0;
     if (isKnown) return false;
@@ -110,12 +110,12 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
   }
 }
 
-/** What was made at random with the catalogue, and is in all of its backups. */
+/** The random secret of the catalogue, which all of its backups contain. */
 function readIdentity(file: string): Uint8Array | undefined {
   if (findAnyVersion(file) === undefined) return undefined;
   const db = openReader(file);
   try {
-    // A view of somebody else's in its place may never end.
+    // A foreign view in its place may never end.
     const table = db.prepare(`
       SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'server_secret'`).get();
     return table && readCursorKey(db);

@@ -1,8 +1,8 @@
 /**
- * Copies the database into a file while others write to it: SQLite's online backup, from amid a
- * read transaction (https://www.sqlite.org/backup.html). Without one it begins anew with every
- * commit of another connection and may never end; so it copies one moment, and holds up nobody. The
- * write-ahead log is not cut back meanwhile. What is in `server.key` is not in the copy.
+ * Copies the database into a file while others write to it: SQLite's online backup inside a read
+ * transaction (https://www.sqlite.org/backup.html). Without the transaction it would restart after
+ * every commit of another connection. It copies one snapshot and blocks nobody, but the write-ahead
+ * log cannot be truncated during the copy. The copy does not contain `server.key`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,12 +10,13 @@ import { backup, type DatabaseSync } from 'node:sqlite';
 import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
-import { type CatalogueFacts, checkCopy, readFacts } from './backup-check.ts';
 import {
   assertKnown, CATALOGUE_FILE_NAME, findVersion, noCatalogue,
 } from '../engine/database-file.ts';
 import { openCopy, openReader } from '../engine/connection.ts';
-import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
+import {
+  assertRoom, type CatalogueFacts, checkCopy, type CopyState, explainCopyError, readFacts,
+} from './database-copy.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
 import { isThere, type AtomicFile } from '../files/atomic-file.ts';
 import { readInteger } from '../engine/row.ts';
@@ -25,8 +26,8 @@ export interface Backup extends CatalogueFacts {
 }
 
 /**
- * Resolves once the copy of the database in `folder` was read back and found whole, and is on the
- * disk. Otherwise nothing of it is left.
+ * Resolves when the copy of the database in `folder` has been read back, is complete and durable.
+ * Otherwise nothing of it is left.
  * @throws AppError `unavailable`, `storage_full`
  */
 export async function backUp(
@@ -38,19 +39,19 @@ export async function backUp(
   let source: DatabaseSync | undefined;
   try {
     rollBackHotJournal(file);
-    source = openReader(file); // as it is, of an earlier version too
+    source = openReader(file); // not migrated: it may be of an earlier version
     source.exec('BEGIN');
-    const facts = readFacts(source); // the moment that is copied begins with this
-    assertKnown(facts.version, file); // it may be in the log alone until now
+    const facts = readFacts(source); // this starts the snapshot that is copied
+    assertKnown(facts.version, file); // the version may be in the write-ahead log alone
     const bytes = readSize(source);
     const to = dirname(target.path);
-    // A server whose disk is full by our copy refuses all changes.
+    // A server rejects all changes when the copy has filled its disk.
     assertRoom(to, bytes, isOnOneDisk(to, folder) ? WAL_SIZE_LIMIT_BYTES : 0);
     target.begin();
     await copy(source, target.tempPath, onProgress);
-    source.close(); // from here on the log can be cut back
+    source.close(); // from here on the write-ahead log can be truncated
     checkSame(facts, target.tempPath);
-    await yieldToEventLoop(); // whoever interrupted it meanwhile is heard
+    await yieldToEventLoop(); // lets an interrupt during the check take effect
     target.show();
     return { ...facts, bytes };
   } catch (error) {
@@ -81,12 +82,12 @@ async function copy(
       onProgress({ bytes: sizeBytes * (1 - remainingPages / totalPages), sizeBytes }),
   });
   onProgress({ bytes: sizeBytes, sizeBytes });
-  openCopy(part).close(); // ends the journal mode of the source: a copy has no log
+  openCopy(part).close(); // ends the WAL mode that it has from its source
 }
 
 function checkSame(facts: CatalogueFacts, part: string): void {
   const copied = checkCopy(part, 'The copy');
   const isSame = copied.mark === facts.mark && copied.products === facts.products
     && copied.version === facts.version;
-  if (!isSame) throw new AppError('unavailable', 'The copy is not what was copied.');
+  if (!isSame) throw new AppError('unavailable', 'The copy differs from the database.');
 }

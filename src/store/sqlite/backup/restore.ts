@@ -1,7 +1,7 @@
 /**
- * Puts a backup in the place of the catalogue: copied into the folder, checked there, and given its
- * name in one step, so that a crash leaves the old catalogue or the new one. What was there is kept
- * under another name. Refuses while anybody has the catalogue open.
+ * Replaces the catalogue with a backup: copies it into the folder, checks it there, and renames it
+ * in one step, so that a crash leaves the old catalogue or the new one. The old one is kept under
+ * another name. Fails while another process has the catalogue open.
  */
 import {
   chmodSync, createReadStream, createWriteStream, existsSync, readdirSync, renameSync, rmSync,
@@ -14,43 +14,44 @@ import { AppError } from '../../../domain/error.ts';
 import { formatFileTime } from '../../../domain/time.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { syncFolder } from '../files/durable-files.ts';
-import { type CatalogueFacts, checkCopy } from './backup-check.ts';
 import {
   CATALOGUE_FILE_NAME, findAnyVersion, findVersion, prepareFolder,
 } from '../engine/database-file.ts';
 import { checkSchema } from '../check/schema.ts';
 import { openExclusive, openReader, openWriter } from '../engine/connection.ts';
-import { assertRoom, type CopyState, explainCopyError } from './copying.ts';
+import {
+  assertRoom, type CatalogueFacts, checkCopy, type CopyState, explainCopyError,
+} from './database-copy.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import type { AtomicFile } from '../files/atomic-file.ts';
 import { countFileSecrets, PORTAL_VERSION, type SecretCount } from '../check/secrets.ts';
 
 interface RestoreTask {
-  /** The backup; it is only read. */
+  /** The backup, which is only read. */
   readonly file: string;
   /** The data folder. */
   readonly folder: string;
   /** `catalogue.db` in it. */
   readonly target: AtomicFile;
-  /** Whether there may be one that is to be replaced. */
+  /** Whether an existing one may be replaced. */
   readonly isReplacing: boolean;
-  /** Milliseconds since 1970: what was there is named by it. */
+  /** Milliseconds since 1970, for the name of the old catalogue. */
   readonly at: number;
 }
 
 export interface Restored extends CatalogueFacts {
   readonly bytes: number;
-  /** Names in the folder of what was there. */
+  /** The new names of the old files. */
   readonly kept: readonly string[];
   readonly secrets: SecretCount;
 }
 
 const FORCED = { force: true } as const;
-/** What SQLite keeps beside a database that is open, or was when its process ended. */
-const BESIDE = ['-wal', '-shm', '-journal'];
+/** Files beside a database that is open, or was not closed properly. */
+const SUFFIXES = ['-wal', '-shm', '-journal'];
 const KEPT = /^catalogue\.db\.replaced-\d{8}T\d{6}Z$/;
 
-/** Resolves once it is on the disk. @throws AppError `unavailable`, `storage_full` */
+/** Resolves when it is durable. @throws AppError `unavailable`, `storage_full` */
 export async function restore(
   task: RestoreTask, onProgress: (state: CopyState) => void,
 ): Promise<Restored> {
@@ -67,11 +68,11 @@ export async function restore(
     const facts = checkCopy(target.tempPath, file);
     const secrets = countFileSecrets(target.tempPath, facts.version, folder);
     finish(target.tempPath, facts);
-    await yieldToEventLoop(); // whoever interrupted it meanwhile is heard
+    await yieldToEventLoop(); // lets an interrupt during the check take effect
     chmodSync(folder, 0o700);
-    // It is made again from the catalogue.
-    for (const end of ['', ...BESIDE]) rmSync(join(folder, `search.db${end}`), FORCED);
-    return { ...facts, bytes, secrets, kept: put(task, old !== undefined) };
+    // The server rebuilds it from the catalogue.
+    for (const end of ['', ...SUFFIXES]) rmSync(join(folder, `search.db${end}`), FORCED);
+    return { ...facts, bytes, secrets, kept: install(task, old !== undefined) };
   } catch (error) {
     target.discard();
     throw explainCopyError(error, target.path);
@@ -84,20 +85,20 @@ function assertBackup(file: string): void {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile() || findVersion(file) === undefined) {
     throw new AppError('unavailable', `There is no file ${file}.`);
   }
-  for (const end of BESIDE) {
+  for (const end of SUFFIXES) {
     if (!existsSync(file + end)) continue;
-    const hint = 'is there: this is a database in use, or of a crash. Copy it with "backup" first.';
+    const hint = 'exists: it is in use, or its process crashed. Copy it with "backup" first.';
     throw new AppError('unavailable', `${file}${end} ${hint}`);
   }
 }
 
-/** Undefined where there is no catalogue. */
+/** Locks the old catalogue; undefined if there is none. */
 function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): DatabaseSync | undefined {
   if (findAnyVersion(path) === undefined) return undefined;
   if (!isReplacing) {
-    const hint = 'Name another folder with --data, or replace it with --replace,'
-      + ' which keeps it under another name.';
-    throw new AppError('unavailable', `There is a catalogue in ${folder} already. ${hint}`);
+    const hint = 'Choose another folder with --data, or replace it with --replace, which keeps'
+      + ' it under another name.';
+    throw new AppError('unavailable', `${folder} already contains a catalogue. ${hint}`);
   }
   try {
     return openExclusive(path);
@@ -105,7 +106,7 @@ function lockOld({ folder, target: { path }, isReplacing }: RestoreTask): Databa
     const code = resultCodeOf(error);
     if (code === 0 || !(error instanceof Error)) throw error;
     const why = code === SQLITE_BUSY
-      ? `${folder} is in use. Stop the server, and other commands on it, first.`
+      ? `${folder} is in use. Stop the server and other commands on it first.`
       : `${path} cannot be opened (${error.message}). Move it away, with its -wal and -shm.`;
     throw new AppError('unavailable', `${why} Nothing was changed.`, { cause: error });
   }
@@ -124,14 +125,14 @@ async function copy(
 }
 
 /**
- * Whoever gives a backup could have put a trigger into it that changes what this server writes, or
- * a view in the place of a table: so nothing is asked of it before it is known to have none.
+ * A manipulated backup may contain a trigger that changes what this server writes, or a view in the
+ * place of a table. So its schema is checked before anything is read from it.
  */
 function assertSchema(part: string, name: string): void {
   const db = openReader(part);
   try {
     for (const { what } of checkSchema(db)) {
-      throw new AppError('unavailable', `${name} is not as this server makes it: ${what}`);
+      throw new AppError('unavailable', `${name} is not a backup of this server: ${what}`);
     }
   } finally {
     db.close();
@@ -139,9 +140,9 @@ function assertSchema(part: string, name: string): void {
 }
 
 /**
- * Ends all sessions: one that was ended since the backup would be valid again. Leaves one file in
- * WAL mode, without a log: otherwise the first open would write a rollback journal to change the
- * mode.
+ * Ends all sessions, because one that was ended after the backup would be valid again. Leaves one
+ * file in WAL mode, without a log: otherwise the first open would need a rollback journal to change
+ * the mode.
  */
 function finish(part: string, { version }: CatalogueFacts): void {
   const db = openWriter(part);
@@ -153,23 +154,23 @@ function finish(part: string, { version }: CatalogueFacts): void {
   }
 }
 
-/** The names of what was there. */
-function put({ folder, target, at }: RestoreTask, hasOld: boolean): string[] {
+/** Returns the new names of the old files. */
+function install({ folder, target, at }: RestoreTask, hasOld: boolean): string[] {
   const name = `${CATALOGUE_FILE_NAME}.replaced-${formatFileTime(at)}`;
   if (hasOld) {
     removeSecondNames(folder, target.path);
     target.replace(join(folder, name));
     return [name];
   }
-  // SQLite would take the log of one that is gone for that of the new one.
-  const kept = BESIDE.filter((end) => existsSync(target.path + end));
+  // SQLite would apply the log of the missing old catalogue to the new one.
+  const kept = SUFFIXES.filter((end) => existsSync(target.path + end));
   for (const end of kept) renameSync(target.path + end, join(folder, name + end));
-  syncFolder(folder); // or a power cut would bring the log back beside the new one
+  syncFolder(folder); // or a power cut could bring the log back beside the new one
   target.show();
   return kept.map((end) => name + end);
 }
 
-/** What a restore has left that was killed before it replaced anything. */
+/** Left by a restore that was killed before it replaced anything. */
 function removeSecondNames(folder: string, path: string): void {
   const { ino } = statSync(path);
   for (const entry of readdirSync(folder)) {

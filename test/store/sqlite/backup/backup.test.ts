@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { backUp } from '../../../../src/store/sqlite/backup/backup.ts';
-import type { CopyState } from '../../../../src/store/sqlite/backup/copying.ts';
+import type { CopyState } from '../../../../src/store/sqlite/backup/database-copy.ts';
 import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
@@ -76,9 +76,9 @@ test('refuses a copy of a damaged database, and leaves nothing', async (t) => {
   const backup = (): Promise<unknown> =>
     backUp(folder, new AtomicFile(join(target, 'copy.db')), ignore);
   await assert.rejects(backup,
-    /The copy is not whole: The history of seller sel_\w+ has no change at position 17/);
+    /The copy is damaged: The history of seller sel_\w+ has no change at position 17/);
   damageIndex(folder);
-  await assert.rejects(backup, /The copy is not whole: .*page \d+/);
+  await assert.rejects(backup, /The copy is damaged: .*page \d+/);
   assert.deepEqual(readdirSync(target), []);
 });
 
@@ -126,7 +126,7 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
   if (disk === undefined) return;
   const target = new AtomicFile(join(disk, 'copy.db'));
   await assert.rejects(backUp(folder, target, ignore), {
-    code: 'storage_full', message: /^The copy needs \d+ MiB; .* has 1 MiB left\. Nothing was/,
+    code: 'storage_full', message: /^The copy needs \d+ MiB; .* has 1 MiB free\. Nothing was/,
   });
   assert.deepEqual(readdirSync(disk), []);
   // On the disk of the server it leaves room for what is written meanwhile.
@@ -145,7 +145,8 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
     writeFileSync(join(larger, 'other'), Buffer.alloc((bavail - 4) * bsize));
   };
   await assert.rejects(backUp(folder, late, fill), {
-    code: 'storage_full', message: /^There is no room for .*copy\.db\. Nothing of it was left\.$/,
+    code: 'storage_full',
+    message: /^The disk has no room for .*copy\.db\. Nothing of it was left\.$/,
   });
   assert.deepEqual(readdirSync(larger), ['other']);
   const { position } = await store.createProduct(actor, makeNewProduct());

@@ -77,7 +77,7 @@ test('replaces nothing unless it is told to', async (t) => {
   await store.close();
   const before = readFolder(folder);
   await assert.rejects(restoreTo(folder, file), {
-    code: 'unavailable', message: /There is a catalogue in .* already\. .* --replace/,
+    code: 'unavailable', message: /already contains a catalogue\. .* --replace/,
   });
   assert.deepEqual(readFolder(folder), before);
 });
@@ -119,10 +119,10 @@ const FAULTS: readonly [what: string, spoil: (file: string) => void, says: RegEx
   ['no file', (file) => rmSync(file), /There is no file/],
   ['a file of somebody else', (file) => writeFileSync(file, 'a letter'), /is not a database of/],
   ['one of a newer version', (file) => change(file, 'PRAGMA user_version = 999'), /newer version/],
-  ['one that is cut off', (file) => cutOff(file), /copy\.db is not whole|malformed/],
-  ['one with a page of nothing', (file) => spoilPage(file), /copy\.db is not whole|malformed/],
+  ['one that is cut off', (file) => cutOff(file), /copy\.db is damaged|malformed/],
+  ['one with a page of nothing', (file) => spoilPage(file), /copy\.db is damaged|malformed/],
   ['one without a change', (file) => change(file, 'DELETE FROM change WHERE position = 2'),
-    /copy\.db is not whole: The history of seller sel_\w+ has no change/],
+    /copy\.db is damaged: The history of seller sel_\w+ has no change/],
   ['a database in use', (file) => writeFileSync(`${file}-shm`, ''), /"backup" first/],
 ];
 
@@ -158,7 +158,7 @@ for (const [what, sql, text] of [
     change(file, sql);
     const before = readdirSync(folder);
     await assert.rejects(restoreTo(folder, file, { isReplacing: true }), {
-      code: 'unavailable', message: new RegExp(`is not as this server makes it: The ${text}`),
+      code: 'unavailable', message: new RegExp(`is not a backup of this server: The ${text}`),
     });
     assert.deepEqual(readdirSync(folder), before);
     assert.equal(countProducts(join(folder, FILE_NAME)), 3);

@@ -116,8 +116,8 @@ test('doctor says that another process holds the lock, and reports no damage', a
   await createSeller(folder);
   const alone = openExclusive(join(folder, FILE_NAME)); // as a restore does
   t.after(() => alone.close());
-  assert.deepEqual(listFindings(folder), ['integrity fault: Another process has the database to '
-    + 'itself, such as a restore.']);
+  assert.deepEqual(listFindings(folder), ['integrity fault: Another process has locked the '
+    + 'database, such as a restore.']);
 });
 
 test('kill -9 amid a restore leaves a folder that doctor and backup can work with',

@@ -1,0 +1,104 @@
+/**
+ * What backup and restore share: free space for a copy, its progress, the check that it is
+ * complete, and errors that say what to do. A complete copy has intact pages, indexes and
+ * references, and a history without a gap for every seller; stock and snapshots only `doctor`
+ * checks.
+ */
+import { createHash } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../../domain/error.ts';
+import { isSystemError } from '../../../runtime/system-error.ts';
+import { checkPositions } from '../check/history.ts';
+import { checkIntegrity, checkReferences } from '../check/schema.ts';
+import { openReader } from '../engine/connection.ts';
+import { resultCodeOf, SQLITE_FULL } from '../engine/disk-failure.ts';
+import { readInteger } from '../engine/row.ts';
+
+/** How far a copy is. */
+export interface CopyState {
+  readonly bytes: number;
+  readonly sizeBytes: number;
+}
+
+export interface CatalogueFacts {
+  /** Of the schema. */
+  readonly version: number;
+  readonly sellers: number;
+  readonly products: number;
+  /** The sum of all sellers' positions. */
+  readonly changes: number;
+  /** A hash of all sellers' positions. */
+  readonly mark: string;
+}
+
+/** The first version of the schema whose history can be checked. */
+const HISTORY_VERSION = 3;
+
+/** Reads one snapshot, if the connection is in a transaction. */
+export function readFacts(db: DatabaseSync): CatalogueFacts {
+  const mark = createHash('sha256');
+  let [sellers, changes] = [0, 0];
+  for (const row of db.prepare('SELECT id, position FROM seller ORDER BY id').iterate()) {
+    const position = readInteger(row, 'position');
+    mark.update(`${readInteger(row, 'id')} ${position}\n`);
+    sellers += 1;
+    changes += position;
+  }
+  const products = db.prepare('SELECT count(*) AS products FROM product').get() ?? {};
+  const version = db.prepare('PRAGMA user_version').get() ?? {};
+  return {
+    version: readInteger(version, 'user_version'),
+    sellers,
+    products: readInteger(products, 'products'),
+    changes,
+    mark: mark.digest('hex'),
+  };
+}
+
+/**
+ * Reads a whole copy; errors call it `name`.
+ * @throws AppError `unavailable` if it is not complete
+ */
+export function checkCopy(file: string, name: string): CatalogueFacts {
+  const db = openReader(file);
+  try {
+    const fault = findFault(db);
+    if (fault === undefined) return readFacts(db);
+    throw new AppError('unavailable', `${name} is damaged: ${fault}`);
+  } finally {
+    db.close();
+  }
+}
+
+function findFault(db: DatabaseSync): string | undefined {
+  for (const find of [checkIntegrity, checkReferences]) {
+    for (const { what } of find(db)) return what;
+  }
+  if (readFacts(db).version < HISTORY_VERSION) return undefined;
+  for (const { what } of checkPositions(db)) return what;
+  return undefined;
+}
+
+/** @throws AppError `storage_full`, before the copy fills a disk that others need */
+export function assertRoom(folder: string, bytes: number, reserveBytes = 0): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= bytes + reserveBytes) return;
+  const [needed, reserve, free] = [bytes, reserveBytes, bavail * bsize].map((count) =>
+    Math.ceil(count / 2 ** 20));
+  const server = reserve ? `, and the server ${reserve} MiB beside it` : '';
+  const text = `The copy needs ${needed} MiB${server}; ${folder} has ${free} MiB free.`;
+  throw new AppError('storage_full', `${text} Nothing was written.`);
+}
+
+/** Why `file` was not written; nothing of it is left. */
+export function explainCopyError(error: unknown, file: string): unknown {
+  const code = resultCodeOf(error);
+  if (code === SQLITE_FULL || isSystemError(error, 'ENOSPC', 'EDQUOT')) {
+    const text = `The disk has no room for ${file}. Nothing of it was left.`;
+    return new AppError('storage_full', text, { cause: error });
+  }
+  if (code === 0 || !(error instanceof Error)) return error;
+  const text = `${file} was not written: ${error.message}. Run "doctor" for details.`;
+  return new AppError('unavailable', text, { cause: error });
+}
