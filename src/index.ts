@@ -16,9 +16,10 @@ export {
 } from './domain/id.ts';
 export type { PositionSet, Precondition } from './domain/precondition.ts';
 export {
-  findSku, formatProduct, type NewProduct, parseNewProduct, parseProductPatch, parseReplacement,
-  type Product, type ProductPatch, type ProductRow, type ProductTarget, type Sku,
+  findSku, formatProduct, parseNewProduct, parseProductPatch, parseReplacement, type ProductPatch,
+  type ProductRow, type ProductTarget,
 } from './domain/catalogue/product.ts';
+export type { NewProduct, Product, Sku } from './domain/catalogue/product-fields.ts';
 export {
   foldText, type KeysetAnchor as Place, type ProductFilter, type ProductQuery, type ProductSort,
 } from './domain/catalogue/product-query.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { type App, createApp, type ErrorReport, listen, type Store } from '../src/index.ts';
-import type { Product } from '../src/domain/catalogue/product.ts';
+import type { Product } from '../src/domain/catalogue/product-fields.ts';
 import { send } from './support/http.ts';
 import { startServer, type TestSeller } from './support/server.ts';
 import { readToEnd, readUntil } from './http/raw.ts';

@@ -2,7 +2,8 @@
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
 import type { Issue } from '../domain/error.ts';
 import type { ParseResult } from '../domain/validation.ts';
-import { findSku, type Sku } from '../domain/catalogue/product.ts';
+import { findSku } from '../domain/catalogue/product.ts';
+import type { Sku } from '../domain/catalogue/product-fields.ts';
 import { validateText } from '../domain/text.ts';
 import { parseTime } from '../domain/time.ts';
 import { invalidQuery, type Query } from '../http/request/query.ts';

@@ -5,6 +5,15 @@ import { type ValidationError, validateText } from './text.ts';
 
 export type ParseResult<Value> = { readonly value: Value } | { readonly error: ValidationError };
 
+/** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Parses a JSON value, and describes what it accepts. */
+export interface Validator<Value> {
+  readonly schema: Schema;
+  readonly parse: (value: unknown) => ParseResult<Value>;
+}
+
 /** Reads the members of one JSON object and gathers what is wrong with them. */
 export class ObjectReader {
   readonly #record: Record<string, unknown>;
@@ -34,11 +43,13 @@ export class ObjectReader {
   }
 
   /** The parsed member, or undefined after noting that it is missing or faulty. */
-  read<Value>(member: string, parse: (value: unknown) => ParseResult<Value>): Value | undefined {
+  read<Value>(
+    member: string, parse: (value: unknown) => ParseResult<Value>, isRequired = !this.#isPartial,
+  ): Value | undefined {
     this.#read.push(member);
     const isSent = Object.hasOwn(this.#record, member);
     if (!isSent && !Object.hasOwn(this.#defaults, member)) {
-      if (!this.#isPartial) this.require(member);
+      if (isRequired && !this.#isPartial) this.require(member);
       return undefined;
     }
     const parsed = parse(isSent ? this.#record[member] : this.#defaults[member]);
@@ -60,6 +71,12 @@ export class ObjectReader {
     this.#issues.push({ pointer: `/${escapePointer(member)}`, ...error });
   }
 
+  /** Call it after the last `read`. @throws AppError `invalid_data` naming every fault */
+  assertValid(): void {
+    const error = this.findError();
+    if (error) throw error;
+  }
+
   /**
    * The error that names every fault, members that nobody read among them; undefined if there is
    * none. Call it after the last `read`.
@@ -77,6 +94,21 @@ export class ObjectReader {
     const detail = `The data has ${count === 1 ? '1 fault' : `${count} faults`}${shown}.`;
     return new AppError('invalid_data', `${detail} Correct it and send it again.`, { issues });
   }
+}
+
+/** A text of one line, kept exactly as sent. */
+export function lineValidator(limitCodePoints: number): Validator<string> {
+  return {
+    schema: { type: 'string', minLength: 1, maxLength: limitCodePoints },
+    parse: (value) => parseLine(value, limitCodePoints),
+  };
+}
+
+export function integerValidator(minimum: number, maximum: number): Validator<number> {
+  return {
+    schema: { type: 'integer', minimum, maximum },
+    parse: (value) => parseInteger(value, minimum, maximum),
+  };
 }
 
 /** A text of one line, kept exactly as sent. */

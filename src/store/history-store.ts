@@ -1,7 +1,7 @@
 /** The part of the store port that moves stock, and that tells what happened. */
 import type { Change, ChangeType } from '../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../domain/id.ts';
-import type { Sku } from '../domain/catalogue/product.ts';
+import type { Sku } from '../domain/catalogue/product-fields.ts';
 import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
 import type { StockSync } from '../domain/catalogue/stock-sync.ts';
 import type { Actor, PageQuery, WriteContext } from './write.ts';

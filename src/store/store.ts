@@ -11,9 +11,8 @@ import type { Precondition } from '../domain/precondition.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../domain/catalogue/product-query.ts';
-import type {
-  NewProduct, Product, ProductPatch, ProductRow, ProductTarget,
-} from '../domain/catalogue/product.ts';
+import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../domain/catalogue/product-fields.ts';
 import type { Scope } from '../domain/access/scope.ts';
 import type { NewSeller, Seller } from '../domain/access/seller.ts';
 import type { PortalStore } from './account-store.ts';

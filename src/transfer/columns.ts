@@ -10,20 +10,21 @@
  */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import type { ProductField } from '../domain/catalogue/product-fields.ts';
+import {
+  PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentFieldName, type ShopSystem,
+} from '../domain/catalogue/product-fields.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
-const REQUIRED = ['name', 'category', 'sku', 'price', 'stock'] as const;
-export const MEMBERS = [...REQUIRED, 'currency'] as const;
+const SENT = SENT_FIELDS.map(({ name }) => name);
+export const MEMBERS = [...SENT, 'currency'] as const;
 /** Those that a file may leave open: no SKU and no currency is good for all rows. */
-export const DEFAULTABLE = ['name', 'category', 'price', 'stock'] as const;
-export type Member = (typeof MEMBERS)[number];
-export type Defaultable = (typeof DEFAULTABLE)[number];
+export const DEFAULTABLE = SENT.filter((name): name is Defaultable => name !== 'sku');
+export type Member = SentFieldName | 'currency';
+export type Defaultable = Exclude<SentFieldName, 'sku'>;
 
 /** What our own export has beside them, and nobody misses. */
-const EXPORT_ONLY: ReadonlySet<string> = new Set<ProductField>([
-  'id', 'position', 'created_at', 'updated_at',
-]);
+const EXPORT_ONLY: ReadonlySet<string> = new Set(PRODUCT_FIELD_NAMES.filter((name) =>
+  !MEMBERS.some((member) => member === name)));
 
 /** The column that each member is read from, where a client says so. */
 export type ColumnMap = ReadonlyMap<Member, string>;
@@ -35,10 +36,8 @@ export type Defaults = ReadonlyMap<Member, string>;
 interface Layout {
   /** A file with all of these columns is of this kind. */
   readonly signs: readonly string[];
-  /** Where a member has several columns, the first one counts whose cell is not blank. */
-  readonly members: Readonly<Record<(typeof REQUIRED)[number], readonly string[]>>;
-  /** Whether texts are trimmed, and blank categories filled in. */
-  readonly isShop: boolean;
+  /** The shop whose column names the table of fields has; else columns are named like fields. */
+  readonly shop?: ShopSystem;
   /** Equal in the rows of one product, of which the first has the name and the category. */
   readonly group?: string;
   readonly kind?: string;
@@ -52,51 +51,28 @@ interface Layout {
 
 const LAYOUTS: readonly Layout[] = [
   {
-    signs: ['handle', 'title', 'variant price'],
-    members: {
-      name: ['title'], category: ['type', 'product category'], sku: ['variant sku'],
-      price: ['variant price'], stock: ['variant inventory qty'],
-    },
-    isShop: true, group: 'handle',
+    shop: 'shopify', signs: ['handle', 'title', 'variant price'], group: 'handle',
   },
   {
-    signs: ['url handle', 'title', 'price'],
-    members: {
-      name: ['title'], category: ['type', 'product category'], sku: ['sku'],
-      price: ['price'], stock: ['inventory quantity'],
-    },
-    isShop: true, group: 'url handle',
+    shop: 'shopifyUrlHandle', signs: ['url handle', 'title', 'price'], group: 'url handle',
   },
   {
-    signs: ['name', 'regular price'],
-    members: {
-      name: ['name'], category: ['categories'], sku: ['sku'],
-      price: ['regular price'], stock: ['stock'],
-    },
-    isShop: true, kind: 'type', id: 'id', parent: 'parent', hasCategoryLists: true,
-    hasLocalDecimals: true,
+    shop: 'wooCommerce', signs: ['name', 'regular price'],
+    kind: 'type', id: 'id', parent: 'parent', hasCategoryLists: true, hasLocalDecimals: true,
   },
   {
-    signs: ['sku', 'categories', 'qty'],
-    members: {
-      name: ['name'], category: ['categories'], sku: ['sku'], price: ['price'], stock: ['qty'],
-    },
-    isShop: true, kind: 'product_type', storeView: 'store_view_code', hasCategoryLists: true,
+    shop: 'magento', signs: ['sku', 'categories', 'qty'],
+    kind: 'product_type', storeView: 'store_view_code', hasCategoryLists: true,
   },
 ];
 
-const OWN_LAYOUT: Layout = {
-  signs: [],
-  members: {
-    name: ['name'], category: ['category'], sku: ['sku'], price: ['price'], stock: ['stock'],
-  },
-  isShop: false,
-};
+const OWN_LAYOUT: Layout = { signs: [] };
 
 /** Where the columns stand, from 0. */
 export interface Columns {
   readonly count: number;
   readonly places: Readonly<Record<Member, readonly number[]>>;
+  /** Whether texts are trimmed, and blank categories filled in. */
   readonly isShop: boolean;
   readonly group: number | undefined;
   readonly kind: number | undefined;
@@ -160,10 +136,10 @@ export function findColumns(
   assertUsable(listMissing(places, defaults), header, isPartial);
   const ignored = header.filter((_, place) => {
     const name = names[place] ?? '';
-    return name !== '' && !used.has(place) && (layout.isShop || !EXPORT_ONLY.has(name));
+    return name !== '' && !used.has(place) && (layout.shop !== undefined || !EXPORT_ONLY.has(name));
   });
   return {
-    count: header.length, places, isShop: layout.isShop, ...others,
+    count: header.length, places, isShop: layout.shop !== undefined, ...others,
     hasCategoryLists: layout.hasCategoryLists === true && !map.has('category'),
     hasLocalDecimals: layout.hasLocalDecimals === true,
     ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT),
@@ -199,18 +175,16 @@ function locate(header: readonly string[], map: ColumnMap) {
     names.flatMap((other, place) => other === name ? [place] : []);
   const findMember = (member: Member): number[] => {
     const column = map.get(member);
-    if (column === undefined) {
-      return (member === 'currency' ? ['currency'] : layout.members[member]).flatMap(find);
-    }
+    if (column === undefined) return listNames(member, layout).flatMap(find);
     const places = find(normalise(column));
     if (places.length > 0) return places;
     const detail = `The file has no column ${JSON.stringify(column)}. ${describe(header)}`;
     throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
   };
-  const places = {
-    name: findMember('name'), category: findMember('category'), sku: findMember('sku'),
-    price: findMember('price'), stock: findMember('stock'), currency: findMember('currency'),
-  };
+  const entries: [string, readonly number[]][] =
+    MEMBERS.map((member) => [member, findMember(member)]);
+  // The cast: each member has its entry.
+  const places = Object.fromEntries(entries) as Columns['places'];
   const findOne = (name: string | undefined) => name === undefined ? undefined : find(name)[0];
   const others = {
     group: findOne(layout.group),
@@ -220,6 +194,12 @@ function locate(header: readonly string[], map: ColumnMap) {
     storeView: findOne(layout.storeView),
   };
   return { names, layout, places, others };
+}
+
+/** Where a member has several columns, the first one counts whose cell is not blank. */
+function listNames(member: Member, { shop }: Layout): readonly string[] {
+  const field = SENT_FIELDS.find(({ name }) => name === member);
+  return field && shop ? field.shopColumns[shop] ?? [] : [member];
 }
 
 /** The column that is equal in the rows of one product, in files of a kind that has one. */
@@ -271,7 +251,8 @@ function isUsable(missing: readonly Member[], isPartial: boolean): boolean {
 }
 
 function listMissing(places: Columns['places'], defaults: Defaults): readonly Member[] {
-  return REQUIRED.filter((member) => places[member].length === 0 && !defaults.has(member));
+  return SENT_FIELDS.filter(({ name, isRequired }) =>
+    isRequired && places[name].length === 0 && !defaults.has(name)).map(({ name }) => name);
 }
 
 /** Says what the columns are; bounded, whatever was sent. */

@@ -4,8 +4,7 @@
  * it, as OWASP ("CSV Injection") and WooCommerce have it; a text that begins with an apostrophe
  * gets another one, so that every text is restored exactly.
  */
-import { type ProductField, readField } from '../domain/catalogue/product-fields.ts';
-import type { Product } from '../domain/catalogue/product.ts';
+import type { Product, ProductField } from '../domain/catalogue/product-fields.ts';
 import { validateNumberText } from '../domain/number-text.ts';
 import type { ParseResult } from '../domain/validation.ts';
 
@@ -21,7 +20,7 @@ export function formatCsvHeader(fields: readonly string[]): string {
 
 /** One line with these fields of a product. */
 export function formatCsvProduct(product: Product, fields: readonly ProductField[]): string {
-  return formatCsvRow(fields.map((field) => readField(product, field)));
+  return formatCsvRow(fields.map(({ read }) => read(product)));
 }
 
 /** One line; undefined becomes an empty cell. */

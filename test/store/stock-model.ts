@@ -7,8 +7,9 @@ import type { Change, ChangeType } from '../../src/domain/catalogue/change.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';
 import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
 import {
-  formatProduct, type NewProduct, type Product, type ProductPatch, type ProductTarget,
+  formatProduct, type ProductPatch, type ProductTarget,
 } from '../../src/domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../../src/domain/catalogue/product-fields.ts';
 import type {
   NamedProduct, StockChange, StockResult, StockStatus,
 } from '../../src/domain/catalogue/stock-change.ts';

@@ -1,8 +1,7 @@
 /** Random calls of a store on one catalogue, each beside what a model makes of it. */
 import { formatProductId, type ProductId, type SellerId } from '../../src/domain/id.ts';
-import type {
-  NewProduct, ProductPatch, ProductTarget, Sku,
-} from '../../src/domain/catalogue/product.ts';
+import type { ProductPatch, ProductTarget } from '../../src/domain/catalogue/product.ts';
+import type { NewProduct, Sku } from '../../src/domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import type { ImportMode, Store } from '../../src/store/store.ts';

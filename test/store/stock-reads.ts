@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { CHANGE_TYPES, type Change } from '../../src/domain/catalogue/change.ts';
 import type { ProductId } from '../../src/domain/id.ts';
-import type { Sku } from '../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../src/domain/catalogue/product-fields.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../src/store/history-store.ts';
 import type { Random } from '../domain/random.ts';

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Currency, findCurrency } from '../../src/domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../src/domain/id.ts';
-import { PRODUCT_FIELDS } from '../../src/domain/catalogue/product-fields.ts';
-import { parseNewProduct, type Product } from '../../src/domain/catalogue/product.ts';
+import {
+  type Product, PRODUCT_FIELD_NAMES, PRODUCT_FIELDS, selectFields,
+} from '../../src/domain/catalogue/product-fields.ts';
+import { parseNewProduct } from '../../src/domain/catalogue/product.ts';
 import { CsvRows } from '../../src/transfer/csv-rows.ts';
 import {
   type DecimalMarks, formatCsvHeader, formatCsvProduct, parseDecimal,
@@ -32,7 +34,7 @@ function makeProduct(members: Readonly<Record<string, unknown>>, currency = EUR)
 
 test('writes all fields in their order, with CRLF', () => {
   assert.equal(
-    formatCsvHeader(PRODUCT_FIELDS) + formatCsvProduct(makeProduct({}), PRODUCT_FIELDS),
+    formatCsvHeader(PRODUCT_FIELD_NAMES) + formatCsvProduct(makeProduct({}), PRODUCT_FIELDS),
     'id,name,category,sku,price,currency,stock,position,created_at,updated_at\r\n'
       + 'prd_0000000020000000000100,Mug,Kitchen,M-1,19.99,EUR,7,3,'
       + '2026-01-02T03:04:05.678Z,2026-01-02T03:04:06.789Z\r\n',
@@ -41,7 +43,7 @@ test('writes all fields in their order, with CRLF', () => {
 
 test('writes the requested fields in the requested order', () => {
   assert.equal(formatCsvHeader(['stock', 'sku']), 'stock,sku\r\n');
-  assert.equal(formatCsvProduct(makeProduct({}), ['stock', 'sku']), '7,M-1\r\n');
+  assert.equal(formatCsvProduct(makeProduct({}), selectFields(['stock', 'sku'])), '7,M-1\r\n');
 });
 
 test('never writes a price with an exponent', () => {
@@ -50,12 +52,15 @@ test('never writes a price with an exponent', () => {
   ] as const) {
     const currency = findCurrency(code);
     assert.ok(currency);
-    assert.equal(formatCsvProduct(makeProduct({ price }, currency), ['price']), `${text}\r\n`);
+    const product = makeProduct({ price }, currency);
+    assert.equal(formatCsvProduct(product, selectFields(['price'])), `${text}\r\n`);
   }
 });
 
+const NAME_AND_SKU = selectFields(['name', 'sku']);
+
 test('begins no cell with what a spreadsheet takes for a formula', async () => {
-  const lines = HOSTILE.map((name) => formatCsvProduct(makeProduct({ name }), ['name', 'sku']));
+  const lines = HOSTILE.map((name) => formatCsvProduct(makeProduct({ name }), NAME_AND_SKU));
   const text = lines.join('');
   const records = await readRecords(`name,sku\r\n${text}`);
   assert.equal(records.length, HOSTILE.length + 1);
@@ -69,7 +74,7 @@ test('restores hostile names, categories and SKUs exactly', async () => {
       name: text, category: `${text}${n}`, sku: `${text.replace(/\p{Cf}/gu, '').trim()}${n}`,
     }));
   const lines = products.map((product) => formatCsvProduct(product, PRODUCT_FIELDS));
-  const file = formatCsvHeader(PRODUCT_FIELDS) + lines.join('');
+  const file = formatCsvHeader(PRODUCT_FIELD_NAMES) + lines.join('');
   const reader = new CsvRows(EUR, { map: new Map(), defaults: new Map(), isPartial: false });
   const rows = await readRows(reader, file);
   assert.deepEqual(

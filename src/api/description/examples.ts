@@ -1,25 +1,18 @@
 /** The products that the examples of the OpenAPI document show. */
-import { PRODUCT_FIELDS, type ProductField } from '../../domain/catalogue/product-fields.ts';
+import {
+  PRODUCT_FIELDS, type ProductFieldName, SENT_FIELDS,
+} from '../../domain/catalogue/product-fields.ts';
 
-export const newProduct = {
-  name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12.5, stock: 40,
-};
+export const newProduct = Object.fromEntries(SENT_FIELDS.map(({ name, example }) =>
+  [name, example]));
 
-const { name, category, sku, price, stock } = newProduct;
-
-export const product: Readonly<Record<ProductField, string | number>> = {
-  id: 'prd_1k7s94cm9001k7s94bi600',
-  name, category, sku, price,
-  currency: 'EUR',
-  stock,
-  position: 12,
-  created_at: '2026-11-20T10:48:13.257Z',
-  updated_at: '2026-11-20T10:48:13.257Z',
-};
+// The cast: the table has every field.
+export const product = Object.fromEntries(PRODUCT_FIELDS.map(({ name, example }) =>
+  [name, example])) as Readonly<Record<ProductFieldName, string | number>>;
 
 export const productLines = `${JSON.stringify(product)}\n`;
 
-export const productTable = [PRODUCT_FIELDS, PRODUCT_FIELDS.map((field) => product[field])]
+export const productTable = [Object.keys(product), Object.values(product)]
   .map((cells) => `${cells.join(',')}\r\n`).join('');
 
 /** What people send who keep their catalogue in a table. */
@@ -31,6 +24,7 @@ export const stockMovement = {
 };
 
 export const stockChange = {
-  position: 13, type: 'stock', product_id: product.id, sku, at: '2026-11-20T10:49:00.000Z',
+  position: 13, type: 'stock', product_id: product.id, sku: product.sku,
+  at: '2026-11-20T10:49:00.000Z',
   key_id: 'key_1k7s94cm8001k7s94bi600', data: stockMovement,
 };

@@ -7,7 +7,7 @@ import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, REASON_LIMIT_CODE_POINTS,
   SKU_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
-import { PRODUCT_FIELDS } from '../../domain/catalogue/product-fields.ts';
+import { PRODUCT_FIELD_NAMES } from '../../domain/catalogue/product-fields.ts';
 import { SORT_KEYS } from '../../domain/catalogue/product-query.ts';
 import { LIST_FORMATS } from '../media-types.ts';
 import { formatProductId, type SellerId } from '../../domain/id.ts';
@@ -97,7 +97,7 @@ export const listParameters: readonly Parameter[] = [
   {
     name: 'fields', description: 'The members to answer with, instead of all.',
     example: ['sku', 'stock'],
-    schema: { type: 'array', minItems: 1, items: { type: 'string', enum: PRODUCT_FIELDS } },
+    schema: { type: 'array', minItems: 1, items: { type: 'string', enum: PRODUCT_FIELD_NAMES } },
   },
   {
     name: 'format', example: 'csv', schema: { type: 'string', enum: LIST_FORMATS },

@@ -4,53 +4,22 @@
  * refuse those.
  */
 import type { Issue } from '../../domain/error.ts';
+import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, ISSUES_PER_RESPONSE_LIMIT, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT,
-  SKU_LIMIT_CODE_POINTS, STOCK_LIMIT,
-} from '../../domain/limits.ts';
-import type { ProductField } from '../../domain/catalogue/product-fields.ts';
+  PRODUCT_FIELDS, type ProductField, SENT_FIELDS,
+} from '../../domain/catalogue/product-fields.ts';
 import { formatProblemType } from '../../http/response/problem.ts';
 import { rejectedSync, stockSchemas } from '../stock/stock-schemas.ts';
-import { enumOf, objectOf, pageOf, refer, type Schema, time } from './schema.ts';
+import { enumOf, objectOf, pageOf, refer, type Schema } from './schema.ts';
 
-export const product: Readonly<Record<ProductField, Schema>> = {
-  id: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$', description: 'Opaque.' },
-  name: {
-    type: 'string', minLength: 1, maxLength: NAME_LIMIT_CODE_POINTS,
-    description: 'Kept exactly as sent: something visible in it, no control characters, no line '
-      + 'breaks.',
-  },
-  category: {
-    type: 'string', minLength: 1, maxLength: CATEGORY_LIMIT_CODE_POINTS,
-    description: 'Any text, with the rules of `name`.',
-  },
-  sku: {
-    type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS,
-    description: 'Your own code, once in your catalogue. Brought into Unicode normal form C: '
-      + 'letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, P and S) '
-      + 'and inner spaces U+0020; nothing invisible, no combining mark first. Upper and lower case '
-      + 'differ.',
-  },
-  price: {
-    type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT,
-    description: 'In your currency, with at most its decimals: EUR 2, JPY 0, KWD 3.',
-  },
-  currency: {
-    type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217. One for all your products.',
-  },
-  stock: {
-    type: 'integer', minimum: 0, maximum: STOCK_LIMIT, description: 'The available quantity.',
-  },
-  position: {
-    type: 'integer', minimum: 1,
-    description: 'Where its last change stands in the history of your catalogue.',
-  },
-  created_at: time,
-  updated_at: time,
-};
+export const product = describeFields(PRODUCT_FIELDS);
+const sent = describeFields(SENT_FIELDS);
+const required = SENT_FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
 
-const { name, category, sku, price, stock } = product;
-const sent = { name, category, sku, price, stock };
+function describeFields(fields: readonly ProductField[]): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(fields.map(({ name, schema, description }) =>
+    [name, { ...schema, ...(description !== undefined && { description }) }]));
+}
 
 export const problem = {
   type: {
@@ -85,9 +54,9 @@ const issueCodes: Readonly<Record<Issue['code'], string>> = {
 
 export const schemas: Readonly<Record<string, Schema>> = {
   Product: objectOf(product),
-  NewProduct: { ...objectOf(sent), additionalProperties: false },
+  NewProduct: { ...objectOf(sent, required), additionalProperties: false },
   ProductReplacement: {
-    ...objectOf(sent, ['name', 'category', 'price', 'stock']), additionalProperties: false,
+    ...objectOf(sent, required.filter((name) => name !== 'sku')), additionalProperties: false,
     description: '`sku` may be left out; where it is sent it is the one of the address.',
   },
   ProductPatch: { ...objectOf(sent, []), additionalProperties: false },

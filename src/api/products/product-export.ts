@@ -1,9 +1,9 @@
 /** All products that a list finds, as one stream of CSV or of lines of JSON. */
 import type { Caller } from '../../domain/access/caller.ts';
 import {
-  formatFields, type ProductField, PRODUCT_FIELDS,
+  type Product, PRODUCT_FIELDS, type ProductFieldName, selectFields,
 } from '../../domain/catalogue/product-fields.ts';
-import { formatProduct, type Product } from '../../domain/catalogue/product.ts';
+import { createProductFormatter, formatProduct } from '../../domain/catalogue/product.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Store } from '../../store/store.ts';
 import { formatCsvProduct } from '../../transfer/csv-cells.ts';
@@ -27,10 +27,10 @@ interface ProductsOptions {
 export function exportProducts(
   store: Store, { caller, list, mediaType, openStream }: ProductsOptions,
 ): Promise<Reply> {
-  const columns = list.fields ?? PRODUCT_FIELDS;
+  const fields = list.fields ? selectFields(list.fields) : PRODUCT_FIELDS;
   const format = {
-    columns,
-    formatRow: (product: Product) => formatCsvProduct(product, columns),
+    columns: fields.map(({ name }) => name),
+    formatRow: (product: Product) => formatCsvProduct(product, fields),
     formatJson: formatterOf(list.fields),
   };
   return exportCollection({ openStream, mediaType, format, headers: LIST_FIELDS }, () =>
@@ -39,7 +39,7 @@ export function exportProducts(
 
 /** Writes products as JSON: whole, or these members of them. */
 export function formatterOf(
-  fields: readonly ProductField[] | undefined,
+  fields: readonly ProductFieldName[] | undefined,
 ): (product: Product) => string {
-  return fields ? (product) => formatFields(product, fields) : formatProduct;
+  return fields ? createProductFormatter(selectFields(fields)) : formatProduct;
 }

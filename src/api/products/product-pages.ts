@@ -1,7 +1,7 @@
 /** A list of products page by page: what it is called, where a page begins, and what is on it. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { SellerId } from '../../domain/id.ts';
-import type { Product } from '../../domain/catalogue/product.ts';
+import type { Product } from '../../domain/catalogue/product-fields.ts';
 import {
   foldText, type KeysetAnchor, type ProductSort,
 } from '../../domain/catalogue/product-query.ts';

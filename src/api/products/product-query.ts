@@ -6,7 +6,9 @@ import {
 } from '../../domain/limits.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
 import type { ParseResult } from '../../domain/validation.ts';
-import { PRODUCT_FIELDS, type ProductField } from '../../domain/catalogue/product-fields.ts';
+import {
+  PRODUCT_FIELD_NAMES, type ProductFieldName,
+} from '../../domain/catalogue/product-fields.ts';
 import {
   foldText, type ProductFilter, type ProductSort, SORT_KEYS, type SortKey,
 } from '../../domain/catalogue/product-query.ts';
@@ -24,7 +26,7 @@ export interface ListQuery {
   readonly isPlain: boolean;
   readonly limit: number;
   /** Undefined for whole products. */
-  readonly fields: readonly ProductField[] | undefined;
+  readonly fields: readonly ProductFieldName[] | undefined;
   /** Undefined where the parameter is not given. */
   readonly format: ListFormat | undefined;
 }
@@ -59,7 +61,7 @@ export function parseListQuery(query: Query, currency: Currency): ListQuery {
     sort,
     isPlain: sort.by === 'id' && !sort.isDescending && !isFiltered,
     limit: reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT,
-    fields: reader.read('fields', (text) => parseChoices(text, PRODUCT_FIELDS)),
+    fields: reader.read('fields', (text) => parseChoices(text, PRODUCT_FIELD_NAMES)),
     format: reader.read('format', (text) => parseChoice(text, LIST_FORMATS)),
   };
   reader.assertSound();

@@ -3,7 +3,7 @@
  * the ledger of stock all tell of these.
  */
 import { formatKeyId, formatProductId, type KeyId, type ProductId, type SellerId } from '../id.ts';
-import type { Sku } from './product.ts';
+import type { Sku } from './product-fields.ts';
 import { formatTime } from '../time.ts';
 
 /** `stock` is a change that moved the stock of a product and nothing else of it. */

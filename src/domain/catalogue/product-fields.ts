@@ -1,30 +1,226 @@
-/** The members of a product as it is answered, in their order, and products with some of them. */
-import { fromMinorUnits } from './currency.ts';
-import { formatProductId } from '../id.ts';
-import type { Product } from './product.ts';
+/**
+ * The table of product fields. Validation, JSON Schemas, SQL columns, the search projection, CSV
+ * columns, exports and the portal's forms derive from it; `src/README.md` says how to add a field.
+ * The order is that of the members in JSON and of the columns in CSV. Fingerprints of idempotent
+ * requests and snapshots in the history depend on it: new fields follow the existing ones.
+ */
+import { type Currency, fromMinorUnits, toMinorUnits } from './currency.ts';
+import { formatProductId, type ProductId, type SellerId } from '../id.ts';
+import {
+  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, SKU_LIMIT_CODE_POINTS,
+  STOCK_LIMIT,
+} from '../limits.ts';
+import {
+  integerValidator, lineValidator, type ParseResult, type Schema, type Validator,
+} from '../validation.ts';
+import { validateIdentifier, validateReference } from '../text.ts';
 import { formatTime } from '../time.ts';
 
-export const PRODUCT_FIELDS = [
-  'id', 'name', 'category', 'sku', 'price', 'currency', 'stock', 'position', 'created_at',
-  'updated_at',
-] as const;
+declare const brand: unique symbol;
+/** A seller's stock-keeping unit code: 1..64 code points, NFC, nothing invisible in it. */
+export type Sku = string & { readonly [brand]: 'Sku' };
 
-export type ProductField = (typeof PRODUCT_FIELDS)[number];
-
-/** The value that a client reads. */
-export function readField(product: Product, field: ProductField): string | number {
-  switch (field) {
-    case 'id': return formatProductId(product.sellerId, product.id);
-    case 'price': return fromMinorUnits(product.priceMinor, product.currency);
-    case 'currency': return product.currency.code;
-    case 'created_at': return formatTime(product.createdAt);
-    case 'updated_at': return formatTime(product.updatedAt);
-    default: return product[field];
-  }
+/** The members that a seller sends. */
+export interface NewProduct {
+  /** 1..200 code points, kept exactly as sent. */
+  readonly name: string;
+  /** 1..100 code points, kept exactly as sent. */
+  readonly category: string;
+  readonly sku: Sku;
+  /** Price in minor units of the seller's currency: an integer from 0, below 10^15. */
+  readonly priceMinor: number;
+  /** Available quantity: an integer from 0 to 1,000,000,000. */
+  readonly stock: number;
 }
 
-/** The JSON text of a product with these members alone. */
-export function formatFields(product: Product, fields: readonly ProductField[]): string {
-  const members = fields.map((field) => `"${field}":${JSON.stringify(readField(product, field))}`);
-  return `{${members.join(',')}}`;
+/** A product at `position`. Times are milliseconds since 1970. */
+export interface Product extends NewProduct {
+  readonly sellerId: SellerId;
+  readonly id: ProductId;
+  readonly currency: Currency;
+  /** Position of the product's last change in the history of its seller, from 1. */
+  readonly position: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A shop system whose CSV exports an import reads; Shopify changed its column names once. */
+export type ShopSystem = 'shopify' | 'shopifyUrlHandle' | 'wooCommerce' | 'magento';
+
+interface FieldDefinition {
+  /** The name in JSON, CSV and queries. */
+  readonly name: string;
+  /** The value that clients read. */
+  readonly read: (product: Product) => string | number;
+  readonly schema: Schema;
+  readonly description?: string;
+  readonly example: string | number;
+  /** Whether it is text that needs no escapes in JSON. */
+  readonly isPlain?: boolean;
+  /** Where a `Product` and the SQL table have the value; the currency is the seller's. */
+  readonly member: keyof Product;
+  readonly column?: string;
+}
+
+interface SentFieldDefinition extends FieldDefinition {
+  readonly member: keyof NewProduct;
+  readonly column: string;
+  /** Decides how CSV cells are parsed, and how forms and pages show the value. */
+  readonly kind: 'text' | 'price' | 'quantity';
+  /** Sellers may leave out the others; undefined or null is then "none". */
+  readonly isRequired: boolean;
+  readonly label: string;
+  readonly parse: (value: unknown, currency: Currency) => ParseResult<string | number>;
+  /** Column names in lower case; the first one whose cell is not blank counts. */
+  readonly shopColumns: Readonly<Partial<Record<ShopSystem, readonly string[]>>>;
+}
+
+const time = {
+  schema: { type: 'string', format: 'date-time' }, example: '2026-11-20T10:48:13.257Z',
+  isPlain: true,
+};
+
+/** A reference to a product by its SKU, in normal form C. */
+export const skuReference: Validator<Sku> = skuValidator(validateReference);
+
+/** A quantity that may be in stock. */
+export const stockQuantity: Validator<number> = integerValidator(0, STOCK_LIMIT);
+
+const definitions = [
+  {
+    name: 'id', member: 'id', column: 'id', description: 'Opaque.',
+    schema: { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' },
+    example: 'prd_1k7s94cm9001k7s94bi600', isPlain: true,
+    read: ({ sellerId, id }) => formatProductId(sellerId, id),
+  },
+  {
+    name: 'name', member: 'name', column: 'name', kind: 'text', isRequired: true, label: 'Name',
+    ...lineValidator(NAME_LIMIT_CODE_POINTS),
+    description: 'Kept exactly as sent: something visible in it, no control characters, no line '
+      + 'breaks.',
+    example: 'Blue mug',
+    read: ({ name }) => name,
+    shopColumns: {
+      shopify: ['title'], shopifyUrlHandle: ['title'], wooCommerce: ['name'], magento: ['name'],
+    },
+  },
+  {
+    name: 'category', member: 'category', column: 'category', kind: 'text', isRequired: true,
+    label: 'Category',
+    ...lineValidator(CATEGORY_LIMIT_CODE_POINTS),
+    description: 'Any text, with the rules of `name`.',
+    example: 'Kitchen',
+    read: ({ category }) => category,
+    shopColumns: {
+      shopify: ['type', 'product category'], shopifyUrlHandle: ['type', 'product category'],
+      wooCommerce: ['categories'], magento: ['categories'],
+    },
+  },
+  {
+    name: 'sku', member: 'sku', column: 'sku', kind: 'text', isRequired: true, label: 'SKU',
+    ...skuValidator(validateIdentifier),
+    description: 'Your own code, once in your catalogue. Brought into Unicode normal form C: '
+      + 'letters, marks, numbers, punctuation and symbols (Unicode categories L, M, N, P and S) '
+      + 'and inner spaces U+0020; nothing invisible, no combining mark first. Upper and lower case '
+      + 'differ.',
+    example: 'MUG-1',
+    read: ({ sku }) => sku,
+    shopColumns: {
+      shopify: ['variant sku'], shopifyUrlHandle: ['sku'], wooCommerce: ['sku'], magento: ['sku'],
+    },
+  },
+  {
+    name: 'price', member: 'priceMinor', column: 'price_minor', kind: 'price', isRequired: true,
+    label: 'Price',
+    schema: { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT },
+    parse: parsePrice,
+    description: 'In your currency, with at most its decimals: EUR 2, JPY 0, KWD 3.',
+    example: 12.5,
+    read: ({ priceMinor, currency }) => fromMinorUnits(priceMinor, currency),
+    shopColumns: {
+      shopify: ['variant price'], shopifyUrlHandle: ['price'], wooCommerce: ['regular price'],
+      magento: ['price'],
+    },
+  },
+  {
+    name: 'currency', member: 'currency', description: 'ISO 4217. One for all your products.',
+    schema: { type: 'string', pattern: '^[A-Z]{3}$' },
+    example: 'EUR', isPlain: true,
+    read: ({ currency }) => currency.code,
+  },
+  {
+    name: 'stock', member: 'stock', column: 'stock', kind: 'quantity', isRequired: true,
+    label: 'Stock',
+    ...stockQuantity,
+    description: 'The available quantity.',
+    example: 40,
+    read: ({ stock }) => stock,
+    shopColumns: {
+      shopify: ['variant inventory qty'], shopifyUrlHandle: ['inventory quantity'],
+      wooCommerce: ['stock'], magento: ['qty'],
+    },
+  },
+  {
+    name: 'position', member: 'position', column: 'position',
+    schema: { type: 'integer', minimum: 1 },
+    description: 'Where its last change stands in the history of your catalogue.',
+    example: 12,
+    read: ({ position }) => position,
+  },
+  {
+    name: 'created_at', member: 'createdAt', column: 'created_at', ...time,
+    read: ({ createdAt }) => formatTime(createdAt),
+  },
+  {
+    name: 'updated_at', member: 'updatedAt', column: 'updated_at', ...time,
+    read: ({ updatedAt }) => formatTime(updatedAt),
+  },
+] as const satisfies readonly (FieldDefinition | SentFieldDefinition)[];
+
+type Definition = (typeof definitions)[number];
+export type ProductFieldName = Definition['name'];
+export type SentFieldName = Extract<Definition, { readonly kind: string }>['name'];
+export type ProductField = FieldDefinition & { readonly name: ProductFieldName };
+export type SentField = SentFieldDefinition & { readonly name: SentFieldName };
+
+/** All fields of a product, in the order of its JSON. */
+export const PRODUCT_FIELDS: readonly ProductField[] = definitions;
+
+/** Their names, in the same order. */
+export const PRODUCT_FIELD_NAMES = PRODUCT_FIELDS.map(({ name }) => name);
+
+/** The fields that sellers send, in the same order. */
+export const SENT_FIELDS: readonly SentField[] = definitions.filter((field) => 'kind' in field);
+
+/** The fields with these names, in the order of the names. */
+export function selectFields(names: readonly ProductFieldName[]): readonly ProductField[] {
+  return names.flatMap((name) => PRODUCT_FIELDS.filter((field) => field.name === name));
+}
+
+function skuValidator(validate: typeof validateIdentifier): Validator<Sku> {
+  return {
+    schema: { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS },
+    parse(value) {
+      if (typeof value !== 'string') {
+        return { error: { code: 'type', detail: 'Must be a string.' } };
+      }
+      const normalised = value.normalize('NFC');
+      const error = validate(normalised, SKU_LIMIT_CODE_POINTS);
+      // The cast is what this function proves.
+      return error ? { error } : { value: normalised as Sku };
+    },
+  };
+}
+
+function parsePrice(value: unknown, currency: Currency): ParseResult<number> {
+  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
+  if (!(value >= 0 && value < PRICE_LIMIT)) {
+    return { error: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
+  }
+  const minor = toMinorUnits(value, currency);
+  if (minor === undefined) {
+    const most = currency.decimals === 0 ? 'no decimals' : `at most ${currency.decimals} decimals`;
+    return { error: { code: 'precision', detail: `Must have ${most} in ${currency.code}.` } };
+  }
+  return { value: minor + 0 }; // -0 + 0 is 0
 }

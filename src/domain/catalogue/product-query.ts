@@ -3,7 +3,7 @@
  * is always total: products of the same name, SKU, price, ... follow each other by id.
  */
 import type { ProductId } from '../id.ts';
-import type { Sku } from './product.ts';
+import type { Sku } from './product-fields.ts';
 
 /** What a catalogue can be sorted by; `id` is the order of creation. */
 export const SORT_KEYS = ['id', 'name', 'sku', 'price', 'stock', 'updated_at'] as const;

@@ -6,7 +6,7 @@ import type { Issue } from '../error.ts';
 import type { ProductId } from '../id.ts';
 import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '../limits.ts';
 import { escapePointer, type ParseResult, parseInteger, parseLine } from '../validation.ts';
-import { parseSku, parseStock, type Sku } from './product.ts';
+import { type Sku, skuReference, stockQuantity } from './product-fields.ts';
 
 /** It names a product in one of two ways, and says what its stock is to be in one of two ways. */
 export interface StockChange {
@@ -60,11 +60,11 @@ export function judgeStockChange(
 const PARSERS: ReadonlyMap<string, (value: unknown) => ParseResult<string | number>> = new Map<
   keyof StockChange, (value: unknown) => ParseResult<string | number>
 >([
-  ['sku', parseSku],
+  ['sku', skuReference.parse],
   ['id', parseText],
-  ['set', parseStock],
+  ['set', stockQuantity.parse],
   ['adjust', (value) => parseInteger(value, -STOCK_LIMIT, STOCK_LIMIT)],
-  ['expect', parseStock],
+  ['expect', stockQuantity.parse],
   ['sequence', (value) => parseInteger(value, 0, Number.MAX_SAFE_INTEGER)],
   ['reason', parseReason],
 ]);

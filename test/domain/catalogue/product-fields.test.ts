@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
-import { formatProduct, type Product, type Sku } from '../../../src/domain/catalogue/product.ts';
-import { formatFields, PRODUCT_FIELDS } from '../../../src/domain/catalogue/product-fields.ts';
+import { createProductFormatter, formatProduct } from '../../../src/domain/catalogue/product.ts';
+import {
+  type Product, PRODUCT_FIELDS, selectFields, type Sku,
+} from '../../../src/domain/catalogue/product-fields.ts';
 
 const PRODUCT: Product = {
   sellerId: 7 as SellerId, id: 9 as ProductId, name: 'Mug "Zoë"', category: 'Kitchen',
@@ -12,10 +14,14 @@ const PRODUCT: Product = {
 };
 
 test('all members together are the product as it is answered', () => {
-  assert.equal(formatFields(PRODUCT, PRODUCT_FIELDS), formatProduct(PRODUCT));
+  assert.equal(formatProduct(PRODUCT), '{"id":"prd_0000000000900000000007","name":"Mug \\"Zoë\\""'
+    + ',"category":"Kitchen","sku":"É/%","price":19.99,"currency":"EUR","stock":7,"position":3'
+    + ',"created_at":"2026-01-02T03:04:05.678Z","updated_at":"2026-01-02T03:04:05.679Z"}');
+  assert.equal(formatProduct(PRODUCT), JSON.stringify(
+    Object.fromEntries(PRODUCT_FIELDS.map(({ name, read }) => [name, read(PRODUCT)]))));
 });
 
 test('has the members that are asked for and no others', () => {
-  assert.equal(formatFields(PRODUCT, ['sku', 'price', 'stock']),
+  assert.equal(createProductFormatter(selectFields(['sku', 'price', 'stock']))(PRODUCT),
     '{"sku":"É/%","price":19.99,"stock":7}');
 });

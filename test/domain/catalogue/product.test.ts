@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Currency } from '../../../src/domain/catalogue/currency.ts';
 import { formatProductId, type ProductId, type SellerId } from '../../../src/domain/id.ts';
-import { formatProduct, parseNewProduct, type Sku } from '../../../src/domain/catalogue/product.ts';
+import { formatProduct, parseNewProduct } from '../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import { forRandom, type Random } from '../random.ts';
 import { catchRefusal } from '../validation-errors.ts';
 

@@ -211,7 +211,7 @@ test('finds all unchanged in what we export ourselves', async (t) => {
   const { products } = await server.store.listProducts(seller.sellerId, {
     after: undefined, limit: 100,
   });
-  const csv = formatCsvHeader(PRODUCT_FIELDS)
+  const csv = formatCsvHeader(PRODUCT_FIELDS.map(({ name }) => name))
     + products.map((product) => formatCsvProduct(product, PRODUCT_FIELDS)).join('');
   const expected = counts({ unchanged: 10, position: 10 });
   assert.deepEqual((await importFile(seller, { body: csv })).summary, expected);

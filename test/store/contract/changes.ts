@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProductId } from '../../../src/domain/id.ts';
-import { formatProduct, type Sku } from '../../../src/domain/catalogue/product.ts';
+import { formatProduct } from '../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { Store, WrittenProduct } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';

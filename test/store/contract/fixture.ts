@@ -5,9 +5,8 @@ import {
 } from '../../../src/domain/access/api-key.ts';
 import { findCurrency } from '../../../src/domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../src/domain/id.ts';
-import {
-  type NewProduct, parseNewProduct, type Product,
-} from '../../../src/domain/catalogue/product.ts';
+import { parseNewProduct } from '../../../src/domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../../../src/domain/catalogue/product-fields.ts';
 import { parseNewSeller, type Seller } from '../../../src/domain/access/seller.ts';
 import type { CatalogueTotals, ProductPage, Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CHANGE_TYPES } from '../../../src/domain/catalogue/change.ts';
-import type { Sku } from '../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { MovementFilter, MovementQuery } from '../../../src/store/history-store.ts';
 import type { Actor } from '../../../src/store/write.ts';

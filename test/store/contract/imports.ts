@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import type { NewProduct, ProductRow, Sku } from '../../../src/domain/catalogue/product.ts';
+import type { ProductRow } from '../../../src/domain/catalogue/product.ts';
+import type { NewProduct, Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { ImportMode } from '../../../src/store/store.ts';
 import { makeRandom } from '../../domain/random.ts';
 import { makeClock } from '../../support/clock.ts';

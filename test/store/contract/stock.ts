@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatProductId } from '../../../src/domain/id.ts';
-import type { Sku } from '../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../../src/domain/catalogue/stock-sync.ts';
 import type { Store } from '../../../src/store/store.ts';

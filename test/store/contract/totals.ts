@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
-import type { Sku } from '../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
 import type { CatalogueTotals, Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';

@@ -1,5 +1,5 @@
 /** What an import would do: counts, what would be changed from what to what, and what refused. */
-import type { NewProduct } from '../../../domain/catalogue/product.ts';
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import { postForm } from '../forms/fields.ts';
 import type { Format } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';

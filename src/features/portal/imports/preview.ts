@@ -2,7 +2,8 @@
 import { createDryRunTarget } from '../../imports/import-target.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { SKU_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { completeProduct, type NewProduct } from '../../../domain/catalogue/product.ts';
+import { completeProduct } from '../../../domain/catalogue/product.ts';
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import { copyText } from '../../../domain/text.ts';
 import type { Store } from '../../../store/store.ts';
 import { formatRowErrors } from '../../../transfer/rejected-rows.ts';

@@ -3,7 +3,7 @@
  * in the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so
  * one that has to be counted first keeps none of the others back.
  */
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Reply } from '../../../http/response/reply.ts';

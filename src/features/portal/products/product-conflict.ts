@@ -3,7 +3,7 @@
  * changed, and the values of the others, which are merged without asking. Nothing is saved before
  * the seller has chosen.
  */
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm, radioGroup } from '../forms/fields.ts';
 import type { FieldErrors, Form } from '../forms/form.ts';

@@ -6,7 +6,7 @@
  * The form carries its base in a hidden field, since the history at its position may be pruned. A
  * forged base gains nothing: it overwrites only what the same account may overwrite anyway.
  */
-import type { NewProduct } from '../../../domain/catalogue/product.ts';
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 
 /** The fields of the form and the members they edit. Stock has forms of its own. */
 const MEMBERS = { name: 'name', category: 'category', sku: 'sku', price: 'priceMinor' } as const;

@@ -2,7 +2,7 @@
 import { formatProductId } from '../../../domain/id.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { copyable, type Row, table } from '../html/elements.ts';
 import { type Choice, selectField, textField } from '../forms/fields.ts';
 import { html, type Html, shorten } from '../html/html.ts';

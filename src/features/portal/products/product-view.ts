@@ -3,7 +3,7 @@
  * is refused comes back on the same page, with what was typed.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { followChanges, showOnChange, stockLevel } from '../changes/live.ts';

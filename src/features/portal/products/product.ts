@@ -1,7 +1,8 @@
 /** One product: its page, and what is edited there. */
 import { AppError } from '../../../domain/error.ts';
 import { parseProductId, PORTAL_KEY_ID } from '../../../domain/id.ts';
-import { parseProductPatch, type Product } from '../../../domain/catalogue/product.ts';
+import { parseProductPatch } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Form } from '../forms/form.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';

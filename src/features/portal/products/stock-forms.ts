@@ -1,6 +1,6 @@
 /** The two ways to change the stock of a product by hand: to say what it is, or what moves. */
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { postForm, textField } from '../forms/fields.ts';
 import { type FieldErrors, nonceField } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';

@@ -1,7 +1,7 @@
 /** The movements of a product's stock, the newest first, page by page. */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { KeyId } from '../../../domain/id.ts';
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import {

@@ -1,6 +1,6 @@
 /** The stock of a product over time as a line of steps; the ledger beside it says the same. */
 import type { Change } from '../../../domain/catalogue/change.ts';
-import type { Product } from '../../../domain/catalogue/product.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';

@@ -7,9 +7,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import {
-  formatProduct, type NewProduct, type Product, type ProductTarget, type Sku,
-} from '../../../domain/catalogue/product.ts';
+import { formatProduct, type ProductTarget } from '../../../domain/catalogue/product.ts';
+import type { NewProduct, Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { WrittenProduct } from '../../store.ts';
 import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';

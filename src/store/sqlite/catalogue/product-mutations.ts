@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
 import {
-  completeProduct, type NewProduct, type Product, type ProductPatch, type ProductRow,
-  type ProductTarget,
+  completeProduct, type ProductPatch, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportedProducts, ImportEffect, ImportMode, WrittenProduct } from '../../store.ts';
 import type { Actor } from '../../write.ts';
 import type { PositionAllocator } from './position-allocator.ts';

@@ -2,7 +2,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { Product, ProductTarget, Sku } from '../../../domain/catalogue/product.ts';
+import type { ProductTarget } from '../../../domain/catalogue/product.ts';
+import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductPage } from '../../store.ts';
 import type { PageQuery } from '../../write.ts';
 import { readCurrency, readInteger, readText, type Row } from '../engine/row.ts';

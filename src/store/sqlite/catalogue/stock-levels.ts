@@ -5,7 +5,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
-import type { Sku } from '../../../domain/catalogue/product.ts';
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { NamedProduct, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import { readInteger } from '../engine/row.ts';
 

@@ -7,7 +7,7 @@ import { HISTORY_SCAN_LIMIT } from '../limits.ts';
 import type { Change, ChangeType } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { KeyId, ProductId, SellerId } from '../../../domain/id.ts';
-import type { Sku } from '../../../domain/catalogue/product.ts';
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ChangePage, ChangeQuery } from '../../history-store.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 

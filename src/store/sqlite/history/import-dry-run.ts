@@ -4,8 +4,9 @@
  * product that comes twice is found there the second time, however long the import is.
  */
 import {
-  completeProduct, type NewProduct, type ProductRow, type ProductTarget,
+  completeProduct, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportEffect, ImportMode, ImportDryRun } from '../../store.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { isSame } from '../catalogue/product-changes.ts';

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { Sku } from '../../../domain/catalogue/product.ts';
+import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { MovementFilter } from '../../history-store.ts';
 import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';

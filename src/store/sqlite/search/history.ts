@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Currency, toMinorUnits } from '../../../domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { Product, Sku } from '../../../domain/catalogue/product.ts';
+import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import { openReader } from '../engine/connection.ts';
 import { mapProduct, PRODUCT_COLUMNS } from '../catalogue/products.ts';
 import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';

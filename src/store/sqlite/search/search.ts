@@ -11,7 +11,7 @@ import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
-import type { Product, Sku } from '../../../domain/catalogue/product.ts';
+import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { CatalogueTotals, ProductExport, ProductPage } from '../../store.ts';
 import type { ProductRow, SearchFiles } from './messages.ts';
 import { SearchCalls } from './search-calls.ts';

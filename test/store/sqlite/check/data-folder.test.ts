@@ -7,7 +7,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { assertHealthy, listFindings } from '../../../support/health.ts';

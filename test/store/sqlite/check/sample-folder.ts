@@ -3,7 +3,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { generateTotpSecret } from '../../../../src/domain/access/totp.ts';
 import { openSqliteStore } from '../../../../src/store/sqlite/store.ts';
 import { makeClock } from '../../../support/clock.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';

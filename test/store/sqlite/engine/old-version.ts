@@ -9,7 +9,7 @@ import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeAccount } from '../../../features/portal/page-client.ts';

@@ -1,7 +1,7 @@
 /** The history: one row for each position, which says what was answered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {

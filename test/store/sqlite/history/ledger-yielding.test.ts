@@ -1,7 +1,7 @@
 /** Looks back into the ledger go in steps, between which other requests have turns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTurns } from '../../../support/turns.ts';
 import { countTo, makeActor, makeNewProduct } from '../../contract/fixture.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Sku } from '../../../../src/domain/catalogue/product.ts';
+import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
 import { Ledger } from '../../../../src/store/sqlite/history/ledger.ts';
 import { Reader } from '../../../../src/store/sqlite/engine/reader.ts';
 import type { MovementPage } from '../../../../src/store/history-store.ts';

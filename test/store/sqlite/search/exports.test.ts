@@ -5,7 +5,7 @@ import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
 } from '../../../../src/store/sqlite/search/limits.ts';
 import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
-import type { Product } from '../../../../src/domain/catalogue/product.ts';
+import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
 import { History } from '../../../../src/store/sqlite/search/history.ts';

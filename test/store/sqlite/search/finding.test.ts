@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import type {
   ProductFilter, ProductQuery,
 } from '../../../../src/domain/catalogue/product-query.ts';
-import type { Product } from '../../../../src/domain/catalogue/product.ts';
+import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';

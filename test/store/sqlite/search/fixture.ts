@@ -10,7 +10,7 @@ import type { SellerId } from '../../../../src/domain/id.ts';
 import type {
   KeysetAnchor, ProductFilter,
 } from '../../../../src/domain/catalogue/product-query.ts';
-import type { Product } from '../../../../src/domain/catalogue/product.ts';
+import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { addUp, countTo, makeNewProduct, readAll } from '../../contract/fixture.ts';

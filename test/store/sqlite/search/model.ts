@@ -2,7 +2,7 @@
 import {
   foldText, type KeysetAnchor, type ProductFilter, type ProductQuery, type ProductSort, SORT_KEYS,
 } from '../../../../src/domain/catalogue/product-query.ts';
-import type { NewProduct, Product } from '../../../../src/domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import type { Random } from '../../../domain/random.ts';
 import { makeNewProduct } from '../../contract/fixture.ts';
 

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import type { ProductId } from '../../../../src/domain/id.ts';
 import type { KeysetAnchor, ProductSort } from '../../../../src/domain/catalogue/product-query.ts';
-import type { Product } from '../../../../src/domain/catalogue/product.ts';
+import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom, type Random } from '../../../domain/random.ts';
