@@ -44,7 +44,7 @@ export class ObjectReader {
 
   /** The parsed member, or undefined after noting that it is missing or faulty. */
   read<Value>(
-    member: string, parse: (value: unknown) => ParseResult<Value>, isRequired = !this.#isPartial,
+    member: string, parse: (value: unknown) => ParseResult<Value>, isRequired = true,
   ): Value | undefined {
     this.#read.push(member);
     const isSent = Object.hasOwn(this.#record, member);
@@ -82,10 +82,10 @@ export class ObjectReader {
    * none. Call it after the last `read`.
    */
   findError(): AppError | undefined {
-    const detailOfUnknown = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
-    for (const member of Object.keys(this.#record)) {
-      if (this.#read.includes(member)) continue;
-      this.note(member, { code: 'unknown', detail: detailOfUnknown });
+    const unknown = Object.keys(this.#record).filter((member) => !this.#read.includes(member));
+    if (unknown.length > 0) {
+      const detail = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
+      for (const member of unknown) this.note(member, { code: 'unknown', detail });
     }
     const count = this.#count;
     if (count === 0) return undefined;

@@ -1,10 +1,7 @@
 /** A list of products page by page: what it is called, where a page begins, and what is on it. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { SellerId } from '../../domain/id.ts';
-import type { Product } from '../../domain/catalogue/product-fields.ts';
-import {
-  foldText, type KeysetAnchor, type ProductSort,
-} from '../../domain/catalogue/product-query.ts';
+import { anchorOf, type KeysetAnchor } from '../../domain/catalogue/product-query.ts';
 import type { Cursors } from '../../http/cursor.ts';
 import type { ProductPage, Store } from '../../store/store.ts';
 import type { ListQuery } from './product-query.ts';
@@ -40,20 +37,5 @@ export function formatNextCursor(
   cursors: Cursors, name: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
 ): string | undefined {
   const last = hasMore ? products.at(-1) : undefined;
-  return last && cursors.format(name, JSON.stringify(placeOf(last, sort)));
-}
-
-function placeOf(product: Product, { by }: ProductSort): KeysetAnchor {
-  return { key: readKey(product, by), id: product.id };
-}
-
-function readKey(product: Product, by: ProductSort['by']): string | number {
-  switch (by) {
-    case 'id': return product.id;
-    case 'name': return foldText(product.name);
-    case 'sku': return product.sku;
-    case 'price': return product.priceMinor;
-    case 'stock': return product.stock;
-    case 'updated_at': return product.updatedAt;
-  }
+  return last && cursors.format(name, JSON.stringify(anchorOf(last, sort)));
 }

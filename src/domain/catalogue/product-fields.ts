@@ -192,6 +192,16 @@ export const PRODUCT_FIELD_NAMES = PRODUCT_FIELDS.map(({ name }) => name);
 /** The fields that sellers send, in the same order. */
 export const SENT_FIELDS: readonly SentField[] = definitions.filter((field) => 'kind' in field);
 
+/** The fields with a column of their own: texts, of sellers; everything else is an integer. */
+export const STORED_FIELDS = definitions.flatMap((field) => ('column' in field ? {
+  member: field.member, column: field.column,
+  isText: 'kind' in field && field.kind === 'text',
+  isRequired: !('isRequired' in field) || field.isRequired,
+} : []));
+
+/** A product without what all products of its seller share. */
+export type StoredProduct = Omit<Product, 'sellerId' | 'currency'>;
+
 /** The fields with these names, in the order of the names. */
 export function selectFields(names: readonly ProductFieldName[]): readonly ProductField[] {
   return names.flatMap((name) => PRODUCT_FIELDS.filter((field) => field.name === name));

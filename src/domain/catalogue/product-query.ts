@@ -3,7 +3,7 @@
  * is always total: products of the same name, SKU, price, ... follow each other by id.
  */
 import type { ProductId } from '../id.ts';
-import type { Sku } from './product-fields.ts';
+import type { Sku, StoredProduct } from './product-fields.ts';
 
 /** What a catalogue can be sorted by; `id` is the order of creation. */
 export const SORT_KEYS = ['id', 'name', 'sku', 'price', 'stock', 'updated_at'] as const;
@@ -44,6 +44,14 @@ export interface ProductQuery {
   /** Where the page before ended; undefined for the first one. */
   readonly after: KeysetAnchor | undefined;
   readonly limit: number;
+}
+
+/** Where the page after this product begins. */
+export function anchorOf(
+  { id, name, sku, priceMinor: price, stock, updatedAt }: StoredProduct, { by }: ProductSort,
+): KeysetAnchor {
+  const keys = { id, name: foldText(name), sku, price, stock, updated_at: updatedAt };
+  return { key: keys[by], id };
 }
 
 const MARKS = /[\u0300-\u036f]/g;

@@ -49,8 +49,7 @@ export async function parseStockSync(body: unknown): Promise<SentSync> {
   const zeroLimitPercent = reader.read('zero_limit', parsePercent);
   const isForced = reader.read('force', parseBoolean) ?? false;
   reader.require('changes');
-  const error = reader.findError();
-  if (error) throw error;
+  reader.assertValid();
   const sent: SentChange[] = [];
   for (const change of changes ?? []) {
     sent.push(parseStockChange(change, source !== undefined));

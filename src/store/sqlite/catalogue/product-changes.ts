@@ -7,13 +7,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import { formatProduct, type ProductTarget } from '../../../domain/catalogue/product.ts';
-import type { NewProduct, Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import {
+  formatProduct, isSameProduct, type ProductTarget,
+} from '../../../domain/catalogue/product.ts';
+import {
+  type NewProduct, type Product, SENT_FIELDS, type Sku,
+} from '../../../domain/catalogue/product-fields.ts';
 import type { WrittenProduct } from '../../store.ts';
 import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';
-import { PRODUCT_COLUMNS, prepareFindProduct } from './products.ts';
+import { encodeProduct, prepareFindProduct, PRODUCT_COLUMNS } from './products.ts';
 
 export class ProductChanges {
   readonly #positions: PositionAllocator;
@@ -28,13 +32,13 @@ export class ProductChanges {
     this.#positions = positions;
     this.#find = prepareFindProduct(db);
     this.#insert = db.prepare(`
-      INSERT INTO product (seller_id, ${PRODUCT_COLUMNS}, snapshot_position)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO product (seller_id, snapshot_position, ${PRODUCT_COLUMNS.join(', ')})
+      VALUES (?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})
       ON CONFLICT (seller_id, sku) DO NOTHING`);
     this.#update = db.prepare(`
       UPDATE product
-      SET sku = ?, name = ?, category = ?, price_minor = ?, stock = ?, position = ?, updated_at = ?,
-        snapshot_position = coalesce(?, snapshot_position)
+      SET ${SENT_FIELDS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
+        updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
       WHERE seller_id = ? AND id = ?`);
     this.#delete = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
     this.#forgetSequences = db.prepare(`
@@ -52,15 +56,11 @@ export class ProductChanges {
     const at = this.#positions.timeOf(sellerId, now);
     const { position, currency } = this.#positions.take(sellerId);
     const id = this.#positions.takeProductId(sellerId, at);
-    const { sku, name, category, priceMinor, stock } = product;
-    const { changes } = this.#insert.run(
-      sellerId, id, sku, name, category, priceMinor, stock, position, at, at,
-      position,
-    );
-    if (changes === 0) throw skuTaken(sku);
     const created = {
       ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at,
     };
+    const { changes } = this.#insert.run(sellerId, position, ...encodeProduct(created));
+    if (changes === 0) throw skuTaken(product.sku);
     const json = formatProduct(created);
     this.#record('created', actor, undefined, created, json);
     return { effect: 'created', id, position, json, isReplay: false };
@@ -69,17 +69,19 @@ export class ProductChanges {
   /** Content that is the same takes no position. @throws AppError `sku_taken` */
   update(actor: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
     const { id, sellerId } = before;
-    if (isSame(before, to)) {
+    if (isSameProduct(before, to)) {
       const json = formatProduct(before);
       return { effect: 'unchanged', id, position: before.position, json, isReplay: false };
     }
     if (to.sku !== before.sku && this.find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
     const { position } = this.#positions.take(sellerId);
     const updatedAt = this.#positions.timeOf(sellerId, now);
-    const after = { ...before, ...to, position, updatedAt };
-    const isStockAlone = isSame(before, { ...to, stock: before.stock });
+    // `to` may lack an optional member that `before` has.
+    const sent = Object.fromEntries(SENT_FIELDS.map(({ member }) => [member, to[member]]));
+    const after = { ...before, ...sent, position, updatedAt };
+    const isStockAlone = isSameProduct(before, { ...to, stock: before.stock });
     this.#update.run(
-      after.sku, after.name, after.category, after.priceMinor, after.stock, position, updatedAt,
+      ...SENT_FIELDS.map(({ member }) => after[member] ?? null), position, updatedAt,
       isStockAlone ? null : position, sellerId, id,
     );
     const json = formatProduct(after);
@@ -113,12 +115,6 @@ export class ProductChanges {
       previousPosition: before?.position,
     }]);
   }
-}
-
-/** Whether two products agree in what a seller sends. */
-export function isSame(one: NewProduct, other: NewProduct): boolean {
-  return one.sku === other.sku && one.name === other.name && one.category === other.category
-    && one.priceMinor === other.priceMinor && one.stock === other.stock;
 }
 
 function skuTaken(sku: Sku): AppError {

@@ -4,12 +4,11 @@
  * product that comes twice is found there the second time, however long the import is.
  */
 import {
-  completeProduct, type ProductRow, type ProductTarget,
+  completeProduct, isSameProduct, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ImportEffect, ImportMode, ImportDryRun } from '../../store.ts';
 import { openTemporary } from '../engine/connection.ts';
-import { isSame } from '../catalogue/product-changes.ts';
 import { readText } from '../engine/row.ts';
 
 /** `find` looks a product up in the catalogue itself. */
@@ -28,7 +27,7 @@ export function openImportDryRun(
     if (before && mode === 'create') return 'taken';
     const product = completeProduct(row, before ?? row.defaults);
     if (!product) return 'incomplete';
-    if (before && isSame(before, product)) return 'unchanged';
+    if (before && isSameProduct(before, product)) return 'unchanged';
     note.run(product.sku, JSON.stringify(product));
     return before ? 'updated' : 'created';
   }

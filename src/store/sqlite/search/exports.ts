@@ -8,12 +8,11 @@ import {
   EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, CONCURRENT_EXPORTS_LIMIT,
   CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
 } from './limits.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
-import {
-  foldText, type KeysetAnchor, type ProductSort,
-} from '../../../domain/catalogue/product-query.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { History } from './history.ts';
-import type { ExportRequest, FoundRows, ProductRow, StartedExport } from './messages.ts';
+import type { ExportRequest, FoundRows, StartedExport } from './messages.ts';
+import { decodeProduct } from '../catalogue/products.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, prepareFindStanding } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
@@ -100,14 +99,7 @@ function prepareReadPage(
   return () => {
     const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
     const last = page.rows.at(-1);
-    if (last) after = placeOf(last, sort);
+    if (last) after = anchorOf(decodeProduct({}, last), sort);
     return page;
   };
-}
-
-function placeOf(row: ProductRow, { by }: ProductSort): KeysetAnchor {
-  const [id, sku, name, , priceMinor, stock, , , updatedAt] = row;
-  const keys = { id, name: foldText(name), sku, price: priceMinor, stock, updated_at: updatedAt };
-  // The first column of a ProductRow is the id of a product.
-  return { key: keys[by], id: id as ProductId };
 }

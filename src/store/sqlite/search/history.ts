@@ -4,11 +4,12 @@
  * reading transaction ever keeps the catalogue's log from being cut back.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { type Currency, toMinorUnits } from '../../../domain/catalogue/currency.ts';
+import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import { parseSnapshot } from '../../../domain/catalogue/product.ts';
+import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts';
 import { openReader } from '../engine/connection.ts';
-import { mapProduct, PRODUCT_COLUMNS } from '../catalogue/products.ts';
+import { decodeProduct, prepareListProducts } from '../catalogue/products.ts';
 import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 /** A seller, and the position at which the catalogue stands. */
@@ -17,9 +18,6 @@ export interface CatalogueSeller {
   readonly position: number;
   readonly currency: Currency;
 }
-
-/** A product as the catalogue and the projection keep it: beside its seller. */
-export type KeptProduct = Omit<Product, 'sellerId' | 'currency'>;
 
 export interface Change {
   readonly position: number;
@@ -47,8 +45,7 @@ export class History {
     this.#findSeller = db.prepare(`SELECT ${SELLER_COLUMNS} FROM seller WHERE id = ?`);
     this.#nextSeller = db.prepare(`
       SELECT ${SELLER_COLUMNS} FROM seller WHERE id > ? ORDER BY id LIMIT 1`);
-    this.#listProducts = db.prepare(`
-      SELECT ${PRODUCT_COLUMNS} FROM product WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
+    this.#listProducts = prepareListProducts(db);
     this.#listChanges = db.prepare(`
       SELECT position, type, product_id, at, stock_after, product FROM change
       WHERE seller_id = ? AND position > ? ORDER BY position LIMIT ?`);
@@ -67,8 +64,8 @@ export class History {
     return row && mapSeller(row);
   }
 
-  listProducts({ id, currency }: CatalogueSeller, after: number, limit: number): KeptProduct[] {
-    return this.#listProducts.all(id, after, limit).map((row) => mapProduct(id, currency, row));
+  listProducts({ id }: CatalogueSeller, after: number, limit: number): StoredProduct[] {
+    return this.#listProducts(id, after, limit).map((row) => decodeProduct({}, row));
   }
 
   listChanges(sellerId: SellerId, after: number, limit: number): Change[] {
@@ -91,16 +88,9 @@ export class History {
 }
 
 /** The product that a change left, from the JSON that it was answered with. */
-export function readSnapshot(change: Change, json: string, currency: Currency): KeptProduct {
-  // The history keeps the JSON that formatProduct made.
-  const { name, category, sku, price, created_at: created } = JSON.parse(json) as {
-    name: string; category: string; sku: Sku; price: number; created_at: string;
-  };
-  const priceMinor = toMinorUnits(price, currency);
-  if (priceMinor === undefined) throw new TypeError(`${price} is no price in ${currency.code}.`);
-  const createdAt = Date.parse(created);
+export function readSnapshot(change: Change, json: string, currency: Currency): StoredProduct {
   const { productId: id, stock, position, at: updatedAt } = change;
-  return { id, name, category, sku, priceMinor, stock, position, createdAt, updatedAt };
+  return { ...parseSnapshot(json, currency), id, stock, position, updatedAt };
 }
 
 function mapSeller(row: Row): CatalogueSeller {

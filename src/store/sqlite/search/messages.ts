@@ -6,6 +6,7 @@
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ErrorCode } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
+import type { ProductRow } from '../catalogue/products.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
@@ -72,12 +73,6 @@ export interface SearchFailure {
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: string | undefined;
 }
-
-/** A product, without what all products of its seller share. */
-export type ProductRow = readonly [
-  id: number, sku: string, name: string, category: string, priceMinor: number, stock: number,
-  position: number, createdAt: number, updatedAt: number,
-];
 
 export interface FoundRows {
   readonly rows: readonly ProductRow[];

@@ -11,14 +11,14 @@ import type { ProductId } from '../../../domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
-import type { FoundRows, ProductRow } from './messages.ts';
+import type { FoundRows } from './messages.ts';
+import { PRODUCT_COLUMNS, type ProductRow } from '../catalogue/products.ts';
 import {
   between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value,
   type AccessPath, wayOf, accessPathsOf,
 } from './access-paths.ts';
 
-const COLUMNS = 'p.id, p.sku, p.name, p.category, p.price_minor, p.stock, p.position, '
-  + 'p.created_at, p.updated_at';
+const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
 
 export class ProductFinder {
   readonly #db: DatabaseSync;

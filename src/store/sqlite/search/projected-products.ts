@@ -6,22 +6,24 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
 import type { ProductId } from '../../../domain/id.ts';
+import {
+  SENT_FIELDS, type SentField, type StoredProduct,
+} from '../../../domain/catalogue/product-fields.ts';
 import { foldText } from '../../../domain/catalogue/product-query.ts';
-import { readInteger, readText } from '../engine/row.ts';
-import type { KeptProduct } from './history.ts';
+import {
+  decodeProduct, encodeProduct, prepareSelect, PRODUCT_COLUMNS, type ProductRow,
+} from '../catalogue/products.ts';
+import { readInteger } from '../engine/row.ts';
 import { prepareWrite } from './projection-file.ts';
 import { rowsOf } from './access-paths.ts';
 
-/** What is known of a product that is there: enough to see what changes. */
-interface ProjectedProduct {
+/** A product, and its row. */
+interface ProjectedProduct extends StoredProduct {
   readonly row: number;
-  readonly position: number;
-  readonly sku: string;
-  readonly name: string;
-  readonly category: string;
-  readonly priceMinor: number;
-  readonly stock: number;
 }
+
+const TEXT_FIELDS = SENT_FIELDS.filter(({ kind }) => kind === 'text');
+const NUMBER_FIELDS = SENT_FIELDS.filter(({ kind }) => kind !== 'text');
 
 export class ProjectedProducts {
   readonly #find;
@@ -37,19 +39,18 @@ export class ProjectedProducts {
   readonly #countChanges;
 
   constructor(db: DatabaseSync) {
-    this.#find = db.prepare(`
-      SELECT row, position, sku, name, category, price_minor, stock
-      FROM product INDEXED BY product_id WHERE seller = ? AND id = ?`);
+    this.#find = prepareSelect(db, `
+      , row FROM product INDEXED BY product_id WHERE seller = ? AND id = ?`);
     this.#insert = prepareWrite(db, `
-      INSERT INTO product (row, seller, id, sku, name, category, price_minor, stock, position,
-        created_at, updated_at, name_key, text)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO product (row, seller, name_key, text, ${PRODUCT_COLUMNS.join(', ')})
+      VALUES (?, ?, ?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})`);
     this.#insertText = prepareWrite(db, 'INSERT INTO product_text (rowid, folded) VALUES (?, ?)');
     this.#updateTexts = prepareWrite(db, `
-      UPDATE product SET sku = ?, name = ?, category = ?, name_key = ?, text = ? WHERE row = ?`);
+      UPDATE product SET ${listAssignments(TEXT_FIELDS)}, name_key = ?, text = ? WHERE row = ?`);
     this.#replaceText = prepareWrite(db, 'UPDATE product_text SET folded = ? WHERE rowid = ?');
     this.#updateNumbers = prepareWrite(db, `
-      UPDATE product SET price_minor = ?, stock = ?, position = ?, updated_at = ? WHERE row = ?`);
+      UPDATE product SET ${listAssignments(NUMBER_FIELDS)}, position = ?, updated_at = ?
+      WHERE row = ?`);
     this.#updateStock = prepareWrite(db, `
       UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE row = ?`);
     this.#delete = prepareWrite(db, 'DELETE FROM product WHERE row = ?');
@@ -60,38 +61,29 @@ export class ProjectedProducts {
   }
 
   find(ordinal: number, id: ProductId): ProjectedProduct | undefined {
-    const row = this.#find.get(ordinal, id);
-    return row && {
-      row: readInteger(row, 'row'),
-      position: readInteger(row, 'position'),
-      sku: readText(row, 'sku'),
-      name: readText(row, 'name'),
-      category: readText(row, 'category'),
-      priceMinor: readInteger(row, 'price_minor'),
-      stock: readInteger(row, 'stock'),
-    };
+    // The cast: prepareSelect asks for arrays.
+    const values = this.#find.get(ordinal, id) as unknown as ProductRow | undefined;
+    return values && decodeProduct({ row: Number(values.at(-1)) }, values);
   }
 
   /** Adds the nth product of a seller; its id is above those of all before. */
-  insert(ordinal: number, n: number, product: KeptProduct): void {
+  insert(ordinal: number, n: number, product: StoredProduct): void {
     const row = rowsOf(ordinal).first + n;
-    const { id, sku, name, category, priceMinor, stock, position, createdAt, updatedAt } = product;
     const [nameKey, text] = fold(product);
-    this.#insert.run(
-      row, ordinal, id, sku, name, category, priceMinor, stock, position, createdAt, updatedAt,
-      nameKey, text,
-    );
+    this.#insert.run(row, ordinal, nameKey, text, ...encodeProduct(product));
     this.#insertText.run(BigInt(row), text);
   }
 
   /** Rewrites only the indexes of what has changed: texts rarely do. */
-  update(before: ProjectedProduct, product: KeptProduct): void {
-    const { sku, name, category, priceMinor, stock, position, updatedAt } = product;
-    this.#updateNumbers.run(priceMinor, stock, position, updatedAt, before.row);
-    const isSame = sku === before.sku && name === before.name && category === before.category;
-    if (isSame) return;
+  update(before: ProjectedProduct, product: StoredProduct): void {
+    const valuesOf = (fields: readonly SentField[]) =>
+      fields.map(({ member }) => product[member] ?? null);
+    this.#updateNumbers.run(
+      ...valuesOf(NUMBER_FIELDS), product.position, product.updatedAt, before.row,
+    );
+    if (TEXT_FIELDS.every(({ member }) => product[member] === before[member])) return;
     const [nameKey, text] = fold(product);
-    this.#updateTexts.run(sku, name, category, nameKey, text, before.row);
+    this.#updateTexts.run(...valuesOf(TEXT_FIELDS), nameKey, text, before.row);
     this.#replaceText.run(text, BigInt(before.row));
   }
 
@@ -113,8 +105,12 @@ export class ProjectedProducts {
   }
 }
 
+function listAssignments(fields: readonly SentField[]): string {
+  return fields.map(({ column }) => `${column} = ?`).join(', ');
+}
+
 /** What the name is sorted by, and what is searched: no text that is searched has a line break. */
-function fold(product: KeptProduct): [nameKey: string, text: string] {
+function fold(product: StoredProduct): [nameKey: string, text: string] {
   const nameKey = foldText(product.name);
   return [nameKey, `${nameKey}\n${foldText(product.sku)}\n${foldText(product.category)}`];
 }

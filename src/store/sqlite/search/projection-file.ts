@@ -7,6 +7,7 @@
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_BUSY_TIMEOUT_MS } from './limits.ts';
+import { STORED_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { createEmpty } from '../files/durable-files.ts';
 import { openLock, openProjection, openProjectionSnapshot } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_CORRUPT, SQLITE_NOTADB } from '../engine/disk-failure.ts';
@@ -14,7 +15,7 @@ import { readInteger } from '../engine/row.ts';
 
 /** "SPAs": written into the header of the file. */
 const APPLICATION_ID = 0x53504173;
-/** Whoever changes what is in the file, or how it is made, counts this up. */
+/** Count this up with each change of what is in the file, such as a field of products. */
 const VERSION = 2;
 
 /**
@@ -47,15 +48,8 @@ const SCHEMA = `
   CREATE TABLE product (
     row         INTEGER PRIMARY KEY,
     seller      INTEGER NOT NULL REFERENCES seller (ordinal) CHECK (seller = row >> 32),
-    id          INTEGER NOT NULL,
-    sku         TEXT    NOT NULL,
-    name        TEXT    NOT NULL,
-    category    TEXT    NOT NULL,
-    price_minor INTEGER NOT NULL,
-    stock       INTEGER NOT NULL,
-    position    INTEGER NOT NULL,
-    created_at  INTEGER NOT NULL,
-    updated_at  INTEGER NOT NULL,
+    ${STORED_FIELDS.map(({ column, isText, isRequired }) =>
+    `${column} ${isText ? 'TEXT' : 'INTEGER'}${isRequired ? ' NOT NULL' : ''}`).join(', ')},
     -- The folded name; and folded name, SKU and category, one a line.
     name_key    TEXT    NOT NULL,
     text        TEXT    NOT NULL

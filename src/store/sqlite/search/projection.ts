@@ -8,11 +8,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from './limits.ts';
+import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { readInteger, readOptional, readText } from '../engine/row.ts';
-import {
-  type CatalogueSeller, type Change, type History, type KeptProduct, readSnapshot,
-} from './history.ts';
+import { type CatalogueSeller, type Change, type History, readSnapshot } from './history.ts';
 import { ProjectedProducts } from './projected-products.ts';
 import { prepareWrite } from './projection-file.ts';
 import { countChange, mapTotals, type Totals, TOTALS_COLUMNS } from './totals.ts';
@@ -176,7 +175,7 @@ export class Projection {
     }
   }
 
-  #insertProduct(standing: ProjectionState, product: KeptProduct): void {
+  #insertProduct(standing: ProjectionState, product: StoredProduct): void {
     standing.rows += 1;
     this.#products.insert(standing.ordinal, standing.rows, product);
     countChange(standing.totals, undefined, product);

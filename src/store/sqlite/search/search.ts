@@ -7,13 +7,14 @@ import { setImmediate } from 'node:timers/promises';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from './limits.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { ProductId, SellerId } from '../../../domain/id.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
-import type { Product, Sku } from '../../../domain/catalogue/product-fields.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { CatalogueTotals, ProductExport, ProductPage } from '../../store.ts';
-import type { ProductRow, SearchFiles } from './messages.ts';
+import { decodeProduct } from '../catalogue/products.ts';
+import type { SearchFiles } from './messages.ts';
 import { SearchCalls } from './search-calls.ts';
 
 export class Search {
@@ -34,7 +35,8 @@ export class Search {
     const calls = this.#start();
     const request = { kind: 'search', sellerId, query, position } as const;
     const found = await this.#scheduleCatchUp(calls.call(request));
-    const products = mapRows(sellerId, found.currency, found.rows);
+    const owner = { sellerId, currency: found.currency };
+    const products = found.rows.map((row) => decodeProduct(owner, row));
     return { products, hasMore: found.hasMore, position: found.position };
   }
 
@@ -124,23 +126,10 @@ async function* readPages(
     for (;;) {
       const { rows, hasMore } = await calls.call({ kind: 'page', export: id });
       await setImmediate(); // Node hands over many messages at once, and pages might never let go
-      if (rows.length > 0) yield mapRows(sellerId, currency, rows);
+      if (rows.length > 0) yield rows.map((row) => decodeProduct({ sellerId, currency }, row));
       if (!hasMore) return;
     }
   } finally {
     calls.tell({ kind: 'leave', export: id });
   }
-}
-
-function mapRows(
-  sellerId: SellerId, currency: Currency, rows: readonly ProductRow[],
-): Product[] {
-  return rows.map((row) => {
-    const [id, sku, name, category, priceMinor, stock, position, createdAt, updatedAt] = row;
-    return {
-      sellerId, currency, name, category, priceMinor, stock, position, createdAt, updatedAt,
-      // The rows hold what these brands mean.
-      id: id as ProductId, sku: sku as Sku,
-    };
-  });
 }
