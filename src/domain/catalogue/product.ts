@@ -23,7 +23,7 @@ export interface ProductRow extends ProductPatch {
 }
 
 /** What a snapshot in the history tells. */
-export interface Snapshot extends NewProduct {
+interface Snapshot extends NewProduct {
   readonly createdAt: number;
 }
 
