@@ -37,3 +37,6 @@ export const WEBHOOK_OVERLAP_DEFAULT = '24h';
 export const EMAIL_LIMIT_CHARACTERS = 254;
 export const PASSWORD_MIN_CODE_POINTS = 12;
 export const PASSWORD_LIMIT_CODE_POINTS = 256;
+/** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
+export const CONCURRENT_PASSWORD_HASHES_LIMIT = 2;
+export const PASSWORD_HASH_QUEUE_LIMIT = 32;

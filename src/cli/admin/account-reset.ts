@@ -4,7 +4,7 @@
  */
 import { parseNewPassword } from '../../domain/access/account.ts';
 import { formatSellerId, type SellerId } from '../../domain/id.ts';
-import { Passwords } from '../../features/portal/sign-in/password.ts';
+import { Passwords } from '../../domain/access/password.ts';
 import type { Store } from '../../store/store.ts';
 import { type Command, CommandFailure } from '../command.ts';
 import { withStore } from '../with-store.ts';

@@ -1,8 +1,5 @@
 /** The limits of the portal alone: of its sign-in, its pages and its imports. */
 
-/** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
-export const CONCURRENT_PASSWORD_HASHES_LIMIT = 2;
-export const PASSWORD_HASH_QUEUE_LIMIT = 32;
 /** Those of one account whose owner is signed in, and is asked again. */
 export const CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT = 2;
 /** Refused sign-ins a minute from one address, and of one account from wherever, ... */

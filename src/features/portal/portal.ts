@@ -27,7 +27,7 @@ import { redirect, renderErrorPage } from './html/page.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
-import { Passwords } from './sign-in/password.ts';
+import { Passwords } from '../../domain/access/password.ts';
 import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
 import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-forms.ts';
 import { PageRateLimits, SignInLimits } from './sign-in/sign-in-limits.ts';

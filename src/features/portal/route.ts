@@ -13,7 +13,7 @@ import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { PortalOrigin } from './origin.ts';
-import type { Passwords } from './sign-in/password.ts';
+import type { Passwords } from '../../domain/access/password.ts';
 import type { SignInLimits } from './sign-in/sign-in-limits.ts';
 
 /** What all pages share. */

@@ -15,7 +15,7 @@ import { changeSettings, settingsDraft, showAccount } from './account/account.ts
 import { showActivity } from './account/activity.ts';
 import { showChanges } from './changes/changes.ts';
 import { followLive } from './changes/live-stream.ts';
-import { exportFile } from './imports/export-file.ts';
+import { exportFile } from './products/export-file.ts';
 import {
   cancelImport, commitImport, discardImport, importDraft, readRefusedRows, showImport, tryImport,
 } from './imports/import-page.ts';
@@ -30,7 +30,7 @@ import { deleteProduct, showDeletion } from './products/product-deletion.ts';
 import { adjustmentDraft, adjustStock, setStock, stockDraft } from './products/product-stock.ts';
 import { editDraft, editProduct, showProduct } from './products/product.ts';
 import { showProducts } from './products/products.ts';
-import { showApi, showOperation, showProblems } from './reference/reference.ts';
+import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { formatSellerId } from '../../../src/domain/id.ts';
 import { generateTotpSecret } from '../../../src/domain/access/totp.ts';
-import { Passwords } from '../../../src/features/portal/sign-in/password.ts';
+import { Passwords } from '../../../src/domain/access/password.ts';
 import { run } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { join as joinPortal, listTypes } from '../../store/contract/portal-fixture.ts';

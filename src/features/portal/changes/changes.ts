@@ -4,7 +4,7 @@ import { parseProductId, type ProductId } from '../../../domain/id.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
-import { CHANGE_TYPE_CHOICES } from './change-types.ts';
+import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { describeChange } from './change-description.ts';
 import { errorSummary, selectField, textField } from '../forms/fields.ts';
 import type { FieldErrors } from '../forms/form.ts';

@@ -16,7 +16,7 @@ import {
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
-import { renderExport } from './export-file.ts';
+import { renderExport } from '../products/export-file.ts';
 import { productImports, settle } from './import-page.ts';
 import { formatSize } from './progress-page.ts';
 

@@ -7,7 +7,7 @@ import { copyable, type Row, table } from '../html/elements.ts';
 import { type Choice, selectField, textField } from '../forms/fields.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import { stockLevel } from '../changes/live.ts';
+import { stockLevel } from '../html/live.ts';
 import { formatCreation } from '../keys/new-key.ts';
 import type { PageRequest } from '../route.ts';
 import { pathOf } from './product-path.ts';

@@ -6,7 +6,7 @@ import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { followChanges, showOnChange, stockLevel } from '../changes/live.ts';
+import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { facts, flashNotice, notice } from '../html/elements.ts';

@@ -4,12 +4,12 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { flashNotice, pager } from '../html/elements.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { html } from '../html/html.ts';
-import { followChanges, showOnChange } from '../changes/live.ts';
+import { followChanges, showOnChange } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
 import { readSearch } from './product-search.ts';
 import { productTable, SEARCH_FORM, SEARCH_LABELS, searchForm } from './product-table.ts';
 import type { Portal, PageRequest } from '../route.ts';
-import { renderExportButtons } from '../imports/export-file.ts';
+import { renderExportButtons } from './export-file.ts';
 
 const DONE = new Map([['deleted', 'Product deleted.']]);
 const LEFT_OUT = 'These filters are not valid and were ignored:';

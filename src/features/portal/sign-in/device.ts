@@ -9,7 +9,7 @@ import type { Credentials } from '../../../store/account-store.ts';
 import type { Store } from '../../../store/store.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
 import { formatCookie, readCookie } from './cookie.ts';
-import { passwordFingerprint } from './password.ts';
+import { passwordFingerprint } from '../../../domain/access/password.ts';
 
 const COOKIE = 'device';
 const CONTEXT = 'device';

@@ -5,6 +5,7 @@
  * locks its owner out (OWASP, device cookies). An e-mail has a bucket whether it has an account or
  * not, so that none of this tells which accounts there are.
  */
+import { PASSWORD_HASH_QUEUE_LIMIT } from '../../../domain/limits.ts';
 import { hash } from 'node:crypto';
 import { RATE_LIMIT_ENTRIES_LIMIT } from '../../../api/limits.ts';
 import type { PagesRequest } from '../../../feature.ts';
@@ -19,7 +20,7 @@ import type { Store } from '../../../store/store.ts';
 import {
   CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, FAILED_SIGN_INS_LIMIT,
   FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_TOTP_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE,
-  PASSWORD_HASH_QUEUE_LIMIT, PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE,
+  PORTAL_ANONYMOUS_REQUESTS_PER_MINUTE, PORTAL_REQUESTS_PER_MINUTE,
   REGISTRATIONS_PER_ADDRESS_PER_HOUR, SIGN_IN_WINDOW_MS, TOTP_WINDOW_MS,
 } from '../limits.ts';
 import { readDevice } from './device.ts';

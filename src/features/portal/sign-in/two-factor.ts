@@ -10,7 +10,7 @@ import { TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS } from '../limit
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { findDeviceId, readDevice } from './device.ts';
-import { passwordFingerprint } from './password.ts';
+import { passwordFingerprint } from '../../../domain/access/password.ts';
 
 const COOKIE = 'second-step';
 

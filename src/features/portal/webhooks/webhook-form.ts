@@ -7,7 +7,7 @@ import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
 import { parseNewWebhook, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
-import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
+import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { checkboxes, errorSummary, postForm, textField } from '../forms/fields.ts';
 import {
   type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField, readNonce,

@@ -6,7 +6,7 @@ import {
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { getWebhooks, notFound, webhookService } from '../../webhooks/routes.ts';
-import { CHANGE_TYPE_CHOICES } from '../changes/change-types.ts';
+import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';

@@ -6,8 +6,8 @@
  */
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { normalisePassword } from '../../../domain/access/account.ts';
-import { AppError } from '../../../domain/error.ts';
+import { normalisePassword } from './account.ts';
+import { AppError } from '../error.ts';
 import { CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT } from '../limits.ts';
 
 const MEMORY_KIB = 64 * 1024;

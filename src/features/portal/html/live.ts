@@ -4,7 +4,7 @@
  * of a product carry its name as `data-live`, within one that carries the id as `data-product`.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
-import { type Content, html, type Html } from '../html/html.ts';
+import { type Content, html, type Html } from './html.ts';
 import type { PageRequest } from '../route.ts';
 
 /** `position` is where the catalogue stood when the content was read. */

@@ -4,8 +4,8 @@ import { argon2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import {
   CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT,
-} from '../../../../src/features/portal/limits.ts';
-import { Passwords } from '../../../../src/features/portal/sign-in/password.ts';
+} from '../../../src/domain/limits.ts';
+import { Passwords } from '../../../src/domain/access/password.ts';
 
 const PASSWORD = 'seven green boats';
 

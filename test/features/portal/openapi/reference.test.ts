@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { Instances } from '../../../../src/api/instances.ts';
 import { description, routes } from '../../../support/routes.ts';
-import { formatCurl } from '../../../../src/features/portal/reference/curl.ts';
-import { readDocument } from '../../../../src/features/portal/reference/document.ts';
-import { renderProse } from '../../../../src/features/portal/reference/prose.ts';
+import { formatCurl } from '../../../../src/features/portal/openapi/curl.ts';
+import { readDocument } from '../../../../src/features/portal/openapi/document.ts';
+import { renderProse } from '../../../../src/features/portal/openapi/prose.ts';
 import { LOCAL } from '../../webhooks/routes.ts';
 import { type Answer, send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
@@ -115,8 +115,8 @@ describe('the page of an operation', () => {
   test('says where webhooks are switched off', async (t) => {
     const server = await startServer(t, { portal: true });
     const { user } = await openShop(server);
-    assert.match((await user.get('/portal/api/listWebhooks')).text, /are disabled/);
-    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /are disabled/);
+    assert.match((await user.get('/portal/api/listWebhooks')).text, /This is disabled/);
+    assert.doesNotMatch((await user.get('/portal/api/listStock')).text, /This is disabled/);
   });
 });
 

@@ -6,7 +6,7 @@ import { formatAttachment } from '../../../http/response/attachment.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Choice, selectField } from '../forms/fields.ts';
 import { html, type Html } from '../html/html.ts';
-import { readSearch } from '../products/product-search.ts';
+import { readSearch } from './product-search.ts';
 import type { Portal, PageRequest } from '../route.ts';
 
 const FORMATS: readonly Choice[] = [
