@@ -10,11 +10,10 @@ import {
 } from './limits.ts';
 import { rateLimitPrefix, isAddressInRanges } from '../domain/network-address.ts';
 import { type ApiKeySecret, hashApiKey, parseApiKey } from '../domain/access/api-key.ts';
-import type { Caller } from '../domain/access/caller.ts';
+import type { Caller, Scope } from '../domain/access/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
-import type { Scope } from '../domain/access/scope.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
-import { isFromWebPage } from '../http/request/web-page.ts';
+import { isFromWebPage } from '../http/request/client-address.ts';
 import type { Grant, Store } from '../store/store.ts';
 
 interface AuthenticationOptions {

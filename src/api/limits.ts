@@ -18,6 +18,7 @@ export const READY_RETRY_MS = 5_000;
 export const FAILED_KEYS_PER_ADDRESS_PER_MINUTE = 60;
 /** Token buckets kept for keys, sellers and addresses; the least recently used is dropped first. */
 export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
+export const IDEMPOTENCY_KEY_LIMIT_CHARACTERS = 255;
 /** How often the last use of a key is written. */
 export const KEY_LAST_USE_INTERVAL_MS = 60_000;
 /** How often the requests of keys are written that were counted, and of how many keys at once. */

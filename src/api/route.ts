@@ -1,13 +1,12 @@
 /** What a route is, and what its handler is given. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller } from '../domain/access/caller.ts';
+import type { Caller, Scope } from '../domain/access/caller.ts';
 import type { SellerId } from '../domain/id.ts';
-import type { Scope } from '../domain/access/scope.ts';
 import type { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
 import type { BodyStream } from '../http/request/body.ts';
 import type { Cursors } from '../http/cursor.ts';
 import type { PageCache } from '../http/response/page-cache.ts';
-import type { ErrorReport } from '../http/response/problem.ts';
+import type { ErrorReporter } from '../http/response/problem.ts';
 import type { Query } from '../http/request/query.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
@@ -59,7 +58,7 @@ export interface Services {
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
   /** Is told of errors that are not the client's doing. */
-  readonly report: (entry: ErrorReport) => void;
+  readonly report: ErrorReporter;
   /** All routes, and what they refer to. */
   readonly description: ApiDescription<Route>;
   /** What features keep for this app. */

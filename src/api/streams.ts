@@ -9,7 +9,7 @@ import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
 import { GuardedStream } from '../http/response/guarded-stream.ts';
-import type { ErrorReport } from '../http/response/problem.ts';
+import type { ErrorReporter } from '../http/response/problem.ts';
 import type { Chunks, Reply } from '../http/response/reply.ts';
 
 export interface StreamLimits {
@@ -55,7 +55,7 @@ interface StreamsOptions {
   readonly limits: StreamLimits;
   /** The slots of `ingest`. */
   readonly imports: ConcurrencyLimiter<SellerId>;
-  readonly report: (entry: ErrorReport) => void;
+  readonly report: ErrorReporter;
 }
 
 export class Streams {

@@ -1,6 +1,11 @@
-/** Times as text: RFC 3339; those that are written are in UTC, with milliseconds. */
+/**
+ * Times as text (RFC 3339; formatted in UTC with milliseconds) and durations as people type them:
+ * `30s`, `15m`, `24h`, `90d`. All are milliseconds inside, times since 1970.
+ */
+import { AppError } from './error.ts';
+import { DURATION_LIMIT_MS } from './limits.ts';
 
-/** Of UTC, which has days of one length. */
+/** A UTC day: all have the same length. */
 export const DAY_MS = 24 * 60 * 60 * 1000;
 export const HOUR_MS = 60 * 60 * 1000;
 export const MINUTE_MS = 60 * 1000;
@@ -8,7 +13,7 @@ export const MINUTE_MS = 60 * 1000;
 let lastTime = 0;
 let lastText = new Date(0).toISOString();
 
-/** `at` is milliseconds since 1970. The last text is kept: what is made together has one time. */
+/** Caches the last text: rows that are written together have the same time. */
 export function formatTime(at: number): string {
   if (at !== lastTime) {
     lastText = new Date(at).toISOString();
@@ -31,12 +36,12 @@ const TIME = new RegExp(
 const AFTER_LEAP_SECOND = /-0[17]-01T00:00:00\./;
 
 /**
- * Milliseconds since 1970; undefined for a text that is not an RFC 3339 time. Unix time has no leap
- * seconds: a leap second is read as the second after it.
+ * Undefined for a text that is not an RFC 3339 time. Unix time has no leap seconds: a leap second
+ * is read as the second after it.
  */
 export function parseTime(text: string): number | undefined {
   const { day = '', minute = '', second = '', rest = '' } = TIME.exec(text)?.groups ?? {};
-  // Date.parse takes the 31st of February for the 3rd of March.
+  // Date.parse reads February 31 as March 3.
   if (day === '' || !new Date(`${day}T00:00Z`).toJSON()?.startsWith(day)) return undefined;
   const isLeap = second === '60';
   const at = isLeap ? Date.parse(`${day}T${minute}:59${rest}`) + 1_000 : Date.parse(text);
@@ -44,15 +49,35 @@ export function parseTime(text: string): number | undefined {
   return at >= 0 ? at : undefined;
 }
 
-/** For names of files: `20261121T093000Z`, in UTC, of the second in which `at` is. */
+/** The UTC time for file names, to the second: `20261121T093000Z`. */
 export function formatFileTime(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
 }
 
-/** As above, the other way round; undefined for any other text. */
+/** Parses what `formatFileTime` wrote; undefined for any other text. */
 export function parseFileTime(text: string): number | undefined {
   const [, day, time] = /^(\d{8})T(\d{6})Z$/.exec(text) ?? [];
   if (day === undefined || time === undefined) return undefined;
   const date = day.replace(/^(\d{4})(\d\d)/, '$1-$2-');
   return parseTime(`${date}T${time.replace(/(\d\d)(?=\d)/g, '$1:')}Z`);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS,
+};
+
+export const DURATION_HINT = 'Give a number and a unit (s, m, h, d), at most 3653d: 24h, 90d.';
+
+/** From 0 to ten years. @throws AppError `invalid_data` */
+export function parseDuration(text: string): number {
+  const durationMs = findDuration(text);
+  if (durationMs !== undefined) return durationMs;
+  throw new AppError('invalid_data', `"${text}" is not a duration. ${DURATION_HINT}`);
+}
+
+/** As above; undefined for a text that is not a duration. */
+export function findDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const durationMs = Number(count) * (UNIT_MS[unit ?? ''] ?? NaN);
+  return durationMs <= DURATION_LIMIT_MS ? durationMs : undefined;
 }

@@ -74,5 +74,3 @@ export const SLOW_READER_CHECK_INTERVAL_MS = 5_000;
 
 /** After this a stopping server ends the connections that are still under way. */
 export const STOP_TIMEOUT_MS = 8_000;
-
-export const IDEMPOTENCY_KEY_LIMIT_CHARACTERS = 255;

@@ -13,7 +13,7 @@ import type {
 } from '../domain/catalogue/product-query.ts';
 import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogue/product.ts';
 import type { NewProduct, Product } from '../domain/catalogue/product-fields.ts';
-import type { Scope } from '../domain/access/scope.ts';
+import type { Scope } from '../domain/access/caller.ts';
 import type { NewSeller, Seller } from '../domain/access/seller.ts';
 import type { PortalStore } from './account-store.ts';
 import type { StockStore } from './history-store.ts';

@@ -1,7 +1,10 @@
-/** Times as RFC 3339 text. */
+/** Times as RFC 3339 text, and durations. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatFileTime, formatTime, parseFileTime, parseTime } from '../../src/domain/time.ts';
+import {
+  formatFileTime, formatTime, parseDuration, parseFileTime, parseTime,
+} from '../../src/domain/time.ts';
+import { catchRefusal } from './validation-errors.ts';
 
 test('writes UTC with milliseconds', () => {
   assert.equal(formatTime(1_767_323_045_678), '2026-01-02T03:04:05.678Z');
@@ -65,3 +68,27 @@ test('writes a time as a part of a name of a file', () => {
     assert.equal(parseFileTime(text), undefined, text);
   }
 });
+
+const DURATIONS: readonly (readonly [text: string, durationMs: number])[] = [
+  ['0s', 0], ['1s', 1_000], ['30s', 30_000], ['15m', 900_000], ['24h', 86_400_000],
+  ['90d', 7_776_000_000],
+  ['007d', 604_800_000], ['3653d', 315_619_200_000], ['87672h', 315_619_200_000],
+];
+for (const [text, durationMs] of DURATIONS) {
+  test(`reads the duration ${text} as ${durationMs} ms`, () => {
+    assert.equal(parseDuration(text), durationMs);
+  });
+}
+
+const NOT_DURATIONS = [
+  '', '1', 's', '-1d', '+1d', '1.5h', '1e3s', ' 1h', '1h ', '1h\n', '1 h', '1H', '1w', '1y',
+  '1h30m',
+  '3654d', '87673h', '999999999s', '1000000000s', '١s', 'Infinityd', 'NaNs',
+];
+for (const text of NOT_DURATIONS) {
+  test(`rejects the duration ${JSON.stringify(text)}`, () => {
+    const error = catchRefusal(() => parseDuration(text));
+    assert.equal(error.code, 'invalid_data');
+    assert.ok(error.publicDetail.includes(`"${text}"`), error.publicDetail);
+  });
+}

@@ -1,5 +1,5 @@
 /** The header fields of requests and of answers, as the OpenAPI document tells them. */
-import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../../http/limits.ts';
+import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
 import type { Schema } from './schema.ts';
 

@@ -36,7 +36,7 @@ async function listPage(call: ApiRequest, services: Services, list: ListQuery): 
   const page = await readProductPage(services.store, call.caller, list, after);
   const next = formatNextCursor(services.cursors, name, list, page);
   const reply = formatPage(call, services, list, page, next);
-  services.pages.keep(key, page.position, reply);
+  services.pages.set(key, page.position, reply);
   return reply;
 }
 

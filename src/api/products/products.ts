@@ -72,7 +72,7 @@ async function renderProduct(
     'content-type': JSON_TYPE,
   };
   const reply = { status: 200, headers, body: formatProduct(product) };
-  pages.keep(name, position, reply);
+  pages.set(name, position, reply);
   return reply;
 }
 

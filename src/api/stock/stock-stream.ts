@@ -6,7 +6,7 @@ import {
   parseReason, parseStockChange, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
 import { parseSource, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
-import { readIdempotencyKey } from '../../http/request/idempotency-key.ts';
+import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { Store } from '../../store/store.ts';
 import type { SyncedStock } from '../../store/history-store.ts';

@@ -5,13 +5,12 @@
 import {
   type ApiKey, generateApiKey, hashApiKey, parseNewApiKey,
 } from '../../domain/access/api-key.ts';
-import { parseDuration } from '../../domain/duration.ts';
+import { formatOptionalTime, formatTime, parseDuration } from '../../domain/time.ts';
 import { AppError } from '../../domain/error.ts';
 import {
   formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, type SellerId,
 } from '../../domain/id.ts';
-import { SCOPES } from '../../domain/access/scope.ts';
-import { formatOptionalTime, formatTime } from '../../domain/time.ts';
+import { SCOPES } from '../../domain/access/caller.ts';
 import type { Store } from '../../store/store.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';

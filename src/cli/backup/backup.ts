@@ -3,7 +3,7 @@
  * without a running server. The file appears once it is checked; until then it is FILE.ID.part.
  */
 import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../limits.ts';
-import { parseDuration } from '../../domain/duration.ts';
+import { parseDuration } from '../../domain/time.ts';
 import { type Backup, backUp } from '../../store/sqlite/backup/backup.ts';
 import { backUpToFolder } from '../../store/sqlite/backup/backup-folder.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';

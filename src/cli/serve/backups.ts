@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import {
   BACKUP_INTERVAL_MIN_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY, DEFAULT_BACKUPS_KEPT,
 } from '../limits.ts';
-import { parseDuration } from '../../domain/duration.ts';
+import { parseDuration } from '../../domain/time.ts';
 import { runBackup } from '../backup/backup-process.ts';
 import { type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';
 import type { Operator } from '../../feature.ts';

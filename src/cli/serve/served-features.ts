@@ -5,7 +5,7 @@
 import { AppError } from '../../domain/error.ts';
 import type { LoadedFeature, Operator, RunningServer, Settings } from '../../feature.ts';
 import { type AppOptions, features } from '../../features.ts';
-import { safeErrorReporter } from '../../http/error-reporter.ts';
+import { safeErrorReporter } from '../../http/response/problem.ts';
 import type { MetricFamily } from '../../runtime/metric-family.ts';
 import type { Store } from '../../store/store.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';

@@ -10,7 +10,7 @@ import { parseAddressRanges } from '../network-address.ts';
 import { AppError, type Issue } from '../error.ts';
 import type { KeyId, SellerId } from '../id.ts';
 import { KEY_NAME_LIMIT_CODE_POINTS } from '../limits.ts';
-import { isScope, type Scope, SCOPES } from './scope.ts';
+import { isScope, type Scope, SCOPES } from './caller.ts';
 import { validateText } from '../text.ts';
 
 declare const brand: unique symbol;

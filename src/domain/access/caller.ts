@@ -1,15 +1,29 @@
-/** Authority as an argument: who asks, what they may do, and where their catalogue stands. */
+/** Authority as an argument: who makes a request, what they may do, and their catalogue. */
 import type { Currency } from '../catalogue/currency.ts';
 import type { KeyId, SellerId } from '../id.ts';
-import type { Scope } from './scope.ts';
+
+/** What a key may do. A key has one or more scopes; a route requires one. */
+export const SCOPES = [
+  'products:read',
+  'products:write',
+  'stock:write',
+  'changes:read',
+  'webhooks:write',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
 
 export interface Caller {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
   readonly scopes: readonly Scope[];
-  /** The address that the request came from, as text. */
+  /** The client's address. */
   readonly address: string;
   /** Position of the seller's catalogue when the caller was authenticated: 0 before any change. */
   readonly position: number;
   readonly currency: Currency;
+}
+
+export function isScope(text: string): text is Scope {
+  return SCOPES.some((scope) => scope === text);
 }

@@ -1,35 +1,35 @@
 /**
- * One-time passwords by the clock (TOTP, RFC 6238, over HOTP, RFC 4226): SHA-1, steps of 30 s and 6
- * digits, which is what all apps for them take. The step before and the one after are good, too,
- * for clocks that are not quite right; none is good twice (RFC 6238, section 5.2).
+ * Time-based one-time passwords (TOTP, RFC 6238, over HOTP, RFC 4226): SHA-1, 30 s steps and 6
+ * digits, which every authenticator app supports. The steps before and after the current one are
+ * accepted too, as clocks differ; none is accepted twice (RFC 6238 section 5.2).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { decodeBase32, encodeBase32 } from './base32.ts';
+import { decodeBase32, encodeBase32 } from './human-code.ts';
 
 declare const brand: unique symbol;
-/** In base 32. Shown where it is made, and nowhere else; kept sealed, never put into an error. */
+/** In base 32. Shown once, when it is generated; stored encrypted, never part of an error. */
 export type TotpSecret = string & { readonly [brand]: 'TotpSecret' };
 
-/** As the output of SHA-1 (RFC 4226, section 4, R6). */
+/** As long as the output of SHA-1 (RFC 4226 section 4, R6). */
 const SECRET_BYTES = 20;
 const STEP_MS = 30_000;
 const DIGITS = 6;
 const NEIGHBOURS = [0, -1, 1];
 /**
- * How far ahead of now the last step may be: an hour. One further on was taken by a clock that was
- * wrong; once that is put right, nobody has to wait until then.
+ * How far the last accepted step may be ahead of now: an hour. One further ahead was accepted while
+ * the server's clock was wrong; once it is corrected, nobody has to wait until then.
  */
 export const TOTP_STEPS_AHEAD = 120;
 const PASSWORD = /^\d{6}$/;
 
 export function generateTotpSecret(): TotpSecret {
-  // The cast is what this function makes.
+  // The cast is what this function generates.
   return encodeBase32(randomBytes(SECRET_BYTES)) as TotpSecret;
 }
 
 /**
- * The step whose password this is; undefined where it is none that is good `at` (milliseconds since
- * 1970), or none of a step after `last`.
+ * The step whose password this is; undefined if it is not valid `at` (milliseconds since 1970), or
+ * not of a step after `last`.
  */
 export function findTotpStep(
   secret: TotpSecret, password: string, at: number, last: number,
@@ -43,12 +43,12 @@ export function findTotpStep(
     && timingSafeEqual(Buffer.from(makeHotp(key, step)), sent));
 }
 
-/** What people read without losing their place: groups of four. */
+/** In groups of four, for people to read. */
 export function formatTotpSecret(secret: TotpSecret): string {
   return secret.replace(/.{4}(?=.)/g, '$& ');
 }
 
-/** The address that apps for one-time passwords open (the key URI format). */
+/** The URI that authenticator apps open (the key URI format). */
 export function formatTotpUri(secret: TotpSecret, issuer: string, account: string): string {
   const [from, name] = [issuer, account].map((text) =>
     encodeURIComponent(text.toWellFormed().replaceAll(':', ' ')));
@@ -56,7 +56,7 @@ export function formatTotpUri(secret: TotpSecret, issuer: string, account: strin
   return `otpauth://totp/${from}:${name}?secret=${secret}&issuer=${from}&${parameters}`;
 }
 
-/** The password of a counter (RFC 4226, section 5.3). */
+/** The password of a counter (RFC 4226 section 5.3). */
 function makeHotp(key: Uint8Array, counter: number): string {
   const message = Buffer.alloc(8);
   message.writeBigUInt64BE(BigInt(counter));

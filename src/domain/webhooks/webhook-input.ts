@@ -3,7 +3,7 @@
  * for this file to say: that takes looking up its name, and a setting may allow more.
  */
 import { CHANGE_TYPES, type ChangeType } from '../catalogue/change.ts';
-import { DURATION_HINT, findDuration, parseDuration } from '../duration.ts';
+import { DURATION_HINT, findDuration, parseDuration } from '../time.ts';
 import { AppError } from '../error.ts';
 import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,

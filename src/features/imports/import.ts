@@ -1,7 +1,7 @@
 /** Imports a file of products: a line in the answer for each row that failed, or for each row. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
-import { readIdempotencyKey } from '../../http/request/idempotency-key.ts';
+import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery, type Query } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ImportedProducts, ImportMode } from '../../store/store.ts';

@@ -8,9 +8,11 @@ import { AppError } from '../../domain/error.ts';
 import type { Pages } from '../../feature.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
-import { createProblem, type ErrorReport, replyWithProblem } from '../../http/response/problem.ts';
+import {
+  createProblem, type ErrorReporter, replyWithProblem,
+} from '../../http/response/problem.ts';
 import { type Reply, sendReply } from '../../http/response/reply.ts';
-import { isFromWebPage } from '../../http/request/web-page.ts';
+import { isFromWebPage } from '../../http/request/client-address.ts';
 import type { MetricFamily } from '../../runtime/metric-family.ts';
 import { formatFamilies, METRICS_TYPE } from './prometheus.ts';
 
@@ -39,7 +41,7 @@ export function guardMetrics(list: ListFamilies, token: string): Pages {
 
 /** The page on a port of its own. `report` is told of errors that are not the client's doing. */
 export function serveMetrics(
-  list: ListFamilies, report: (entry: ErrorReport) => void,
+  list: ListFamilies, report: ErrorReporter,
 ): RequestListener {
   const lingering = new LingeringConnections();
   return async (request, response) => {

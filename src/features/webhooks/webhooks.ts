@@ -12,8 +12,7 @@ import type { ValidationError } from '../../domain/text.ts';
 import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
 import { signMessage } from '../../domain/webhooks/webhook-signature.ts';
 import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
-import type { ErrorReport } from '../../http/response/problem.ts';
-import { safeErrorReporter } from '../../http/error-reporter.ts';
+import { type ErrorReporter, safeErrorReporter } from '../../http/response/problem.ts';
 import type { Store } from '../../store/store.ts';
 import { deliver, describeFailure } from './deliver.ts';
 import { DnsResolver, type Lookup } from './dns-resolver.ts';
@@ -38,7 +37,7 @@ export interface WebhooksOptions {
   /** Of one attempt, in milliseconds. Default 15,000. */
   readonly timeoutMs?: number;
   /** Receives errors of the store. Default: a line on standard error. */
-  readonly report?: (entry: ErrorReport) => void;
+  readonly report?: ErrorReporter;
 }
 
 export interface Webhooks {

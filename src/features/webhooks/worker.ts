@@ -11,12 +11,12 @@ import {
   WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS, WEBHOOK_STORE_ERROR_PAUSE_MS,
 } from './limits.ts';
 import type { Webhook } from '../../domain/webhooks/webhook.ts';
-import type { ErrorReport } from '../../http/response/problem.ts';
+import type { ErrorReporter } from '../../http/response/problem.ts';
 import { type EndpointOptions, sendToEndpoint } from './endpoint.ts';
 
 interface WorkerOptions extends EndpointOptions {
   /** Receives errors of the store. */
-  readonly report: (entry: ErrorReport) => void;
+  readonly report: ErrorReporter;
 }
 
 interface InFlightDelivery {

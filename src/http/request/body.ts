@@ -1,25 +1,25 @@
 /**
- * Reads the body of a request: the whole of a small one into memory, never more than its limit and
- * not for longer than its deadline, or one of any length as a stream.
+ * Reads request bodies: small ones into memory, up to a size limit and a deadline; bodies of any
+ * length as a stream, at a minimum transfer rate and with a limit on what gzip expands to.
  */
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError, type ErrorCode } from '../../domain/error.ts';
-import { pipeThroughZlib } from './content-coding.ts';
 import { parseJson, parseLargeJson } from './json.ts';
 import {
   BODY_LIMIT_BYTES, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
 } from '../limits.ts';
 import { readWithMinimumRate } from '../minimum-transfer-rate.ts';
+import { pipeThroughZlib } from '../response/compression.ts';
 
-/** A body of any length: read once, and no faster than its reader takes it. */
+/** A body of any length: read once, with backpressure. */
 export interface BodyStream {
-  /** One of the types that are consumed. */
+  /** One of the types that the route consumes. */
   readonly mediaType: string;
   /**
-   * Without its content coding.
-   * @throws AppError `invalid_data` where it breaks off, `request_timeout`, `body_too_large`
+   * Decompressed.
+   * @throws AppError `invalid_data` if it is cut off; `request_timeout`, `body_too_large`
    */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -40,7 +40,7 @@ export async function readJson(
   return bytes.length <= BODY_LIMIT_BYTES ? parseJson(bytes) : parseLargeJson(bytes);
 }
 
-/** The type of the body, in UTF-8. @throws AppError `unsupported_media_type` */
+/** The media type of the body, which is in UTF-8. @throws AppError `unsupported_media_type` */
 export function readMediaType(request: IncomingMessage, consumes: readonly string[]): string {
   const field = request.headers['content-type'];
   if (field !== undefined && consumes.includes(field)) return field;
@@ -76,7 +76,7 @@ function readCoding({ headers }: IncomingMessage): string {
   return headers['content-encoding']?.toLowerCase() ?? 'identity';
 }
 
-/** The whole body, of whatever type. @throws AppError `body_too_large`, `request_timeout` */
+/** The whole body, of any type. @throws AppError `body_too_large`, `request_timeout` */
 export function readBody(
   request: IncomingMessage, limitBytes: number, timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<Buffer> {
@@ -85,52 +85,53 @@ export function readBody(
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     let deadline: NodeJS.Timeout | undefined;
-    const end = (): void => {
+    const stop = (): void => {
       clearTimeout(deadline);
       request.off('data', collect);
     };
     const fail = (code: ErrorCode, detail: string): void => {
-      end();
+      stop();
       reject(new AppError(code, detail));
     };
-    const refuse = (): void =>
+    const failTooLarge = (): void =>
       fail('body_too_large', `The body may have at most ${limitBytes} bytes.`);
-    // Nobody is left to read this refusal; it ends the wait.
-    const breakOff = (): void => fail('invalid_json', 'The body broke off.');
-    const giveUp = (): void => {
-      const detail = `The body did not come within ${timeoutMs / 1000} s. Send it again at once.`;
+    // No client is left to read this error; it ends the wait.
+    const failCutOff = (): void => fail('invalid_json', 'The body was cut off.');
+    const failTimeout = (): void => {
+      const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
       fail('request_timeout', detail);
     };
     const collect = (chunk: Buffer): void => {
       sizeBytes += chunk.length;
       if (sizeBytes <= limitBytes) chunks.push(chunk);
-      else refuse();
+      else failTooLarge();
     };
     if (request.destroyed) {
-      breakOff();
+      failCutOff();
       return;
     }
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-      refuse();
+      failTooLarge();
       return;
     }
-    // Most bodies have come with their headers.
-    if (!request.complete) deadline = setTimeout(giveUp, timeoutMs);
+    // Most bodies have arrived with their headers.
+    if (!request.complete) deadline = setTimeout(failTimeout, timeoutMs);
     request.on('data', collect);
-    request.on('error', breakOff);
+    request.on('error', failCutOff);
     request.on('end', () => {
-      end();
+      stop();
       resolve(Buffer.concat(chunks));
     });
     request.on('close', () => {
-      if (!request.readableEnded) breakOff(); // a body that broke off unheard has no `error`
+      // Without a listener, a body that is cut off emits no `error`.
+      if (!request.readableEnded) failCutOff();
     });
   });
 }
 
 /**
- * The output of another body parser cannot replace the body: it has lost duplicate members and the
- * text of numbers.
+ * The output of another body parser cannot replace the body: duplicate members and the text of
+ * numbers are lost.
  */
 function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void {
   if (!readableDidRead && !readableEnded) return;
@@ -139,26 +140,27 @@ function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void
 }
 
 async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
-  let [seenBytes, madeBytes] = [0, 0];
+  let [receivedBytes, decodedBytes] = [0, 0];
   async function* count(): AsyncGenerator<Uint8Array, void, void> {
     for await (const chunk of readWithMinimumRate(request)) {
-      seenBytes += chunk.length;
+      receivedBytes += chunk.length;
       yield chunk;
     }
   }
   try {
     for await (const chunk of pipeThroughZlib(count(), createGunzip())) {
-      // A little that has come may become very much: nobody works on for a client that is gone.
-      if (request.socket.destroyed) throw new AppError('invalid_data', 'The body broke off.');
-      madeBytes += chunk.length;
-      if (madeBytes > GZIP_RATIO_EXEMPT_BYTES && madeBytes > seenBytes * GZIP_RATIO_LIMIT) {
-        const detail = `The body is more than ${GZIP_RATIO_LIMIT} times as large as it came.`;
+      // A few bytes may expand to very many: stops when the client has disconnected.
+      if (request.socket.destroyed) throw new AppError('invalid_data', 'The body was cut off.');
+      decodedBytes += chunk.length;
+      const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, receivedBytes * GZIP_RATIO_LIMIT);
+      if (decodedBytes > limitBytes) {
+        const detail = `The body expands to more than ${GZIP_RATIO_LIMIT} times its size.`;
         throw new AppError('body_too_large', `${detail} Send it without content-encoding.`);
       }
       yield chunk;
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError('invalid_data', 'The body is not whole in gzip.', { cause: error });
+    throw new AppError('invalid_data', 'The body is not valid gzip.', { cause: error });
   }
 }

@@ -1,18 +1,33 @@
 /**
- * The address that a request came from: the socket's own, or, where that is a proxy which is
- * trusted, the nearest one that its headers name and that is no such proxy. Of anybody else those
- * headers count for nothing, and where the two of them disagree one is the client's: refused.
+ * Where a request came from: the socket's address or, behind trusted proxies, the nearest address
+ * in `Forwarded` (RFC 7239) or `X-Forwarded-For` that is not a trusted proxy. Each proxy appends to
+ * the end; everything before that is the client's own word. Forwarding headers of anyone else are
+ * ignored. Headers that are malformed, or that contradict each other, are rejected.
  */
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP, type Socket, SocketAddress } from 'node:net';
 import {
   AddressSet, isLoopback, normaliseAddress, parseAddressRanges,
 } from '../../domain/network-address.ts';
 import { AppError } from '../../domain/error.ts';
-import { findNodeAddress, parseForwarded, parseForwardedFor } from './forwarded.ts';
 
-/** Among the proxies: whoever connects to a Unix socket of the server. */
+/** Names, among the trusted proxies, whoever connects to a Unix socket of the server. */
 const UNIX = 'unix';
+
+const TOKEN = '([\\w!#$%&\'*+.^`|~-]+)';
+const PAIR = new RegExp(`[ \\t]*(?:${TOKEN}=(?:"((?:[^"\\\\]|\\\\.)*)"|${TOKEN}))?[ \\t]*`, 'y');
+/** A node whose address its proxy does not disclose. */
+const HIDDEN = /^(?:unknown|_[\w.-]+)(?::[\w.]+)?$/i;
+const WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::[\w.]+)?$/i;
+
+/**
+ * Whether a web page sent the request, by the headers that browsers add. False for an address that
+ * a person typed.
+ */
+export function isFromWebPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  return headers.origin !== undefined || (site !== undefined && site !== 'none');
+}
 
 /**
  * Whether the client runs on this machine: its socket address is loopback, and so is every address
@@ -25,7 +40,7 @@ export function isLocalClient(request: IncomingMessage): boolean {
     .every((node) => isLoopback(findNodeAddress(node) ?? ''));
 }
 
-/** Empty for a socket that has no address (a Unix socket, or one that is closed already). */
+/** Empty for a socket without an address (a Unix socket, or one that has closed). */
 export function readPeerAddress({ socket }: IncomingMessage): string {
   return normaliseAddress(socket.remoteAddress ?? '');
 }
@@ -35,7 +50,7 @@ export class TrustedProxies {
   readonly #hasUnix: boolean;
   readonly #isNone: boolean;
 
-  /** Addresses, CIDR ranges and `unix`. @throws AppError `invalid_data` */
+  /** @param proxies Addresses, CIDR ranges and `unix`. @throws AppError `invalid_data` */
   constructor(proxies: readonly string[]) {
     const ranges = parseAddressRanges(proxies.filter((proxy) => proxy !== UNIX));
     if ('error' in ranges) throw new AppError('invalid_data', ranges.error.detail);
@@ -48,7 +63,7 @@ export class TrustedProxies {
     return this.#addresses.has(address);
   }
 
-  /** @throws AppError `bad_request` where a proxy that is trusted leaves it in doubt */
+  /** @throws AppError `bad_request` if a trusted proxy leaves the address in doubt */
   readClientAddress(request: IncomingMessage): string {
     const peer = readPeerAddress(request);
     if (this.#isNone || !this.#isTrusted(peer, request.socket)) return peer;
@@ -64,7 +79,7 @@ export class TrustedProxies {
     return this.#hasUnix && localAddress === undefined && !destroyed;
   }
 
-  /** From the nearest node, over proxies that are trusted, to the first that is not. */
+  /** From the nearest node, across trusted proxies, to the first that is not one. */
   #follow(peer: string, nodes: readonly string[]): string {
     let nearest = peer;
     for (const node of nodes.toReversed()) {
@@ -77,11 +92,58 @@ export class TrustedProxies {
   }
 }
 
-/** The addresses in `Forwarded` and `X-Forwarded-For`, if sent; the nearest last. */
+/** The nodes of `Forwarded`, the nearest last; empty for an element without one. */
+function parseForwarded(field: string): readonly string[] {
+  const nodes: string[] = [];
+  let node: string | undefined;
+  let isEmpty = true;
+  for (let at = 0; ;) {
+    PAIR.lastIndex = at;
+    const [whole = '', name, quoted, token = ''] = PAIR.exec(field) ?? [];
+    at += whole.length;
+    if (name !== undefined) isEmpty = false;
+    if (name?.toLowerCase() === 'for') {
+      if (node !== undefined) throw malformed('forwarded');
+      node = quoted?.replace(/\\(.)/g, '$1') ?? token;
+    }
+    const mark = field[at];
+    if (mark !== undefined && mark !== ';' && mark !== ',') throw malformed('forwarded');
+    if (mark !== ';') {
+      if (!isEmpty) nodes.push(node ?? '');
+      node = undefined;
+      isEmpty = true;
+    }
+    if (mark === undefined) return nodes;
+    at += 1;
+  }
+}
+
+/** The nodes of `X-Forwarded-For`, the nearest last. */
+function parseForwardedFor(field: string): readonly string[] {
+  return field.split(',').map((node) => node.trim()).filter((node) => node !== '');
+}
+
+/** The address of a node; undefined if its proxy hides it. @throws AppError `bad_request` */
+function findNodeAddress(node: string): string | undefined {
+  if (node === '' || HIDDEN.test(node)) return undefined;
+  const [, inBrackets, beforePort] = WITH_PORT.exec(node) ?? [];
+  const text = inBrackets ?? beforePort ?? node;
+  const family = isIP(text);
+  if (family === 0 || text.includes('%')) throw malformed('x-forwarded-for" or "forwarded');
+  // In the canonical form, as sockets report it.
+  const { address } = new SocketAddress({ address: text, family: family === 6 ? 'ipv6' : 'ipv4' });
+  return normaliseAddress(address);
+}
+
+/** The nodes of the forwarding headers that were sent. */
 function readForwardedNodes({ headers }: IncomingMessage): readonly (readonly string[])[] {
   const { forwarded, 'x-forwarded-for': forwardedFor } = headers;
   return [
     ...(forwarded === undefined ? [] : [parseForwarded(forwarded)]),
     ...(forwardedFor === undefined ? [] : [parseForwardedFor(String(forwardedFor))]),
   ];
+}
+
+function malformed(name: string): AppError {
+  return new AppError('bad_request', `The proxy header "${name}" is malformed.`);
 }

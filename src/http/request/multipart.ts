@@ -192,7 +192,7 @@ class MarkedBytes {
 
   async #add(): Promise<void> {
     const { done, value } = await this.#chunks.next();
-    if (done) throw invalidForm('The form broke off: its last boundary is missing.');
+    if (done) throw invalidForm('The form was cut off: its last boundary is missing.');
     const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     this.#held = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
   }

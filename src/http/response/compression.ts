@@ -1,22 +1,23 @@
 /**
- * Compresses answers for the clients that ask for it, on the threads of `node:zlib` and never on
- * the event loop. The length of a compressed secret can reveal it to a web page that sends many
- * requests (BREACH). Here no page can send one with a key (`browser_refused`, unless the operator
- * allows it), and the only secret in an answer is that of a webhook, to the request that made it.
+ * Compresses responses for clients that accept it, on the threads of `node:zlib`, never on the
+ * event loop. The length of a compressed secret can reveal it to a web page that sends many
+ * requests (BREACH). Here no page can send a request with a key (`browser_refused`, unless the
+ * operator allows it), and the only secret in a response is that of a webhook, to the request that
+ * created it.
  */
 import type { IncomingMessage } from 'node:http';
+import { pipeline, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createGzip, gzip } from 'node:zlib';
-import { pipeThroughZlib } from '../request/content-coding.ts';
 import { findNoneMatch, formatCodedTag } from './conditional.ts';
 import { BROTLI_QUALITY, COMPRESSION_MIN_BYTES, COMPRESSION_MAX_RATIO } from '../limits.ts';
 import { type ContentCoding, negotiateCoding } from '../request/negotiate.ts';
 import { type Chunks, isStream, type Reply, withFields } from './reply.ts';
 
-/** Not live streams, of which every event would have to be flushed. */
+/** Without live streams, whose events would each need a flush. */
 const COMPRESSIBLE =
   /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?json|application\/x-ndjson|image\/svg)/;
-/** By preference. A stream is compressed as fast as it is made, which Brotli is not. */
+/** By preference. Streams are compressed while they are produced; Brotli is too slow for that. */
 const CODINGS: readonly ContentCoding[] = ['br', 'gzip'];
 const STREAM_CODINGS: readonly ContentCoding[] = ['gzip'];
 
@@ -29,10 +30,10 @@ const VARY = { vary: 'accept-encoding' };
 type Compressed = Promise<Uint8Array | undefined>;
 
 export class Compressor {
-  /** The compressed forms of bodies that are answered again and again, for as long as they live. */
-  readonly #kept = new WeakMap<Uint8Array, Map<ContentCoding, Compressed>>();
+  /** The compressed forms of cached bodies, for as long as those live. */
+  readonly #cache = new WeakMap<Uint8Array, Map<ContentCoding, Compressed>>();
 
-  /** The answer in the form that the request asks for, where there is one and it pays. */
+  /** The response in a form that the request accepts, compressed if that is worth it. */
   compress(
     reply: Reply<Chunks>, { method, headers }: Request,
   ): Reply<Chunks> | Promise<Reply<Chunks>> {
@@ -41,7 +42,7 @@ export class Compressor {
     if (body === undefined || !isCompressible(reply)) return reply;
     const accepted = headers['accept-encoding'];
     if (isStream(body)) {
-      // What a change streams is its progress, which must not wait for a block to be full.
+      // The response to a write is a progress report: it must not wait until a block is full.
       if (method !== 'GET' && method !== 'HEAD') return reply;
       const coding = negotiateCoding(accepted, STREAM_CODINGS);
       return coding ? encode(reply, coding, pipeThroughZlib(body, createGzip())) : vary(reply);
@@ -53,11 +54,11 @@ export class Compressor {
       form ? encode(reply, coding, form) : vary(reply));
   }
 
-  /** The compressed body; undefined where it does not pay. */
+  /** The compressed body; undefined if it is hardly smaller. */
   #findForm(body: string | Uint8Array, coding: ContentCoding): Compressed {
     if (typeof body === 'string') return shrink(Buffer.from(body), coding);
-    const forms = this.#kept.get(body) ?? new Map<ContentCoding, Compressed>();
-    this.#kept.set(body, forms);
+    const forms = this.#cache.get(body) ?? new Map<ContentCoding, Compressed>();
+    this.#cache.set(body, forms);
     const form = forms.get(coding) ?? shrink(body, coding);
     forms.set(coding, form);
     return form;
@@ -88,9 +89,18 @@ function nameForm(reply: Reply<Chunks>, ifNoneMatch: string | undefined): Reply<
   return withFields(vary(reply), named === undefined ? undefined : { etag: named });
 }
 
-/** Says that the answer depends on what codings are accepted, where it does not say so yet. */
+/** Adds `Vary: accept-encoding` unless it is there. */
 function vary(reply: Reply<Chunks>): Reply<Chunks> {
   return reply.headers['vary']?.includes('accept-encoding') ? reply : withFields(reply, VARY);
+}
+
+/** Pipes chunks through a zlib stream, in either direction, with backpressure. */
+export async function* pipeThroughZlib(
+  chunks: Chunks, coding: Transform,
+): AsyncGenerator<Uint8Array, void, void> {
+  pipeline(chunks, coding, () => {}); // an error of the chunks is emitted by `coding` too
+  // A zlib stream yields buffers.
+  yield* coding as AsyncIterable<Uint8Array>;
 }
 
 async function shrink(body: Uint8Array, coding: ContentCoding): Compressed {

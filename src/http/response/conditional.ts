@@ -1,7 +1,7 @@
 /**
- * Entity tags and conditional requests (RFC 9110 sections 8.8.3 and 13). The tag of what stands at
- * a position is the position; the tag of its compressed form says the coding too, `"12-gzip"`, and
- * means the same position wherever a client sends it.
+ * Entity tags and conditional requests (RFC 9110 sections 8.8.3 and 13). The tag of a resource is
+ * its position. The tag of its compressed form adds the coding (`"12-gzip"`) and means the same
+ * position wherever a client sends it.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '../../domain/error.ts';
@@ -11,27 +11,27 @@ import {
 import type { ContentCoding } from '../request/negotiate.ts';
 
 const TAGS = /(W\/)?("[^"]*")/g;
-// Recipients take empty elements of a list (RFC 9110 section 5.6.1.2).
+// Recipients accept empty list elements (RFC 9110 section 5.6.1.2).
 const TAG_LIST = /^[\t ,]*(?:(?:W\/)?"[^"]*"[\t ]*(?:,[\t ,]*|$))+$/;
 const CODED_END = /-(?:br|gzip)"$/;
-/** At most 15 digits: a larger number might be rounded to one that is a position. */
+/** At most 15 digits: a larger number could be rounded to a valid position. */
 const POSITION_TAG = /^"(0|[1-9]\d{0,14})"$/;
 const NONE: Precondition = {};
 
-/** The strong entity tag of what stands at a position. */
+/** The strong entity tag of a position. */
 export function formatEntityTag(position: number): string {
   return `"${position}"`;
 }
 
-/** The tag of the form of `tag` that is sent in this coding. */
+/** The tag of the same resource in this coding. */
 export function formatCodedTag(tag: string, coding: ContentCoding): string {
   return tag.replace(/"$/, `-${coding}"`);
 }
 
 /**
- * The conditions under which a change may be made: `If-Match` by strong comparison, `If-None-Match`
- * by weak. Tags that are none of ours match nothing.
- * @throws AppError `invalid_data` where a field is no list of entity tags
+ * The conditions of a write: `If-Match` by strong comparison, `If-None-Match` by weak. Tags that
+ * this server did not issue match nothing.
+ * @throws AppError `invalid_data` if a field is not a list of entity tags
  */
 export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
@@ -44,8 +44,8 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
 }
 
 /**
- * Asserts that `If-Match`, if it is sent, holds this tag, by strong comparison.
- * @throws AppError `precondition_failed`, and `invalid_data` as above
+ * Asserts that `If-Match`, if sent, contains this tag, by strong comparison.
+ * @throws AppError `precondition_failed`; `invalid_data` as above
  */
 export function assertMatch(header: string | undefined, tag: string): void {
   if (header === undefined) return;
@@ -53,12 +53,12 @@ export function assertMatch(header: string | undefined, tag: string): void {
   assertPrecondition({ ifMatch }, Number(POSITION_TAG.exec(tag)?.[1]));
 }
 
-/** Whether `If-None-Match` holds this tag, by weak comparison: then the answer is 304. */
+/** Whether `If-None-Match` contains this tag, by weak comparison: then the response is 304. */
 export function isNoneMatch(header: string | undefined, tag: string): boolean {
   return findNoneMatch(header, tag) !== undefined;
 }
 
-/** The form of this tag that `If-None-Match` holds: what the 304 has to name. */
+/** The form of this tag in `If-None-Match`, which the 304 must name. */
 export function findNoneMatch(header: string | undefined, tag: string): string | undefined {
   if (header === undefined) return undefined;
   if (header === tag || header.trim() === '*') return tag;
@@ -69,7 +69,7 @@ export function findNoneMatch(header: string | undefined, tag: string): string |
 function parsePositions(field: string, header: string, isWeak: boolean): PositionSet {
   if (header.trim() === '*') return '*';
   if (!TAG_LIST.test(header)) {
-    const example = `such as ${field}: "12", as you got it in ETag`;
+    const example = `such as ${field}: "12", from the ETag header`;
     throw new AppError('invalid_data', `${field} must be * or entity tags, ${example}.`);
   }
   return [...header.matchAll(TAGS)].flatMap(([, weak, opaque = '']) => {
@@ -78,7 +78,7 @@ function parsePositions(field: string, header: string, isWeak: boolean): Positio
   });
 }
 
-/** The tag of the form without a coding. */
+/** The tag without a coding. */
 function decode(tag: string): string {
   return tag.replace(CODED_END, '"');
 }

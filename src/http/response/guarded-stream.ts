@@ -1,7 +1,7 @@
 /**
  * The only kind of stream that a reply may have as its body. It holds a concurrency slot, calls
  * `reauthorize` at an interval, and ends after a maximum duration; the timers run whether or not
- * the client reads. However it ends (read to its end, cut, its client gone, never begun), it
+ * the client reads. However it ends (read to its end, cut, client disconnected, never started), it
  * returns its source and then releases its slot.
  */
 import type { ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ type Chunk = string | Uint8Array;
 interface GuardOptions {
   /** Releases the concurrency slot. */
   readonly release: () => void;
-  /** Rejects once the client may not have the rest. */
+  /** Rejects once the client has lost its access. */
   readonly reauthorize: () => Promise<void>;
   readonly reauthorizeIntervalMs: number;
   /** Undefined for no maximum. */
@@ -39,7 +39,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   #reauthorizeTimer: NodeJS.Timeout | undefined;
   #reauthorizeAt = 0;
   #reauthorizing: Promise<void> | undefined;
-  #hasLeft = false;
+  #isDisconnected = false;
   /** Settles once the source is returned and the slot released. */
   #ending: Promise<void> | undefined;
 
@@ -50,7 +50,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
       this.#durationTimer = setTimeout(() => this.#cut(tookTooLong()), durationLimitMs).unref();
     }
     this.#scheduleReauthorization();
-    response.once('close', this.#leave);
+    response.once('close', this.#disconnect);
   }
 
   /** Aborted, with an AppError as its reason, once nothing more may be read or written. */
@@ -59,7 +59,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   }
 
   /**
-   * Call it before each step: reauthorizes if the timer is late.
+   * Call it before each step: reauthorizes if that is due.
    * @throws AppError the reason of `signal`
    */
   async check(): Promise<void> {
@@ -67,7 +67,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     this.signal.throwIfAborted();
   }
 
-  /** Waits for something that may take long. @throws AppError the reason of `signal` */
+  /** Waits for an operation that may take long. @throws AppError the reason of `signal` */
   async race<T>(pending: Promise<T>): Promise<T> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
     const abort = (): void => reject(this.signal.reason);
@@ -81,14 +81,14 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   }
 
   /**
-   * Sets what is sent, once. `close` releases what the source holds: a generator that has not begun
+   * Sets the source, once. `close` releases what the source holds: a generator that has not started
    * does not do so when it is returned.
-   * @throws AppError the reason of `signal`, while the answer can still be a problem
+   * @throws AppError the reason of `signal`, while the response can still be a problem
    */
   from(source: AsyncIterable<Chunk>, close?: () => Promise<unknown>): this {
     this.#source = source[Symbol.asyncIterator]();
     this.#closeSource = close;
-    if (this.#hasLeft) this.#leave();
+    if (this.#isDisconnected) this.#disconnect();
     else this.signal.throwIfAborted();
     return this;
   }
@@ -133,7 +133,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     const { release, response } = this.#options;
     clearTimeout(this.#durationTimer);
     clearTimeout(this.#reauthorizeTimer);
-    response.off('close', this.#leave);
+    response.off('close', this.#disconnect);
     this.#abort.abort(new AppError('unavailable', 'This stream has ended.'));
     try {
       await this.#source?.return?.();
@@ -144,10 +144,10 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   }
 
   /** Records that the client disconnected. The opener still has to end the stream. */
-  readonly #leave = (): void => {
-    this.#hasLeft = true;
-    if (this.#source) this.end().catch(() => {}); // the reader of the stream gets it, too
-    else this.#abort.abort(new AppError('invalid_data', 'The client has gone.'));
+  readonly #disconnect = (): void => {
+    this.#isDisconnected = true;
+    if (this.#source) this.end().catch(() => {}); // the reader of the stream gets the error too
+    else this.#abort.abort(new AppError('invalid_data', 'The client has disconnected.'));
   };
 
   #scheduleReauthorization(): void {
@@ -172,11 +172,11 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     const { whenCut, response, onCut } = this.#options;
     onCut(reason);
     this.#abort.abort(reason);
-    if (!this.#source) return; // not opened yet: `from` rejects, and the answer is a problem
-    // A client that does not read keeps the answer from ending.
+    if (!this.#source) return; // not opened yet: `from` throws, and the response is a problem
+    // A client that does not read keeps the response from ending.
     if (whenCut !== 'destroy' && !response.writableNeedDrain) return;
     response.destroy();
-    this.#leave();
+    this.#disconnect();
   }
 }
 

@@ -1,10 +1,11 @@
 /**
- * Rendered pages in memory. An entry is valid while its seller's position is the one it was read
- * at, and every request learns that position with its key: so nothing is ever invalidated.
+ * Caches rendered pages in memory. An entry is valid while its seller's catalogue is at the
+ * position at which it was read, and every request learns that position with its key, so nothing
+ * needs invalidation.
  */
 import { isStream, type Reply } from './reply.ts';
 
-/** What an entry takes beside its body: its key, its headers and its place in the table. */
+/** Estimated overhead of an entry: its key, headers and table entry. */
 const ENTRY_BYTES = 1_024;
 
 interface Entry {
@@ -27,8 +28,8 @@ export class PageCache {
     return entry?.position === position ? entry.reply : undefined;
   }
 
-  /** Keeps a page, but no stream; the pages kept longest go when the limit is reached. */
-  keep(key: string, position: number, reply: Reply): void {
+  /** Caches a page, unless it is a stream; evicts the oldest pages at the limit. */
+  set(key: string, position: number, reply: Reply): void {
     this.#remove(key);
     const { body = '' } = reply;
     if (isStream(body)) return;

@@ -1,9 +1,10 @@
 /**
- * Errors as RFC 9457 problem details. The one place that maps the codes of `AppError` to HTTP; a
- * conflict with the catalogue is a 409, whatever its code. An error that is not an AppError is a
- * bug of ours: its client gets an id, the log gets the cause.
+ * Errors as problem details (RFC 9457). This is the one place that maps the codes of `AppError` to
+ * HTTP; every conflict with the catalogue is a 409. An error that is not an AppError is a bug of
+ * ours: the client gets an id, the log gets the cause.
  */
 import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
 import { AppError, type ConflictCode, CONFLICTS, type ErrorCode } from '../../domain/error.ts';
 import type { Reply } from './reply.ts';
 
@@ -68,23 +69,24 @@ const TITLE: Readonly<Record<HttpCode, string>> = {
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** What follows on the connection is not waited for, or not trusted. */
-const LAST: ReadonlySet<ErrorCode> = new Set([
+/** After these the connection closes: what follows cannot be trusted, or does not arrive. */
+const CLOSES_CONNECTION: ReadonlySet<ErrorCode> = new Set([
   'bad_request', 'request_timeout', 'expectation_failed',
 ]);
 
-/** When a server that cannot write now is worth asking again. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** One line of the log: what went wrong inside, findable by the id that the client was given. */
+/** An internal error for the log, under the id that the client was given. */
 export interface ErrorReport {
   readonly id: string;
   readonly error: unknown;
 }
 
-/** The answer to an error; `report` is told of those that are not the client's doing. */
-export function createProblem(error: unknown, report: (entry: ErrorReport) => void): Reply {
-  const { code, allow, retryAfterSeconds, members } = toRefusal(error);
+export type ErrorReporter = (entry: ErrorReport) => void;
+
+/** The response to an error; errors that are not the client's are passed to `report`. */
+export function createProblem(error: unknown, report: ErrorReporter): Reply {
+  const { code, allow, retryAfterSeconds, members } = toAppError(error);
   const { status } = describeCode(code);
   const body = JSON.stringify(describeProblem(error, report));
   return {
@@ -95,20 +97,21 @@ export function createProblem(error: unknown, report: (entry: ErrorReport) => vo
       ...challenge(code, status),
       ...(allow && { allow: allow.join(', ') }),
       ...retryAfter(retryAfterSeconds, status),
-      ...(LAST.has(code) && { connection: 'close' }),
+      ...(CLOSES_CONNECTION.has(code) && { connection: 'close' }),
     },
-    // They may be thousands, and are as they are to be sent.
+    // There may be thousands of members, already serialised.
     body: members === undefined ? body : `${body.slice(0, -1)},${members}}`,
   };
 }
 
-/** The problem document of an error, but for members of its own; `report` as above. */
-export function describeProblem(error: unknown, report: (entry: ErrorReport) => void) {
-  const { code, publicDetail, issues } = toRefusal(error);
+/** The problem document of an error, without the error's own members; `report` as above. */
+export function describeProblem(error: unknown, report: ErrorReporter) {
+  const { code, publicDetail, issues } = toAppError(error);
   const { status, title } = describeCode(code);
-  // Without a cause it is a limit that does its work: nothing for the log.
-  const isFault = status >= 500 && (code === 'internal' || (error as AppError).cause !== undefined);
-  const id = isFault ? randomUUID() : undefined;
+  // A 5xx without a cause is a limit at work: nothing for the log.
+  const isLogged = status >= 500
+    && (code === 'internal' || (error as AppError).cause !== undefined);
+  const id = isLogged ? randomUUID() : undefined;
   if (id) report({ id, error });
   return {
     type: formatProblemType(code.replaceAll('_', '-')),
@@ -129,15 +132,16 @@ function isConflict(code: ErrorCode): code is ConflictCode {
   return Object.hasOwn(CONFLICTS, code);
 }
 
-/** The code under which an error is told. */
+/** The code that a client sees for an error. */
 export function findCode(error: unknown): ErrorCode {
   return error instanceof AppError ? error.code : 'internal';
 }
 
-function toRefusal(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError && error.code !== 'internal') return error;
-  const bug = 'It was written to the log of the server. Give this id to whoever runs it.';
-  return new AppError('internal', bug);
+  return new AppError(
+    'internal', 'The error is in the server log. Give this id to the operator of the server.',
+  );
 }
 
 interface PlainProblem {
@@ -148,7 +152,7 @@ interface PlainProblem {
   readonly detail: string;
 }
 
-/** The answer to what is refused outside of the API, where no `AppError` has a code for it. */
+/** The response to a request that is rejected outside the API, for which no `AppError` exists. */
 export function replyWithProblem(
   { name, title, status, detail }: PlainProblem, fields: Reply['headers'] = {},
 ): Reply {
@@ -170,7 +174,27 @@ function challenge(code: ErrorCode, status: number): Record<string, string> {
 }
 
 function retryAfter(seconds: number | undefined, status: number): Record<string, string> {
-  const isPassing = status === 503 || status === 507;
-  const wait = seconds ?? (isPassing ? RETRY_AFTER_SECONDS : undefined);
+  const isTemporary = status === 503 || status === 507;
+  const wait = seconds ?? (isTemporary ? RETRY_AFTER_SECONDS : undefined);
   return wait === undefined ? {} : { 'retry-after': String(wait) };
+}
+
+/**
+ * Reports errors to stderr, or to `report` if the embedder gave one. If that throws, its error is
+ * logged to stderr, and the process goes on.
+ */
+export function safeErrorReporter(report: ErrorReporter | undefined): ErrorReporter {
+  if (!report) return reportToStderr;
+  return (entry) => {
+    try {
+      report(entry);
+    } catch (error) {
+      reportToStderr({ id: entry.id, error });
+    }
+  };
+}
+
+function reportToStderr({ id, error }: ErrorReport): void {
+  const line = { time: new Date().toISOString(), level: 'error', event: 'error', id };
+  console.error(JSON.stringify({ ...line, error: inspect(error) }));
 }

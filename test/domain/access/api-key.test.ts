@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import {
   generateApiKey, hashApiKey, parseApiKey, parseNewApiKey,
 } from '../../../src/domain/access/api-key.ts';
-import { SCOPES } from '../../../src/domain/access/scope.ts';
+import { SCOPES } from '../../../src/domain/access/caller.ts';
 import { catchRefusal } from '../validation-errors.ts';
 
 const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];

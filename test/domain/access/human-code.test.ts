@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { generateCode, hashCode } from '../../../src/domain/access/human-code.ts';
+import {
+  decodeBase32, encodeBase32, generateCode, hashCode,
+} from '../../../src/domain/access/human-code.ts';
+import { forRandom } from '../random.ts';
 
 test('makes codes of 16 characters in groups of four, each another one', () => {
   const codes = Array.from({ length: 200 }, () => generateCode());
@@ -29,5 +32,31 @@ test('takes nothing that cannot be a code', () => {
   for (const text of ['', '7QK2-M9XD-0AEV-4TB', '7QK2-M9XD-0AEV-4TBCC', '7QK2-M9XD-0AEV-4TBU',
     '7QK2_M9XD_0AEV_4TBC', '123456']) {
     assert.equal(hashCode(text), undefined, text);
+  }
+});
+
+// RFC 4648, section 10, without the padding.
+const vectors: readonly (readonly [plain: string, encoded: string])[] = [
+  ['', ''], ['f', 'MY'], ['fo', 'MZXQ'], ['foo', 'MZXW6'], ['foob', 'MZXW6YQ'],
+  ['fooba', 'MZXW6YTB'], ['foobar', 'MZXW6YTBOI'],
+];
+
+test('encodes and decodes the base 32 examples of RFC 4648', () => {
+  for (const [plain, encoded] of vectors) {
+    assert.equal(encodeBase32(Buffer.from(plain)), encoded);
+    assert.equal(Buffer.from(decodeBase32(encoded)).toString(), plain);
+  }
+});
+
+test('decodes whatever base 32 it encoded', () => {
+  forRandom(200, ({ below }) => {
+    const bytes = Uint8Array.from({ length: below(64) }, () => below(256));
+    assert.deepEqual(decodeBase32(encodeBase32(bytes)), bytes);
+  });
+});
+
+test('rejects text that is not base 32', () => {
+  for (const text of ['a', 'MY======', 'M0', 'M Y', 'MZX1']) {
+    assert.throws(() => decodeBase32(text), TypeError, text);
   }
 });

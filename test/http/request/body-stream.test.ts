@@ -133,7 +133,7 @@ for (const [kind, headers, begin] of [
     assert.match(await readToEnd(socket), /^HTTP\/1\.1 (200|400) /);
   });
 
-  test(`tells the reader of a ${kind} body that broke off`, LIMITED, async (t) => {
+  test(`rejects the reader of a ${kind} body that is cut off`, LIMITED, async (t) => {
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<unknown>();
     const port = await serve(t, async (request) => {
@@ -153,7 +153,7 @@ for (const [kind, headers, begin] of [
     const error = await ended.promise;
     assert.ok(error instanceof AppError);
     assert.equal(error.code, 'invalid_data');
-    assert.match(error.publicDetail, /broke off/);
+    assert.match(error.publicDetail, /was cut off/);
   });
 }
 

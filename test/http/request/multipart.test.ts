@@ -147,11 +147,11 @@ describe('what is no form is refused:', () => {
   }));
   const long = 'x'.repeat(FORM_PART_HEAD_LIMIT_BYTES + 1);
   for (const [kind, body, detail] of [
-    ['nothing', '', /broke off/],
-    ['no boundary', 'name,sku\r\n', /broke off/],
+    ['nothing', '', /was cut off/],
+    ['no boundary', 'name,sku\r\n', /was cut off/],
     ['no boundary for long', long.repeat(2), /more than 4 KiB/],
-    ['no end', withHead(fine).slice(0, -2), /broke off: its last boundary/],
-    ['an end within a head', `--b\r\n${fine}\r\n`, /broke off/],
+    ['no end', withHead(fine).slice(0, -2), /was cut off: its last boundary/],
+    ['an end within a head', `--b\r\n${fine}\r\n`, /was cut off/],
     ['another boundary that begins the same', `--bb\r\n${fine}\r\n\r\n\r\n--b--`, /on its line/],
     ['a part without a head', '--b\r\n\r\ncontent\r\n--b--', /no field "Content-Disposition/],
     ['a part of another kind', withHead('Content-Disposition: attachment; name="a"'), /no field/],

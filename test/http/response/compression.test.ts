@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, createGunzip, createGzip, gunzipSync, gzipSync } from 'node:zlib';
 import { COMPRESSION_MIN_BYTES } from '../../../src/http/limits.ts';
-import { Compressor } from '../../../src/http/response/compression.ts';
+import { Compressor, pipeThroughZlib } from '../../../src/http/response/compression.ts';
 import type { Chunks, Reply } from '../../../src/http/response/reply.ts';
 
+/** For tests that would otherwise wait for ever where the code is wrong. */
+const LIMITED = { timeout: 10_000 };
+const MEBIBYTE = 1024 * 1024;
 const LONG = 'a "word" of many; '.repeat(500);
 const DECOMPRESS = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
@@ -154,4 +157,46 @@ describe('a stream', { timeout: 10_000 }, () => {
     const reply = makeReply({ headers: lines, body: generate() });
     assert.equal(new Compressor().compress(reply, ask('gzip', 'POST')), reply);
   });
+});
+
+test('pipes texts and bytes through a zlib stream', LIMITED, async () => {
+  const coded = pipeThroughZlib((async function* () {
+    yield 'é';
+    yield Buffer.from('😀');
+  })(), createGzip());
+  assert.equal(gunzipSync(Buffer.concat(await Array.fromAsync(coded))).toString(), 'é😀');
+});
+
+test('applies backpressure to a zlib stream, and returns its source', LIMITED, async () => {
+  const member = gzipSync(Buffer.alloc(MEBIBYTE));
+  const returned = Promise.withResolvers<void>();
+  let pulled = 0;
+  async function* members(): AsyncGenerator<Uint8Array> {
+    try {
+      for (; pulled < 100_000; pulled += 1) yield member;
+    } finally {
+      returned.resolve();
+    }
+  }
+  let readBytes = 0;
+  for await (const chunk of pipeThroughZlib(members(), createGunzip())) {
+    readBytes += chunk.length;
+    if (readBytes > 50 * MEBIBYTE) break;
+  }
+  await returned.promise;
+  assert.ok(pulled >= 50 && pulled < 1_000, `${pulled} chunks`);
+});
+
+test('rejects when the source of a zlib stream fails', LIMITED, async () => {
+  const error = new Error('no more');
+  const coded = pipeThroughZlib((async function* () {
+    yield 'a';
+    throw error;
+  })(), createGzip());
+  await assert.rejects(Array.fromAsync(coded), (thrown) => thrown === error);
+});
+
+test('rejects chunks that are not in the coding of a zlib stream', LIMITED, async () => {
+  const coded = pipeThroughZlib((async function* () { yield 'plain text'; })(), createGunzip());
+  await assert.rejects(Array.fromAsync(coded), { code: 'Z_DATA_ERROR' });
 });

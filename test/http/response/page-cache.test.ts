@@ -14,7 +14,7 @@ const kept = (cache: PageCache, keys: string): string =>
 test('finds a page at the position it was read at, and at no other', () => {
   const cache = new PageCache(10_000);
   const reply = makeReply('x');
-  cache.keep('a', 1, reply);
+  cache.set('a', 1, reply);
   assert.equal(cache.find('a', 1), reply);
   for (const position of [0, 2]) assert.equal(cache.find('a', position), undefined);
   assert.equal(cache.find('b', 1), undefined);
@@ -23,46 +23,46 @@ test('finds a page at the position it was read at, and at no other', () => {
 test('puts a page in the place of the one with the same key', () => {
   const cache = new PageCache(10_000);
   const [first, second] = [makeReply('1'), makeReply('2')];
-  cache.keep('a', 1, first);
-  cache.keep('a', 2, second);
+  cache.set('a', 1, first);
+  cache.set('a', 2, second);
   assert.equal(cache.find('a', 1), undefined);
   assert.equal(cache.find('a', 2), second);
 });
 
 test('forgets the pages kept longest once they are too many bytes', () => {
   const cache = new PageCache(100_000);
-  for (const key of 'abcd') cache.keep(key, 1, makeReply('x'.repeat(30_000)));
+  for (const key of 'abcd') cache.set(key, 1, makeReply('x'.repeat(30_000)));
   assert.equal(kept(cache, 'abcd'), 'bcd');
-  cache.keep('e', 1, makeReply('x'.repeat(60_000)));
+  cache.set('e', 1, makeReply('x'.repeat(60_000)));
   assert.equal(kept(cache, 'abcde'), 'de');
 });
 
 test('counts a page that is replaced once', () => {
   const cache = new PageCache(100_000);
-  cache.keep('a', 1, makeReply('x'.repeat(30_000)));
-  for (let n = 0; n < 20; n += 1) cache.keep('b', 1, makeReply('x'.repeat(30_000)));
+  cache.set('a', 1, makeReply('x'.repeat(30_000)));
+  for (let n = 0; n < 20; n += 1) cache.set('b', 1, makeReply('x'.repeat(30_000)));
   assert.equal(kept(cache, 'ab'), 'ab');
 });
 
 test('counts bytes, of text and of buffers, and not characters', () => {
   for (const body of ['部'.repeat(20_000), Buffer.from('部'.repeat(20_000))]) {
     const cache = new PageCache(100_000);
-    cache.keep('a', 1, makeReply(body));
-    cache.keep('b', 1, makeReply(body));
+    cache.set('a', 1, makeReply(body));
+    cache.set('b', 1, makeReply(body));
     assert.equal(kept(cache, 'ab'), 'b');
   }
 });
 
 test('does not keep a page that is larger than its limit', () => {
   const cache = new PageCache(100_000);
-  cache.keep('a', 1, makeReply('x'.repeat(100_001)));
+  cache.set('a', 1, makeReply('x'.repeat(100_001)));
   assert.equal(kept(cache, 'a'), '');
-  cache.keep('b', 1, makeReply('x'.repeat(10_000)));
+  cache.set('b', 1, makeReply('x'.repeat(10_000)));
   assert.equal(kept(cache, 'b'), 'b');
 });
 
 test('is bounded though pages have next to no body', () => {
   const cache = new PageCache(1_000);
-  for (let n = 0; n < 10_000; n += 1) cache.keep(`page ${n}`, 1, makeReply());
+  for (let n = 0; n < 10_000; n += 1) cache.set(`page ${n}`, 1, makeReply());
   assert.equal(cache.find('page 0', 1), undefined);
 });

@@ -1,7 +1,7 @@
 /** Writing answers to a socket. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Reply, sendReply } from '../../../src/http/response/reply.ts';
+import { formatAttachment, type Reply, sendReply } from '../../../src/http/response/reply.ts';
 import { send } from '../../support/http.ts';
 import { exchange, serve } from '../raw.ts';
 
@@ -70,4 +70,13 @@ test('refuses to let a header value begin another header', async (t) => {
   });
   await assert.rejects(send(port, { path: '/' }));
   assert.ok((await refused.promise) instanceof TypeError);
+});
+
+test('formats a file name in ASCII and exactly, and escapes what would end the field', () => {
+  assert.equal(formatAttachment('products-1.csv'),
+    "attachment; filename=\"products-1.csv\"; filename*=UTF-8''products-1.csv");
+  assert.equal(formatAttachment('größe "5" (a\'b)*;\r\n%.csv'),
+    'attachment; filename="gr__e _5_ _a_b______.csv"; filename*=UTF-8\'\''
+    + 'gr%C3%B6%C3%9Fe%20%225%22%20%28a%27b%29%2A%3B%0D%0A%25.csv');
+  assert.match(formatAttachment('\ud800.csv'), /%EF%BF%BD\.csv$/);
 });

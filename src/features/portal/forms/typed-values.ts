@@ -3,9 +3,8 @@
  * What could mean thousands is refused, since a price misread costs money.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import { findDuration } from '../../../domain/duration.ts';
+import { DAY_MS, findDuration, parseTime } from '../../../domain/time.ts';
 import { AppError } from '../../../domain/error.ts';
-import { DAY_MS, parseTime } from '../../../domain/time.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { parseDecimal } from '../../../transfer/csv-cells.ts';
 import type { Choice } from './fields.ts';

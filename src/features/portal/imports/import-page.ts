@@ -1,7 +1,6 @@
 /** One import: a preview that can be changed, then its progress, then what came of it. */
 import { AppError } from '../../../domain/error.ts';
-import { formatAttachment } from '../../../http/response/attachment.ts';
-import type { Reply } from '../../../http/response/reply.ts';
+import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { type Content, html } from '../html/html.ts';

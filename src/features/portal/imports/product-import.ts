@@ -8,7 +8,7 @@ import { createWriteTarget } from '../../imports/import-target.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
-import { describeProblem, type ErrorReport } from '../../../http/response/problem.ts';
+import { describeProblem, type ErrorReporter } from '../../../http/response/problem.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Actor } from '../../../store/write.ts';
 import { type ColumnMatch, matchColumns } from '../../../transfer/columns.ts';
@@ -32,7 +32,7 @@ export interface ImportMeans {
   /** Where files are made, and how much they may take of it. */
   readonly folder: string;
   readonly keptLimitBytes: number;
-  readonly report: (entry: ErrorReport) => void;
+  readonly report: ErrorReporter;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }

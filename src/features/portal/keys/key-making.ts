@@ -6,8 +6,8 @@ import type { Account } from '../../../domain/access/account.ts';
 import {
   type ApiKey, type ApiKeySecret, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
 } from '../../../domain/access/api-key.ts';
-import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
-import { findDuration } from '../../../domain/duration.ts';
+import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
+import { findDuration } from '../../../domain/time.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
   DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,

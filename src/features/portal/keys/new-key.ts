@@ -1,7 +1,7 @@
 /** A key that was just made: shown this once, with lines to try it that work as they are. */
 import { PRODUCTS, STOCK } from '../../../api/paths.ts';
 import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
-import { type Scope, SCOPES } from '../../../domain/access/scope.ts';
+import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';

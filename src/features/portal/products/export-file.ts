@@ -2,8 +2,7 @@
 import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
 import { exportProducts } from '../../../api/products/product-export.ts';
 import { AppError } from '../../../domain/error.ts';
-import { formatAttachment } from '../../../http/response/attachment.ts';
-import type { Reply } from '../../../http/response/reply.ts';
+import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { type Choice, selectField } from '../forms/fields.ts';
 import { html, type Html } from '../html/html.ts';
 import { readSearch } from './product-search.ts';

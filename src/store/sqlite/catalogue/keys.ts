@@ -7,7 +7,7 @@ import {
   minIdForTime, formatKeyId, type KeyId, type KeyReference, type SellerId,
 } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
-import { isScope, type Scope } from '../../../domain/access/scope.ts';
+import { isScope, type Scope } from '../../../domain/access/caller.ts';
 import type { Grant } from '../../store.ts';
 import type { Actor, PageQuery } from '../../write.ts';
 import type { AuditLog } from '../accounts/audit.ts';

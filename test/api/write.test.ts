@@ -1,10 +1,10 @@
 /** Idempotency-Key: quoted as the draft has it, or bare. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readIdempotencyKey } from '../../../src/http/request/idempotency-key.ts';
-import { catchRefusal } from '../../domain/validation-errors.ts';
-import { send } from '../../support/http.ts';
-import { serve } from '../raw.ts';
+import { readIdempotencyKey } from '../../src/api/write.ts';
+import { catchRefusal } from '../domain/validation-errors.ts';
+import { send } from '../support/http.ts';
+import { serve } from '../http/raw.ts';
 
 const SIGNS = '!#$%&\'()*+-./:;<=>?@[]^_`{|}~';
 

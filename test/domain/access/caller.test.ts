@@ -1,7 +1,7 @@
 /** The names of scopes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isScope, SCOPES } from '../../../src/domain/access/scope.ts';
+import { isScope, SCOPES } from '../../../src/domain/access/caller.ts';
 
 test('recognises every scope', () => {
   assert.deepEqual(SCOPES.filter(isScope), [
