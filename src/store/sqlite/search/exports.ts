@@ -11,12 +11,13 @@ import {
 import type { SellerId } from '../../../domain/id.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
 import type { History } from './history.ts';
-import type { ExportRequest, FoundRows, StartedExport } from './messages.ts';
+import {
+  type ExportRequest, type FoundRows, type StartedExport, temporarilyUnavailable,
+} from './messages.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import { ProductFinder } from './product-finder.ts';
 import { isCaughtUp, prepareFindStanding } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
-import { temporarilyUnavailable } from './search-errors.ts';
 
 interface Export {
   readonly sellerId: SellerId;

@@ -1,17 +1,18 @@
 /**
- * What crosses between the main thread and the thread of the search: what is asked as JSON text,
- * and what is answered as objects. V8 keeps the short strings of JSON that it parses until a rare
- * large collection, so the pages of an export would pile up.
+ * Messages between the main thread and the search thread. Requests are JSON text; responses are
+ * objects, because V8 keeps the short strings of parsed JSON until a rare large collection, so the
+ * pages of an export would pile up.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import type { ErrorCode } from '../../../domain/error.ts';
+import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductRow } from '../catalogue/products.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
+import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 
-/** What the thread is started with: paths of the two databases. */
+/** The paths of the two databases, with which the thread is started. */
 export interface SearchFiles {
   readonly catalogue: string;
   readonly search: string;
@@ -38,7 +39,7 @@ export interface TotalsRequest {
   readonly position: number;
 }
 
-/** Asks how many products have no more than so many in stock, counted to a limit. */
+/** Counts products with at most `stockMax` in stock, up to a limit. */
 export interface LowStockRequest {
   readonly kind: 'lowStock';
   readonly sellerId: SellerId;
@@ -47,10 +48,10 @@ export interface LowStockRequest {
   readonly position: number;
 }
 
-/** What is answered once the projection has come to its position. */
+/** Answered when the projection has reached their position. */
 export type PositionRequest = SearchRequest | ExportRequest | TotalsRequest | LowStockRequest;
 
-/** Asks for the next page of an export. */
+/** Reads the next page of an export. */
 export interface PageRequest {
   readonly kind: 'page';
   readonly export: number;
@@ -58,12 +59,12 @@ export interface PageRequest {
 
 export type SearchCall = { readonly id: number } & (PositionRequest | PageRequest);
 
-/** What is not answered: an export is left, work unasked begins or pauses, the thread is to end. */
-export type SearchNote =
-  | { readonly kind: 'leave'; readonly export: number }
-  | { readonly kind: 'work' | 'pause' | 'close' };
+/** Messages without a response. `catchUp` and `pause` control catching up while idle. */
+export type SearchNotification =
+  | { readonly kind: 'endExport'; readonly export: number }
+  | { readonly kind: 'catchUp' | 'pause' | 'close' };
 
-export type SearchAnswer =
+export type SearchResponse =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: SearchFailure };
 
@@ -79,20 +80,28 @@ export interface FoundRows {
   readonly hasMore: boolean;
 }
 
-/** Answers a search. */
 export interface FoundPage extends FoundRows {
   readonly currency: Currency;
   readonly position: number;
 }
 
-/** Answers a LowStockRequest. */
 export interface CountedProducts {
   readonly products: number;
 }
 
-/** Answers the request of an export; its pages are FoundRows. */
+/** The response to an ExportRequest; its pages are FoundRows. */
 export interface StartedExport {
   readonly export: number;
   readonly currency: Currency;
   readonly position: number;
+}
+
+/** An error that a retry may not meet. */
+export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {
+  const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
+  return new AppError('unavailable', detail, { retryAfterSeconds, cause });
+}
+
+export function queueFull(): AppError {
+  return temporarilyUnavailable('Too many searches are waiting. Retry soon.');
 }

@@ -1,7 +1,7 @@
 /**
- * The work of the search's thread: what is asked waits here until the projection has come to the
- * position of its caller, and is answered then. Those that wait take turns, a step each; between
- * steps the thread takes messages, so nobody waits for more than a step of another seller's.
+ * The work of the search thread: a request waits here until the projection has caught up to the
+ * position of its caller. Waiting requests take turns, one step of the projection each; between
+ * steps the thread receives messages, so nobody waits for more than one step of another seller.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -10,15 +10,11 @@ import {
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { CatalogueTotals } from '../../store.ts';
-import {
-  resultCodeOf, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR,
-  SQLITE_LOCKED, SQLITE_NOTADB, SQLITE_READONLY,
-} from '../engine/disk-failure.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueSeller, History } from './history.ts';
-import type {
-  CountedProducts, FoundPage, FoundRows, PositionRequest, SearchAnswer, SearchCall, SearchFailure,
-  SearchFiles, SearchNote, StartedExport,
+import {
+  type CountedProducts, type FoundPage, type FoundRows, type PageRequest, type PositionRequest,
+  queueFull, type SearchFiles, type SearchNotification, type StartedExport, temporarilyUnavailable,
 } from './messages.ts';
 import { ProductFinder } from './product-finder.ts';
 import {
@@ -27,90 +23,74 @@ import {
 import {
   isDamage, openProjectionFile, readInode, replaceProjectionFile,
 } from './projection-file.ts';
-import { temporarilyUnavailable, queueFull } from './search-errors.ts';
 import { prepareCountLowStock } from './totals.ts';
 
-type Answer = FoundPage | StartedExport | CatalogueTotals | CountedProducts;
+type Result = FoundPage | StartedExport | CatalogueTotals | CountedProducts;
 
-interface Waiting {
-  readonly id: number;
+interface QueuedRequest {
   readonly request: PositionRequest;
-  /** Nobody waits for longer, whether for the projection or for those before him. */
+  readonly settle: PromiseWithResolvers<Result>;
+  /** Applies to the wait for the projection and for the requests before it. */
   readonly deadline: number;
   /** Whether it has had a turn. */
-  readonly hasBegun: boolean;
-  /** Whether it has met a projection that was worth nothing: it is replaced once for each. */
-  readonly hasReplaced: boolean;
+  hasStarted: boolean;
+  /** Whether it has met a projection that was useless: each request causes at most one rebuild. */
+  hasRebuilt: boolean;
 }
 
-interface Opened {
+interface OpenProjection {
   readonly db: DatabaseSync;
-  /** Of its file, as long as nobody removes that. */
+  /** Changes when somebody removes the file. */
   readonly inode: number | undefined;
   readonly projection: Projection;
   readonly finder: ProductFinder;
   readonly countLowStock: ReturnType<typeof prepareCountLowStock>;
 }
 
-/** What may pass; damage is among it, as the next search that meets it makes the file anew. */
-const PASSING: ReadonlySet<number> = new Set([
-  SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN,
-  SQLITE_CORRUPT, SQLITE_NOTADB,
-]);
-
 export class SearchService {
   readonly #file: string;
-  readonly #send: (answer: SearchAnswer) => void;
   readonly #history: History;
   readonly #exports: Exports;
-  #opened: Opened;
-  readonly #waiting: Waiting[] = [];
+  #open: OpenProjection;
+  readonly #queue: QueuedRequest[] = [];
   #lastSeller: SellerId | undefined;
-  /** The last seller that was caught up unasked; undefined where nothing is done unasked. */
-  #caughtUp: number | undefined;
+  /** The last seller that was caught up while idle; undefined while that is paused. */
+  #caughtUpTo: number | undefined;
   #turn: NodeJS.Immediate | undefined;
 
-  constructor(files: SearchFiles, send: (answer: SearchAnswer) => void) {
+  constructor(files: SearchFiles) {
     this.#file = files.search;
-    this.#send = send;
     this.#history = new History(files.catalogue);
     this.#exports = new Exports(files.search, this.#history);
-    this.#opened = this.#prepare(openProjectionFile(files.search));
+    this.#open = this.#prepare(openProjectionFile(files.search));
   }
 
-  call(call: SearchCall): void {
-    try {
-      if (call.kind === 'page') {
-        this.#send({ id: call.id, value: this.#readPage(call.export) });
-        return;
-      }
-      this.#assertRoom(call);
-      const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
-      this.#waiting.push({
-        id: call.id, request: call, deadline, hasBegun: false, hasReplaced: false,
-      });
-      this.#schedule();
-    } catch (error) {
-      this.#send({ id: call.id, failure: describeFailure(error) });
-    }
+  async handle(request: PositionRequest | PageRequest): Promise<Result | FoundRows> {
+    if (request.kind === 'page') return this.#readPage(request.export);
+    this.#assertRoom(request);
+    const settle = Promise.withResolvers<Result>();
+    const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
+    this.#queue.push({ request, settle, deadline, hasStarted: false, hasRebuilt: false });
+    this.#schedule();
+    return settle.promise;
   }
 
-  note(note: SearchNote): void {
-    switch (note.kind) {
-      case 'leave':
-        this.#exports.end(note.export);
+  notify(message: SearchNotification): void {
+    switch (message.kind) {
+      case 'endExport':
+        this.#exports.end(message.export);
         return;
-      case 'work':
-        this.#caughtUp = 0;
+      case 'catchUp':
+        this.#caughtUpTo = 0;
         this.#schedule();
         return;
       case 'pause':
-        this.#caughtUp = undefined;
+        this.#caughtUpTo = undefined;
         return;
       case 'close':
         clearImmediate(this.#turn);
         this.#exports.endAll();
-        this.#opened.db.close();
+        this.#open.db.close();
         this.#history.close();
     }
   }
@@ -120,83 +100,87 @@ export class SearchService {
       this.#turn = undefined;
       const next = this.#takeNext();
       if (next) this.#serve(next);
-      else if (this.#caughtUp !== undefined) this.#catchUpWhenIdle(this.#caughtUp);
-      if (this.#waiting.length > 0 || this.#caughtUp !== undefined) this.#schedule();
+      else if (this.#caughtUpTo !== undefined) this.#catchUpWhenIdle(this.#caughtUpTo);
+      if (this.#queue.length > 0 || this.#caughtUpTo !== undefined) this.#schedule();
     });
   }
 
-  #serve(waiting: Waiting): void {
+  #serve(queued: QueuedRequest): void {
     try {
-      const value = this.#answer(waiting);
-      if (value) this.#send({ id: waiting.id, value });
-      else this.#waiting.push({ ...waiting, hasBegun: true });
-    } catch (error) {
-      if (needsRebuild(error) && !waiting.hasReplaced) {
-        this.#replace();
-        this.#waiting.push({ ...waiting, hasReplaced: true });
-      } else {
-        this.#send({ id: waiting.id, failure: describeFailure(error) });
+      const result = this.#run(queued);
+      if (result) {
+        queued.settle.resolve(result);
+        return;
       }
+      queued.hasStarted = true;
+    } catch (error) {
+      if (!needsRebuild(error) || queued.hasRebuilt) {
+        queued.settle.reject(error);
+        return;
+      }
+      this.#rebuild();
+      queued.hasRebuilt = true;
     }
+    this.#queue.push(queued);
   }
 
-  /** @throws AppError `unavailable` where the seller has as much under way as anybody may */
+  /** @throws AppError `unavailable` if the seller has too many requests in the queue */
   #assertRoom({ kind, sellerId }: PositionRequest): void {
-    const waiting = this.#waiting.map(({ request }) => request);
+    const queued = this.#queue.map(({ request }) => request);
     if (kind === 'export') {
-      const exports = waiting.filter((request) => request.kind === 'export');
+      const exports = queued.filter((request) => request.kind === 'export');
       this.#exports.assertRoom(sellerId, exports.map((request) => request.sellerId));
     }
-    const own = waiting.filter((request) => request.sellerId === sellerId);
+    const own = queued.filter((request) => request.sellerId === sellerId);
     if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw queueFull();
   }
 
-  /** The first that waits of another seller than the last one: sellers take turns. */
-  #takeNext(): Waiting | undefined {
-    const other = this.#waiting.findIndex(({ request }) => request.sellerId !== this.#lastSeller);
-    const [next] = this.#waiting.splice(Math.max(other, 0), 1);
+  /** The first request of another seller than the last one, if any: sellers take turns. */
+  #takeNext(): QueuedRequest | undefined {
+    const other = this.#queue.findIndex(({ request }) => request.sellerId !== this.#lastSeller);
+    const [next] = this.#queue.splice(Math.max(other, 0), 1);
     this.#lastSeller = next?.request.sellerId;
     return next;
   }
 
-  /** Damage that an export comes upon ends it, and the file is made anew for the next one. */
+  /** If it meets damage, the export ends, and the file is rebuilt for the next one. */
   #readPage(id: number): FoundRows {
     try {
       return this.#exports.readPage(id);
     } catch (error) {
       if (needsRebuild(error)) {
         this.#exports.end(id);
-        this.#replace();
+        this.#rebuild();
       }
       throw error;
     }
   }
 
-  /** What is answered; undefined after a step towards it. */
-  #answer({ request, deadline, hasBegun }: Waiting): Answer | undefined {
-    if (!hasBegun && performance.now() >= deadline) throw queueFull();
-    if (readInode(this.#file) !== this.#opened.inode) this.#reopen();
+  /** The result; undefined after a step towards it. */
+  #run({ request, deadline, hasStarted }: QueuedRequest): Result | undefined {
+    if (!hasStarted && performance.now() >= deadline) throw queueFull();
+    if (readInode(this.#file) !== this.#open.inode) this.#reopen();
     const seller = this.#history.findSeller(request.sellerId);
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
-    const { db, projection } = this.#opened;
-    let standing: ProjectionState | undefined;
+    const { db, projection } = this.#open;
+    let state: ProjectionState | undefined;
     db.exec('BEGIN');
     try {
-      standing = projection.find(seller.id);
-      if (isCaughtUp(standing, request.position)) return this.#read(request, seller, standing);
+      state = projection.find(seller.id);
+      if (isCaughtUp(state, request.position)) return this.#read(request, seller, state);
     } finally {
       if (db.isTransaction) db.exec('COMMIT');
     }
-    if (performance.now() >= deadline) throw describeDelay(seller, standing);
+    if (performance.now() >= deadline) throw describeLag(seller, state);
     projection.step(seller);
     return undefined;
   }
 
   #read(
-    request: PositionRequest, { currency }: CatalogueSeller, standing: ProjectionState,
-  ): Answer {
-    const { ordinal, position, totals } = standing;
-    const { finder, countLowStock } = this.#opened;
+    request: PositionRequest, { currency }: CatalogueSeller, state: ProjectionState,
+  ): Result {
+    const { ordinal, position, totals } = state;
+    const { finder, countLowStock } = this.#open;
     switch (request.kind) {
       case 'export':
         return this.#exports.start(request);
@@ -209,38 +193,38 @@ export class SearchService {
     }
   }
 
-  /** One step: for the first seller that is behind, past one that is not, or of tidying up. */
-  #catchUpWhenIdle(caughtUp: number): void {
-    const { projection } = this.#opened;
+  /** One step: for the first seller that lags behind, or of merging the text index. */
+  #catchUpWhenIdle(caughtUpTo: number): void {
+    const { projection } = this.#open;
     try {
-      const seller = this.#history.nextSeller(caughtUp);
+      const seller = this.#history.nextSeller(caughtUpTo);
       if (!seller) {
-        if (!projection.merge()) this.#caughtUp = undefined;
+        if (!projection.merge()) this.#caughtUpTo = undefined;
       } else if (isCaughtUp(projection.find(seller.id), seller.position)) {
-        this.#caughtUp = seller.id;
+        this.#caughtUpTo = seller.id;
       } else {
         projection.step(seller);
       }
     } catch (error) {
-      // Whoever asks next is told of what does not pass.
-      this.#caughtUp = undefined;
-      if (needsRebuild(error)) this.#replace();
+      // An error that persists is reported to the next request.
+      this.#caughtUpTo = undefined;
+      if (needsRebuild(error)) this.#rebuild();
     }
   }
 
-  /** Where this fails the thread ends, and the next one tries again. */
-  #replace(): void {
-    this.#opened.db.close();
-    this.#opened = this.#prepare(replaceProjectionFile(this.#file));
+  /** If this fails, the thread ends, and the next one retries. */
+  #rebuild(): void {
+    this.#open.db.close();
+    this.#open = this.#prepare(replaceProjectionFile(this.#file));
   }
 
-  /** Somebody has removed the file, and another process may have made it anew. */
+  /** Somebody has removed the file, and another process may have created it again. */
   #reopen(): void {
-    this.#opened.db.close();
-    this.#opened = this.#prepare(openProjectionFile(this.#file));
+    this.#open.db.close();
+    this.#open = this.#prepare(openProjectionFile(this.#file));
   }
 
-  #prepare(db: DatabaseSync): Opened {
+  #prepare(db: DatabaseSync): OpenProjection {
     return {
       db, inode: readInode(this.#file), projection: new Projection(db, this.#history),
       finder: new ProductFinder(db), countLowStock: prepareCountLowStock(db),
@@ -252,25 +236,12 @@ function needsRebuild(error: unknown): boolean {
   return error instanceof ForeignProjectionError || isDamage(error);
 }
 
-function describeDelay(seller: CatalogueSeller, standing: ProjectionState | undefined): AppError {
+function describeLag(seller: CatalogueSeller, state: ProjectionState | undefined): AppError {
   const format = (count: number): string => count.toLocaleString('en');
-  const progress = standing?.builtTo === undefined
-    ? `has come to ${format(standing?.position ?? 0)} of ${format(seller.position)} changes`
-    : `is being built, and has read ${format(standing.rows)} products`;
-  const detail = `The search ${progress}. Try again in ${SEARCH_RETRY_AFTER_SECONDS} seconds.`;
-  return temporarilyUnavailable(detail);
-}
-
-function describeFailure(error: unknown): SearchFailure {
-  if (error instanceof AppError) {
-    const { code, publicDetail: detail, retryAfterSeconds } = error;
-    return { code, detail, retryAfterSeconds };
-  }
-  const cause = error instanceof Error ? error.stack : String(error);
-  if (!PASSING.has(resultCodeOf(error))) {
-    return { code: 'internal', detail: 'The search has failed.', cause };
-  }
-  const detail = 'The search cannot use its file now. Try again soon.';
-  const retryAfterSeconds = SEARCH_RETRY_AFTER_SECONDS;
-  return { code: 'unavailable', detail, retryAfterSeconds, cause };
+  const progress = state?.builtTo === undefined
+    ? `has reached ${format(state?.position ?? 0)} of ${format(seller.position)} changes`
+    : `is being built, and has read ${format(state.rows)} products`;
+  return temporarilyUnavailable(
+    `The search ${progress}. Retry in ${SEARCH_RETRY_AFTER_SECONDS} seconds.`,
+  );
 }

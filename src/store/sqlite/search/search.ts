@@ -15,11 +15,11 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { CatalogueTotals, ProductExport, ProductPage } from '../../store.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import type { SearchFiles } from './messages.ts';
-import { SearchCalls } from './search-calls.ts';
+import { SearchClient } from './search-client.ts';
 
 export class Search {
   readonly #files: SearchFiles;
-  #calls: SearchCalls | undefined;
+  #calls: SearchClient | undefined;
   #isClosed = false;
   /** Commits since the projection was last caught up unasked. */
   #commits = 0;
@@ -34,7 +34,7 @@ export class Search {
   async search(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage> {
     const calls = this.#start();
     const request = { kind: 'search', sellerId, query, position } as const;
-    const found = await this.#scheduleCatchUp(calls.call(request));
+    const found = await this.#scheduleCatchUp(calls.send(request));
     const owner = { sellerId, currency: found.currency };
     const products = found.rows.map((row) => decodeProduct(owner, row));
     return { products, hasMore: found.hasMore, position: found.position };
@@ -46,7 +46,7 @@ export class Search {
   ): Promise<ProductExport> {
     const calls = this.#start();
     const request = { kind: 'export', sellerId, filter, sort, position } as const;
-    const started = await this.#scheduleCatchUp(calls.call(request));
+    const started = await this.#scheduleCatchUp(calls.send(request));
     const pages = readPages(calls, started.export, sellerId, started.currency);
     // To its first yield: only from there on does a generator that is returned come to its end.
     await pages.next();
@@ -56,7 +56,7 @@ export class Search {
   /** @throws AppError `unavailable`, as above */
   readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals> {
     const calls = this.#start();
-    return this.#scheduleCatchUp(calls.call({ kind: 'totals', sellerId, position }));
+    return this.#scheduleCatchUp(calls.send({ kind: 'totals', sellerId, position }));
   }
 
   /** @throws AppError `unavailable`, as above */
@@ -65,7 +65,7 @@ export class Search {
   ): Promise<number> {
     const calls = this.#start();
     const request = { kind: 'lowStock', sellerId, stockMax, limit, position } as const;
-    return (await this.#scheduleCatchUp(calls.call(request))).products;
+    return (await this.#scheduleCatchUp(calls.send(request))).products;
   }
 
   /** Call it after each commit. */
@@ -80,9 +80,9 @@ export class Search {
     await this.#calls?.close();
   }
 
-  #start(): SearchCalls {
+  #start(): SearchClient {
     if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping. Try again.');
-    if (!this.#calls || this.#calls.isLost) this.#calls = new SearchCalls(this.#files);
+    if (!this.#calls || this.#calls.isLost) this.#calls = new SearchClient(this.#files);
     return this.#calls;
   }
 
@@ -100,7 +100,7 @@ export class Search {
   /** Looks for a time without commits; meanwhile nothing is done unasked. */
   #watch(): void {
     if (this.#timer || this.#isClosed) return;
-    this.#calls?.tell({ kind: 'pause' });
+    this.#calls?.notify({ kind: 'pause' });
     let seen = this.#commits;
     this.#timer = setInterval(() => {
       if (seen === this.#commits) this.#catchUpWhenIdle();
@@ -114,22 +114,22 @@ export class Search {
     const isRunning = this.#calls && !this.#calls.isLost;
     if (!isRunning && this.#commits < SEARCH_IDLE_COMMITS) return;
     this.#commits = 0;
-    this.#start().tell({ kind: 'work' });
+    this.#start().notify({ kind: 'catchUp' });
   }
 }
 
 async function* readPages(
-  calls: SearchCalls, id: number, sellerId: SellerId, currency: Currency,
+  calls: SearchClient, id: number, sellerId: SellerId, currency: Currency,
 ): AsyncGenerator<readonly Product[], void, void> {
   try {
     yield [];
     for (;;) {
-      const { rows, hasMore } = await calls.call({ kind: 'page', export: id });
+      const { rows, hasMore } = await calls.send({ kind: 'page', export: id });
       await setImmediate(); // Node hands over many messages at once, and pages might never let go
       if (rows.length > 0) yield rows.map((row) => decodeProduct({ sellerId, currency }, row));
       if (!hasMore) return;
     }
   } finally {
-    calls.tell({ kind: 'leave', export: id });
+    calls.notify({ kind: 'endExport', export: id });
   }
 }

@@ -116,7 +116,7 @@ test('says how far it is where it does not come to a position in time', LIMIT, a
     store.searchProducts(sellerId, ALL, 4_000), store.readTotals(sellerId, 4_000),
     store.countLowStock(sellerId, 7, 4_000, 10),
   ].map((asked) => assert.rejects(asked, {
-    name: 'AppError', code: 'unavailable', message: /has come to 3 of 3 changes/,
+    name: 'AppError', code: 'unavailable', message: /has reached 3 of 3 changes/,
     retryAfterSeconds: 5,
   })));
   await assertAllFound(store, actor);

@@ -1,30 +1,30 @@
 /**
- * The main thread's side of one thread of the search: a promise for each call. Where the thread is
- * lost, what waits is refused, and this object is of no more use.
+ * The main thread's side of one search thread: a promise for each request. If the thread is lost,
+ * pending requests are rejected, and this object cannot be used again.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { CatalogueTotals } from '../../store.ts';
-import type {
-  CountedProducts, ExportRequest, FoundPage, FoundRows, LowStockRequest, PageRequest,
-  PositionRequest, SearchAnswer, SearchFiles, SearchNote, SearchRequest, StartedExport,
-  TotalsRequest,
+import {
+  type CountedProducts, type ExportRequest, type FoundPage, type FoundRows, type LowStockRequest,
+  type PageRequest, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
+  type SearchRequest, type SearchResponse, type StartedExport, temporarilyUnavailable,
+  type TotalsRequest,
 } from './messages.ts';
-import { temporarilyUnavailable, queueFull } from './search-errors.ts';
 
 interface Pending {
   resolve(value: unknown): void;
   reject(error: AppError): void;
 }
 
-export class SearchCalls {
+export class SearchClient {
   readonly #thread: Worker;
   readonly #ended: Promise<void>;
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
-  /** Why nothing more can be asked. */
+  /** Why no request can be sent any more. */
   #end: AppError | undefined;
 
   constructor(files: SearchFiles) {
@@ -32,7 +32,7 @@ export class SearchCalls {
     const resourceLimits = { maxYoungGenerationSizeMb: SEARCH_YOUNG_HEAP_MIB };
     this.#thread = new Worker(entry, { workerData: files, name: 'search', resourceLimits });
     // search-thread.ts sends nothing else.
-    this.#thread.on('message', (answer: SearchAnswer) => this.#settle(answer));
+    this.#thread.on('message', (response: SearchResponse) => this.#settle(response));
     this.#thread.on('error', (cause) => this.#stop('The search was interrupted.', cause));
     this.#ended = new Promise((resolve) => {
       this.#thread.on('exit', () => {
@@ -46,12 +46,12 @@ export class SearchCalls {
     return this.#end !== undefined;
   }
 
-  call(request: SearchRequest): Promise<FoundPage>;
-  call(request: ExportRequest): Promise<StartedExport>;
-  call(request: TotalsRequest): Promise<CatalogueTotals>;
-  call(request: LowStockRequest): Promise<CountedProducts>;
-  call(request: PageRequest): Promise<FoundRows>;
-  call(request: PositionRequest | PageRequest): Promise<unknown> {
+  send(request: SearchRequest): Promise<FoundPage>;
+  send(request: ExportRequest): Promise<StartedExport>;
+  send(request: TotalsRequest): Promise<CatalogueTotals>;
+  send(request: LowStockRequest): Promise<CountedProducts>;
+  send(request: PageRequest): Promise<FoundRows>;
+  send(request: PositionRequest | PageRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#end) throw this.#end;
       if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw queueFull();
@@ -61,31 +61,31 @@ export class SearchCalls {
     });
   }
 
-  tell(note: SearchNote): void {
-    this.#thread.postMessage(JSON.stringify(note));
+  notify(message: SearchNotification): void {
+    this.#thread.postMessage(JSON.stringify(message));
   }
 
-  /** Refuses what waits, and ends the thread. */
+  /** Rejects pending requests, and ends the thread. */
   close(): Promise<void> {
-    this.tell({ kind: 'close' });
+    this.notify({ kind: 'close' });
     this.#stop('This server is stopping.');
     return this.#ended;
   }
 
-  #settle(answer: SearchAnswer): void {
-    const pending = this.#pending.get(answer.id);
-    this.#pending.delete(answer.id);
-    if ('value' in answer) {
-      pending?.resolve(answer.value);
+  #settle(response: SearchResponse): void {
+    const pending = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if ('value' in response) {
+      pending?.resolve(response.value);
       return;
     }
-    const { code, detail, retryAfterSeconds, cause } = answer.failure;
+    const { code, detail, retryAfterSeconds, cause } = response.failure;
     const details = retryAfterSeconds === undefined ? { cause } : { cause, retryAfterSeconds };
     pending?.reject(new AppError(code, detail, details));
   }
 
-  #stop(what: string, cause?: unknown): void {
-    this.#end ??= temporarilyUnavailable(`${what} Try again.`, cause);
+  #stop(reason: string, cause?: unknown): void {
+    this.#end ??= temporarilyUnavailable(`${reason} Retry soon.`, cause);
     for (const { reject } of this.#pending.values()) reject(this.#end);
     this.#pending.clear();
   }
