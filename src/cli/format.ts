@@ -39,7 +39,7 @@ export function formatParts(state: ProgressState): string[] {
   const leftMs = share ? (elapsedMs / share) * (1 - share) : undefined;
   return [
     share === undefined ? formatMebibytes(bytes) : `${Math.floor(share * 100)} %`,
-    ...(rows === undefined ? [] : [`${formatCount(rows)} rows`]),
+    ...(rows === undefined ? [] : [formatCounted(rows, 'row')]),
     ...(rejected === undefined ? [] : [`${formatCount(rejected)} rejected`]),
     rows === undefined ? `${formatMebibytes(perSecond(bytes, elapsedMs))}/s`
       : `${formatCount(Math.round(perSecond(rows, elapsedMs)))} rows/s`,

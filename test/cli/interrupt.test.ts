@@ -1,4 +1,4 @@
-/** Ctrl-C amid a transfer: what is not whole is removed, and one line says what there is. */
+/** Ctrl-C during a transfer: partial files are removed, and one line says what remains. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const FAILURE = JSON.stringify({
 });
 
 for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
-  test(`removes what was exported, on ${signal}`, async (t) => {
+  test(`removes a partial export on ${signal}`, async (t) => {
     const folder = makeFolder(t);
     const path = join(folder, 'all.csv');
     const url = await startFakeServer(t, (_, response) => {
@@ -35,7 +35,7 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test(`removes the failures of an import, and says what stays, on ${signal}`, async (t) => {
+  test(`removes the rejected rows of an import, and says what stays, on ${signal}`, async (t) => {
     const folder = makeFolder(t);
     const path = join(folder, 'products.csv');
     writeFileSync(path, 'name,category,sku,price,stock\nA,B,C,1,1\nA,B,X,1,1\n');
@@ -49,7 +49,7 @@ for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
     while (readdirSync(folder).length === 1) await wait(5);
     child.kill(signal);
     assert.deepEqual((await once(child, 'close'))[0], status);
-    const says = 'What was imported stays: run the command again, and it goes on from there.';
+    const says = 'Rows that were imported stay. Run the command again to import the rest.';
     assert.equal(await notes, `Interrupted. ${says}\n`);
     assert.deepEqual(readdirSync(folder), ['products.csv']);
   });

@@ -15,7 +15,7 @@ import { parseNewSeller } from '../../domain/access/seller.ts';
 import { type ApiServer, PRODUCTS_PATH } from '../transfer/api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
 import { sendImport } from '../transfer/import-run.ts';
-import { openSource } from '../transfer/import-source.ts';
+import { openSource } from '../transfer/product-file.ts';
 import { makeInvitation } from '../admin/invite.ts';
 import { serve } from './serve.ts';
 import { withNewStore } from '../with-store.ts';
@@ -76,8 +76,8 @@ async function present(
     query: new URLSearchParams(),
     idempotencyKey: randomUUID(),
     onSent() {},
-    async onFailure({ line, reason }) {
-      throw new CommandFailure(`Line ${line} of ${SAMPLE} failed: ${reason}`);
+    async onRejected({ line, reason }) {
+      throw new CommandFailure(`Line ${line} of ${SAMPLE} was rejected: ${reason}`);
     },
   });
   const commands = listCommands(server);

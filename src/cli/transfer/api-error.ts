@@ -1,12 +1,19 @@
 /**
- * What a server says when it refuses (RFC 9457 problem details), in one line for a person. It may
- * be any server: nothing is taken for what it should be, and nothing is shown as it came.
+ * Errors of a server (RFC 9457 problem details) as failures of a command: in one line, and retried
+ * if they are temporary. It may be any server, so its response is not trusted: it is limited in
+ * size, its members are checked, and control characters are replaced.
  */
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { ERROR_BODY_LIMIT_BYTES } from '../limits.ts';
 import { formatProblemType, PROBLEM_TYPE } from '../../http/response/problem.ts';
+import { type Backoff, retryDelayMs } from '../../runtime/backoff.ts';
 import { CommandFailure, UsageError } from '../command.ts';
-import { TemporaryFailure } from './retry.ts';
+
+/** How many retries, and the delays before them. */
+interface RetryPolicy extends Backoff {
+  readonly retries: number;
+}
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -15,22 +22,39 @@ const QUERY_PROBLEM = formatProblemType('invalid-query');
 /** Statuses after which the same request may succeed. */
 const TEMPORARY: readonly unknown[] = [408, 429, 502, 503, 504];
 
-/** The failure that an answer of another status than 200 means. */
+/** A failure after which a retry may succeed. */
+export class TemporaryFailure extends CommandFailure {
+  override readonly name = 'TemporaryFailure';
+  /** False if no connection was made. */
+  readonly wasReached: boolean;
+  /** The server's `Retry-After`. */
+  readonly retryAfterMs: number;
+
+  constructor(
+    message: string, { wasReached = true, retryAfterMs = 0 }: Partial<TemporaryFailure> = {},
+  ) {
+    super(message);
+    this.wasReached = wasReached;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The failure for a response with another status than 200. */
 export async function readErrorResponse(
-  url: string, answer: IncomingMessage, body: AsyncIterable<Buffer>,
+  url: string, response: IncomingMessage, body: AsyncIterable<Buffer>,
 ): Promise<CommandFailure | UsageError> {
-  const { statusCode: status = 0, headers } = answer;
+  const { statusCode: status = 0, headers } = response;
   const retryAfterMs = Number(headers['retry-after'] ?? 0) * 1000 || 0;
   const members = parseObject(await readStart(body));
   if (headers['content-type']?.startsWith(PROBLEM_TYPE)) {
     return explainProblem({ ...members, status }, { retryAfterMs });
   }
-  const text = `${url} answered with status ${status}, and not as this kind of server does.`;
+  const text = `${url} responded with status ${status}, but not like a Seller Product API server.`;
   if (TEMPORARY.includes(status)) return new TemporaryFailure(text, { retryAfterMs });
   return new CommandFailure(`${text} Is --url right?`);
 }
 
-/** The failure that a problem document means, with a sentence more. */
+/** The failure for a problem document, with an optional sentence after it. */
 export function explainProblem(
   problem: Members, { retryAfterMs = 0, ending = '' } = {},
 ): CommandFailure | UsageError {
@@ -41,8 +65,33 @@ export function explainProblem(
   return type === QUERY_PROBLEM ? new UsageError(text) : new CommandFailure(text);
 }
 
-/** The faults of a problem, or of a row, each with the name of what is at fault before it. */
-export function formatIssues(issues: unknown): string {
+/**
+ * Runs an attempt and repeats it after a temporary failure, as often as the policy allows. A
+ * server that was never reached is not waited for; one that went away may be restarting.
+ * @throws CommandFailure; TemporaryFailure when no retry is left
+ */
+export async function withRetries<Result>(
+  attempt: () => Promise<Result>, policy: RetryPolicy, note: (text: string) => void,
+): Promise<Result> {
+  let wasReached = false;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof TemporaryFailure)) throw error;
+      wasReached ||= error.wasReached;
+      if (!wasReached) throw new CommandFailure(error.message);
+      if (failures === policy.retries) throw error;
+      const waitMs = retryDelayMs(policy, failures, { retryAfterMs: error.retryAfterMs });
+      const count = `${failures + 1} of ${policy.retries}`;
+      note(`${error.message} Retrying in ${Math.ceil(waitMs / 1000)} s (${count}).`);
+      await wait(waitMs);
+    }
+  }
+}
+
+/** The errors of a problem, each after the name of its member or flag. */
+function formatIssues(issues: unknown): string {
   if (!Array.isArray(issues)) return '';
   return issues.map((issue: unknown) => {
     const { pointer, parameter, detail } = asMembers(issue);
@@ -53,7 +102,7 @@ export function formatIssues(issues: unknown): string {
   }).join(' ');
 }
 
-/** No members for a text that is not JSON, or JSON of something else. */
+/** Parses a JSON object; has no members if the text is anything else. */
 export function parseObject(text: string): Members {
   try {
     return asMembers(JSON.parse(text));
@@ -63,13 +112,13 @@ export function parseObject(text: string): Members {
   }
 }
 
-/** No members for anything but an object. */
+/** The members of an object; none of anything else. */
 export function asMembers(value: unknown): Members {
-  // What JSON has as an object or an array can be read by name: what it holds stays unknown.
+  // The cast: any object can be read by name; its values stay unknown.
   return typeof value === 'object' && value !== null ? value as Members : {};
 }
 
-/** A text without what moves the cursor of a terminal, or turns the direction of writing. */
+/** Replaces characters that control a terminal or change the writing direction. */
 export function printable(text: unknown): string {
   if (typeof text !== 'string') return '';
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');

@@ -1,51 +1,53 @@
 /**
  * `export`: writes the catalogue of a running server, at one position, to a file or to standard
- * output. The file appears once it is complete; until then it is FILE.ID.part.
+ * output. The file appears only when it is complete; until then it is FILE.ID.part. Anything but a
+ * file, such as a device or a folder, is rejected, since renaming would replace it.
  */
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { RETRY_POLICY } from '../limits.ts';
 import { isSystemError } from '../../runtime/system-error.ts';
+import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import {
-  type ApiServer, ask, PRODUCTS_PATH, readAnswer, readServer, SERVER_FLAGS,
+  type ApiServer, PRODUCTS_PATH, readBody, readServer, sendRequest, SERVER_FLAGS,
 } from './api-client.ts';
 import { type Command, CommandFailure, type Input, UsageError } from '../command.ts';
-import { ExportTarget } from './export-target.ts';
-import { withInterrupt } from '../progress.ts';
-import { Progress } from '../progress.ts';
 import { formatCount } from '../format.ts';
-import { TemporaryFailure, withRetries } from './retry.ts';
-import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './text-format.ts';
+import { Progress, withInterrupt } from '../progress.ts';
+import { TemporaryFailure, withRetries } from './api-error.ts';
+import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './product-file.ts';
 
 interface ExportTask extends FileFormat {
   readonly server: ApiServer;
   /** Undefined for standard output. */
-  readonly target: ExportTarget | undefined;
+  readonly file: AtomicFile | undefined;
   readonly query: URLSearchParams;
 }
 
 interface Outcome {
   readonly rows: number;
-  /** From where the feed of changes goes on. */
+  /** Where the change feed continues. */
   readonly position: number;
 }
 
-/** Flags that go to the server as they are, as parameters of the list. */
+/** Flags that are sent to the server as query parameters of the list. */
 const FILTERS = {
-  q: { value: 'TEXT', help: 'only products with this in their name, SKU or category' },
-  category: { value: 'NAME', help: 'only products of this category' },
+  q: { value: 'TEXT', help: 'only products with this text in name, SKU or category' },
+  category: { value: 'NAME', help: 'only products in this category' },
   sku: { value: 'SKU', help: 'only the product with this SKU' },
-  'price-min': { value: 'PRICE', help: 'only products that cost this or more' },
-  'price-max': { value: 'PRICE', help: 'only products that cost this or less' },
-  'stock-min': { value: 'N', help: 'only products with a stock of this or more' },
-  'stock-max': { value: 'N', help: 'only products with a stock of this or less' },
-  'updated-since': { value: 'TIME', help: 'only products changed since then (RFC 3339)' },
+  'price-min': { value: 'PRICE', help: 'only products with at least this price' },
+  'price-max': { value: 'PRICE', help: 'only products with at most this price' },
+  'stock-min': { value: 'N', help: 'only products with at least this stock' },
+  'stock-max': { value: 'N', help: 'only products with at most this stock' },
+  'updated-since': { value: 'TIME', help: 'only products changed since this time (RFC 3339)' },
   'changed-since': { value: 'N', help: 'only products changed after this position' },
-  sort: { value: 'MEMBER', help: 'such as --sort=name, or --sort=-price for falling prices' },
+  sort: { value: 'MEMBER', help: 'such as --sort=name, or --sort=-price for descending prices' },
   fields: { value: 'LIST', help: 'only these members, comma-separated' },
 };
 
-const NOT_WHOLE = 'What was written is not the whole catalogue.';
+const INCOMPLETE = 'The output is incomplete.';
 
 export const exportProducts: Command = {
   summary: 'Exports the catalogue of a running server to a file, or to standard output.',
@@ -54,23 +56,23 @@ export const exportProducts: Command = {
     ...SERVER_FLAGS,
     ...FILTERS,
     format: FORMAT_FLAG,
-    force: { help: 'replace FILE where it is there' },
+    force: { help: 'replace FILE if it exists' },
   },
   isRemote: true,
   async run(input) {
     const { flags, operands: [operand], isJson, out, note } = input;
-    const path = operand === '-' ? undefined : operand; // by custom, - is standard output
+    const path = operand === '-' ? undefined : operand; // by convention, - is standard output
     const server = readServer(input);
     if (path === undefined && isJson) throw new UsageError('--json needs a FILE for the products.');
     const isForced = flags['force'] !== undefined;
-    const target = path === undefined ? undefined : new ExportTarget(path, isForced);
+    const file = path === undefined ? undefined : new AtomicFile(resolveFile(path, isForced));
     const format = findFormat(path ?? '.csv', flags['format']);
-    const task = { server, target, ...format, query: readQuery(flags, format) };
-    const attempt = () => (target ? writeFile(task, target) : writeOut(task));
+    const task = { server, file, ...format, query: readQuery(flags, format) };
+    const attempt = () => (file ? writeFile(task, file) : writeOut(task));
     const exporting = () => withRetries(attempt, RETRY_POLICY, note);
     const { rows, position } = await withInterrupt(exporting, () => {
-      target?.discard();
-      return target ? `Interrupted: ${path} was not written.` : `Interrupted. ${NOT_WHOLE}`;
+      file?.discard();
+      return file ? `Interrupted: ${path} was not written.` : `Interrupted. ${INCOMPLETE}`;
     });
     const text = `${formatCount(rows)} products as they were at position ${position}`;
     if (path === undefined) note(`Exported ${text}.`);
@@ -88,30 +90,32 @@ function readQuery(flags: Input['flags'], { format }: FileFormat): URLSearchPara
   return query;
 }
 
-/** An export that has begun. */
-interface Export {
+/** A response that has started. */
+interface ExportResponse {
   readonly position: number;
   readonly counter: RowCounter;
   readonly body: AsyncGenerator<Buffer, void, void>;
 }
 
-async function beginExport({ server, target, query, format }: ExportTask): Promise<Export> {
-  const answer = await ask(server, {
+async function beginExport(
+  { server, file, query, format }: ExportTask,
+): Promise<ExportResponse> {
+  const response = await sendRequest(server, {
     method: 'GET', path: `${PRODUCTS_PATH}?${query}`, headers: { 'accept-encoding': 'gzip' },
   });
-  const position = Number(answer.headers['seller-position']);
+  const position = Number(response.headers['seller-position']);
   if (!Number.isSafeInteger(position)) {
-    answer.destroy();
-    throw new CommandFailure(`${server.url} answered without a position. Is --url right?`);
+    response.destroy();
+    throw new CommandFailure(`The response of ${server.url} has no position. Is --url right?`);
   }
   const counter = new RowCounter(format);
-  // Progress does not go amid rows on the same terminal.
-  const isShown = target !== undefined || !process.stdout.isTTY;
-  const body = watch(readAnswer(server, answer), counter, isShown);
+  // Progress would be mixed with rows on the same terminal.
+  const isShown = file !== undefined || !process.stdout.isTTY;
+  const body = watch(readBody(server, response), counter, isShown);
   return { position, counter, body };
 }
 
-/** Lets the bytes through, and shows how far they are. */
+/** Passes the bytes on and shows the progress. */
 async function* watch(
   chunks: AsyncIterable<Buffer>, counter: RowCounter, isShown: boolean,
 ): AsyncGenerator<Buffer, void, void> {
@@ -136,27 +140,41 @@ async function writeOut(task: ExportTask): Promise<Outcome> {
     await pipeline(body, process.stdout, { end: false });
   } catch (error) {
     if (error instanceof TemporaryFailure) {
-      throw new CommandFailure(`${error.message} ${NOT_WHOLE}`);
+      throw new CommandFailure(`${error.message} ${INCOMPLETE}`);
     }
     if (!isSystemError(error, 'EPIPE')) throw error;
-    throw new CommandFailure('Nobody has read the output to its end.');
+    throw new CommandFailure('The reader of the output closed it before the end.');
   }
   return { rows: counter.rows, position };
 }
 
-/** Each attempt begins the file anew, for an export is of one position. */
-async function writeFile(task: ExportTask, target: ExportTarget): Promise<Outcome> {
-  const file = await target.open();
+/** Each attempt writes the file from its start, since an export is of one position. */
+async function writeFile(task: ExportTask, target: AtomicFile): Promise<Outcome> {
+  target.begin();
+  const file = await open(target.tempPath, 'r+');
   try {
     const { position, counter, body } = await beginExport(task);
     const written = file.createWriteStream({ flush: true });
     if (task.isCompressed) await pipeline(body, createGzip(), written);
     else await pipeline(body, written);
-    target.show();
+    target.overwrite();
     return { rows: counter.rows, position };
   } catch (error) {
     await file.close();
     target.discard();
     throw error;
   }
+}
+
+/** The file that a path names; the target of a symbolic link, so that the link stays. */
+function resolveFile(path: string, isForced: boolean): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const isBroken = !found && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (found?.isDirectory()) throw new UsageError(`${path} is a folder. Name a file in it.`);
+  if (isBroken || (found && !found.isFile())) {
+    throw new UsageError(`${path} is not a file. Leave out FILE and redirect standard output.`);
+  }
+  if (!found) return path;
+  if (!isForced) throw new UsageError(`${path} already exists. Replace it with --force.`);
+  return realpathSync(path);
 }

@@ -1,36 +1,38 @@
 /**
- * Sends a source to the import of a server, once, and reads the report while it is sent: NDJSON, a
- * line for each failed row, and at the end a summary, or the problem that ended it before.
+ * Sends a file to the import of a server, once, and reads the report while sending: NDJSON with a
+ * line for each rejected row, and at the end a summary or the problem that ended the import.
  */
 import type { RowError } from '../../transfer/import-advice.ts';
 import { readLines } from '../../transfer/ndjson.ts';
-import { type ApiServer, ask, PRODUCTS_PATH, readAnswer } from './api-client.ts';
+import { formatRowErrors } from '../../transfer/rejected-rows.ts';
+import { type ApiServer, PRODUCTS_PATH, readBody, sendRequest } from './api-client.ts';
 import { CommandFailure } from '../command.ts';
-import { type ImportSource, readSource } from './import-source.ts';
+import { type ImportSource, readSource } from './product-file.ts';
 import { formatCount } from '../format.ts';
-import { asMembers, explainProblem, formatIssues, parseObject, printable } from './api-error.ts';
-import { TemporaryFailure } from './retry.ts';
+import {
+  asMembers, explainProblem, parseObject, printable, TemporaryFailure,
+} from './api-error.ts';
 
 export interface ImportRun {
   readonly server: ApiServer;
   readonly source: ImportSource;
   /** The parameters of the import. */
   readonly query: URLSearchParams;
-  /** Sent again with the same, what was committed is not done again, and is reported as it was. */
+  /** A retry with the same key repeats no committed batch, and reports it as before. */
   readonly idempotencyKey: string;
   onSent(rows: number, bytes: number): void;
-  onFailure(row: RejectedRow): Promise<void>;
+  onRejected(row: RejectedRow): Promise<void>;
 }
 
 export interface RejectedRow {
   /** The line of the file that the row begins on, from 1. */
   readonly line: number;
-  /** Printable; empty where there is none. */
+  /** Safe to print; empty if unknown. */
   readonly sku: string;
-  /** Why it failed, in one printable line. */
+  /** Why it was rejected, in one line that is safe to print. */
   readonly reason: string;
   /** The validation errors, safe to print. */
-  readonly faults: readonly RowError[];
+  readonly errors: readonly RowError[];
 }
 
 export interface ImportSummary {
@@ -40,19 +42,22 @@ export interface ImportSummary {
   readonly failed: number;
   readonly skipped: number;
   readonly position: number;
-  /** Columns that nothing was read from. */
+  /** Columns that the import did not read. */
   readonly ignoredColumns: readonly string[];
 }
 
-/** What is counted, in the order in which it is said. */
-const COUNTS = ['created', 'updated', 'unchanged', 'failed', 'skipped'];
+/** The counts of a summary, in the order in which they are shown, and what people call them. */
+const COUNTS = {
+  created: 'created', updated: 'updated', unchanged: 'unchanged', failed: 'rejected',
+  skipped: 'skipped',
+};
 
 const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
-/** @throws CommandFailure, UsageError; TemporaryFailure where it broke off and may be sent again */
+/** @throws CommandFailure, UsageError; TemporaryFailure if it may be sent again */
 export async function sendImport(run: ImportRun): Promise<ImportSummary> {
   const { server, source, query, idempotencyKey } = run;
-  const answer = await ask(server, {
+  const response = await sendRequest(server, {
     method: 'POST',
     path: `${PRODUCTS_PATH}/import?${query}`,
     headers: {
@@ -62,27 +67,27 @@ export async function sendImport(run: ImportRun): Promise<ImportSummary> {
     },
     body: readSource(source, run.onSent),
   });
-  for await (const line of readLines(readAnswer(server, answer))) {
+  for await (const line of readLines(readBody(server, response))) {
     const { summary, problem, ...row } = parseObject(line.toString());
     if (summary !== undefined) return readSummary(summary);
     if (problem !== undefined) throw explainEnd(asMembers(problem));
-    if (row['status'] === 'failed') await run.onFailure(readFailedRow(row));
+    if (row['status'] === 'failed') await run.onRejected(readRejectedRow(row));
   }
-  throw new TemporaryFailure('The report of the server broke off.');
+  throw new TemporaryFailure('The report of the server ended early.');
 }
 
 /** The counts of a summary: `3 created, 1 updated, ...`. */
 export function formatCounts(summary: Readonly<Record<string, unknown>>): string {
-  return COUNTS.flatMap((name) => {
+  return Object.entries(COUNTS).flatMap(([name, label]) => {
     const count = summary[name];
-    return typeof count === 'number' ? [`${formatCount(count)} ${name}`] : [];
+    return typeof count === 'number' ? [`${formatCount(count)} ${label}`] : [];
   }).join(', ');
 }
 
-/** A problem amid a report comes with what was done before it. */
+/** A problem in a report comes with a summary of what was done before it. */
 function explainEnd(problem: Readonly<Record<string, unknown>>): Error {
   const counts = formatCounts(asMembers(problem['summary']));
-  return explainProblem(problem, { ending: counts && `Until then: ${counts}.` });
+  return explainProblem(problem, { ending: counts && `Before that: ${counts}.` });
 }
 
 function readSummary(value: unknown): ImportSummary {
@@ -90,7 +95,7 @@ function readSummary(value: unknown): ImportSummary {
   const count = (name: string): number => {
     const number = members[name];
     if (typeof number === 'number') return number;
-    throw new CommandFailure(`The summary of the server lacks "${name}". Is --url right?`);
+    throw new CommandFailure(`The summary of the server has no "${name}". Is --url right?`);
   };
   const ignored = members['ignored_columns'];
   return {
@@ -104,10 +109,11 @@ function readSummary(value: unknown): ImportSummary {
   };
 }
 
-function readFailedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): RejectedRow {
-  const faults = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
+function readRejectedRow({ line, sku, errors }: Readonly<Record<string, unknown>>): RejectedRow {
+  const printed = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
     const { pointer, code, detail } = asMembers(error);
     return { pointer: printable(pointer), code: printable(code), detail: printable(detail) };
   });
-  return { line: Number(line), sku: printable(sku), reason: formatIssues(errors), faults };
+  const reason = formatRowErrors(printed);
+  return { line: Number(line), sku: printable(sku), reason, errors: printed };
 }

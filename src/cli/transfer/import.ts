@@ -1,32 +1,29 @@
 /**
- * `import`: sends a file to a running server, and again where the connection breaks, under one
- * Idempotency-Key: so the report is of the whole file, and nothing of it is done twice.
+ * `import`: sends a file to a running server, and again if the connection breaks. All attempts
+ * share one Idempotency-Key, so the report covers the whole file, and no row is written twice.
  */
 import { randomUUID } from 'node:crypto';
 import { REJECTED_ROWS_SHOWN, RETRY_POLICY } from '../limits.ts';
 import { type AdviceWords, RejectionCauses } from '../../transfer/import-advice.ts';
 import { readServer, SERVER_FLAGS } from './api-client.ts';
 import { type Command, CommandFailure, type Input } from '../command.ts';
-import { RejectedRowsFile } from './import-rejections.ts';
 import {
   type RejectedRow, formatCounts, type ImportRun, type ImportSummary, sendImport,
 } from './import-run.ts';
-import { openSource } from './import-source.ts';
-import { withInterrupt } from '../progress.ts';
-import { Progress } from '../progress.ts';
-import { formatCount } from '../format.ts';
-import { TemporaryFailure, withRetries } from './retry.ts';
-import { FORMAT_FLAG, nameFile } from './text-format.ts';
+import { formatCounted } from '../format.ts';
+import { Progress, withInterrupt } from '../progress.ts';
+import { TemporaryFailure, withRetries } from './api-error.ts';
+import { FORMAT_FLAG, nameFile, openSource } from './product-file.ts';
+import { RejectedRowsFile } from './rejected-rows-file.ts';
 
-/** How an import ended. */
 interface Outcome {
   readonly summary: ImportSummary;
-  /** The first of the rows that failed. */
+  /** The first of the rejected rows. */
   readonly shown: readonly RejectedRow[];
   readonly causes: RejectionCauses;
 }
 
-/** Advice in terms of the flags of this command. */
+/** Advice in the flags of this command. */
 const WORDS: AdviceWords = {
   giveDefaults: (values) => `Run the command again with --default ${values.join(',')}.`,
   nameColumns: (members) => 'Run the command again with --map '
@@ -34,24 +31,25 @@ const WORDS: AdviceWords = {
   upsert: 'To change these products, run the command again with --mode upsert.',
 };
 
-const WHAT_STAYS = 'What was imported stays: run the command again, and it goes on from there.';
+const RESUME = 'Rows that were imported stay. Run the command again to import the rest.';
 
 export const importProducts: Command = {
-  summary: 'Imports a CSV or NDJSON file into a running server; where it broke off, run it again.',
+  summary: 'Imports a CSV or NDJSON file into a running server. If it stops early, run it again.',
   operands: ['FILE|-'],
   flags: {
     ...SERVER_FLAGS,
     format: FORMAT_FLAG,
     mode: {
-      value: 'upsert|create', help: 'whether existing products are changed (default) or fail',
+      value: 'upsert|create', help: 'update existing products (default), or reject them',
     },
-    'dry-run': { help: 'change nothing, and report what an import would do' },
-    map: { value: 'name:Title,...', help: 'the columns of members that are not found by name' },
+    'dry-run': { help: 'change nothing, but report what the import would do' },
+    map: { value: 'name:Title,...', help: 'columns of members that are not recognised by name' },
     default: {
-      value: 'MEMBER:VALUE,...', help: 'what new products get for blank cells, such as stock:0',
+      value: 'MEMBER:VALUE,...', help: 'values of new products for blank cells, such as stock:0',
     },
-    failures: {
-      value: 'FILE', help: 'where to write failed rows (default: NAME.failed.csv beside FILE)',
+    rejected: {
+      value: 'FILE', formerName: 'failures',
+      help: 'where to write rejected rows (default: NAME.failed.csv beside FILE)',
     },
   },
   isRemote: true,
@@ -59,27 +57,27 @@ export const importProducts: Command = {
     const { flags, operands: [path = ''], note } = input;
     const server = readServer(input);
     const source = openSource(path, flags['format']);
-    const failures = new RejectedRowsFile(source, flags['failures']);
+    const rejected = new RejectedRowsFile(source, flags['rejected']);
     const query = readQuery(flags);
     const task = { server, source, query, idempotencyKey: randomUUID() };
-    // What came through a pipe cannot be sent again.
+    // A pipe cannot be read again.
     const isRepeatable = source.sizeBytes !== undefined;
     const policy = isRepeatable ? RETRY_POLICY : { ...RETRY_POLICY, retries: 0 };
-    const importing = () => withRetries(() => attempt(task, failures), policy, note);
+    const importing = () => withRetries(() => attempt(task, rejected), policy, note);
     const interrupt = (): string => {
-      failures.remove();
-      return `Interrupted. ${query.has('dry_run') ? 'Nothing is changed.' : WHAT_STAYS}`;
+      rejected.remove();
+      return `Interrupted. ${query.has('dry_run') ? 'Nothing was changed.' : RESUME}`;
     };
     const outcome = await withInterrupt(importing, interrupt)
       .catch(async (error: unknown) => {
-        await failures.discard();
+        await rejected.discard();
         if (!(error instanceof TemporaryFailure) || query.has('dry_run')) throw error;
-        throw new CommandFailure(`${error.message} ${WHAT_STAYS}`);
+        throw new CommandFailure(`${error.message} ${RESUME}`);
       })
       .finally(() => {
-        if (path === '-') process.stdin.destroy(); // or its writer would keep this process waiting
+        if (path === '-') process.stdin.destroy(); // or its writer would keep this process alive
       });
-    report(input, outcome, { format: source.format, failures: await failures.end() });
+    report(input, outcome, { format: source.format, rejectedPath: await rejected.end() });
   },
 };
 
@@ -93,15 +91,15 @@ function readQuery(flags: Input['flags']): URLSearchParams {
   });
 }
 
-/** Sends the file once; what an attempt before has left of failed rows is thrown away. */
+/** Sends the file once. Rejected rows of an earlier attempt are discarded. */
 async function attempt(
-  task: Omit<ImportRun, 'onSent' | 'onFailure'>, failures: RejectedRowsFile,
+  task: Omit<ImportRun, 'onSent' | 'onRejected'>, rejected: RejectedRowsFile,
 ): Promise<Outcome> {
-  await failures.discard();
+  await rejected.discard();
   const progress = new Progress(process.stderr);
   const shown: RejectedRow[] = [];
   const causes = new RejectionCauses();
-  let state = { rows: 0, bytes: 0, sizeBytes: task.source.sizeBytes, failures: 0 };
+  let state = { rows: 0, bytes: 0, sizeBytes: task.source.sizeBytes, rejected: 0 };
   try {
     const summary = await sendImport({
       ...task,
@@ -109,11 +107,11 @@ async function attempt(
         state = { ...state, rows, bytes };
         progress.show(state);
       },
-      async onFailure(row) {
-        state = { ...state, failures: state.failures + 1 };
+      async onRejected(row) {
+        state = { ...state, rejected: state.rejected + 1 };
         if (shown.length < REJECTED_ROWS_SHOWN) shown.push(row);
-        causes.add(row.faults);
-        await failures.add(row);
+        causes.add(row.errors);
+        await rejected.add(row);
       },
     });
     progress.end(state);
@@ -123,39 +121,38 @@ async function attempt(
   }
 }
 
-/** @throws CommandFailure where rows have failed */
+/** @throws CommandFailure if rows were rejected */
 function report(
   input: Input, { summary, shown, causes }: Outcome,
-  { format, failures: path }: {
-    readonly format: 'csv' | 'ndjson'; readonly failures: string | undefined;
+  { format, rejectedPath: path }: {
+    readonly format: 'csv' | 'ndjson'; readonly rejectedPath: string | undefined;
   },
 ): void {
   const { isJson, out, note, flags, operands: [source = ''] } = input;
   const { ignoredColumns, ...counts } = summary;
   const advice = causes.advise(WORDS, { format, ignoredColumns });
   const { failed } = counts;
-  const what = flags['dry-run'] ? 'Dry run, nothing is changed' : nameFile(source);
+  const what = flags['dry-run'] ? 'Dry run, nothing was changed' : nameFile(source);
   const document = {
     ...counts, ignored_columns: ignoredColumns, ...(advice !== undefined && { advice }),
   };
   if (isJson) out(JSON.stringify({ summary: document, failures_file: path ?? null }));
   else out(`${what}: ${formatCounts(counts)}. The catalogue is at position ${counts.position}.`);
-  if (ignoredColumns.length > 0) note(`Columns not used: ${ignoredColumns.join(', ')}.`);
+  if (ignoredColumns.length > 0) note(`Ignored columns: ${ignoredColumns.join(', ')}.`);
   if (failed === 0) return;
   for (const { line, sku, reason } of shown) {
     note(`  Line ${line}${sku && `, SKU ${sku}`}: ${reason}`);
   }
-  const rows = failed === 1 ? '1 row' : `${formatCount(failed)} rows`;
-  const hint = advice === undefined ? describeFailures(source, path, Boolean(flags['dry-run']))
+  const hint = advice === undefined ? explainRejected(source, path, Boolean(flags['dry-run']))
     : `${advice}${path === undefined ? '' : ` The rows are in ${path}.`}`;
-  throw new CommandFailure(`${rows} failed. ${hint}`);
+  throw new CommandFailure(`${formatCounted(failed, 'row')} rejected. ${hint}`);
 }
 
-function describeFailures(source: string, path: string | undefined, isDryRun: boolean): string {
+function explainRejected(source: string, path: string | undefined, isDryRun: boolean): string {
   if (path === undefined) {
-    return 'Run the command again with --failures FILE to get them as a file to correct.';
+    return 'To get them in a file that you can correct, run the command with --rejected FILE.';
   }
-  if (!isDryRun) return `They are in ${path}: correct them there, and import that file.`;
-  const hint = `Correct them in ${source}, or import it and correct the rows that fail.`;
-  return `They are in ${path}. ${hint}`;
+  if (!isDryRun) return `They are in ${path}. Correct them there and import that file.`;
+  const hint = `Correct them in ${source}, or import it and correct the rejected rows`;
+  return `They are in ${path}. ${hint}.`;
 }

@@ -1,4 +1,4 @@
-/** Where an export may go: what is no file stays what it is, and no server is asked for it. */
+/** Where an export may be written: anything but a file is left alone, without a request. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -19,14 +19,14 @@ const answer: RequestListener = (_, response) => {
 
 const refused: readonly [what: string, make: (path: string) => void, says: RegExp][] = [
   ['a pipe', (path) => { spawnSync('mkfifo', [path]); },
-    /all\.csv is not a file: leave FILE out, and redirect standard output\./],
-  ['a link to a device', (path) => symlinkSync('/dev/null', path), /all\.csv is not a file: /],
-  ['a link to nothing', (path) => symlinkSync('nothing', path), /all\.csv is not a file: /],
-  ['a folder', (path) => mkdirSync(path), /all\.csv is a folder: name a file in it\./],
+    /all\.csv is not a file\. Leave out FILE and redirect standard output\./],
+  ['a link to a device', (path) => symlinkSync('/dev/null', path), /all\.csv is not a file\. /],
+  ['a link to nothing', (path) => symlinkSync('nothing', path), /all\.csv is not a file\. /],
+  ['a folder', (path) => mkdirSync(path), /all\.csv is a folder\. Name a file in it\./],
 ];
 
 for (const [what, make, says] of refused) {
-  test(`does not replace ${what}, and asks nobody`, async (t) => {
+  test(`does not replace ${what}, and sends no request`, async (t) => {
     const { path, folder, asked, exportTo } = await prepare(t);
     make(path);
     const before = lstatSync(path).ino;
@@ -40,7 +40,7 @@ for (const [what, make, says] of refused) {
   });
 }
 
-test('replaces the file that a link leads to, and leaves the link', async (t) => {
+test('replaces the target of a symbolic link, and keeps the link', async (t) => {
   const { path, folder, exportTo } = await prepare(t);
   mkdirSync(join(folder, 'real'));
   writeFileSync(join(folder, 'real/products.csv'), 'old');
@@ -53,7 +53,7 @@ test('replaces the file that a link leads to, and leaves the link', async (t) =>
   assert.deepEqual(readdirSync(join(folder, 'real')), ['products.csv']);
 });
 
-test('flushes the folder after the file has its name', { skip: NO_STRACE }, async (t) => {
+test('flushes the folder after renaming the file', { skip: NO_STRACE }, async (t) => {
   const { path, folder, environment } = await prepare(t);
   writeFileSync(path, 'old');
   const calls = await traceCommand(t, 'fsync,rename', ['export', path, '--force'], environment);

@@ -42,7 +42,7 @@ describe('export', { concurrency: 2 }, () => {
     assert.ok(products.some(([name]) => String(name).startsWith('=')));
   });
 
-  test('prints the products on standard output, and all else beside it', async (t) => {
+  test('prints only the products on standard output', async (t) => {
     const shop = await openShop(t);
     await shop.run('import', SAMPLE);
     const args = ['--fields', 'sku,stock', '--sort', 'sku'];
@@ -67,7 +67,7 @@ describe('export', { concurrency: 2 }, () => {
     assert.match(JSON.parse(json.out).error.detail, /^--json needs a FILE for the products\. /);
   });
 
-  test('hands its filters to the server', async (t) => {
+  test('passes its filters to the server', async (t) => {
     const shop = await openShop(t);
     await shop.run('import', SAMPLE);
     const path = join(shop.folder, 'some.jsonl');
@@ -81,7 +81,7 @@ describe('export', { concurrency: 2 }, () => {
     assert.equal(JSON.parse(readFileSync(path, 'utf8')).sku, 'KIT-MUG-BLUE');
   });
 
-  test('compresses what goes to a name that ends in .gz', async (t) => {
+  test('compresses a file whose name ends in .gz', async (t) => {
     const shop = await openShop(t);
     await shop.run('import', SAMPLE);
     const path = join(shop.folder, 'all.csv.gz');
@@ -91,20 +91,20 @@ describe('export', { concurrency: 2 }, () => {
     assert.equal(JSON.parse(again.out).summary.unchanged, 100);
   });
 
-  test('replaces a file with --force alone, and leaves no other', async (t) => {
+  test('replaces a file only with --force, and leaves no other file', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'all.csv');
     writeFileSync(path, 'mine');
     const refused = await shop.run('export', path);
     assert.equal(refused.status, 2);
-    assert.match(refused.notes, /all\.csv is there already\. Replace it with --force\./);
+    assert.match(refused.notes, /all\.csv already exists\. Replace it with --force\./);
     assert.equal(readFileSync(path, 'utf8'), 'mine');
     assert.equal((await shop.run('export', path, '--force')).status, 0);
     assert.match(readFileSync(path, 'utf8'), /^id,name/);
     assert.deepEqual(readdirSync(shop.folder).sort(), ['all.csv', 'data']);
   });
 
-  test('says in one line what is wrong with a filter, and makes no file', async (t) => {
+  test('reports an invalid filter in one line, and creates no file', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'all.csv');
     const { status, out, notes } = await shop.run('export', path, '--price-min', 'cheap');
@@ -114,7 +114,7 @@ describe('export', { concurrency: 2 }, () => {
   });
 });
 
-test('shows the file when it is whole, and begins again where the connection broke', async (t) => {
+test('creates the file when it is complete, and restarts if the connection breaks', async (t) => {
   const path = join(makeFolder(t), 'all.csv');
   const half = (response: ServerResponse): void => {
     response.writeHead(200, { 'seller-position': '7' });
@@ -137,13 +137,13 @@ test('shows the file when it is whole, and begins again where the connection bro
   broken.forEach((response) => response.destroy());
   const { status, out, notes } = await exporting;
   assert.equal(status, 0, notes);
-  assert.match(notes, /broke \(\w+\)\. Trying again in 1 s/);
+  assert.match(notes, /broke \(\w+\)\. Retrying in 1 s/);
   assert.deepEqual(JSON.parse(out), { rows: 2, position: 7, file: path });
   assert.equal(readFileSync(path, 'utf8'), 'sku\r\n"two\r\nlines"\r\nB\r\n');
   assert.deepEqual(readdirSync(folder), ['all.csv']);
 });
 
-test('asks nobody for what it cannot write', async (t) => {
+test('sends no request if it cannot write the file', async (t) => {
   const path = join(makeFolder(t), 'nowhere', 'all.csv');
   const asked: unknown[] = [];
   const url = await startFakeServer(t, (request) => { asked.push(request.url); });
@@ -155,7 +155,7 @@ test('asks nobody for what it cannot write', async (t) => {
   assert.deepEqual(asked, []);
 });
 
-test('takes a compressed answer that breaks off for broken', async (t) => {
+test('treats a truncated compressed response as broken', async (t) => {
   const path = join(makeFolder(t), 'all.csv');
   const whole = gzipSync('sku\r\nA\r\n');
   const headers = { 'seller-position': '7', 'content-encoding': 'gzip' };
@@ -168,11 +168,11 @@ test('takes a compressed answer that breaks off for broken', async (t) => {
     SELLER_API_URL: url, SELLER_API_KEY: KEY,
   });
   assert.equal(status, 0, notes);
-  assert.match(notes, /broke \(\w+\)\. Trying again/);
+  assert.match(notes, /broke \(\w+\)\. Retrying/);
   assert.equal(readFileSync(path, 'utf8'), 'sku\r\nA\r\n');
 });
 
-test('does not begin again on standard output', async (t) => {
+test('does not restart on standard output', async (t) => {
   const url = await startFakeServer(t, (_, response) => {
     response.writeHead(200, { 'seller-position': '7' });
     response.write('sku\r\nA\r\n', () => response.destroy());
@@ -181,16 +181,16 @@ test('does not begin again on standard output', async (t) => {
     SELLER_API_URL: url, SELLER_API_KEY: KEY,
   });
   assert.deepEqual([status, out], [1, 'sku\r\nA\r\n']);
-  assert.match(notes, /^[^\n]*broke \(\w+\)\. What was written is not the whole catalogue\.\n$/);
+  assert.match(notes, /^[^\n]*broke \(\w+\)\. The output is incomplete\.\n$/);
 });
 
-test('refuses an answer that is no export, and leaves alone what another has begun', async (t) => {
+test('rejects a response that is no export, and keeps the file of another process', async (t) => {
   const path = join(makeFolder(t), 'all.csv');
   const url = await startFakeServer(t, (_, response) => { response.end('Hello'); });
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
   const other = await run(['export', path], environment);
   assert.equal(other.status, 1);
-  assert.match(other.notes, /answered without a position\. Is --url right\?\n$/);
+  assert.match(other.notes, /has no position\. Is --url right\?\n$/);
   const real = await startFakeServer(t, (_, response) => {
     response.writeHead(200, { 'seller-position': '7' }).end('sku\r\n');
   });
@@ -200,7 +200,7 @@ test('refuses an answer that is no export, and leaves alone what another has beg
   assert.deepEqual(readdirSync(dirname(path)).sort(), ['all.csv', 'all.csv.1.part']);
 });
 
-test('ends in one line where nobody reads its output', async (t) => {
+test('ends in one line if nobody reads its output', async (t) => {
   const url = await startFakeServer(t, (_, response) => {
     response.writeHead(200, { 'seller-position': '7' });
     const endless = Readable.from((function* () { for (;;) yield 'A,'.repeat(10_000); })());
@@ -213,15 +213,15 @@ test('ends in one line where nobody reads its output', async (t) => {
     execFile('sh', ['-c', script], { env }, (_, ...texts) => resolve(texts));
   });
   assert.equal(out, 'A,A,A,A,A,');
-  assert.equal(notes, 'Nobody has read the output to its end.\n');
+  assert.equal(notes, 'The reader of the output closed it before the end.\n');
 });
 
 const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [['a.csv', 'b.csv'], /Give \[FILE\|-\]/],
   [['--json'], /--json needs a FILE/],
   [['all.xlsx'], /--format csv or --format ndjson/],
-  [['--format', 'json'], /--format is csv or ndjson, not "json"/],
-  [['--sort', '-price'], /--sort takes a value; .*--sort=-/],
+  [['--format', 'json'], /--format must be csv or ndjson, not "json"/],
+  [['--sort', '-price'], /--sort needs a value\. .*--sort=-/],
 ];
 
 for (const [args, says] of misunderstood) {

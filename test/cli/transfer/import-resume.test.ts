@@ -1,4 +1,4 @@
-/** `import` goes on where a connection broke, a server was ended or did not want to. */
+/** `import` resumes after a broken connection, a restart or a temporary problem. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const FAILURE = JSON.stringify({
   line: 3, sku: 'X', status: 'failed', errors: [{ pointer: '/sku', detail: 'No.' }],
 });
 
-test('goes on after the server was ended amid it and started again', async (t) => {
+test('resumes after the server was killed and restarted', async (t) => {
   const shop = await openShop(t);
   const path = join(shop.folder, 'many.csv');
   const rows = Array.from({ length: MANY }, (_, n) => `Product ${n},Kitchen,SKU-${n},1.5,${n}`);
@@ -36,7 +36,7 @@ test('goes on after the server was ended amid it and started again', async (t) =
   ]);
   const { status, out, notes } = await importing;
   assert.equal(status, 0, notes);
-  assert.match(notes, /broke \(\w+\)\. Trying again in 1 s \(1 of 5\)\./);
+  assert.match(notes, /broke \(\w+\)\. Retrying in 1 s \(1 of 5\)\./);
   const { summary } = JSON.parse(out);
   assert.deepEqual([summary.created, summary.unchanged, summary.failed], [MANY, 0, 0]);
   assert.equal(await shop.readPosition(), MANY);
@@ -44,7 +44,7 @@ test('goes on after the server was ended amid it and started again', async (t) =
   assert.deepEqual([again.summary.created, again.summary.unchanged], [0, MANY]);
 });
 
-test('waits as a busy server asks, then sends the same under the same key', async (t) => {
+test('waits for Retry-After, then sends the same body under the same key', async (t) => {
   const seen: { readonly key: unknown; readonly body: string; readonly url: unknown }[] = [];
   const read = async (request: IncomingMessage): Promise<void> => {
     const body = (await buffer(request)).toString();
@@ -61,7 +61,7 @@ test('waits as a busy server asks, then sends the same under the same key', asyn
   const environment = { SELLER_API_URL: `${url}/shop`, SELLER_API_KEY: KEY };
   const { status, out, notes } = await run(['import', SAMPLE], environment);
   assert.equal(status, 0, notes);
-  assert.match(notes, /^Busy\. Later\. Trying again in 2 s \(1 of 5\)\.\n/);
+  assert.match(notes, /^Busy\. Later\. Retrying in 2 s \(1 of 5\)\.\n/);
   assert.match(out, /: 1 created/);
   const [first, second] = seen;
   assert.match(String(first?.key), /^"[0-9a-f-]{36}"$/);
@@ -69,7 +69,7 @@ test('waits as a busy server asks, then sends the same under the same key', asyn
   assert.equal(first?.url, '/shop/api/v1/products/import');
 });
 
-test('tells of failures once, where an attempt before has told of them too', async (t) => {
+test('reports a rejected row once, even if an earlier attempt reported it too', async (t) => {
   const url = await startFakeServer(t, async (request, response) => {
     await buffer(request);
     response.write(`${FAILURE}\n`, () => response.destroy());
@@ -83,7 +83,7 @@ test('tells of failures once, where an attempt before has told of them too', asy
   const { status, notes } = await run(['import', path], environment);
   assert.equal(status, 1);
   assert.equal(notes.match(/Line 3, SKU X: sku: No\./g)?.length, 1);
-  assert.match(notes, /1 row failed\. They are in [^\n]*products\.failed\.csv/);
+  assert.match(notes, /1 row rejected\. They are in [^\n]*products\.failed\.csv/);
 });
 
 const cutOff: RequestListener = async (request, response) => {
@@ -91,7 +91,7 @@ const cutOff: RequestListener = async (request, response) => {
   response.destroy();
 };
 
-test('hands --default to the server', async (t) => {
+test('passes --default to the server', async (t) => {
   const seen: unknown[] = [];
   const url = await startFakeServer(t, async (request, response) => {
     seen.push(new URL(request.url ?? '', 'http://x').searchParams.get('default'));
@@ -103,41 +103,41 @@ test('hands --default to the server', async (t) => {
   assert.deepEqual([status, seen], [0, ['stock:0']]);
 });
 
-test('does not send a pipe again, and says what to do', async (t) => {
+test('does not send a pipe twice, and says what to do', async (t) => {
   const url = await startFakeServer(t, cutOff);
   const environment = { SELLER_API_URL: url, SELLER_API_KEY: KEY };
   const args = ['import', '-', '--format', 'csv'];
   const { status, out, notes } = await runWithInput(args, environment, 'sku\nX\n');
   assert.deepEqual([status, out], [1, '']);
-  assert.match(notes, /broke \(ECONNRESET\)\. What was imported stays: run the command again/);
+  assert.match(notes, /broke \(ECONNRESET\)\. Rows that were imported stay\. Run the command/);
 });
 
 type Respond = (response: ServerResponse) => void;
 
 const refusals: readonly [name: string, respond: Respond, says: RegExp][] = [
-  ['the problem that ends a report', (response) => {
+  ['a problem at the end of a report', (response) => {
     const summary = { created: 2_000 };
     const problem = { title: 'Full', status: 507, detail: 'The disk.', summary };
     response.end(`${JSON.stringify({ problem })}\n`);
-  }, /^Full\. The disk\. Until then: 2,000 created\.\n$/],
-  ['that another server answers', (response) => {
+  }, /^Full\. The disk\. Before that: 2,000 created\.\n$/],
+  ['that the server is another one', (response) => {
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>\x1b[31mNot here');
-  }, /answered with status 404, and not as this kind of server does\. Is --url right\?\n$/],
-  ['that something leads elsewhere', (response) => {
+  }, /responded with status 404, but not like a Seller Product API server\. Is --url/],
+  ['that the server redirects', (response) => {
     response.writeHead(301, { location: 'https://shop.example' }).end();
-  }, /answered with status 301/],
-  ['a problem without what could steer a terminal', (response) => {
+  }, /responded with status 301/],
+  ['a problem, without control characters', (response) => {
     const detail = 'No \x1b[31m\x9b\u202e.';
     response.writeHead(403, { 'content-type': 'application/problem+json' });
     response.end(JSON.stringify({ title: 'No', status: 403, detail, errors: 7 }));
   }, /^No\. No \ufffd\[31m\ufffd\ufffd\.\n$/],
-  ['that a summary is none', (response) => {
+  ['that the summary is malformed', (response) => {
     response.end('{"summary":[]}\n');
-  }, /lacks "created"/],
+  }, /has no "created"/],
 ];
 
 for (const [name, respond, says] of refusals) {
-  test(`tells in one line ${name}`, async (t) => {
+  test(`reports in one line ${name}`, async (t) => {
     const url = await startFakeServer(t, async (request, response) => {
       await buffer(request);
       respond(response);

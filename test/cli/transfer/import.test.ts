@@ -1,4 +1,4 @@
-/** `import`: files and pipes, what it prints, and what it refuses. */
+/** `import`: files and pipes, what it prints and what it rejects. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,8 +19,8 @@ describe('import', { concurrency: 2 }, () => {
     const shop = await openShop(t);
     const first = await shop.run('import', SAMPLE);
     assert.equal(first.status, 0, first.notes);
-    assert.match(first.out, new RegExp(`: ${PRODUCTS} created, 0 updated, 0 unchanged, 0 failed`));
-    assert.match(first.notes, /^100 %, 100 rows, 0 failed, [\d,]+ rows\/s\n$/);
+    assert.match(first.out, /: 100 created, 0 updated, 0 unchanged, 0 rejected/);
+    assert.match(first.notes, /^100 %, 100 rows, 0 rejected, [\d,]+ rows\/s\n$/);
     const second = await shop.run('import', SAMPLE, '--json');
     const { summary, failures_file } = JSON.parse(second.out);
     assert.deepEqual(summary, {
@@ -34,22 +34,22 @@ describe('import', { concurrency: 2 }, () => {
     const shop = await openShop(t);
     const { status, out } = await shop.run('import', SAMPLE, '--dry-run');
     assert.equal(status, 0);
-    assert.match(out, /^Dry run, nothing is changed: 100 created/);
+    assert.match(out, /^Dry run, nothing was changed: 100 created/);
     assert.equal(await shop.readPosition(), 0);
   });
 
-  test('reads standard input where FILE is -', async (t) => {
+  test('reads standard input if FILE is -', async (t) => {
     const shop = await openShop(t);
     const bare = await runWithInput(['import', '-'], shop.environment, '');
     assert.equal(bare.status, 2);
-    assert.match(bare.notes, /^Say what is in standard input: --format csv/);
+    assert.match(bare.notes, /^Give the format of standard input: --format csv/);
     const args = ['import', '-', '--format', 'csv'];
     const { status, out } = await runWithInput(args, shop.environment, readFileSync(SAMPLE));
     assert.equal(status, 0);
     assert.ok(out.startsWith(`standard input: ${PRODUCTS} created`), out);
   });
 
-  test('sends a compressed file as it is, and counts its rows', async (t) => {
+  test('sends a compressed file unchanged, and counts its rows', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'sample.CSV.gz');
     writeFileSync(path, gzipSync(readFileSync(SAMPLE)));
@@ -59,7 +59,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(notes, /^100 %, 100 rows/);
   });
 
-  test('says at once that a file is not compressed as its name says', async (t) => {
+  test('reports a .gz file that is not compressed', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'sample.csv.gz');
     writeFileSync(path, readFileSync(SAMPLE));
@@ -68,7 +68,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(notes, /^[^\n]*sample\.csv\.gz cannot be read: [^\n]+\n$/);
   });
 
-  test('takes the ending for the format, and --format before it', async (t) => {
+  test('takes the format from the extension unless --format is given', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, '{"name":"A","category":"B","sku":"C","price":1,"stock":1}\n');
@@ -78,7 +78,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(out, /: 1 created/);
   });
 
-  test('imports columns of other names with --map, and names those it did not use', async (t) => {
+  test('imports columns of other names with --map, and names the ignored ones', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.tsv');
     const rows = ['Artikel,category,sku,price,stock,Farbe', 'Tasse,K,T-1,1.5,2,blau'];
@@ -88,7 +88,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(refused.notes, /Artikel/);
     const { status, notes } = await shop.run('import', path, '--map', 'name:Artikel');
     assert.equal(status, 0, notes);
-    assert.match(notes, /Columns not used: Farbe\./);
+    assert.match(notes, /Ignored columns: Farbe\./);
   });
 
   test('rejects a file with a duplicate column, and names it', async (t) => {
@@ -100,7 +100,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(notes, /column "price" twice \(columns 4 and 6\)/);
   });
 
-  test('leaves products alone with --mode create, and fails for them', async (t) => {
+  test('rejects existing products with --mode create, and does not change them', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, `${HEADER}\nA,B,C,1,1\n`);
@@ -108,18 +108,18 @@ describe('import', { concurrency: 2 }, () => {
     writeFileSync(path, `${HEADER}\nChanged,B,C,1,1\n`);
     const { status, notes } = await shop.run('import', path, '--mode', 'create');
     assert.equal(status, 1);
-    assert.match(notes, /Line 2, SKU C: sku: You already have a product with this SKU\./);
+    assert.match(notes, /Line 2, SKU C: You already have a product with this SKU\./);
     assert.equal(await shop.readPosition(), 1);
   });
 
-  test('keeps what a partial file leaves out, and names the one flag that helps', async (t) => {
+  test('keeps values that a partial file leaves out, and suggests a flag', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, `${HEADER}\nMug,Kitchen,M-1,5,\nPot,Kitchen,P-1,5,\n`);
     const failed = await shop.run('import', path);
     assert.equal(failed.status, 1);
     const file = join(shop.folder, 'products.failed.csv');
-    assert.ok(failed.notes.endsWith('2 rows failed. 2 rejected rows are new products without a '
+    assert.ok(failed.notes.endsWith('2 rows rejected. 2 rejected rows are new products without a '
       + 'value for stock. Run the command again with --default stock:0. '
       + `The rows are in ${file}.\n`), failed.notes);
     const dry = await shop.run('import', path, '--dry-run', '--json');
@@ -127,7 +127,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.equal((await shop.run('import', path, '--default', 'stock:0')).status, 0);
     writeFileSync(path, 'sku,stock\nM-1,3\nX-1,4\nX-2,5\n');
     const partial = await shop.run('import', path, '--default', 'name:N,category:C');
-    assert.match(partial.out, /: 0 created, 1 updated, 0 unchanged, 2 failed/);
+    assert.match(partial.out, /: 0 created, 1 updated, 0 unchanged, 2 rejected/);
     assert.match(partial.notes, /new products without a value for price\. If the SKUs are right/);
     assert.doesNotMatch(partial.notes, /--default|price:1/);
     const all = (await shop.run('export')).out;
@@ -135,7 +135,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(all, /Pot,Kitchen,P-1,5,EUR,0,/);
   });
 
-  test('names the flag in place of the query parameter', async (t) => {
+  test('names the flag instead of the query parameter', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, 'Artikel,Preis\nA,1\n');
@@ -144,7 +144,7 @@ describe('import', { concurrency: 2 }, () => {
     assert.match(notes, /Its columns: Artikel, Preis\. --map: Name the columns: name:COLUMN,/);
   });
 
-  test('takes the key from a file', async (t) => {
+  test('reads the key from a file', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'key');
     writeFileSync(path, `${shop.key}\n`);
@@ -154,14 +154,14 @@ describe('import', { concurrency: 2 }, () => {
     assert.equal(await shop.readPosition(), PRODUCTS);
   });
 
-  test('says in one line what the server refuses', async (t) => {
+  test('reports a rejected flag value in one line', async (t) => {
     const shop = await openShop(t);
     const { status, notes } = await shop.run('import', SAMPLE, '--map', 'x');
     assert.equal(status, 2);
-    assert.match(notes, /^[^\n]*--map: [^\n]+ Add --help to see what there is\.\n$/);
+    assert.match(notes, /^[^\n]*--map: [^\n]+ Run with --help for usage\.\n$/);
   });
 
-  test('says in one line that a key is not valid', async (t) => {
+  test('reports an invalid key in one line', async (t) => {
     const shop = await openShop(t);
     const environment = { ...shop.environment, SELLER_API_KEY: KEY };
     const { status, out, notes } = await run(['import', SAMPLE], environment);
@@ -172,26 +172,26 @@ describe('import', { concurrency: 2 }, () => {
 });
 
 for (const host of ['127.0.0.1', 'localhost']) {
-  test(`says in one line that no server is at ${host}, and does not wait for it`, async () => {
+  test(`reports in one line that no server is at ${host}, without retrying`, async () => {
     const url = `http://${host}:9`;
     const { status, out, notes } = await run(['import', SAMPLE, '--url', url], {
       SELLER_API_KEY: KEY,
     });
     assert.deepEqual([status, out], [1, '']);
-    assert.match(notes, /^No server answers at http:\S+:9 \(ECONNREFUSED\)\. Start it[^\n]+\n$/);
+    assert.match(notes, /^No server at http:\S+:9 \(ECONNREFUSED\)\. Start it[^\n]+\n$/);
   });
 }
 
 const HELP: Readonly<Record<string, readonly string[]>> = {
   'import FILE|-': [
-    '--mode', '--dry-run', '--map', '--default', '--failures', '--key-file', 'SELLER_API_KEY',
+    '--mode', '--dry-run', '--map', '--default', '--rejected', '--key-file', 'SELLER_API_KEY',
   ],
   'export [FILE|-]': ['--q', '--price-min', '--changed-since', '--sort', '--force', '--key-file'],
   demo: ['--port', 'SELLER_API_PORT'],
 };
 
 for (const [usage, flags] of Object.entries(HELP)) {
-  test(`explains "${usage}", which has no database of its own and takes no key`, async () => {
+  test(`explains "${usage}", which has no --data and takes no key`, async () => {
     const { status, out } = await run([usage.split(' ')[0] ?? '', '--help']);
     assert.equal(status, 0);
     assert.ok(out.includes(`\nUsage: seller-api ${usage} [FLAGS]\n`));
@@ -200,7 +200,7 @@ for (const [usage, flags] of Object.entries(HELP)) {
   });
 }
 
-test('does not wait for more of a pipe once the server has refused it', async (t) => {
+test('does not wait for more of a pipe after the server has rejected it', async (t) => {
   const shop = await openShop(t);
   const environment = { ...shop.environment, SELLER_API_KEY: KEY };
   const child = spawnCommand(['import', '-', '--format', 'csv'], environment);
@@ -213,13 +213,13 @@ test('does not wait for more of a pipe once the server has refused it', async (t
 const misunderstood: readonly [args: readonly string[], says: RegExp][] = [
   [[], /Give FILE\|-/],
   [['a.csv', 'b.csv'], /Give FILE\|-/],
-  [[SAMPLE, '--format', 'xml'], /--format is csv or ndjson, not "xml"/],
+  [[SAMPLE, '--format', 'xml'], /--format must be csv or ndjson, not "xml"/],
   [['products'], /--format csv or --format ndjson/],
   [['products.xlsx'], /--format csv or --format ndjson/],
-  [[SAMPLE, '--url', 'shop.example'], /--url takes an address/],
-  [[SAMPLE, '--url', 'https://me:secret@shop.example'], /--url takes an address/],
-  [[SAMPLE, '--failures', SAMPLE], /is there already, and is not overwritten/],
-  [['-', '--format', 'csv', '--failures', 'x.csv'], /cannot be read a second time/],
+  [[SAMPLE, '--url', 'shop.example'], /--url must be an address/],
+  [[SAMPLE, '--url', 'https://me:secret@shop.example'], /--url must be an address/],
+  [[SAMPLE, '--rejected', SAMPLE], /already exists\. It is not overwritten/],
+  [['-', '--format', 'csv', '--rejected', 'x.csv'], /cannot be read twice/],
   [[SAMPLE, '--key', 'x'], /--key/],
 ];
 
@@ -232,30 +232,30 @@ for (const [args, says] of misunderstood) {
 }
 
 for (const args of [[KEY], ['FILE', '--key', KEY], [`--key=${KEY}`]]) {
-  test(`refuses "${args.join(' ').replace(KEY, 'spk_...')}" without repeating it`, async () => {
+  test(`rejects "${args.join(' ').replace(KEY, 'spk_...')}" without repeating it`, async () => {
     for (const command of ['import', 'export', 'imports', 'serve']) {
       const { status, out, notes } = await run([command, ...args]);
       assert.deepEqual([status, out], [2, '']);
-      assert.match(notes, /^There is an API key among the arguments: [^\n]*key revoke[^\n]*\n$/);
+      assert.match(notes, /^One of the arguments is an API key\. [^\n]*key revoke[^\n]*\n$/);
       assert.ok(!notes.includes(KEY.slice(0, 10)));
     }
   });
 }
 
-test('refuses what is no key without repeating it', async (t) => {
+test('rejects a malformed key without repeating it', async (t) => {
   const path = join(makeFolder(t), 'key');
   writeFileSync(path, 'hunter2\n');
   const fromFile = await run(['import', SAMPLE, '--key-file', path], {});
   const fromVariable = await run(['import', SAMPLE], { SELLER_API_KEY: 'hunter2' });
   const fromNowhere = await run(['import', SAMPLE], { SELLER_API_KEY: '' });
-  assert.match(fromNowhere.notes, /^Give your API key: /);
+  assert.match(fromNowhere.notes, /^Give your API key /);
   for (const { status, out, notes } of [fromFile, fromVariable, fromNowhere]) {
     assert.deepEqual([status, out, notes.includes('hunter2')], [2, '', false]);
-    assert.match(notes, /SELLER_API_KEY|key has no API key/);
+    assert.match(notes, /SELLER_API_KEY|key has no valid API key/);
   }
 });
 
-test('refuses a file that is not there with the words of the system', async () => {
+test('reports a missing file in the words of the system', async () => {
   const { status, notes } = await run(['import', 'nowhere.csv'], { SELLER_API_KEY: KEY });
   assert.equal(status, 1);
   assert.match(notes, /^ENOENT[^\n]*nowhere\.csv'\n$/);

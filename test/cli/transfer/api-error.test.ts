@@ -1,34 +1,34 @@
-/** What is tried again, how often and after what. */
+/** Which failures are retried, and how often. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandFailure } from '../../../src/cli/command.ts';
-import { TemporaryFailure, withRetries } from '../../../src/cli/transfer/retry.ts';
+import { TemporaryFailure, withRetries } from '../../../src/cli/transfer/api-error.ts';
 
 const POLICY = { retries: 3, firstMs: 0, limitMs: 0 };
 
-test('tries again what may pass, until it has passed', async () => {
+test('retries a temporary failure until it succeeds', async () => {
   const { attempt, notes, note } = fail(new TemporaryFailure('Busy.'), 2);
   assert.equal(await withRetries(attempt, POLICY, note), 'done');
   assert.deepEqual(notes, [
-    'Busy. Trying again in 0 s (1 of 3).', 'Busy. Trying again in 0 s (2 of 3).',
+    'Busy. Retrying in 0 s (1 of 3).', 'Busy. Retrying in 0 s (2 of 3).',
   ]);
 });
 
-test('gives up after the last wait, and throws what it was', async () => {
+test('gives up after the last retry, and throws the failure', async () => {
   const failure = new TemporaryFailure('Busy.');
   const { attempt, notes, note } = fail(failure, 4);
   await assert.rejects(withRetries(attempt, POLICY, note), failure);
   assert.equal(notes.length, 3);
 });
 
-test('does not try again what will not pass', async () => {
+test('does not retry a permanent failure', async () => {
   const failure = new CommandFailure('No.');
   const { attempt, notes, note } = fail(failure, 1);
   await assert.rejects(withRetries(attempt, POLICY, note), failure);
   assert.deepEqual(notes, []);
 });
 
-test('waits for a server that was there, but for none that never was', async () => {
+test('retries a server that was reached before, but not one that never was', async () => {
   const absent = new TemporaryFailure('Nobody.', { wasReached: false });
   const never = fail(absent, 1);
   await assert.rejects(withRetries(never.attempt, POLICY, never.note), (error: unknown) =>

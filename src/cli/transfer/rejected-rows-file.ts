@@ -1,6 +1,6 @@
 /**
- * The rows of a file that could not be imported, in a file of their own. No file that is there is
- * overwritten.
+ * The file that `import` writes rejected rows to, beside the imported file unless another path is
+ * given. It never overwrites an existing file.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { isSystemError } from '../../runtime/system-error.ts';
 import { RejectedRows } from '../../transfer/rejected-rows.ts';
 import { UsageError } from '../command.ts';
 import type { RejectedRow } from './import-run.ts';
-import { type ImportSource, openText } from './import-source.ts';
-import { withoutEnding } from './text-format.ts';
+import { type ImportSource, openText } from './product-file.ts';
+import { withoutExtension } from './product-file.ts';
 
 interface OpenFile {
   readonly path: string;
@@ -28,10 +28,10 @@ export class RejectedRowsFile {
   /** @throws UsageError if rows cannot be written to `chosenPath`, or the source not read twice */
   constructor(source: ImportSource, chosenPath: string | undefined) {
     if (chosenPath !== undefined && source.sizeBytes === undefined) {
-      throw new UsageError('--failures needs a FILE: a pipe cannot be read a second time.');
+      throw new UsageError('--rejected needs an import from a FILE: a pipe cannot be read twice.');
     }
     if (chosenPath !== undefined && existsSync(chosenPath)) {
-      throw new UsageError(`--failures: ${chosenPath} is there already, and is not overwritten.`);
+      throw new UsageError(`--rejected: ${chosenPath} already exists. It is not overwritten.`);
     }
     this.#source = source;
     this.#chosenPath = chosenPath;
@@ -86,6 +86,6 @@ export class RejectedRowsFile {
     if (this.#chosenPath !== undefined) return [this.#chosenPath];
     const { path, format } = this.#source;
     return Array.from({ length: REJECTED_ROWS_FILES_LIMIT }, (_, index) =>
-      `${withoutEnding(path)}.failed${index === 0 ? '' : `-${index + 1}`}.${format}`);
+      `${withoutExtension(path)}.failed${index === 0 ? '' : `-${index + 1}`}.${format}`);
   }
 }

@@ -1,4 +1,4 @@
-/** The file of failed rows: what it holds, and that it can be mended and imported. */
+/** The file of rejected rows: what it contains, and that it can be corrected and imported. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,18 +18,18 @@ const CATALOGUE = [
 
 const PRICE_FAULT = /"price: Write a plain number[^"]*"/;
 
-describe('the file of failures', { concurrency: 2 }, () => {
-  test('has the failed rows as they were, and imports once it is mended', async (t) => {
+describe('the file of rejected rows', { concurrency: 2 }, () => {
+  test('has the rejected rows as they were, and can be corrected and imported', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     const failedPath = join(shop.folder, 'products.failed.csv');
     writeFileSync(path, CATALOGUE);
     const { status, out, notes } = await shop.run('import', path);
     assert.equal(status, 1);
-    assert.match(out, /: 2 created, 0 updated, 0 unchanged, 2 failed/);
+    assert.match(out, /: 2 created, 0 updated, 0 unchanged, 2 rejected/);
     assert.match(notes, /Line 4, SKU B-2: price: .*\n {2}Line 8, SKU B-3: price: .*stock: .*\n/);
     assert.ok(notes.endsWith(
-      `2 rows failed. They are in ${failedPath}: correct them there, and import that file.\n`));
+      `2 rows rejected. They are in ${failedPath}. Correct them there and import that file.\n`));
     assert.equal(statSync(failedPath).mode & 0o777, 0o600);
     const failed = readFileSync(failedPath, 'utf8');
     const [header, ...rest] = failed.split('\r\n');
@@ -40,13 +40,13 @@ describe('the file of failures', { concurrency: 2 }, () => {
       + 'stock: Must not be blank for a new product\\."\\r\\n$',
     ].join('')));
     writeFileSync(failedPath, failed.replace('cheap', '7,25').replace('Kitchen;;', 'Kitchen;1;5'));
-    const mended = await shop.run('import', failedPath);
-    assert.equal(mended.status, 0, mended.notes);
-    assert.match(mended.out, /: 2 created/);
+    const corrected = await shop.run('import', failedPath);
+    assert.equal(corrected.status, 0, corrected.notes);
+    assert.match(corrected.out, /: 2 created/);
     assert.match((await shop.run('import', path, '--json')).out, /"unchanged":3/);
   });
 
-  test('of a file of failures has one column of reasons, the new ones', async (t) => {
+  test('of a file of rejected rows has one error column, with the new reasons', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, [
@@ -56,7 +56,7 @@ describe('the file of failures', { concurrency: 2 }, () => {
       'C,A,B,x',
       'D,A,B,1,1,',
     ].join('\n'));
-    const { status } = await shop.run('import', path, '--failures', join(shop.folder, 'bad.csv'));
+    const { status } = await shop.run('import', path, '--rejected', join(shop.folder, 'bad.csv'));
     assert.equal(status, 1);
     const lines = readFileSync(join(shop.folder, 'bad.csv'), 'utf8').split('\r\n');
     assert.equal(lines[0], 'sku,name,category,price,stock,"error"');
@@ -71,7 +71,7 @@ describe('the file of failures', { concurrency: 2 }, () => {
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, 'error,sku,name,category,price,stock\nmine,A,A,B,x,1\n');
     const first = join(shop.folder, 'first.csv');
-    assert.equal((await shop.run('import', path, '--failures', first)).status, 1);
+    assert.equal((await shop.run('import', path, '--rejected', first)).status, 1);
     const lines = readFileSync(first, 'utf8').split('\r\n');
     assert.equal(lines[0], 'error,sku,name,category,price,stock,"import error"');
     assert.match(lines[1] ?? '', new RegExp(`^mine,A,A,B,x,1,${PRICE_FAULT.source}$`));
@@ -80,7 +80,7 @@ describe('the file of failures', { concurrency: 2 }, () => {
     assert.equal(readFileSync(second, 'utf8'), readFileSync(first, 'utf8'));
   });
 
-  test('overwrites no other, and is made of a compressed file too', async (t) => {
+  test('overwrites no other file, and is written for a compressed file too', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv.gz');
     writeFileSync(path, gzipSync('sku,name,category,price,stock\nA,A,B,x,1\n'));
@@ -92,7 +92,7 @@ describe('the file of failures', { concurrency: 2 }, () => {
     assert.match(made, /^sku,name,category,price,stock,"error"\r\nA,A,B,x,1,"price: /);
   });
 
-  test('has the first row of a group before its failed rows, once', async (t) => {
+  test('has the first row of a group before its rejected rows, once', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, [
@@ -109,8 +109,8 @@ describe('the file of failures', { concurrency: 2 }, () => {
       'cup,Cup,Kitchen,C-1,x,1', 'cup,,,C-2,x,1',
     ]);
     writeFileSync(failedPath, failed.replaceAll(',x,', ',5,'));
-    const mended = JSON.parse((await shop.run('import', failedPath, '--json')).out).summary;
-    assert.deepEqual([mended.created, mended.unchanged, mended.failed], [4, 1, 0]);
+    const corrected = JSON.parse((await shop.run('import', failedPath, '--json')).out).summary;
+    assert.deepEqual([corrected.created, corrected.unchanged, corrected.failed], [4, 1, 0]);
   });
 
   test('is not what to import after a dry run', async (t) => {
@@ -120,10 +120,10 @@ describe('the file of failures', { concurrency: 2 }, () => {
     const { notes } = await shop.run('import', path, '--dry-run');
     assert.ok(notes.endsWith(
       `failed.csv. Correct them in ${path}, `
-      + 'or import it and correct the rows that fail.\n'), notes);
+      + 'or import it and correct the rejected rows.\n'), notes);
   });
 
-  test('has lines of NDJSON byte by byte', async (t) => {
+  test('has lines of NDJSON byte for byte', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.jsonl');
     const faulty = ['{"name":"\xff"}', '{"sku":"B","price":-1}'].map((line) =>
@@ -135,29 +135,29 @@ describe('the file of failures', { concurrency: 2 }, () => {
     assert.deepEqual(failed, Buffer.concat(faulty));
   });
 
-  test('shows the first five failures, and has all of them', async (t) => {
+  test('has all rejected rows, of which the first five are printed', async (t) => {
     const shop = await openShop(t);
     const path = join(shop.folder, 'products.csv');
     const rows = Array.from({ length: 3_000 }, (_, n) => `S-${n},A,B,${n % 2 ? 'x' : 1},1`);
     writeFileSync(path, `sku,name,category,price,stock\n${rows.join('\n')}\n`);
     const { out, notes } = await shop.run('import', path);
-    assert.match(out, /: 1,500 created, 0 updated, 0 unchanged, 1,500 failed/);
+    assert.match(out, /: 1,500 created, 0 updated, 0 unchanged, 1,500 rejected/);
     assert.equal(notes.match(/ Line \d+, SKU/g)?.length, 5);
     const failed = readFileSync(join(shop.folder, 'products.failed.csv'), 'utf8').split('\r\n');
     const skus = failed.slice(1, -1).map((line) => line.split(',')[0]);
     assert.deepEqual(skus, Array.from({ length: 1_500 }, (_, n) => `S-${2 * n + 1}`));
   });
 
-  test('is not there for a pipe, nor for a path that cannot be', async (t) => {
+  test('is not written for a pipe, nor to an impossible path', async (t) => {
     const shop = await openShop(t);
     const rows = 'sku,name,category,price,stock\nA,A,B,x,1\n';
     const args = ['import', '-', '--format', 'csv'];
     const piped = await runWithInput(args, shop.environment, rows);
     assert.equal(piped.status, 1);
-    assert.match(piped.notes, /1 row failed\. Run the command again with --failures FILE/);
+    assert.match(piped.notes, /1 row rejected\. To get them in a file [^\n]*--rejected FILE/);
     const path = join(shop.folder, 'products.csv');
     writeFileSync(path, rows);
-    const refused = await shop.run('import', path, '--failures', join(path, 'failed.csv'));
+    const refused = await shop.run('import', path, '--rejected', join(path, 'failed.csv'));
     assert.equal(refused.status, 1);
     assert.match(refused.notes, /^ENOTDIR[^\n]*\n$/);
   });
