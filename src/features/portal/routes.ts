@@ -17,7 +17,8 @@ import { showChanges } from './changes/changes.ts';
 import { followLive } from './changes/live-stream.ts';
 import { exportFile } from './products/export-file.ts';
 import {
-  cancelImport, commitImport, discardImport, importDraft, readRefusedRows, showImport, tryImport,
+  cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
+  showImport,
 } from './imports/import-page.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
 import {
@@ -84,11 +85,11 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/import', handle: showImports },
   { ...upload, path: '/import', handle: uploadFile },
   { ...get, path: '/import/{id}', handle: showImport },
-  { ...post, path: '/import/{id}', handle: tryImport, draft: importDraft },
+  { ...post, path: '/import/{id}', handle: changeImport, draft: importDraft },
   { ...post, path: '/import/{id}/commit', handle: commitImport },
   { ...post, path: '/import/{id}/cancel', handle: cancelImport },
   { ...post, path: '/import/{id}/discard', handle: discardImport },
-  { ...get, path: '/import/{id}/refused', handle: readRefusedRows },
+  { ...get, path: '/import/{id}/refused', handle: downloadRejectedRows },
   { ...get, path: '/export', handle: exportFile },
 
   { ...get, path: '/api', handle: showApi },

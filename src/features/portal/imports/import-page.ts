@@ -1,46 +1,51 @@
-/** One import: a preview that can be changed, then its progress, then what came of it. */
+/** One import: a preview whose settings can be changed, then its progress, then its result. */
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm } from '../forms/fields.ts';
 import { type Form, NO_ERRORS } from '../forms/form.ts';
-import { type Content, html } from '../html/html.ts';
-import { Imports } from './imports.ts';
-import type { ProductImport } from './product-import.ts';
-import type { ImportSettings } from './row-reading.ts';
-import { IMPORT_SETTLE_MS, UPLOADS_KEPT_LIMIT_BYTES } from '../limits.ts';
-import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { renderPreview } from './preview-page.ts';
-import { renderProgress, renderResult } from './progress-page.ts';
-import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './settings-page.ts';
+import { type Content, html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { IMPORT_SETTLE_MS, UPLOADS_KEPT_LIMIT_BYTES } from '../limits.ts';
+import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import type { ImportJob } from './import-job.ts';
+import { ImportJobs } from './import-jobs.ts';
+import type { ImportSettings } from './import-rows.ts';
+import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './import-settings.ts';
+import { renderPreview, renderProgress, renderResult } from './import-view.ts';
 
-/** The imports of a portal. */
-export function productImports(
-  { store, imports: slots, report, clock, uploadFolder }: Portal,
-): Imports {
-  return new Imports({
-    store, slots, folder: uploadFolder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
+/** The import jobs of a portal. */
+export function getImportJobs({ pageInstances }: Portal): ImportJobs {
+  return pageInstances.get(createImportJobs);
+}
+
+function createImportJobs(
+  { store, imports: limiter, report, clock, uploadFolder: folder }: Portal,
+): ImportJobs {
+  return new ImportJobs({
+    store, limiter, folder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
   });
 }
 
 /** GET /portal/import/{id}: 200, 404 */
 export async function showImport(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderImport(request, portal, find(request, portal));
+  return renderImport(request, portal, getJob(request, portal));
 }
 
 /** POST /portal/import/{id}: 303, 404 */
-export async function tryImport(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const one = find(request, portal);
-  one.try(readSettings(form, one));
-  return settle(request, one);
+export async function changeImport(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const job = getJob(request, portal);
+  job.dryRun(readSettings(form, job));
+  return redirectToJob(request, job);
 }
 
 export const importDraft: DraftRoute = {
   fields: SETTINGS_FIELDS,
   async show(request, portal, form) {
-    const one = find(request, portal);
-    return renderImport(request, portal, one, { settings: readSettings(form, one) });
+    const job = getJob(request, portal);
+    return renderImport(request, portal, job, { settings: readSettings(form, job) });
   },
 };
 
@@ -48,39 +53,38 @@ export const importDraft: DraftRoute = {
 export async function commitImport(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const one = find(request, portal);
+  const job = getJob(request, portal);
   try {
-    const hasBegun = one.commit(findWholeNumber(form.get('revision')));
-    if (hasBegun || one.phase !== 'ready') return await settle(request, one);
+    const hasStarted = job.commit(findWholeNumber(form.get('revision')));
+    if (hasStarted || job.state.phase !== 'ready') return await redirectToJob(request, job);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
-    return renderImport(request, portal, one, { status: 503, fault: error.publicDetail });
+    return renderImport(request, portal, job, { status: 503, problem: error.publicDetail });
   }
-  const fault = 'The import settings have changed since you opened this page. Nothing was '
+  const problem = 'The import settings have changed since you opened this page. Nothing was '
     + 'imported. Check the new preview.';
-  return renderImport(request, portal, one, { status: 409, fault });
+  return renderImport(request, portal, job, { status: 409, problem });
 }
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
 export async function cancelImport(request: PageRequest, portal: Portal): Promise<Reply> {
-  const one = find(request, portal);
-  if (one.phase === 'importing') one.cancel();
-  return settle(request, one);
+  const job = getJob(request, portal);
+  if (job.state.phase === 'importing') job.cancel();
+  return redirectToJob(request, job);
 }
 
 /** POST /portal/import/{id}/discard: 303, 404 */
 export async function discardImport(
-  request: PageRequest, { pageInstances }: Portal,
+  { account, parameters, link }: PageRequest, portal: Portal,
 ): Promise<Reply> {
-  const { account, parameters, link } = request;
-  await pageInstances.get(productImports).discard(account.sellerId, parameters['id'] ?? '');
+  await getImportJobs(portal).discard(account.sellerId, parameters['id'] ?? '');
   return redirect(link('/import'));
 }
 
 /** GET /portal/import/{id}/refused: 200, 404 */
-export async function readRefusedRows(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { isBusy, refused: { file }, upload: { name, head } } = find(request, portal);
-  if (isBusy || !file) throw new AppError('not_found', 'There is no file of rejected rows.');
+export async function downloadRejectedRows(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { isRunning, rejected: { file }, upload: { name, head } } = getJob(request, portal);
+  if (isRunning || !file) throw new AppError('not_found', 'There is no file of rejected rows.');
   const stem = name.replace(/\.\w{1,6}$/, '');
   return request.openStream('export', async () => ({
     status: 200,
@@ -93,54 +97,58 @@ export async function readRefusedRows(request: PageRequest, portal: Portal): Pro
   }));
 }
 
-/** To the page of the import, which most have come to the end of by then. */
-export async function settle({ link }: PageRequest, one: ProductImport): Promise<Reply> {
-  await one.settle(IMPORT_SETTLE_MS);
-  return redirect(link(`/import/${one.id}`));
+/** Redirects to the page of an import, after a wait that is long enough for most runs to end. */
+export async function redirectToJob({ link }: PageRequest, job: ImportJob): Promise<Reply> {
+  await job.waitUntilIdle(IMPORT_SETTLE_MS);
+  return redirect(link(`/import/${job.id}`));
 }
 
-function find({ account, parameters }: PageRequest, { pageInstances }: Portal): ProductImport {
-  return pageInstances.get(productImports).get(account.sellerId, parameters['id'] ?? '');
+function getJob({ account, parameters }: PageRequest, portal: Portal): ImportJob {
+  return getImportJobs(portal).get(account.sellerId, parameters['id'] ?? '');
 }
 
-const TITLES: Readonly<Record<ProductImport['phase'], string>> = {
-  trying: 'Preview of', ready: 'Preview of', importing: 'Importing', done: 'Imported:',
-  cancelled: 'Cancelled:', broken: 'Failed:',
+const TITLES: Readonly<Record<ImportJob['state']['phase'], string>> = {
+  checking: 'Preview of', ready: 'Preview of', importing: 'Importing', done: 'Imported:',
+  cancelled: 'Cancelled:', failed: 'Failed:',
 };
 
+interface View {
+  readonly status?: number;
+  readonly problem?: string;
+  readonly settings?: ImportSettings;
+}
+
 function renderImport(
-  request: PageRequest, portal: Portal, one: ProductImport,
-  { status = 200, fault, settings = one.settings }: {
-    readonly status?: number; readonly fault?: string; readonly settings?: ImportSettings;
-  } = {},
+  request: PageRequest, portal: Portal, job: ImportJob,
+  { status = 200, problem, settings = job.state.settings }: View = {},
 ): Reply {
   return renderPage(request, portal, {
-    title: `${TITLES[one.phase]} ${one.upload.name}`,
+    title: `${TITLES[job.state.phase]} ${job.upload.name}`,
     status,
-    content: html`${errorSummary(NO_ERRORS, fault)}${renderPhase(request, one, settings)}`,
+    content: html`${errorSummary(NO_ERRORS, problem)}${renderPhase(request, job, settings)}`,
     scripts: ['import.js'],
   });
 }
 
-function renderPhase(request: PageRequest, one: ProductImport, settings: ImportSettings): Content {
-  const { phase } = one;
-  const act = (name: string, label: string): Content => {
-    const button = html`<button class="plain">${label}</button>`;
-    return postForm(request, request.link(`/import/${one.id}/${name}`), button, '');
-  };
-  if (one.isBusy) {
-    return html`${renderProgress(request, one)}
+function renderPhase(request: PageRequest, job: ImportJob, settings: ImportSettings): Content {
+  const { phase } = job.state;
+  const button = (action: string, label: string): Content => postForm(
+    request, request.link(`/import/${job.id}/${action}`),
+    html`<button class="plain">${label}</button>`, '',
+  );
+  if (job.isRunning) {
+    return html`${renderProgress(request, job)}
       <p class="quiet">You can leave this page; the work continues. If the server restarts,
         imported products are kept, but this page is lost.</p>
-      <div class="actions">${phase === 'trying' ? act('discard', 'Discard file')
-    : act('cancel', 'Cancel import')}</div>`;
+      <div class="actions">${phase === 'checking' ? button('discard', 'Discard file')
+    : button('cancel', 'Cancel import')}</div>`;
   }
   if (phase === 'ready') {
-    return html`${renderPreview(request, one)}${renderSettings(request, one, settings)}
-      ${renderColumns(one)}
-      <div class="actions">${act('discard', 'Discard file')}</div>`;
+    return html`${renderPreview(request, job)}${renderSettings(request, job, settings)}
+      ${renderColumns(job)}
+      <div class="actions">${button('discard', 'Discard file')}</div>`;
   }
-  return html`${renderResult(request, one)}
+  return html`${renderResult(request, job)}
     <div class="actions">
       <a class="button main" href="${request.link('/products')}">View products</a>
       <a class="button" href="${request.link('/import')}">Import another file</a>

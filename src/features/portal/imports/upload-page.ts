@@ -1,29 +1,29 @@
-/** Import and export: where a file is uploaded, the imports of this process, and the export. */
+/** The page for uploads: a form for the file, the recent imports, and the export. */
 import { AppError } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { type FormPart, openForm, readField } from '../../../http/request/multipart.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
-import { flashNotice, numeric, table } from '../html/elements.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
+import { flashNotice, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import type { ProductImport } from './product-import.ts';
-import { watchUpload } from './watched-upload.ts';
+import { renderPage } from '../html/page.ts';
 import {
   CSRF_TOKEN_LIMIT_BYTES, FILE_NAME_LIMIT_CHARACTERS, UPLOAD_LIMIT_BYTES,
 } from '../limits.ts';
-import { renderPage } from '../html/page.ts';
-import type { Portal, PageRequest } from '../route.ts';
-import { assertSignedIn } from '../sign-in/session.ts';
 import { renderExport } from '../products/export-file.ts';
-import { productImports, settle } from './import-page.ts';
-import { formatSize } from './progress-page.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { assertSignedIn } from '../sign-in/session.ts';
+import type { ImportJob } from './import-job.ts';
+import { getImportJobs, redirectToJob } from './import-page.ts';
+import { formatSize } from './import-view.ts';
+import { guardUpload } from './uploaded-file.ts';
 
-/** Said beside the file, and not on a page of their own. */
-const FAULTS_OF_FILE: readonly unknown[] = ['invalid_data', 'body_too_large'];
+/** Error codes that are shown beside the file. */
+const FILE_ERRORS: readonly unknown[] = ['invalid_data', 'body_too_large'];
 
-const DONE = new Map([
+const FLASH = new Map([
   ['ended', 'Your session ended before the file was uploaded. Choose the file again.'],
 ]);
 
@@ -37,32 +37,31 @@ export async function uploadFile(
   request: PageRequest, portal: Portal, secret: string,
 ): Promise<Reply> {
   try {
-    return await settle(request, await receive(request, portal, secret));
+    return await redirectToJob(request, await receive(request, portal, secret));
   } catch (error) {
-    if (!(error instanceof AppError && FAULTS_OF_FILE.includes(error.code))) throw error;
+    if (!(error instanceof AppError && FILE_ERRORS.includes(error.code))) throw error;
     return renderImports(request, portal, new Map([['file', error.publicDetail]]));
   }
 }
 
-/** Takes the file once the token before it was checked. */
+/** Reads the file after it has checked the token, which the form sends first. */
 async function receive(
-  request: PageRequest, { pageInstances }: Portal, secret: string,
-): Promise<ProductImport> {
-  const { incoming, account } = request;
+  request: PageRequest, portal: Portal, secret: string,
+): Promise<ImportJob> {
+  const { incoming, account: { sellerId, currency } } = request;
   let token = '';
   for await (const part of openForm(incoming)) {
     if (part.name === CSRF_FIELD) token = await readField(part, CSRF_TOKEN_LIMIT_BYTES);
     if (part.name !== 'file') continue;
     assertCsrfToken(secret, token);
-    const { sellerId, currency } = account;
     const importer = { sellerId, currency, keyId: PORTAL_KEY_ID };
-    const content = watchUpload(part.content, () => assertSignedIn(request));
-    return await pageInstances.get(productImports).receive(importer, readName(part), content);
+    const content = guardUpload(part.content, () => assertSignedIn(request));
+    return await getImportJobs(portal).receive(importer, readName(part), content);
   }
   throw new AppError('invalid_data', 'Choose a file.');
 }
 
-/** The name of a file, without its path and without what would not be seen. */
+/** The file name without its path and without invisible characters. */
 function readName({ fileName = '' }: FormPart): string {
   const name = fileName.replace(/^.*[/\\]/s, '').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '');
   if (name.trim() === '') throw new AppError('invalid_data', 'Choose a file.');
@@ -73,7 +72,7 @@ function renderImports(request: PageRequest, portal: Portal, errors: FieldErrors
   return renderPage(request, portal, {
     title: 'Import and export',
     status: errors.size === 0 ? 200 : 422,
-    content: html`${flashNotice(request, DONE)}${errorSummary(errors)}
+    content: html`${flashNotice(request, FLASH)}${errorSummary(errors)}
       ${renderUpload(request, errors)}
       ${renderRecent(request, portal)}
       ${renderExport(request)}`,
@@ -82,21 +81,21 @@ function renderImports(request: PageRequest, portal: Portal, errors: FieldErrors
 }
 
 function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErrors): Html {
-  const fault = errors.get('file');
-  const described = fault === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
-  const most = formatSize(format, UPLOAD_LIMIT_BYTES);
+  const error = errors.get('file');
+  const described = error === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
+  const limit = formatSize(format, UPLOAD_LIMIT_BYTES);
   return html`<section class="card" aria-labelledby="import"><h2 id="import">Import products</h2>
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
-      id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${most}">
+      id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${limit}">
       <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
       <div class="field">
         <label for="field-file">Product file</label>
         <input type="file" id="field-file" name="file" required aria-describedby="${described}"
           accept=".csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson"${
-  fault !== undefined && html` aria-invalid="true"`}>
+  error !== undefined && html` aria-invalid="true"`}>
         <p class="hint" id="field-file-hint">CSV (from a spreadsheet, Shopify, WooCommerce or
-          Magento) or NDJSON, up to ${most}. You see a preview before anything is changed.</p>
-        ${fault !== undefined && html`<p class="fault" id="field-file-fault">${fault}</p>`}
+          Magento) or NDJSON, up to ${limit}. You see a preview before anything is changed.</p>
+        ${error !== undefined && html`<p class="fault" id="field-file-fault">${error}</p>`}
       </div>
       <div id="upload-progress" hidden>
         <label for="upload-bar">Uploading</label>
@@ -108,25 +107,25 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
   </section>`;
 }
 
-const PHASES: Readonly<Record<ProductImport['phase'], Html>> = {
-  trying: html`<span class="tag">Checking</span>`,
+const PHASES: Readonly<Record<ImportJob['state']['phase'], Html>> = {
+  checking: html`<span class="tag">Checking</span>`,
   ready: html`<span class="tag low">Ready to import</span>`,
   importing: html`<span class="tag">Importing</span>`,
   done: html`<span class="tag good">Imported</span>`,
   cancelled: html`<span class="tag low">Cancelled</span>`,
-  broken: html`<span class="tag bad">Failed</span>`,
+  failed: html`<span class="tag bad">Failed</span>`,
 };
 
-function renderRecent({ account, format, link }: PageRequest, { pageInstances }: Portal): Html {
+function renderRecent({ account, format, link }: PageRequest, portal: Portal): Html {
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
-    rows: pageInstances.get(productImports).list(account.sellerId).map((one) => [
-      html`<a href="${link(`/import/${one.id}`)}">${one.upload.name}</a>`,
-      PHASES[one.phase],
-      format.number(one.progress.rows),
-      format.number(one.progress.counts.failed),
-      format.timeElement(one.touchedAt),
+    rows: getImportJobs(portal).list(account.sellerId).map(({ id, upload, state }) => [
+      html`<a href="${link(`/import/${id}`)}">${upload.name}</a>`,
+      PHASES[state.phase],
+      format.number(state.progress.rows),
+      format.number(state.progress.counts.failed),
+      format.timeElement(state.updatedAt),
     ]),
     empty: html`<p>No imports in the last 24 hours. Upload a file above to preview what it would
       change.</p>`,

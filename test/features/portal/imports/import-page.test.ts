@@ -1,4 +1,4 @@
-/** Import in the portal, as a browser without scripts does it: upload, preview, the import. */
+/** Imports in the portal without scripts: upload, preview, import, result. */
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
@@ -15,7 +15,7 @@ async function open(t: TestContext): Promise<Shop & { readonly server: TestServe
   return { ...await openShop(server), server };
 }
 
-/** Uploads a file, and shows the page that this leads to. */
+/** Uploads a file and follows the redirect. */
 async function upload(user: PageClient, text: string, name = 'products.csv') {
   await user.get('/portal/import');
   const answer = await user.submit({ file: new File([text], name) });
@@ -24,7 +24,7 @@ async function upload(user: PageClient, text: string, name = 'products.csv') {
   return readPage(await user.follow());
 }
 
-/** Sends a form of the page, and shows the page that this leads to. */
+/** Sends a form of the page and follows a redirect. */
 async function act(user: PageClient, what: string, fields = {}) {
   const action = /action="([^"]*\/import\/[^"]*)"/g;
   const found = [...user.page?.text.matchAll(action) ?? []].map(([, path = '']) => path)
@@ -44,7 +44,7 @@ function listSkus(shop: Shop): Promise<string[]> {
     .then((answer) => answer.json().products.map(({ sku }: { sku: string }) => sku));
 }
 
-test('a file is uploaded, tried, imported, and leaves the rows that were refused', async (t) => {
+test('uploads, previews and imports a file, and offers its rejected rows', async (t) => {
   const shop = await open(t);
   const { user, server } = shop;
   await upload(user, `${HEADER}Mug,Kitchen,M-1,1250.5,1\nCup,Kitchen,C-1,3,4\n`);
@@ -79,7 +79,7 @@ test('a file is uploaded, tried, imported, and leaves the rows that were refused
   assert.match(list.text, /größe <b>\.csv Imported 4 1 .* products\.csv Imported 2 0/);
 });
 
-test('lines of JSON are imported, and their refused lines have no columns', async (t) => {
+test('imports NDJSON, whose rejected rows have no error column', async (t) => {
   const shop = await open(t);
   const line = '{"name":"Mug","category":"Kitchen","sku":"M-1","price":1,"stock":1}';
   const preview = await upload(shop.user, `${line}\n{"sku":"B"}\n`, 'products.jsonl');
@@ -91,7 +91,7 @@ test('lines of JSON are imported, and their refused lines have no columns', asyn
   assert.equal(refused.text, '{"sku":"B"}\n');
 });
 
-test('columns that are not found are chosen, and blank cells filled in', async (t) => {
+test('lets the seller map columns and fill in blank cells', async (t) => {
   const shop = await open(t);
   const { user } = shop;
   const first = await upload(user, 'Titel,Sorte,Code,Preis\nMug,Kitchen,M-1,5\nCup,,C-1,6\n');
@@ -117,7 +117,7 @@ test('columns that are not found are chosen, and blank cells filled in', async (
   [['Mug', 'Kitchen', 7], ['Cup', 'Misc', 7]]);
 });
 
-test('a file with a duplicate column is not imported, and the column is named', async (t) => {
+test('rejects a file with a duplicate column, by name', async (t) => {
   const shop = await open(t);
   const page = await upload(shop.user, 'sku,name,category,price,stock,Price\nM,Mug,K,1,1,2\n');
   assert.match(page.text, /columns "price" and "Price" \(4 and 6\), which count as the same/);
@@ -125,7 +125,7 @@ test('a file with a duplicate column is not imported, and the column is named', 
   assert.deepEqual(await listSkus(shop), []);
 });
 
-test('a partial file keeps what it leaves out, and says what new products lack', async (t) => {
+test('keeps members that a partial file leaves out, and advises on new products', async (t) => {
   const shop = await open(t);
   const { user } = shop;
   await upload(user, `${HEADER}Mug,Kitchen,M-1,5,1\n`);
@@ -148,7 +148,7 @@ test('a partial file keeps what it leaves out, and says what new products lack',
   assert.match((await act(user, '', { default_stock: '0' })).text, /Will be created 2/);
 });
 
-test('products that are there are left alone where the seller wants that', async (t) => {
+test('rejects rows of existing products if the seller wants that', async (t) => {
   const { user } = await open(t);
   await upload(user, HEADER + makeRows(1));
   await act(user, 'commit');
@@ -158,7 +158,7 @@ test('products that are there are left alone where the seller wants that', async
   assert.match(page.text, /You already have a product with this SKU\./);
 });
 
-test('what is imported is what was shown', async (t) => {
+test('imports only the revision that the seller has seen', async (t) => {
   const shop = await open(t);
   const { user } = shop;
   await upload(user, HEADER + makeRows(1));
@@ -178,15 +178,15 @@ test('what is imported is what was shown', async (t) => {
   assert.match((await act(user, 'commit')).text, /Imported: products\.csv/);
 });
 
-test('a long import shows how far it is, and is cancelled', async (t) => {
+test('shows the progress of a long import, and cancels it', async (t) => {
   const shop = await open(t);
   const { user, server } = shop;
   const held = Promise.withResolvers<void>();
   const { importProducts } = server.store;
-  let units = 0;
+  let batches = 0;
   server.store.importProducts = async (...args) => {
-    units += 1;
-    if (units > 1) await held.promise;
+    batches += 1;
+    if (batches > 1) await held.promise;
     return importProducts.apply(server.store, args);
   };
   await upload(user, HEADER + makeRows(3_000));
@@ -206,7 +206,7 @@ test('a long import shows how far it is, and is cancelled', async (t) => {
   assert.equal((await listSkus(shop)).length, 1_000); // the first page of 2,000
 });
 
-test('an import that is discarded is not there any more', async (t) => {
+test('answers 404 for a discarded import', async (t) => {
   const { user } = await open(t);
   await upload(user, HEADER + makeRows(1));
   const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
@@ -217,8 +217,8 @@ test('an import that is discarded is not there any more', async (t) => {
   assert.match(gone.text, /no longer exists.*upload the file again/);
 });
 
-describe('an upload is refused', () => {
-  test('that is no file with products, and why is said beside it', async (t) => {
+describe('an upload is rejected', () => {
+  test('if it is not a product file, with the reason beside the field', async (t) => {
     const { user } = await open(t);
     await user.get('/portal/import');
     for (const [file, detail] of [
@@ -234,7 +234,7 @@ describe('an upload is refused', () => {
     }
   });
 
-  test('without the token of its page before it', async (t) => {
+  test('without the form token before the file', async (t) => {
     const { user } = await open(t);
     await user.get('/portal/import');
     const csrf = user.valueOf('csrf') ?? '';
@@ -254,7 +254,7 @@ describe('an upload is refused', () => {
     }
   });
 
-  test('from another site, or by nobody who is signed in', async (t) => {
+  test('from another site, or without a session', async (t) => {
     const { user, server } = await open(t);
     await user.get('/portal/import');
     const form = new FormData();
@@ -270,7 +270,7 @@ describe('an upload is refused', () => {
   });
 });
 
-test('imports of one seller are not there for others', async (t) => {
+test('hides the imports of one seller from others', async (t) => {
   const { user, server } = await open(t);
   await upload(user, HEADER + makeRows(1));
   const path = user.page?.text.match(/action="([^"]*)\/discard"/)?.[1] ?? '';
@@ -286,7 +286,7 @@ test('imports of one seller are not there for others', async (t) => {
   assert.equal((await user.get(path)).status, 200);
 });
 
-test('a page with very many columns and changes stays small', async (t) => {
+test('keeps a page with very many columns and changes small', async (t) => {
   const { user } = await open(t);
   const names = countTo(500).map((n) => `A column ${n} ${'of a long name '.repeat(20)}`).join(',');
   const fill = ',<some text> of & some length'.repeat(500);
@@ -301,7 +301,7 @@ test('a page with very many columns and changes stays small', async (t) => {
   assert.match(page.text, /And 465 more columns/);
 });
 
-test('an import that cannot begin now can be tried again', async (t) => {
+test('lets the seller retry an import that is rejected with 503', async (t) => {
   const { user, server } = await open(t);
   await upload(user, HEADER + makeRows(1));
   const held = Promise.withResolvers<void>();

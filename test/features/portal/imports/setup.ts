@@ -1,4 +1,4 @@
-/** Imports of the portal on a real store, and files that are uploaded to them. */
+/** Import jobs of the portal on a real store, and files to upload. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import {
@@ -7,10 +7,10 @@ import {
 import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
 import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
-import { Imports } from '../../../../src/features/portal/imports/imports.ts';
+import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.ts';
 import type {
-  Importer, ProductImport,
-} from '../../../../src/features/portal/imports/product-import.ts';
+  Importer, ImportJob,
+} from '../../../../src/features/portal/imports/import-job.ts';
 import { UPLOADS_KEPT_LIMIT_BYTES } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeActor } from '../../../store/contract/fixture.ts';
@@ -19,13 +19,13 @@ import { type Clock, makeClock } from '../../../support/clock.ts';
 import { makeFolder } from '../../../support/folder.ts';
 
 export const HEADER = 'name,category,sku,price,stock\n';
-/** Longer than any step of a test takes; a test that waits so long fails anyway. */
+/** Longer than any step takes: a test that waits this long fails. */
 const PATIENCE_MS = 60_000;
 
 export interface Bench {
-  readonly imports: Imports;
+  readonly jobs: ImportJobs;
   readonly store: Store;
-  readonly slots: ConcurrencyLimiter<SellerId>;
+  readonly limiter: ConcurrencyLimiter<SellerId>;
   readonly clock: Clock;
   readonly folder: string;
   readonly reports: ErrorReport[];
@@ -42,46 +42,46 @@ export async function openBench(
   const store = change(await openStore(t, { folder: join(home, 'data') }));
   const reports: ErrorReport[] = [];
   const clock = makeClock();
-  const slots = new ConcurrencyLimiter<SellerId>('imports', {
+  const limiter = new ConcurrencyLimiter<SellerId>('imports', {
     total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
-  const imports = new Imports({
-    store, slots, folder, keptLimitBytes, clock, report: (entry) => reports.push(entry),
+  const jobs = new ImportJobs({
+    store, limiter, folder, keptLimitBytes, clock, report: (entry) => reports.push(entry),
   });
-  t.after(() => imports.close());
+  t.after(() => jobs.close());
   const makeImporter = async (): Promise<Importer> => {
     const { sellerId } = await makeActor(store);
     return { sellerId, keyId: PORTAL_KEY_ID, currency: { code: 'EUR', decimals: 2 } };
   };
   const importer = await makeImporter();
-  const bench: Bench = { imports, store, slots, clock, folder, reports, importer, makeImporter };
+  const bench: Bench = { jobs, store, limiter, clock, folder, reports, importer, makeImporter };
   return bench;
 }
 
-/** Uploads a file, and waits until it was tried. */
+/** Uploads a file and waits for its dry run. */
 export async function upload(
-  { imports, importer }: Pick<Bench, 'imports' | 'importer'>, text: string | Buffer,
+  { jobs, importer }: Pick<Bench, 'jobs' | 'importer'>, text: string | Buffer,
   name = 'products.csv',
-): Promise<ProductImport> {
-  const one = await imports.receive(importer, name, chunksOf(text));
-  await one.settle(PATIENCE_MS);
-  return one;
+): Promise<ImportJob> {
+  const job = await jobs.receive(importer, name, chunksOf(text));
+  await job.waitUntilIdle(PATIENCE_MS);
+  return job;
 }
 
-/** Tries a file in another way. */
+/** Repeats the dry run with other settings. */
 export async function retry(
-  one: ProductImport, settings: Partial<ProductImport['settings']>,
-): Promise<ProductImport> {
-  one.try({ ...one.settings, ...settings });
-  await one.settle(PATIENCE_MS);
-  return one;
+  job: ImportJob, settings: Partial<ImportJob['state']['settings']>,
+): Promise<ImportJob> {
+  job.dryRun({ ...job.state.settings, ...settings });
+  await job.waitUntilIdle(PATIENCE_MS);
+  return job;
 }
 
-/** Imports a file that was tried, to its end. */
-export async function commit(one: ProductImport): Promise<boolean> {
-  const hasBegun = one.commit(one.revision);
-  await one.settle(PATIENCE_MS);
-  return hasBegun;
+/** Imports a file to its end. */
+export async function commit(job: ImportJob): Promise<boolean> {
+  const hasStarted = job.commit(job.state.revision);
+  await job.waitUntilIdle(PATIENCE_MS);
+  return hasStarted;
 }
 
 export async function* chunksOf(text: string | Buffer) {
@@ -89,11 +89,11 @@ export async function* chunksOf(text: string | Buffer) {
   for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
 }
 
-export async function readRefused(one: ProductImport): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(one.refused.file?.read() ?? [])).toString();
+export async function readRejected(job: ImportJob): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(job.rejected.file?.read() ?? [])).toString();
 }
 
-/** Rows of products of that many numbers, the first one given. */
+/** Rows of `count` numbered products. */
 export function makeRows(count: number, from = 1, price = '19.99'): string {
   return Array.from({ length: count }, (_, n) =>
     `Product ${from + n},Kitchen,SKU-${from + n},${price},7\n`).join('');

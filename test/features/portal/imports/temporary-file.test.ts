@@ -1,4 +1,4 @@
-/** Files that nobody else has: what they hold, and that nothing is left of them. */
+/** Temporary files: their content, and that nothing is left of them. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -14,7 +14,7 @@ async function readAll(file: TemporaryFile): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(file.read()));
 }
 
-test('a file is read from its beginning each time, as far as it was written', async (t) => {
+test('reads from the beginning each time, up to what was written', async (t) => {
   const file = await TemporaryFile.create(makeFolder(t));
   t.after(() => file.close());
   assert.equal((await readAll(file)).length, 0);
@@ -29,7 +29,7 @@ test('a file is read from its beginning each time, as far as it was written', as
   assert.ok(Buffer.concat([first, rest]).equals(await readAll(file)));
 });
 
-test('has no name in its folder, which is for nobody else', async (t) => {
+test('has no name in its folder, which only its owner can open', async (t) => {
   const folder = join(makeFolder(t), 'new', 'uploads');
   const file = await TemporaryFile.create(folder);
   await file.append(Buffer.from('secret'));
@@ -40,7 +40,7 @@ test('has no name in its folder, which is for nobody else', async (t) => {
   await assert.rejects(readAll(file));
 });
 
-test('gives its room back', { skip: !existsSync(OPEN_FILES) }, async (t) => {
+test('releases its disk space', { skip: !existsSync(OPEN_FILES) }, async (t) => {
   const folder = makeFolder(t);
   const countOpen = () => readdirSync(OPEN_FILES).filter((name) => {
     try {
@@ -55,7 +55,7 @@ test('gives its room back', { skip: !existsSync(OPEN_FILES) }, async (t) => {
   assert.equal(countOpen(), 0);
 });
 
-test('says that the disk is full', { skip: !existsSync(FULL_DISK) }, async (t) => {
+test('reports a full disk', { skip: !existsSync(FULL_DISK) }, async (t) => {
   const file = new TemporaryFile(await open(FULL_DISK, 'r+'));
   t.after(() => file.close());
   await assert.rejects(file.append(Buffer.from('x')), {
@@ -64,7 +64,7 @@ test('says that the disk is full', { skip: !existsSync(FULL_DISK) }, async (t) =
   assert.equal(file.sizeBytes, 0);
 });
 
-test('passes on what else is wrong', async (t) => {
+test('passes other errors on', async (t) => {
   const inFile = join(makeFolder(t), 'file');
   await (await open(inFile, 'w')).close();
   await assert.rejects(TemporaryFile.create(inFile), { code: 'ENOTDIR' });

@@ -1,4 +1,4 @@
-/** Uploads of any length: never whole in memory, and nothing is left of those that break off. */
+/** Uploads of any length: never whole in memory, and nothing is left of those that are cut off. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   return { ...shop, server, uploadFolder, head, begin };
 }
 
-test('a long file costs little memory, and its folder shows nothing of it', async (t) => {
+test('streams a long file to disk, without a name in its folder', async (t) => {
   const { begin, head, user, uploadFolder } = await open(t);
   const outgoing = begin();
   outgoing.write(head + HEADER);
@@ -62,7 +62,7 @@ test('a long file costs little memory, and its folder shows nothing of it', asyn
   assert.match(readText(page.text), /long\.csv/);
 });
 
-test('a file that breaks off leaves nothing, and keeps no place', async (t) => {
+test('keeps nothing of an upload that is cut off, and frees its slot', async (t) => {
   const { begin, head, user, server } = await open(t);
   for (const _ of countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT + 1)) {
     const outgoing = begin({ 'content-length': 1_000_000 });
@@ -81,7 +81,7 @@ test('a file that breaks off leaves nothing, and keeps no place', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('a form without its end is refused', async (t) => {
+test('rejects a form without its end', async (t) => {
   const { begin, head, user } = await open(t);
   const outgoing = begin();
   outgoing.end(head + HEADER + makeRows(1));

@@ -1,4 +1,4 @@
-/** The export of the portal: what the API exports, for those who are signed in. */
+/** The export of the portal: the files of the API, for signed-in users. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -9,7 +9,7 @@ import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, PageClient } from '../page-client.ts';
 
-test('a seller keeps all products, or those of a search, as a file', async (t) => {
+test('exports all products, or those of a search', async (t) => {
   const server = await startServer(t, { portal: true, clock: makeClock() });
   const { user, send } = await openShop(server);
   for (const [sku, price] of [['M-1', 12.5], ['M-2', 13], ['M-3', 14]] as const) {
@@ -41,7 +41,7 @@ test('a seller keeps all products, or those of a search, as a file', async (t) =
   assert.equal((await new PageClient(server.port).get('/portal/export')).status, 303);
 });
 
-test('the pages of imports and of products lead to it', async (t) => {
+test('is linked from the import page and the product list', async (t) => {
   const server = await startServer(t, { portal: true });
   const { user, send } = await openShop(server);
   const { text } = await user.get('/portal/import');
@@ -62,7 +62,7 @@ test('the pages of imports and of products lead to it', async (t) => {
   assert.match(file.text, /^id,name,[^\n]*\r\n[^\n]*,Cup,K & L,[^\n]*\r\n$/);
 });
 
-test('ends an export whose session has ended', { timeout: 15_000 },
+test('ends an export when its session ends', { timeout: 15_000 },
   async (t) => {
     const entries: AnsweredRequest[] = [];
     const server = await startServer(t, {

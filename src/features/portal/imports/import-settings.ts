@@ -2,14 +2,14 @@
 import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
-import { type Content, html, type Html, shorten } from '../html/html.ts';
-import type { ProductImport } from './product-import.ts';
-import type { ImportSettings } from './row-reading.ts';
-import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import { table } from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
+import type { ImportJob } from './import-job.ts';
+import type { ImportSettings } from './import-rows.ts';
 
-type Columns = NonNullable<ProductImport['columns']>;
+type Columns = NonNullable<ImportJob['columns']>;
 
 const MEMBER_NAMES: Readonly<Record<Member, string>> = {
   name: 'name', category: 'category', sku: 'SKU', price: 'price', stock: 'stock',
@@ -22,14 +22,14 @@ const MODES: readonly Choice[] = [
   { value: 'create', label: 'Reject the row' },
 ];
 
-/** The names of the fields. */
+/** The names of the form fields. */
 export const SETTINGS_FIELDS: readonly string[] = [
   'mode', ...MEMBERS.map((member) => `column_${member}`),
   ...DEFAULTABLE.map((member) => `default_${member}`),
 ];
 
-/** What is said in the form; what cannot have come from it counts as not said. */
-export function readSettings(form: Form, { upload: { head } }: ProductImport): ImportSettings {
+/** The settings in the form; values that the form does not offer are ignored. */
+export function readSettings(form: Form, { upload: { head } }: ImportJob): ImportSettings {
   const header = head.format === 'csv' ? head.header : [];
   const map = new Map<Member, string>();
   for (const member of MEMBERS) {
@@ -49,28 +49,25 @@ const columnLabel = (member: Member): string => `Column for ${MEMBER_NAMES[membe
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
 
 /** Advice on rejected rows, in the words of the form; undefined if no remedy fits most rows. */
-export function advise({ phase, progress, upload: { head } }: ProductImport): string | undefined {
-  const start = phase === 'ready' ? '' : 'Upload the file again: ';
-  const end = phase === 'ready' ? ' below.' : '.';
-  const tell = (what: string): string => {
-    const text = `${start}${what}${end}`;
-    return text.charAt(0).toUpperCase() + text.slice(1);
-  };
-  const { ignoredColumns } = progress;
+export function advise({ state, upload: { head } }: ImportJob): string | undefined {
+  const { phase, progress } = state;
+  const sentence = (remedy: string): string => phase === 'ready'
+    ? `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)} below.`
+    : `Upload the file again: ${remedy}.`;
   return progress.causes.advise({
-    giveDefaults: (values) => tell(values.map((pair) => {
+    giveDefaults: (values) => sentence(values.map((pair) => {
       const [member = '', value = ''] = pair.split(':');
       return `enter ${value} as "${defaultLabel(member)}"`;
     }).join(' and ')),
-    nameColumns: (members) => tell(`choose the column for ${members.join(' and for ')}`),
-    upsert: tell(`choose "${UPSERT_LABEL}"`),
-  }, { format: head.format, ignoredColumns });
+    nameColumns: (members) => sentence(`choose the column for ${members.join(' and for ')}`),
+    upsert: sentence(`choose "${UPSERT_LABEL}"`),
+  }, { format: head.format, ignoredColumns: progress.ignoredColumns });
 }
 
 export function renderSettings(
-  request: PageRequest, one: ProductImport, settings: ImportSettings,
+  request: PageRequest, job: ImportJob, settings: ImportSettings,
 ): Html {
-  const { columns, upload: { head } } = one;
+  const { columns, upload: { head } } = job;
   const content = html`
     ${selectField({
     name: 'mode', label: 'If the SKU already exists', value: settings.mode,
@@ -80,12 +77,12 @@ export function renderSettings(
     <button class="plain">Update preview</button>`;
   return html`<section class="card" aria-labelledby="reading">
     <h2 id="reading">Import settings</h2>
-    ${postForm(request, request.link(`/import/${one.id}`), content)}
+    ${postForm(request, request.link(`/import/${job.id}`), content)}
   </section>`;
 }
 
-/** The columns of a table, what each is read as, and what stands in it. */
-export function renderColumns({ columns, upload: { head } }: ProductImport): Content {
+/** The columns of the file: how each is read, and its first values. */
+export function renderColumns({ columns, upload: { head } }: ImportJob): Content {
   if (!columns || head.format !== 'csv') return undefined;
   const { header, examples } = head;
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
@@ -134,7 +131,7 @@ function renderFields(
   </div>`;
 }
 
-/** What happens where no column is chosen. */
+/** The choice for a member whose column is not chosen. */
 function describeFound(
   { places }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
 ): string {

@@ -1,0 +1,142 @@
+/**
+ * The import jobs of this server. They are kept in memory only: a restart forgets the jobs, not the
+ * products that they wrote. A seller never finds the jobs of another seller.
+ */
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
+import {
+  CONCURRENT_UPLOADS_LIMIT, CONCURRENT_UPLOADS_PER_SELLER_LIMIT, IMPORT_LIFE_MS,
+  IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT, UPLOAD_LIMIT_BYTES,
+} from '../limits.ts';
+import { readFileHead } from './uploaded-file.ts';
+import { type ImportContext, type Importer, ImportJob } from './import-job.ts';
+import { TemporaryFile } from './temporary-file.ts';
+
+export class ImportJobs {
+  readonly #context: ImportContext;
+  /** In the order of their uploads. */
+  readonly #jobs = new Map<string, ImportJob>();
+  readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
+    total: CONCURRENT_UPLOADS_LIMIT, perOwner: CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
+  });
+  readonly #sweepTimer: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor(context: ImportContext) {
+    this.#context = context;
+    this.#sweepTimer = setInterval(() => this.#sweep(), IMPORT_SWEEP_INTERVAL_MS).unref();
+  }
+
+  /**
+   * Receives a file and starts its dry run.
+   * @throws AppError `invalid_data`, `body_too_large`, `storage_full`; `unavailable` if there are
+   * too many uploads, or the server is shutting down
+   */
+  async receive(
+    importer: Importer, name: string, content: AsyncIterable<Buffer>,
+  ): Promise<ImportJob> {
+    const release = this.#uploads.acquire(importer.sellerId);
+    try {
+      const file = await TemporaryFile.create(this.#context.folder);
+      try {
+        await fill(file, content);
+        const head = await readFileHead(() => file.read());
+        const upload = { name, file, head };
+        return this.#add(new ImportJob(randomUUID(), importer, upload, this.#context));
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** @throws AppError `not_found` */
+  get(sellerId: SellerId, id: string): ImportJob {
+    this.#sweep();
+    const job = this.#jobs.get(id);
+    if (job?.importer.sellerId === sellerId) return job;
+    const what = 'This import no longer exists. The products that it imported are kept.';
+    throw new AppError('not_found', `${what} To continue, upload the file again.`);
+  }
+
+  /** Newest first. */
+  list(sellerId: SellerId): readonly ImportJob[] {
+    this.#sweep();
+    return [...this.#jobs.values()].reverse()
+      .filter(({ importer }) => importer.sellerId === sellerId);
+  }
+
+  /** Stops a job and deletes it. @throws AppError `not_found` */
+  async discard(sellerId: SellerId, id: string): Promise<void> {
+    await this.#delete(this.get(sellerId, id));
+  }
+
+  /** Stops all jobs and deletes their files. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweepTimer);
+    await Promise.all([...this.#jobs.values()].map((job) => this.#delete(job)));
+  }
+
+  #add(job: ImportJob): ImportJob {
+    if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
+    // More jobs are kept than may run, so there is always one to delete.
+    const own = this.list(job.importer.sellerId);
+    const all = [...this.#jobs.values()];
+    if (own.length >= IMPORTS_KEPT_PER_SELLER_LIMIT) this.#deleteOldest(own);
+    else if (all.length >= IMPORTS_KEPT_LIMIT) this.#deleteOldest(all);
+    this.#makeRoom(job.diskBytes);
+    this.#jobs.set(job.id, job);
+    job.dryRun(job.state.settings);
+    return job;
+  }
+
+  /** Deletes jobs until the new file fits. Running jobs are kept, even above the limit. */
+  #makeRoom(neededBytes: number): void {
+    for (;;) {
+      const all = [...this.#jobs.values()];
+      const diskBytes = all.reduce((sum, job) => sum + job.diskBytes, 0);
+      if (diskBytes + neededBytes <= this.#context.keptLimitBytes) return;
+      if (!this.#deleteOldest(all.filter((job) => job.diskBytes > 0))) return;
+    }
+  }
+
+  /** False if all of them are running. */
+  #deleteOldest(jobs: readonly ImportJob[]): boolean {
+    const [oldest] = jobs.filter(({ isRunning }) => !isRunning)
+      .sort((one, other) => one.state.updatedAt - other.state.updatedAt);
+    if (oldest) void this.#delete(oldest);
+    return oldest !== undefined;
+  }
+
+  #sweep(): void {
+    const before = this.#context.clock() - IMPORT_LIFE_MS;
+    for (const job of this.#jobs.values()) {
+      if (!job.isRunning && job.state.updatedAt < before) void this.#delete(job);
+    }
+  }
+
+  async #delete(job: ImportJob): Promise<void> {
+    this.#jobs.delete(job.id);
+    try {
+      await job.close();
+    } catch (error) {
+      this.#context.report({ id: 'import', error });
+    }
+  }
+}
+
+async function fill(file: TemporaryFile, content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of content) {
+    if (file.sizeBytes + chunk.length > UPLOAD_LIMIT_BYTES) {
+      const limit = `${UPLOAD_LIMIT_BYTES / 1024 / 1024} MiB`;
+      throw new AppError('body_too_large', `The file is larger than ${limit}. `
+        + 'Split it, or use the command line, which accepts files of any size.');
+    }
+    await file.append(chunk);
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The parts of an import's page: its progress, its preview (what would be created, updated and
+ * rejected), and its result. The texts of a file are shortened, so a page has a maximum size.
+ */
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
+import { postForm } from '../forms/fields.ts';
+import { facts, numeric, table } from '../html/elements.ts';
+import type { Format } from '../html/format.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
+import type { PageRequest } from '../route.ts';
+import type { ImportJob } from './import-job.ts';
+import type { DryRun, RowCounts } from './import-rows.ts';
+import { advise } from './import-settings.ts';
+
+const KIB = 1024;
+
+/** In KiB or MiB, with one decimal below 10. */
+export function formatSize(format: Format, bytes: number): string {
+  const [value, unit] = bytes < KIB * KIB ? [bytes / KIB, 'KiB'] : [bytes / KIB / KIB, 'MiB'];
+  return `${format.number(value < 10 ? Math.ceil(value * 10) / 10 : Math.round(value))} ${unit}`;
+}
+
+/** The progress of the current run; `import.js` refreshes it. */
+export function renderProgress({ format, link }: PageRequest, job: ImportJob): Html {
+  const { state: { phase, progress }, upload: { file } } = job;
+  const percent = percentRead(job);
+  const [read, size] = [progress.readBytes, file.sizeBytes].map((n) => formatSize(format, n));
+  return html`<section class="card" id="progress" data-phase="${phase}">
+    <p><label for="progress-bar">${phase === 'checking' ? 'Checking the file' : 'Importing'}:
+      ${percent} %</label></p>
+    <p><progress id="progress-bar" max="100" value="${percent}">${percent} %</progress></p>
+    <p class="read">${read} of ${size}, ${countRows(format, progress.rows)} so far.</p>
+    ${renderCounts(format, progress.counts, phase === 'checking')}
+    <p><a class="button" href="${link(`/import/${job.id}`)}">Refresh</a></p>
+  </section>`;
+}
+
+/** The result of the dry run, and the button that starts the import. */
+export function renderPreview(request: PageRequest, job: ImportJob): Content {
+  const { columns, state: { preview, problem, progress } } = job;
+  if (columns && !columns.isUsable) {
+    return html`<div class="notice low" role="status"><p>No column was found for
+      <strong>${columns.missing.join(', ')}</strong>. Choose the columns below.</p></div>`;
+  }
+  if (!preview) {
+    return html`<div class="notice bad" role="alert"><p>${problem}</p>
+      <p>Nothing was changed.</p></div>`;
+  }
+  const { format } = request;
+  const { differences, rejected } = preview;
+  return html`<section class="card" aria-labelledby="effect"><h2 id="effect">Summary</h2>
+      <p>${describeExtent(request, job, preview)} Nothing has been changed yet.</p>
+      ${columns && columns.missing.length > 0 && html`<p>There is no column for
+        ${columns.missing.join(', ')}: existing products keep their values.</p>`}
+      ${renderCounts(format, progress.counts, true)}
+      ${renderAdvice(job)}
+      ${renderCommit(request, job, preview)}
+    </section>
+    ${differences.length > 0 && renderDifferences(format, differences)}
+    ${rejected.length > 0 && html`<h2>First rejected rows</h2>
+      <p>After the import you can download all rejected rows, to correct and re-import them.</p>
+      ${table({
+    caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
+    rows: rejected.map(({ line, sku, reason }) =>
+      [format.number(line), limit(sku), shorten(reason, PREVIEW_REASON_BYTES)]),
+    empty: undefined,
+  })}`}`;
+}
+
+/** How the import ended, and the file of its rejected rows. */
+export function renderResult({ format, link }: PageRequest, job: ImportJob): Html {
+  const { phase, progress, problem } = job.state;
+  const { created, updated, unchanged, failed } = progress.counts;
+  const rows = countRows(format, progress.rows);
+  const isSuccess = phase === 'done' && failed === 0;
+  const result: Content = isSuccess ? html`Import complete: ${rows}.`
+    : phase === 'done' ? html`${format.number(created + updated + unchanged)} of ${rows} imported;
+      ${format.number(failed)} rejected.`
+    : phase === 'cancelled' ? html`Import cancelled after ${rows}. Imported rows are kept.`
+      : html`The import failed after ${rows}: ${problem} Imported rows are kept. Correct the cause,
+        then upload the file again to continue.`;
+  return html`<div class="notice${isSuccess ? '' : ' low'}" role="status"><p>${result}</p></div>
+    <div class="card">${renderCounts(format, progress.counts, false)}${renderAdvice(job)}</div>
+    ${failed > 0 && renderRejected(link(`/import/${job.id}/refused`), format, job)}`;
+}
+
+function renderRejected(href: string, format: Format, { rejected, upload }: ImportJob): Html {
+  const { file, isComplete } = rejected;
+  if (!file) {
+    return html`<p>The rejected rows could not be saved: the disk of the server is full.</p>`;
+  }
+  return html`<section class="card"><h2>Rejected rows</h2>
+    <p>${isComplete ? 'All' : 'The first'} rejected rows are in a file with the format of yours${
+  upload.head.format === 'csv' && ', with a column that says why each was rejected'}. Correct
+      them there, and upload that file. It is kept for one day.</p>
+    <p><a class="button main" href="${href}" download>Download rejected rows
+      (${formatSize(format, file.sizeBytes)})</a></p>
+  </section>`;
+}
+
+function describeExtent(
+  { format }: PageRequest, job: ImportJob, { isComplete }: DryRun,
+): string {
+  const rows = countRows(format, job.state.progress.rows);
+  const size = formatSize(format, job.upload.file.sizeBytes);
+  if (isComplete) return `Checked the whole file: ${rows}, ${size}.`;
+  return `Checked the first ${rows}, ${percentRead(job)} % of ${size}. The rest is checked during `
+    + 'the import and may contain rows that will be rejected.';
+}
+
+function renderCommit(
+  request: PageRequest, { id, state }: ImportJob, { isComplete }: DryRun,
+): Html {
+  const { created, updated } = state.progress.counts;
+  if (isComplete && created + updated === 0) {
+    return html`<p><strong>Nothing to import:</strong> no products would be created or
+      updated.</p>`;
+  }
+  return postForm(request, request.link(`/import/${id}/commit`), html`
+    <input type="hidden" name="revision" value="${state.revision}">
+    <button>Import now</button>`);
+}
+
+const MEMBERS = ['name', 'category', 'price', 'stock'] as const;
+
+function renderDifferences(format: Format, differences: DryRun['differences']): Html {
+  const read = ({ name, category, priceMinor, stock }: NewProduct) =>
+    ({ name, category, price: format.money(priceMinor), stock: format.number(stock) });
+  const rows = differences.flatMap(({ before, after, line }) => {
+    const [from, to] = [read(before), read(after)];
+    return MEMBERS.filter((member) => from[member] !== to[member]).map((member) => [
+      limit(after.sku), format.number(line), member,
+      html`<del>${limit(from[member])}</del>`, html`<ins>${limit(to[member])}</ins>`,
+    ]);
+  });
+  return html`<h2>First changes</h2>${table({
+    caption: 'First products that would be updated',
+    columns: ['SKU', numeric('Line'), 'Field', 'Current', 'New'],
+    rows: rows.slice(0, DIFFERENCES_SHOWN), empty: undefined,
+  })}`;
+}
+
+function renderCounts(format: Format, counts: RowCounts, isDryRun: boolean): Html {
+  return facts([
+    [isDryRun ? 'Will be created' : 'Created', format.number(counts.created)],
+    [isDryRun ? 'Will be updated' : 'Updated', format.number(counts.updated)],
+    ['Unchanged', format.number(counts.unchanged)],
+    [isDryRun ? 'Will be rejected' : 'Rejected', format.number(counts.failed)],
+    ...counts.skipped > 0 ? [['Rows without a product', format.number(counts.skipped)] as const]
+      : [],
+  ]);
+}
+
+function renderAdvice(job: ImportJob): Content {
+  const advice = advise(job);
+  return advice !== undefined && html`<p>${shorten(advice, PREVIEW_REASON_BYTES)}</p>`;
+}
+
+function percentRead({ state: { progress }, upload: { file } }: ImportJob): number {
+  return Math.floor(100 * progress.readBytes / file.sizeBytes);
+}
+
+function countRows(format: Format, rows: number): string {
+  return rows === 1 ? '1 row' : `${format.number(rows)} rows`;
+}
+
+function limit(text = '–'): string {
+  return shorten(text, PREVIEW_TEXT_BYTES);
+}

@@ -1,0 +1,88 @@
+/**
+ * Uploaded files: `guardUpload` ends uploads that are too slow or whose session has ended, and
+ * `readFileHead` detects NDJSON and CSV by content, not by file name. Other kinds of files that
+ * people try, such as workbooks, are rejected by name.
+ */
+import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
+import { AppError } from '../../../domain/error.ts';
+import { copyText } from '../../../domain/text.ts';
+import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
+import {
+  EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,
+} from '../limits.ts';
+
+export type FileHead =
+  | { readonly format: 'ndjson' }
+  | {
+    readonly format: 'csv';
+    /** Column names. */
+    readonly header: readonly string[];
+    /** Cells of the first rows, shortened. */
+    readonly examples: readonly (readonly string[])[];
+  };
+
+/**
+ * Passes the chunks of an upload on. An upload that sends nothing at all is ended by the server.
+ * @throws AppError `request_timeout`, and what `reauthorize` rejects with
+ */
+export async function* guardUpload(
+  content: AsyncIterable<Buffer>, reauthorize: () => Promise<void>,
+  now = () => performance.now(),
+): AsyncGenerator<Buffer, void, void> {
+  const start = now();
+  let checkAt = start + REAUTHORIZE_INTERVAL_MS;
+  let readBytes = 0;
+  for await (const chunk of content) {
+    readBytes += chunk.length;
+    const elapsedMs = now() - start;
+    const expectedBytes = (elapsedMs - UPLOAD_GRACE_MS) / 1000 * UPLOAD_MIN_RATE_BYTES_PER_SECOND;
+    if (readBytes < expectedBytes) {
+      throw new AppError('request_timeout', 'The upload was too slow. The file was not kept.');
+    }
+    if (start + elapsedMs >= checkAt) {
+      await reauthorize();
+      checkAt = now() + REAUTHORIZE_INTERVAL_MS;
+    }
+    yield chunk;
+  }
+}
+
+const SAVE_AS = 'Save it as "CSV UTF-8" and upload that file';
+const UNSUPPORTED: readonly (readonly [start: Buffer, detail: string])[] = [
+  [Buffer.from('PK\x03\x04'), `This is a workbook (.xlsx, .ods) or a .zip file. ${SAVE_AS}.`],
+  [Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), `This is an Excel workbook (.xls). ${SAVE_AS}.`],
+  [Buffer.from([0x1f, 0x8b]), 'This file is compressed with gzip. Decompress it first.'],
+  [Buffer.from('%PDF-'), 'This is a PDF. Upload a CSV or NDJSON file.'],
+];
+
+/** `open` reads the file from its beginning. @throws AppError `invalid_data` */
+export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<FileHead> {
+  for await (const chunk of open()) {
+    const [, detail] = UNSUPPORTED.find(([start]) => chunk.indexOf(start) === 0) ?? [];
+    if (detail !== undefined) throw new AppError('invalid_data', detail);
+    // A JSON object: no column name starts with a brace.
+    if (/^\uFEFF?\s*\{/.test(chunk.toString())) return { format: 'ndjson' };
+    break;
+  }
+  const [header, ...rows] = await readRecords(open(), 1 + EXAMPLE_ROWS);
+  if (!header) throw new AppError('invalid_data', 'The file is empty.');
+  const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
+  return {
+    format: 'csv', header: header.cells.map(copyText),
+    examples: rows.map(({ cells }) => cells.map(shorten)),
+  };
+}
+
+async function readRecords(chunks: AsyncIterable<Buffer>, count: number): Promise<CsvRecord[]> {
+  const first: CsvRecord[] = [];
+  try {
+    for await (const records of new CsvReader().read(chunks)) {
+      first.push(...records.slice(0, count - first.length));
+      if (first.length === count) break;
+    }
+  } catch (error) {
+    // The dry run reports an error after the header, with its line.
+    if (first.length === 0) throw error;
+  }
+  return first;
+}

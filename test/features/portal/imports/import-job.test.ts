@@ -1,0 +1,276 @@
+/** One import job: its dry run, the import itself, and how it ends. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { describe, test, type TestContext } from 'node:test';
+import { CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../../../src/api/limits.ts';
+import { IMPORT_BATCH_ROWS } from '../../../../src/transfer/limits.ts';
+import { AppError } from '../../../../src/domain/error.ts';
+import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
+import { SKU_LIMIT_CODE_POINTS } from '../../../../src/domain/limits.ts';
+import { findSku } from '../../../../src/domain/catalogue/product.ts';
+import type { ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
+import { TemporaryFile } from '../../../../src/features/portal/imports/temporary-file.ts';
+import { PREVIEW_ROWS_LIMIT, PREVIEW_ROWS_SHOWN } from '../../../../src/features/portal/limits.ts';
+import { countTo, makeNewProduct, readAll } from '../../../store/contract/fixture.ts';
+import {
+  type Bench, commit, HEADER, makeRows, openBench, readRejected, retry, upload,
+} from './setup.ts';
+
+const NOTHING = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
+
+/** A seller with three products, MUG-1 to MUG-3. */
+async function openShop(t: TestContext): Promise<Bench> {
+  const bench = await openBench(t);
+  for (const n of [1, 2, 3]) {
+    const members = { name: `Mug ${n}`, sku: `MUG-${n}`, price: 10 + n, stock: n };
+    await bench.store.createProduct(bench.importer, makeNewProduct(members));
+  }
+  return bench;
+}
+
+async function findProduct({ store, importer }: Bench, text: string) {
+  const sku = findSku(text);
+  return sku && store.findProduct(importer.sellerId, { sku });
+}
+
+describe('the dry run of a file', () => {
+  const FILE = `${HEADER}Mug 1,Kitchen,MUG-1,11,1\nMug 2,Kitchen,MUG-2,9.5,2\n`
+    + 'New,Kitchen,NEW-1,5,1\nBad,Kitchen,BAD-1,cheap,1\n,,,,\nMug 2,Kitchen,MUG-2,9,2\n';
+
+  test('reports what would become of each row, and changes nothing', async (t) => {
+    const bench = await openShop(t);
+    const job = await upload(bench, FILE);
+    assert.equal(job.state.phase, 'ready');
+    assert.equal(job.state.problem, undefined);
+    assert.deepEqual(job.state.progress.counts, {
+      created: 1, updated: 2, unchanged: 1, failed: 1, skipped: 1,
+    });
+    assert.equal(job.state.progress.rows, 6);
+    assert.equal(job.state.progress.readBytes, job.upload.file.sizeBytes);
+    assert.equal(job.state.preview?.isComplete, true);
+    const [difference, ...others] = job.state.preview.differences;
+    assert.deepEqual(others, []); // the second row of MUG-2 changes what the first one made of it
+    assert.equal(difference?.line, 3);
+    assert.deepEqual([difference.before.priceMinor, difference.after.priceMinor], [1200, 950]);
+    const { rejected } = job.state.preview;
+    assert.deepEqual(rejected.map(({ line, sku }) => [line, sku]), [[5, 'BAD-1']]);
+    assert.match(rejected[0]?.reason ?? '', /^price: Write a plain number/);
+    assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, 3);
+  });
+
+  test('rejects existing products in create mode', async (t) => {
+    const bench = await openShop(t);
+    const job = await retry(await upload(bench, FILE), { mode: 'create' });
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 1, failed: 4, skipped: 1 });
+    assert.deepEqual(job.state.preview?.differences, []);
+    const [taken] = job.state.preview?.rejected ?? [];
+    assert.equal(taken?.reason, 'You already have a product with this SKU.');
+  });
+
+  test('reads NDJSON too', async (t) => {
+    const bench = await openShop(t);
+    const job = await upload(bench,
+      '{"name":"Mug 1","category":"Kitchen","sku":"MUG-1","price":1,"stock":1}\n{"sku":"A"}\n[]\n');
+    assert.equal(job.columns, undefined);
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, updated: 1, failed: 2 });
+    assert.deepEqual(job.state.preview?.rejected.map(({ sku }) => sku), ['A', undefined]);
+  });
+
+  test('keeps the first rows of each kind', async (t) => {
+    const bench = await openBench(t);
+    const count = PREVIEW_ROWS_SHOWN + 5;
+    await commit(await upload(bench, HEADER + makeRows(count)));
+    const long = `Bad,K,${'S'.repeat(1_000)},x,1\n`.repeat(count);
+    const job = await upload(bench, HEADER + makeRows(count, 1, '3') + long);
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, updated: count, failed: count });
+    assert.equal(job.state.preview?.differences.length, PREVIEW_ROWS_SHOWN);
+    assert.equal(job.state.preview.rejected.length, PREVIEW_ROWS_SHOWN);
+    assert.equal(job.state.preview.rejected[0]?.sku?.length, SKU_LIMIT_CODE_POINTS);
+  });
+
+  test('stops at its row limit, and says so', async (t) => {
+    const bench = await openBench(t);
+    const blank = ',,,,\n'.repeat(PREVIEW_ROWS_LIMIT + 2 * IMPORT_BATCH_ROWS);
+    const job = await upload(bench, `${HEADER}${blank}${makeRows(100_000)}`);
+    assert.equal(job.state.preview?.isComplete, false);
+    assert.equal(job.state.progress.rows, PREVIEW_ROWS_LIMIT);
+    assert.ok(job.state.progress.readBytes < job.upload.file.sizeBytes);
+    assert.ok(job.commit(job.state.revision), 'cannot be imported');
+    job.cancel();
+  });
+
+  test('says why a file cannot be read to its end, and blocks its import',
+    async (t) => {
+      const bench = await openBench(t);
+      const job = await upload(bench, `${HEADER}${makeRows(1_500)}"Open,K,O-1,1,1\n`);
+      assert.equal(job.state.phase, 'ready');
+      assert.match(job.state.problem ?? '', /line 1502 is never closed/);
+      assert.equal(job.state.preview, undefined);
+      assert.equal(await commit(job), false);
+      assert.deepEqual(await readAll(bench.store, bench.importer.sellerId), []);
+    });
+});
+
+describe('the columns of a file', () => {
+  const FILE = 'Titel,Warengruppe,Code,Preis,Menge,Farbe\nMug,Kitchen,M-1,5,1,blue\nCup,,M-2,5,,\n';
+  const MAP = new Map([
+    ['name', 'Titel'], ['category', 'Warengruppe'], ['sku', 'Code'], ['price', 'Preis'],
+  ] as const);
+
+  test('are named if they are missing, and no row is evaluated', async (t) => {
+    const job = await upload(await openBench(t), FILE);
+    assert.equal(job.state.phase, 'ready');
+    assert.deepEqual(job.columns?.missing, ['name', 'category', 'sku', 'price', 'stock']);
+    const { preview, problem, progress } = job.state;
+    assert.deepEqual([preview, problem, progress.rows], [undefined, undefined, 0]);
+    assert.equal(await commit(job), false);
+  });
+
+  test('are read as the seller maps them, with defaults for blank cells', async (t) => {
+    const bench = await openBench(t);
+    const job = await upload(bench, FILE);
+    await retry(job, { map: MAP });
+    assert.deepEqual(job.columns?.missing, ['stock']);
+    const defaults = new Map([['stock', '3'], ['category', 'Misc']] as const);
+    await retry(job, { map: new Map([...MAP, ['stock', 'Menge']]), defaults });
+    assert.deepEqual(job.columns?.places, {
+      name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
+    });
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 2 });
+    assert.ok(await commit(job));
+    const cup = await findProduct(bench, 'M-2');
+    assert.deepEqual([cup?.category, cup?.stock], ['Misc', 3]);
+  });
+});
+
+describe('an import', () => {
+  test('writes the rows of the dry run, as the portal', async (t) => {
+    const bench = await openShop(t);
+    const job = await upload(bench, HEADER + makeRows(2_500) + 'Mug 1,Kitchen,MUG-1,1,1\n');
+    assert.ok(await commit(job));
+    assert.equal(job.state.phase, 'done');
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 2_500, updated: 1 });
+    assert.equal(job.state.progress.readBytes, job.upload.file.sizeBytes);
+    assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, 2_503);
+    const { changes } = await bench.store.listChanges(bench.importer.sellerId, {
+      after: 3, limit: 1,
+    });
+    assert.equal(changes[0]?.keyId, PORTAL_KEY_ID);
+    assert.equal(job.rejected.file, undefined);
+    assert.ok(job.rejected.isComplete);
+  });
+
+  test('starts once, and not after its settings have changed', async (t) => {
+    const bench = await openBench(t);
+    const job = await upload(bench, HEADER + makeRows(1));
+    const seen = job.state.revision;
+    await retry(job, { mode: 'create' });
+    assert.equal(job.commit(seen), false);
+    assert.equal(await commit(job), true);
+    assert.equal(await commit(job), false);
+    await retry(job, { mode: 'upsert' });
+    assert.deepEqual([job.state.phase, job.state.settings.mode], ['done', 'create']);
+  });
+
+  test('keeps rejected rows in a file that can be corrected and imported', async (t) => {
+    const bench = await openBench(t);
+    const rows = countTo(3_000).map((n) => `"Mug; ${n}";K;S-${n};${n % 2 ? 'x' : 1};1\n`);
+    const job = await upload(bench, `\uFEFFname;category;sku;price;stock\n${rows.join('')}`);
+    await commit(job);
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 1_500, failed: 1_500 });
+    const text = await readRejected(job);
+    const [header, first, ...rest] = text.split('\r\n');
+    assert.equal(header, '\uFEFFname;category;sku;price;stock;"error"');
+    assert.match(first ?? '', /^"Mug; 1";K;S-1;x;1;"price: Write a plain number[^"]*"$/);
+    assert.equal(rest.length, 1_500);
+    const corrected = await upload(bench, text.replaceAll(';x;', ';2;'));
+    await commit(corrected);
+    assert.deepEqual(corrected.state.progress.counts, { ...NOTHING, created: 1_500 });
+  });
+
+  test('continues without the file of rejected rows if the disk is full',
+    { skip: !existsSync('/dev/full') }, async (t) => {
+      const bench = await openBench(t);
+      const job = await upload(bench, HEADER + makeRows(5, 1, 'x') + makeRows(5));
+      t.mock.method(TemporaryFile, 'create', async () =>
+        new TemporaryFile(await open('/dev/full', 'r+')));
+      await commit(job);
+      assert.equal(job.state.phase, 'done');
+      assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 5, failed: 5 });
+      assert.deepEqual([job.rejected.isComplete, job.rejected.file], [false, undefined]);
+    });
+
+  test('keeps what it wrote when it is cancelled, and counts it', async (t) => {
+    const { bench, job, written } = await startHeld(t, 3 * IMPORT_BATCH_ROWS);
+    assert.equal(job.state.phase, 'importing');
+    job.cancel();
+    written.resolve();
+    await job.waitUntilIdle(60_000);
+    assert.equal(job.state.phase, 'cancelled');
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
+    assert.equal((await readAll(bench.store, bench.importer.sellerId)).length, IMPORT_BATCH_ROWS);
+  });
+
+  test('waits no longer than the timeout', async (t) => {
+    const { job, written } = await startHeld(t, 1);
+    await job.waitUntilIdle(1);
+    assert.equal(job.state.phase, 'importing');
+    written.resolve();
+    await job.waitUntilIdle(60_000);
+    assert.equal(job.state.phase, 'done');
+  });
+
+  test('says why the store failed, and counts what was written', async (t) => {
+    let calls = 0;
+    const bench = await openBench(t, (store) => {
+      const { importProducts } = store;
+      store.importProducts = async (...args) => {
+        calls += 1;
+        if (calls === 2) throw new AppError('storage_full', 'The disk is full.', { cause: 'disk' });
+        return importProducts.apply(store, args);
+      };
+      return store;
+    });
+    const job = await upload(bench, HEADER + makeRows(IMPORT_BATCH_ROWS + 1));
+    await commit(job);
+    assert.equal(job.state.phase, 'failed');
+    assert.match(job.state.problem ?? '', /^The disk is full\. \(urn:uuid:.*\)$/);
+    assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: IMPORT_BATCH_ROWS });
+    assert.equal(bench.reports.length, 1);
+  });
+});
+
+test('rejects imports beyond the limit, until another one ends', async (t) => {
+  const bench = await openBench(t);
+  const job = await upload(bench, HEADER + makeRows(1));
+  const releases = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() =>
+    bench.limiter.acquire(bench.importer.sellerId));
+  assert.throws(() => job.commit(job.state.revision), { code: 'unavailable' });
+  assert.equal(job.state.phase, 'ready');
+  const other = await upload(bench, HEADER + makeRows(1));
+  assert.match(other.state.problem ?? '', /You already have 4 imports running/);
+  for (const release of releases) release();
+  assert.ok(await commit(job));
+  await retry(other, {});
+  assert.equal(other.state.problem, undefined);
+  assert.deepEqual(other.state.progress.counts, { ...NOTHING, unchanged: 1 });
+  const acquire = () => bench.limiter.acquire(bench.importer.sellerId);
+  countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).forEach(acquire);
+});
+
+/** A running import whose first batch is written when the test resolves `written`. */
+async function startHeld(t: TestContext, rows: number) {
+  const written = Promise.withResolvers<void>();
+  const bench = await openBench(t, (store) => {
+    const { importProducts } = store;
+    store.importProducts = async (...args) => {
+      await written.promise;
+      return importProducts.apply(store, args);
+    };
+    return store;
+  });
+  const job: ImportJob = await upload(bench, HEADER + makeRows(rows));
+  assert.ok(job.commit(job.state.revision));
+  return { bench, job, written };
+}

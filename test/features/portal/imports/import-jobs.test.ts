@@ -1,0 +1,168 @@
+/** The import jobs of a server: who finds them, how many are kept, and when they are deleted. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { AppError } from '../../../../src/domain/error.ts';
+import {
+  IMPORT_LIFE_MS, IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT,
+  UPLOAD_LIMIT_BYTES, CONCURRENT_UPLOADS_PER_SELLER_LIMIT,
+} from '../../../../src/features/portal/limits.ts';
+import type { Store } from '../../../../src/store/store.ts';
+import { countTo } from '../../../store/contract/fixture.ts';
+import { commit, HEADER, makeRows, openBench, upload } from './setup.ts';
+
+const FILE = HEADER + makeRows(1);
+const GONE = { code: 'not_found', message: /no longer exists.*upload the file again/ };
+
+test('finds a job for its seller only', async (t) => {
+  const bench = await openBench(t);
+  const other = await bench.makeImporter();
+  const job = await upload(bench, FILE);
+  assert.equal(bench.jobs.get(bench.importer.sellerId, job.id), job);
+  assert.throws(() => bench.jobs.get(other.sellerId, job.id), GONE);
+  assert.throws(() => bench.jobs.get(other.sellerId, 'nothing'), GONE);
+  await assert.rejects(bench.jobs.discard(other.sellerId, job.id), GONE);
+  assert.deepEqual(bench.jobs.list(other.sellerId), []);
+  const two = await upload(bench, FILE);
+  assert.deepEqual(bench.jobs.list(bench.importer.sellerId), [two, job]);
+});
+
+test('deletes a discarded job', async (t) => {
+  const bench = await openBench(t);
+  const job = await upload(bench, FILE);
+  await bench.jobs.discard(bench.importer.sellerId, job.id);
+  assert.throws(() => bench.jobs.get(bench.importer.sellerId, job.id), GONE);
+  await assert.rejects(Array.fromAsync(job.upload.file.read()));
+});
+
+test('deletes the file of a job that has ended', async (t) => {
+  const bench = await openBench(t);
+  const job = await upload(bench, FILE);
+  await commit(job);
+  await assert.rejects(Array.fromAsync(job.upload.file.read()));
+  assert.deepEqual(readdirSync(bench.folder), []);
+});
+
+describe('an upload', () => {
+  test('leaves nothing if it is cut off', async (t) => {
+    const { jobs, importer } = await openBench(t);
+    async function* cutOff() {
+      yield Buffer.from(FILE);
+      throw new AppError('invalid_data', 'The body was cut off.');
+    }
+    for (const _ of countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT + 1)) {
+      await assert.rejects(jobs.receive(importer, 'a.csv', cutOff()), /cut off/);
+    }
+    assert.deepEqual(jobs.list(importer.sellerId), []);
+  });
+
+  test('is rejected unless it is CSV or NDJSON', async (t) => {
+    const { jobs, importer } = await openBench(t);
+    await assert.rejects(upload({ jobs, importer }, 'PK\x03\x04'), { code: 'invalid_data' });
+    assert.deepEqual(jobs.list(importer.sellerId), []);
+  });
+
+  test('is rejected beyond the limit, without reading the rest', async (t) => {
+    const { jobs, importer } = await openBench(t);
+    const chunk = Buffer.alloc(16 * 1024 * 1024, 'x\n');
+    let given = 0;
+    async function* give() {
+      for (;; given += chunk.length) yield chunk;
+    }
+    const refused = jobs.receive(importer, 'a.csv', give());
+    await assert.rejects(refused, { code: 'body_too_large', message: /larger than 256 MiB/ });
+    assert.equal(given, UPLOAD_LIMIT_BYTES);
+  });
+
+  test('is rejected beside too many others of its seller', async (t) => {
+    const { jobs, importer, makeImporter } = await openBench(t);
+    const go = Promise.withResolvers<void>();
+    async function* stall() {
+      await go.promise;
+      yield Buffer.from(FILE);
+    }
+    const slow = countTo(CONCURRENT_UPLOADS_PER_SELLER_LIMIT).map(() =>
+      jobs.receive(importer, 'a.csv', stall()));
+    await assert.rejects(upload({ jobs, importer }, FILE), {
+      code: 'unavailable', message: /You already have 2 uploads running/,
+    });
+    await upload({ jobs, importer: await makeImporter() }, FILE);
+    go.resolve();
+    await Promise.all(slow);
+    await upload({ jobs, importer }, FILE);
+  });
+});
+
+describe('jobs are deleted', () => {
+  test('for the next one of their seller, the least recently used first', async (t) => {
+    const bench = await openBench(t);
+    const made = [];
+    for (const _ of countTo(IMPORTS_KEPT_PER_SELLER_LIMIT)) {
+      bench.clock.now += 1;
+      made.push(await upload(bench, FILE));
+    }
+    const [first, second, ...others] = made;
+    assert.ok(first && second);
+    bench.clock.now += 1;
+    await commit(first);
+    const last = await upload(bench, FILE);
+    assert.deepEqual(bench.jobs.list(bench.importer.sellerId),
+      [last, ...others.reverse(), first]);
+    await assert.rejects(async () => {
+      for (;;) await Array.fromAsync(second.upload.file.read()); // until it is closed
+    });
+  });
+
+  test('for the next one of any seller, at the total limit', async (t) => {
+    const bench = await openBench(t);
+    const mine = await upload(bench, FILE);
+    let importer = await bench.makeImporter();
+    for (const n of countTo(IMPORTS_KEPT_LIMIT)) {
+      bench.clock.now += 1;
+      if (n % 4 === 0) importer = await bench.makeImporter();
+      await upload({ jobs: bench.jobs, importer }, FILE);
+    }
+    assert.throws(() => bench.jobs.get(bench.importer.sellerId, mine.id), GONE);
+    assert.equal(bench.jobs.list(importer.sellerId).length, 1);
+  });
+
+  test('when their files together are too large, the oldest first',
+    async (t) => {
+      const keep = (store: Store): Store => store;
+      const bench = await openBench(t, keep, 2 * FILE.length);
+      const made = [];
+      for (const _ of countTo(3)) {
+        bench.clock.now += 1;
+        made.push(await upload({ jobs: bench.jobs, importer: await bench.makeImporter() },
+          FILE));
+      }
+      const isThere = made.map(({ id, importer }) =>
+        bench.jobs.list(importer.sellerId).some((job) => job.id === id));
+      assert.deepEqual(isThere, [false, true, true]);
+    });
+
+  test('after a day without activity, even if nobody asks for them', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const bench = await openBench(t);
+    const job = await upload(bench, FILE);
+    bench.clock.now += IMPORT_LIFE_MS;
+    assert.equal(bench.jobs.get(bench.importer.sellerId, job.id), job);
+    bench.clock.now += 1;
+    t.mock.timers.tick(IMPORT_SWEEP_INTERVAL_MS);
+    await assert.rejects(async () => {
+      for (;;) await Array.fromAsync(job.upload.file.read()); // until it is closed
+    });
+    assert.throws(() => bench.jobs.get(bench.importer.sellerId, job.id), GONE);
+  });
+
+  test('when the server shuts down, which accepts no more of them', async (t) => {
+    const bench = await openBench(t);
+    const job = await upload(bench, HEADER + makeRows(50_000));
+    assert.ok(job.commit(job.state.revision));
+    await bench.jobs.close();
+    assert.equal(job.state.phase, 'cancelled');
+    assert.ok(job.state.progress.counts.created < 50_000);
+    await assert.rejects(upload(bench, FILE), { code: 'unavailable', message: /shutting down/ });
+    assert.deepEqual(bench.reports, []);
+  });
+});

@@ -1,0 +1,97 @@
+/** Uploaded files: slow uploads, ended sessions, and the format of the content. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { AppError } from '../../../../src/domain/error.ts';
+import {
+  guardUpload, readFileHead,
+} from '../../../../src/features/portal/imports/uploaded-file.ts';
+import {
+  EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,
+} from '../../../../src/features/portal/limits.ts';
+import { chunksOf } from './setup.ts';
+
+const read = (text: string | Buffer) => readFileHead(() => chunksOf(text));
+
+describe('detects', () => {
+  for (const [kind, text] of [
+    ['NDJSON', '{"sku":"A"}\n'],
+    ['NDJSON after a byte order mark', '\uFEFF{"sku":"A"}\n'],
+    ['NDJSON after blank lines', '\r\n \n{"sku":"A"}\n'],
+  ] as const) {
+    test(kind, async () => assert.deepEqual(await read(text), { format: 'ndjson' }));
+  }
+
+  test('CSV, with its header and its first rows', async () => {
+    const rows = Array.from({ length: 10 }, (_, n) => `"Mug, ${n}";${n}`);
+    assert.deepEqual(await read(`\uFEFFTitle;Code\r\n${rows.join('\r\n')}`), {
+      format: 'csv', header: ['Title', 'Code'],
+      examples: Array.from({ length: EXAMPLE_ROWS }, (_, n) => [`Mug, ${n}`, `${n}`]),
+    });
+  });
+
+  test('CSV, whose long cells are shortened', async () => {
+    const head = await read(`Title,Code\n${'x'.repeat(EXAMPLE_LIMIT_CHARACTERS + 1)},1\n`);
+    assert.equal(head.format, 'csv');
+    const [row] = head.format === 'csv' ? head.examples : [];
+    assert.deepEqual(row, ['x'.repeat(EXAMPLE_LIMIT_CHARACTERS), '1']);
+  });
+
+  test('CSV, with its header if a row is invalid', async () => {
+    const head = await read('Title,Code\n"Mug,1\n');
+    assert.deepEqual(head, { format: 'csv', header: ['Title', 'Code'], examples: [] });
+  });
+});
+
+describe('rejects by content', () => {
+  for (const [kind, bytes, detail] of [
+    ['an empty file', '', /empty/],
+    ['blank lines', '\n\n', /empty/],
+    ['a new workbook', Buffer.from('PK\x03\x04rest'), /workbook.*CSV UTF-8/],
+    ['an old workbook', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /\.xls\).*CSV UTF-8/],
+    ['gzip', gzipSync('sku\n'), /Decompress/],
+    ['a PDF', '%PDF-1.7', /PDF/],
+    ['UTF-16', Buffer.from('\uFEFFsku,name\n', 'utf16le'), /UTF-16.*CSV UTF-8/],
+    ['a quote that is never closed', '"sku,name\n', /never closed/],
+  ] as const) {
+    test(kind, async () => {
+      await assert.rejects(read(bytes), { code: 'invalid_data', message: detail });
+    });
+  }
+});
+
+const HOUR_S = 3_600;
+
+test('accepts an upload at the minimum rate', async () => {
+  const { content, now } = trickle(UPLOAD_MIN_RATE_BYTES_PER_SECOND, HOUR_S);
+  const chunks = await Array.fromAsync(guardUpload(content, async () => {}, now));
+  assert.equal(Buffer.concat(chunks).length, UPLOAD_MIN_RATE_BYTES_PER_SECOND * HOUR_S);
+});
+
+test('ends a slower upload after the grace period', async () => {
+  const { content, now } = trickle(1, HOUR_S);
+  const upload = guardUpload(content, async () => {}, now);
+  await assert.rejects(Array.fromAsync(upload), { code: 'request_timeout' });
+  assert.ok(now() > UPLOAD_GRACE_MS && now() <= UPLOAD_GRACE_MS + 1_000, String(now()));
+});
+
+test('ends an upload within 15 s of the end of its session', async () => {
+  const { content, now } = trickle(UPLOAD_MIN_RATE_BYTES_PER_SECOND, HOUR_S);
+  const upload = guardUpload(content, async () => {
+    if (now() >= 60_000) throw new AppError('browser_refused', 'Signed out.');
+  }, now);
+  await assert.rejects(Array.fromAsync(upload), { code: 'browser_refused' });
+  assert.ok(now() < 60_000 + 16_000, String(now()));
+});
+
+/** Yields this many bytes a second, by a clock that reading advances. */
+function trickle(bytesPerSecond: number, seconds: number) {
+  let elapsedMs = 0;
+  async function* make() {
+    for (let n = 0; n < seconds; n += 1) {
+      elapsedMs += 1_000;
+      yield Buffer.alloc(bytesPerSecond);
+    }
+  }
+  return { content: make(), now: () => elapsedMs };
+}
