@@ -54,6 +54,7 @@ export function createPortal(options: PortalOptions = {}): Pages {
   const own = {
     assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
     isOpen: options.openRegistration ?? false, clock, uploadFolder, formats: new Formats(),
+    sections: listSections(),
   };
   const router = new Router<PageRoute>(routes);
   const rates = new PageRateLimits(clock);
@@ -93,6 +94,11 @@ export function createPortal(options: PortalOptions = {}): Pages {
 function describeClient(request: IncomingMessage): Parameters<typeof resolveOrigin>[0] {
   const { headers: { host }, socket } = request;
   return { host, isEncrypted: socket instanceof TLSSocket, isLocal: isLocalClient(request) };
+}
+
+function listSections(): Portal['sections'] {
+  return routes.flatMap((route) => 'section' in route && route.section !== undefined
+    ? [{ path: route.path, name: route.section }] : []);
 }
 
 /** As in the routes; the root redirects to the first page, which has the same methods. */

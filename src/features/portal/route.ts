@@ -22,6 +22,8 @@ export interface Portal extends Services {
   readonly passwords: Passwords;
   readonly limits: SignInLimits;
   readonly formats: Formats;
+  /** The entries of the navigation. */
+  readonly sections: readonly { readonly path: string; readonly name: string }[];
   /** What the pages keep, such as uploads; closed with the portal. */
   readonly pageInstances: Instances<Portal>;
   /** Where uploaded files are kept. */
@@ -90,6 +92,8 @@ type PublicPage = RoutePattern & { readonly access: 'open' } & (
 type SignedInPage = RoutePattern & { readonly access: 'own' } & (
   | {
     readonly method: 'GET';
+    /** Its name in the navigation, which shows such pages in the order of the routes. */
+    readonly section?: string;
     readonly handle: (request: PageRequest, portal: Portal) => Promise<Reply>;
   }
   | {

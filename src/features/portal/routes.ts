@@ -65,50 +65,9 @@ export const routes: readonly PageRoute[] = [
   { ...openPost, path: '/sign-in/code', handle: signInWithCode },
   { ...post, path: '/sign-out', handle: signOut },
 
-  { ...get, path: '/', handle: showOverview },
+  { ...get, path: '/', section: 'Overview', handle: showOverview },
 
-  { ...get, path: '/activity', handle: showActivity },
-
-  { ...get, path: '/account', handle: showAccount },
-  { ...post, path: '/account', handle: changeSettings, draft: settingsDraft },
-  { ...get, path: '/account/email', handle: showEmail },
-  { ...post, path: '/account/email', handle: changeEmail, draft: emailDraft },
-  { ...get, path: '/account/password', handle: showPassword },
-  { ...post, path: '/account/password', handle: changePassword },
-  { ...get, path: '/account/second-step', handle: showTwoFactor },
-  { ...post, path: '/account/second-step', handle: enableTwoFactor },
-  { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
-  { ...post, path: '/account/second-step/off', handle: disableTwoFactor },
-  { ...get, path: '/account/sessions', handle: showSessions },
-  { ...post, path: '/account/sessions', handle: endSessions },
-
-  { ...get, path: '/import', handle: showImports },
-  { ...upload, path: '/import', handle: uploadFile },
-  { ...get, path: '/import/{id}', handle: showImport },
-  { ...post, path: '/import/{id}', handle: changeImport, draft: importDraft },
-  { ...post, path: '/import/{id}/commit', handle: commitImport },
-  { ...post, path: '/import/{id}/cancel', handle: cancelImport },
-  { ...post, path: '/import/{id}/discard', handle: discardImport },
-  { ...get, path: '/import/{id}/refused', handle: downloadRejectedRows },
-  { ...get, path: '/export', handle: exportFile },
-
-  { ...get, path: '/api', handle: showApi },
-  { ...get, path: '/api/problems', handle: showProblems },
-  { ...get, path: '/api/{operation}', handle: showOperation },
-
-  { ...get, path: '/changes', handle: showChanges },
-
-  { ...get, path: '/keys', handle: showKeys },
-  { ...get, path: '/keys/new', handle: showKeyForm },
-  { ...post, path: '/keys/new', handle: createKey, draft: keyDraft },
-  { ...get, path: '/keys/{key_id}', handle: showKey },
-  { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
-  { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
-  { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
-
-  { ...get, path: '/live', handle: followLive },
-
-  { ...get, path: '/products', handle: showProducts },
+  { ...get, path: '/products', section: 'Products', handle: showProducts },
   { ...get, path: '/products/new', handle: showNewProduct },
   { ...post, path: '/products/new', handle: createProduct, draft: newProductDraft },
   { ...get, path: '/products/{id}', handle: showProduct },
@@ -118,7 +77,30 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/products/{id}/delete', handle: showDeletion },
   { ...post, path: '/products/{id}/delete', handle: deleteProduct },
 
-  { ...get, path: '/webhooks', handle: showWebhooks },
+  { ...get, path: '/live', handle: followLive },
+
+  { ...get, path: '/export', handle: exportFile },
+
+  { ...get, path: '/import', section: 'Import and export', handle: showImports },
+  { ...upload, path: '/import', handle: uploadFile },
+  { ...get, path: '/import/{id}', handle: showImport },
+  { ...post, path: '/import/{id}', handle: changeImport, draft: importDraft },
+  { ...post, path: '/import/{id}/commit', handle: commitImport },
+  { ...post, path: '/import/{id}/cancel', handle: cancelImport },
+  { ...post, path: '/import/{id}/discard', handle: discardImport },
+  { ...get, path: '/import/{id}/refused', handle: downloadRejectedRows },
+
+  { ...get, path: '/changes', section: 'Changes', handle: showChanges },
+
+  { ...get, path: '/keys', section: 'API keys', handle: showKeys },
+  { ...get, path: '/keys/new', handle: showKeyForm },
+  { ...post, path: '/keys/new', handle: createKey, draft: keyDraft },
+  { ...get, path: '/keys/{key_id}', handle: showKey },
+  { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
+  { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
+  { ...post, path: '/keys/{key_id}/revoke', handle: revokeKey },
+
+  { ...get, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
   { ...get, path: '/webhooks/new', handle: showWebhookForm },
   { ...post, path: '/webhooks/new', handle: makeWebhook, draft: newWebhookDraft },
   { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
@@ -130,4 +112,23 @@ export const routes: readonly PageRoute[] = [
   { ...post, path: '/webhooks/{webhook_id}/rotate', handle: rotateSecret },
   { ...get, path: '/webhooks/{webhook_id}/delete', handle: showWebhookDeletion },
   { ...post, path: '/webhooks/{webhook_id}/delete', handle: deleteWebhook },
+
+  { ...get, path: '/api', section: 'API', handle: showApi },
+  { ...get, path: '/api/problems', handle: showProblems },
+  { ...get, path: '/api/{operation}', handle: showOperation },
+
+  { ...get, path: '/activity', section: 'Activity', handle: showActivity },
+
+  { ...get, path: '/account', section: 'Account', handle: showAccount },
+  { ...post, path: '/account', handle: changeSettings, draft: settingsDraft },
+  { ...get, path: '/account/email', handle: showEmail },
+  { ...post, path: '/account/email', handle: changeEmail, draft: emailDraft },
+  { ...get, path: '/account/password', handle: showPassword },
+  { ...post, path: '/account/password', handle: changePassword },
+  { ...get, path: '/account/second-step', handle: showTwoFactor },
+  { ...post, path: '/account/second-step', handle: enableTwoFactor },
+  { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
+  { ...post, path: '/account/second-step/off', handle: disableTwoFactor },
+  { ...get, path: '/account/sessions', handle: showSessions },
+  { ...post, path: '/account/sessions', handle: endSessions },
 ];

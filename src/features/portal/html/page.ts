@@ -24,18 +24,6 @@ interface PageContent {
   readonly cookies?: readonly string[];
 }
 
-const SECTIONS: readonly (readonly [path: string, name: string])[] = [
-  ['/', 'Overview'],
-  ['/products', 'Products'],
-  ['/import', 'Import and export'],
-  ['/changes', 'Changes'],
-  ['/keys', 'API keys'],
-  ['/webhooks', 'Webhooks'],
-  ['/api', 'API'],
-  ['/activity', 'Activity'],
-  ['/account', 'Account'],
-];
-
 const DRAFT = 'You are signed in again. Nothing was saved yet: check the form, and send it again.';
 
 const POLICY = [
@@ -70,7 +58,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
     </form>
   </header>
   <nav id="menu" class="menu" aria-label="Portal" popover>
-    <ul>${SECTIONS.map(([path, name]) => renderSection(request, path, name))}</ul>
+    <ul>${portal.sections.map(({ path, name }) => renderSection(request, path, name))}</ul>
   </nav>`;
   return render(request, portal, {
     ...page,
