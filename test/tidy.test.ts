@@ -72,6 +72,14 @@ test('imports inward only', () => {
   assert.deepEqual(faults, []);
 });
 
+test('imports no feature but from itself, the portal and the composition', () => {
+  const faults = sources.flatMap((file) => targetsOf(file)
+    .filter((target) => target.startsWith('src/features/'))
+    .filter((target) => !mayImportFeature(file.path, target.split('/')[2] ?? ''))
+    .map((target) => `${file.path} -> ${target}`));
+  assert.deepEqual(faults, []);
+});
+
 test('names no product, SKU or stock in the code of http', () => {
   const faults = sources.filter(({ path }) => path.startsWith('src/http/'))
     .flatMap(({ path, text }) => [...withoutComments(text)
@@ -164,6 +172,13 @@ function targetsOf(file: SourceFile): string[] {
 
 function partOf(path: string): string {
   return path.split('/')[1] ?? '';
+}
+
+function mayImportFeature(path: string, feature: string): boolean {
+  const [, room, own, part] = path.split('/');
+  if (room !== 'features') return room === 'features.ts' || room === 'index.ts';
+  // The pages of the portal that show a feature are in the folder of its name.
+  return own === feature || (own === 'portal' && part === feature);
 }
 
 /** A function begins with a line that ends in `{` and ends where the indentation comes back. */

@@ -48,7 +48,6 @@ const openGet = { method: 'GET', access: 'open' } as const;
 const openPost = { method: 'POST', access: 'open' } as const;
 const get = { method: 'GET', access: 'own' } as const;
 const post = { method: 'POST', access: 'own' } as const;
-const upload = { method: 'POST', access: 'upload' } as const;
 
 export const routes: readonly PageRoute[] = [
   {
@@ -82,7 +81,7 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/export', handle: exportFile },
 
   { ...get, path: '/import', section: 'Import and export', handle: showImports },
-  { ...upload, path: '/import', handle: uploadFile },
+  { method: 'POST', access: 'upload', path: '/import', handle: uploadFile },
   { ...get, path: '/import/{id}', handle: showImport },
   { ...post, path: '/import/{id}', handle: changeImport, draft: importDraft },
   { ...post, path: '/import/{id}/commit', handle: commitImport },

@@ -1,0 +1,47 @@
+/**
+ * A copy of the project without one feature: its folder, the pages of the portal that show it, and
+ * the lines that name it in the composition. Everything else stays as it is.
+ */
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+export const FEATURES = [
+  'changes', 'imports', 'openapi', 'portal', 'telemetry', 'webhooks',
+] as const;
+export type FeatureName = (typeof FEATURES)[number];
+
+/** Each names features: in one import, and in lines that have what it imports. */
+const COMPOSITION = ['src/features.ts', 'src/index.ts', 'src/features/portal/routes.ts'];
+const COPIED = ['src', 'package.json', 'tsconfig.json'];
+
+/** Makes the copy in `folder`, with `more` of the project. */
+export function copyWithout(
+  feature: FeatureName, folder: string, more: readonly string[] = [],
+): void {
+  for (const name of [...COPIED, ...more]) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const removed = [`src/features/${feature}/`, `src/features/portal/${feature}/`];
+  for (const path of removed) rmSync(join(folder, path), { recursive: true, force: true });
+  for (const path of COMPOSITION.filter((name) => existsSync(join(folder, name)))) {
+    const text = readFileSync(join(folder, path), 'utf8');
+    writeFileSync(join(folder, path), removeLines(path, text, removed));
+  }
+}
+
+/** Without the imports from these folders, and without the lines that use what they import. */
+function removeLines(path: string, text: string, folders: readonly string[]): string {
+  const names: string[] = [];
+  const statement = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)';\n/gm;
+  const rest = text.replaceAll(statement, (whole, list: string, from: string) => {
+    const target = normalize(join(dirname(path), from));
+    if (!folders.some((folder) => target.startsWith(folder))) return whole;
+    names.push(...list.split(',').map((name) => name.replace('type ', '').trim()).filter(Boolean));
+    return '';
+  });
+  const used = names.map((name) => new RegExp(`^[^*]*\\b${name}\\b`));
+  return rest.split('\n').filter((line) => !used.some((name) => name.test(line))).join('\n');
+}
