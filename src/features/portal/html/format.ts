@@ -1,5 +1,6 @@
 /** Numbers, money and times as a seller reads them: in their locale, and in their time zone. */
 import type { Account } from '../../../domain/access/account.ts';
+import type { NewProduct, SentField } from '../../../domain/catalogue/product-fields.ts';
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
 import { html, type Html } from './html.ts';
 
@@ -25,6 +26,18 @@ export interface Format {
   hour(at: number): string;
   /** As `day`, with the time to the minute. */
   minute(at: number): string;
+}
+
+/** The value of a product's field as text. */
+export function formatField(
+  format: Format, { member, kind }: SentField, product: NewProduct,
+): string {
+  const value = product[member] ?? '';
+  switch (kind) {
+    case 'text': return String(value);
+    case 'price': return format.money(Number(value));
+    case 'quantity': return format.number(Number(value));
+  }
 }
 
 type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;

@@ -2,10 +2,10 @@
  * The parts of an import's page: its progress, its preview (what would be created, updated and
  * rejected), and its result. The texts of a file are shortened, so a page has a maximum size.
  */
-import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
+import { SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { postForm } from '../forms/fields.ts';
 import { facts, numeric, table } from '../html/elements.ts';
-import type { Format } from '../html/format.ts';
+import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
@@ -122,16 +122,13 @@ function renderCommit(
     <button>Import now</button>`);
 }
 
-const MEMBERS = ['name', 'category', 'price', 'stock'] as const;
-
 function renderDifferences(format: Format, differences: DryRun['differences']): Html {
-  const read = ({ name, category, priceMinor, stock }: NewProduct) =>
-    ({ name, category, price: format.money(priceMinor), stock: format.number(stock) });
   const rows = differences.flatMap(({ before, after, line }) => {
-    const [from, to] = [read(before), read(after)];
-    return MEMBERS.filter((member) => from[member] !== to[member]).map((member) => [
-      limit(after.sku), format.number(line), member,
-      html`<del>${limit(from[member])}</del>`, html`<ins>${limit(to[member])}</ins>`,
+    const changed = SENT_FIELDS.filter(({ member }) => before[member] !== after[member]);
+    return changed.map((field) => [
+      limit(after.sku), format.number(line), field.name,
+      html`<del>${limit(formatField(format, field, before))}</del>`,
+      html`<ins>${limit(formatField(format, field, after))}</ins>`,
     ]);
   });
   return html`<h2>First changes</h2>${table({

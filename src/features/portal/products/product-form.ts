@@ -5,8 +5,8 @@
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS,
-} from '../../../domain/limits.ts';
+  SENT_FIELDS, type SentField, type SentFieldName,
+} from '../../../domain/catalogue/product-fields.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { textField } from '../forms/fields.ts';
 import { type FieldErrors, type Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
@@ -16,35 +16,37 @@ import type { PageRequest } from '../route.ts';
 import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
 import type { EditedField, EditedValues } from './product-merge.ts';
 
-/** What stands in the fields. */
-export interface ProductTexts extends Readonly<Record<EditedField, string>> {
-  /** Undefined where the form has no such field. */
-  readonly stock: string | undefined;
-}
+/** What stands in the fields; the stock is undefined where the form has no such field. */
+export type ProductTexts =
+  Readonly<Record<EditedField, string>> & { readonly stock: string | undefined };
 
-export const PRODUCT_LABELS: Readonly<Record<keyof ProductTexts, string>> = {
-  name: 'Name', category: 'Category', sku: 'SKU', price: 'Price', stock: 'Stock',
-};
+// The casts here and below: the table has each field.
+export const PRODUCT_LABELS = Object.fromEntries(SENT_FIELDS.map(({ name, label }) =>
+  [name, label])) as Readonly<Record<SentFieldName, string>>;
 
 /** Why a form is not taken that was sent before with something else in it. */
 export const SENT_BEFORE = 'This form was already submitted with different values, and those '
   + 'were saved. To save these values as well, submit it again.';
 
-export const NO_TEXTS: ProductTexts = { name: '', category: '', sku: '', price: '', stock: '0' };
+export const NO_TEXTS = mapFields(({ kind }) => (kind === 'quantity' ? '0' : ''));
 
 export function readTexts(form: Form): ProductTexts {
-  const read = (name: keyof ProductTexts): string => form.getTrimmed(name);
-  return {
-    name: read('name'), category: read('category'), sku: read('sku'), price: read('price'),
-    stock: form.has('stock') ? read('stock') : undefined,
-  };
+  return mapFields(({ name }) =>
+    (name !== 'stock' || form.has(name) ? form.getTrimmed(name) : undefined));
 }
 
 /** The fields of a product that is there; its stock has forms of its own. */
-export function describeTexts(
-  { name, category, sku, priceMinor }: EditedValues, format: Format,
-): ProductTexts {
-  return { name, category, sku, price: format.amount(priceMinor), stock: undefined };
+export function describeTexts(product: EditedValues, format: Format): ProductTexts {
+  return mapFields(({ kind, member }) => {
+    if (member === 'stock') return undefined;
+    const value = product[member] ?? '';
+    return kind === 'price' ? format.amount(Number(value)) : String(value);
+  });
+}
+
+function mapFields(toText: (field: SentField) => string | undefined): ProductTexts {
+  return Object.fromEntries(SENT_FIELDS.map((field) =>
+    [field.name, toText(field)])) as unknown as ProductTexts;
 }
 
 type ReadProduct<Value> =
@@ -56,15 +58,16 @@ export function parseTexts<Value>(
   texts: ProductTexts, { account: { currency }, format }: PageRequest,
   parse: (body: unknown, currency: Currency) => Value,
 ): ReadProduct<Value> {
-  const { name, category, sku } = texts;
-  const members: Record<string, unknown> = { name, category, sku };
+  const members: Record<string, unknown> = {};
   const unread = new Map<string, string>();
-  const take = (member: 'price' | 'stock', parsed: ParseResult<number>): void => {
-    if ('value' in parsed) members[member] = parsed.value;
-    else unread.set(member, parsed.error.detail);
-  };
-  take('price', parseTypedPrice(texts.price, currency, format.decimalMark));
-  if (texts.stock !== undefined) take('stock', parseTypedWhole(texts.stock));
+  for (const { name, kind, isRequired } of SENT_FIELDS) {
+    const text = texts[name];
+    if (text === undefined) continue;
+    const isNone = text === '' && !isRequired;
+    const parsed = isNone ? { value: null } : parseText(text, kind, currency, format);
+    if ('value' in parsed) members[name] = parsed.value;
+    else unread.set(name, parsed.error.detail);
+  }
   let refused = NO_ERRORS;
   try {
     const value = parse(members, currency);
@@ -80,6 +83,16 @@ export function parseTexts<Value>(
   return { errors: new Map(errors) };
 }
 
+function parseText(
+  text: string, kind: SentField['kind'], currency: Currency, { decimalMark }: Format,
+): ParseResult<string | number> {
+  switch (kind) {
+    case 'text': return { value: text };
+    case 'price': return parseTypedPrice(text, currency, decimalMark);
+    case 'quantity': return parseTypedWhole(text);
+  }
+}
+
 /** `sku_taken` is a fault of a field; everything else that is thrown goes on its way. */
 export function readTaken(error: unknown): FieldErrors {
   if (error instanceof AppError && error.code === 'sku_taken') {
@@ -91,23 +104,22 @@ export function readTaken(error: unknown): FieldErrors {
 export function productFields(
   { account }: PageRequest, texts: ProductTexts, errors: FieldErrors,
 ): Html {
-  const text = (name: keyof ProductTexts, most: number): Html => textField({
-    name, label: PRODUCT_LABELS[name], value: texts[name] ?? '', errors, isRequired: true,
-    maxLength: 2 * most, // in UTF-16 code units, of which a character has one or two
-  });
   const { code, decimals } = account.currency;
   const example = decimals === 0 ? '1200' : `${12.5.toFixed(decimals)} or ${
     12.5.toFixed(decimals).replace('.', ',')}`;
-  return html`${text('name', NAME_LIMIT_CODE_POINTS)}
-    ${text('category', CATEGORY_LIMIT_CODE_POINTS)}
-    ${text('sku', SKU_LIMIT_CODE_POINTS)}
-    ${textField({
-    name: 'price', label: `Price in ${code}`, value: texts.price, errors, isRequired: true,
-    inputMode: 'decimal', hint: `For example ${example}, without a thousands separator.`,
-  })}
-    ${texts.stock !== undefined && textField({
-    name: 'stock', label: 'Stock', value: texts.stock, errors, isRequired: true,
-    inputMode: 'numeric',
+  return html`${SENT_FIELDS.map(({ name, kind, label, isRequired, schema }) => {
+    const value = texts[name];
+    if (value === undefined) return undefined;
+    const field = { name, label, value, errors, isRequired };
+    switch (kind) {
+      // Browsers count UTF-16 code units, of which a character has one or two.
+      case 'text': return textField({ ...field, maxLength: 2 * Number(schema['maxLength']) });
+      case 'price': return textField({
+        ...field, label: `${label} in ${code}`, inputMode: 'decimal',
+        hint: `For example ${example}, without a thousands separator.`,
+      });
+      case 'quantity': return textField({ ...field, inputMode: 'numeric' });
+    }
   })}`;
 }
 

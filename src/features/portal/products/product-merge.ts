@@ -6,23 +6,28 @@
  * The form carries its base in a hidden field, since the history at its position may be pruned. A
  * forged base gains nothing: it overwrites only what the same account may overwrite anyway.
  */
-import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
+import {
+  type NewProduct, SENT_FIELDS, type SentField, type SentFieldName,
+} from '../../../domain/catalogue/product-fields.ts';
 
-/** The fields of the form and the members they edit. Stock has forms of its own. */
-const MEMBERS = { name: 'name', category: 'category', sku: 'sku', price: 'priceMinor' } as const;
+export type EditedField = Exclude<SentFieldName, 'stock'>;
+export type EditedValues = Omit<NewProduct, 'stock'>;
 
-export const EDITED_FIELDS = ['name', 'category', 'sku', 'price'] as const;
-export type EditedField = typeof EDITED_FIELDS[number];
-export type EditedValues = Pick<NewProduct, typeof MEMBERS[EditedField]>;
+interface EditedMember extends SentField {
+  readonly name: EditedField;
+  readonly member: keyof EditedValues;
+}
+
+/** The fields of the form. Stock has forms of its own. */
+const EDITED = SENT_FIELDS.filter((field): field is EditedMember => field.name !== 'stock');
+export const EDITED_FIELDS = EDITED.map(({ name }) => name);
 export type Side = 'mine' | 'theirs';
 
 /** Values that a form returns: compared, and never saved. */
-export interface MergeBase {
-  readonly name: string;
-  readonly category: string;
-  readonly sku: string;
-  readonly priceMinor: number;
-}
+export type MergeBase = {
+  readonly [Member in keyof EditedValues]:
+    EditedValues[Member] extends string ? string : EditedValues[Member];
+};
 
 /** A form whose fields are valid. */
 export interface SubmittedEdit {
@@ -42,44 +47,41 @@ interface Merge {
 }
 
 export function mergeProduct({ base, mine, choices }: SubmittedEdit, theirs: EditedValues): Merge {
-  const outcomes = new Map(EDITED_FIELDS.map((field) => {
-    const member = MEMBERS[field];
+  const outcomes = new Map(EDITED.map(({ name, member }) => {
     const [was, now, typed] = [base?.[member], theirs[member], mine[member]];
     const decide = (): Side | 'kept' | 'collision' => {
       if (typed === now) return 'theirs';
       // A choice was made between two versions: it is void once one of them changes.
-      if (choices.has(field)) return (was === now && choices.get(field)) || 'collision';
+      if (choices.has(name)) return (was === now && choices.get(name)) || 'collision';
       if (was === now) return 'mine';
       return was === typed ? 'kept' : 'collision';
     };
-    return [field, decide()];
+    return [name, decide()];
   }));
-  const isMine = (field: EditedField): boolean => outcomes.get(field) === 'mine';
+  const merged = Object.fromEntries(EDITED.map(({ name, member }) =>
+    [member, (outcomes.get(name) === 'mine' ? mine : theirs)[member]]));
   return {
-    merged: {
-      name: (isMine('name') ? mine : theirs).name,
-      category: (isMine('category') ? mine : theirs).category,
-      sku: (isMine('sku') ? mine : theirs).sku,
-      priceMinor: (isMine('price') ? mine : theirs).priceMinor,
-    },
+    merged: merged as unknown as EditedValues, // each member has its own value
     collisions: EDITED_FIELDS.filter((field) => outcomes.get(field) === 'collision'),
     kept: EDITED_FIELDS.filter((field) => outcomes.get(field) === 'kept'),
   };
 }
 
 /** The text of the hidden field. */
-export function formatBase({ name, category, sku, priceMinor }: MergeBase): string {
-  return JSON.stringify([name, category, sku, priceMinor]);
+export function formatBase(values: MergeBase): string {
+  return JSON.stringify(EDITED.map(({ member }) => values[member]));
 }
 
 /** Undefined for a text that `formatBase` cannot have written. */
 export function parseBase(text: string): MergeBase | undefined {
   const values = parseJson(text);
   if (!Array.isArray(values)) return undefined;
-  const [name, category, sku, priceMinor]: readonly unknown[] = values;
-  if (typeof name !== 'string' || typeof category !== 'string') return undefined;
-  if (typeof sku !== 'string' || typeof priceMinor !== 'number') return undefined;
-  return { name, category, sku, priceMinor };
+  const isValid = EDITED.every(({ kind, isRequired }, index) =>
+    typeof values[index] === (kind === 'text' ? 'string' : 'number')
+    || (!isRequired && values[index] === null));
+  if (!isValid) return undefined;
+  const base = Object.fromEntries(EDITED.map(({ member }, index) => [member, values[index]]));
+  return base as unknown as MergeBase; // each value has the type of its member
 }
 
 function parseJson(text: string): unknown {

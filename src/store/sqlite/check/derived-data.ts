@@ -3,11 +3,10 @@
  * each day, and the positions of webhooks.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { fromMinorUnits } from '../../../domain/catalogue/currency.ts';
-import {
-  formatProductId, formatWebhookId, type ProductId, type SellerId, type WebhookId,
-} from '../../../domain/id.ts';
+import { PRODUCT_FIELDS, type ProductFieldName } from '../../../domain/catalogue/product-fields.ts';
+import { formatWebhookId, type SellerId, type WebhookId } from '../../../domain/id.ts';
 import { DAY_MS, formatTime } from '../../../domain/time.ts';
+import { decodeProduct, PRODUCT_COLUMNS } from '../catalogue/products.ts';
 import {
   readCurrency, readId, readInteger, readOptional, readText, type Row,
 } from '../engine/row.ts';
@@ -16,8 +15,9 @@ import { fault, type Findings, nameProduct, nameSeller, RESTORE, warning } from 
 /** Whether the newest snapshot of each product agrees with the product's row. */
 export function* checkSnapshots(db: DatabaseSync): Findings {
   const rows = db.prepare(`
-    SELECT p.seller_id, p.id AS product_id, p.sku, p.name, p.category, p.price_minor, c.product,
-      s.currency, s.currency_decimals
+    SELECT p.seller_id, p.id AS product_id,
+      ${PRODUCT_COLUMNS.map((name) => `p.${name}`).join(', ')},
+      c.product, s.currency, s.currency_decimals
     FROM product AS p JOIN seller AS s ON s.id = p.seller_id
     LEFT JOIN change AS c ON c.seller_id = p.seller_id AND c.position = p.snapshot_position
       AND c.product_id = p.id
@@ -32,17 +32,16 @@ export function* checkSnapshots(db: DatabaseSync): Findings {
   }
 }
 
-/** Compares all that changes only with a new snapshot: not stock, position and time. */
+/** What changes without a new snapshot, and the time of creation. */
+const NOT_COMPARED: ReadonlySet<ProductFieldName> = new Set([
+  'stock', 'position', 'created_at', 'updated_at',
+]);
+
 function agrees(snapshot: Readonly<Record<string, unknown>>, row: Row): boolean {
-  const currency = readCurrency(row);
-  const id = formatProductId(
-    readId<SellerId>(row, 'seller_id'), readId<ProductId>(row, 'product_id'),
-  );
-  return snapshot['id'] === id && snapshot['sku'] === readText(row, 'sku')
-    && snapshot['name'] === readText(row, 'name')
-    && snapshot['category'] === readText(row, 'category')
-    && snapshot['price'] === Number(fromMinorUnits(readInteger(row, 'price_minor'), currency))
-    && snapshot['currency'] === currency.code;
+  const owner = { sellerId: readId<SellerId>(row, 'seller_id'), currency: readCurrency(row) };
+  const product = decodeProduct(owner, PRODUCT_COLUMNS.map((name) => row[name] ?? null));
+  return PRODUCT_FIELDS.every(({ name, read }) =>
+    NOT_COMPARED.has(name) || (snapshot[name] ?? null) === (read(product) ?? null));
 }
 
 /** Empty for what is not JSON. */
