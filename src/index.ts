@@ -43,13 +43,14 @@ export type {
 } from './store/account-store.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/store.ts';
 export type {
-  CatalogueTotals, ImportedProducts, ImportMode, ImportDryRun as ImportPreview, ProductExport,
-  ProductPage, Store, WrittenProduct,
-} from './store/store.ts';
-export type { StoreMetrics as StoreFigures } from './store/store-metrics.ts';
+  ImportedProducts, ImportMode, ImportDryRun as ImportPreview, ProductPage, WrittenProduct,
+} from './store/catalogue-store.ts';
+export type { CatalogueTotals, ProductExport } from './store/search-store.ts';
+export type { Store } from './store/store.ts';
+export type { StoreMetrics as StoreFigures } from './store/maintenance-store.ts';
+export type { StockDryRun as StockTrial, SyncedStock } from './store/catalogue-store.ts';
 export type {
   ChangePage, ChangeQuery, MovementPage, MovementQuery, StockDay, StockDayQuery, StockLevelPage,
-  StockDryRun as StockTrial, SyncedStock,
 } from './store/history-store.ts';
 export type { CountedUsage, KeyUsage, UsageQuery } from './store/usage-store.ts';
 export type { Actor as Author, WriteContext as Write } from './store/write.ts';

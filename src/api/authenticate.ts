@@ -14,10 +14,10 @@ import type { Caller, Scope } from '../domain/access/caller.ts';
 import { AppError, type ErrorCode } from '../domain/error.ts';
 import { rateLimited, RateLimiter } from '../http/rate-limit.ts';
 import { isFromWebPage } from '../http/request/client-address.ts';
-import type { Grant, Store } from '../store/store.ts';
+import type { AccessStore, Grant } from '../store/access-store.ts';
 
 interface AuthenticationOptions {
-  readonly store: Store;
+  readonly store: AccessStore;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** Whether requests that a browser page sent may carry a key. */

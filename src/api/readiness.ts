@@ -6,16 +6,16 @@
 import {
   READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_MIN_FREE_BYTES, READY_RETRY_MS,
 } from './limits.ts';
-import type { Store } from '../store/store.ts';
-import type { StoreMetrics } from '../store/store-metrics.ts';
+import type { AccessStore } from '../store/access-store.ts';
+import type { MaintenanceStore, StoreMetrics } from '../store/maintenance-store.ts';
 
 export class Readiness {
-  readonly #store: Pick<Store, 'listSellers' | 'readMetrics'>;
+  readonly #store: Pick<AccessStore, 'listSellers'> & Pick<MaintenanceStore, 'readMetrics'>;
   #checkedAt = -Infinity;
   #check: Promise<string | undefined> | undefined;
   #fault: string | undefined;
 
-  constructor(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
+  constructor(store: Pick<AccessStore, 'listSellers'> & Pick<MaintenanceStore, 'readMetrics'>) {
     this.#store = store;
   }
 

@@ -93,7 +93,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-export interface PortalStore {
+export interface AccountStore {
   createInvitation(hash: string, invitation: Invitation): Promise<void>;
   /** Undefined for one that does not hold: unknown, used, or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;

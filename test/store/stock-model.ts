@@ -16,8 +16,8 @@ import type {
 import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
-} from '../../src/store/store.ts';
-import type { SyncedStock } from '../../src/store/history-store.ts';
+} from '../../src/store/catalogue-store.ts';
+import type { SyncedStock } from '../../src/store/catalogue-store.ts';
 import type { Actor, WriteContext } from '../../src/store/write.ts';
 import { DAY_MS } from './contract/fixture.ts';
 
@@ -167,7 +167,7 @@ export class CatalogueModel {
       if (!isDryRun) this.#adopt(after);
     }
     const { position } = refusal ? this : after;
-    return { results, zeroed: unnamed.length, refusal, position, isReplay: false };
+    return { results, zeroed: unnamed.length, rejection: refusal, position, isReplay: false };
   }
 
   /** Position of the last change at a time or before. */

@@ -4,7 +4,8 @@ import type { ProductPatch, ProductTarget } from '../../src/domain/catalogue/pro
 import type { NewProduct, Sku } from '../../src/domain/catalogue/product-fields.ts';
 import type { StockChange } from '../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
-import type { ImportMode, Store } from '../../src/store/store.ts';
+import type { ImportMode } from '../../src/store/catalogue-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { Idempotency, WriteContext } from '../../src/store/write.ts';
 import type { Random } from '../domain/random.ts';
 import type { CatalogueModel } from './stock-model.ts';

@@ -65,7 +65,9 @@ async function assertFound(store: Store, model: CatalogueModel): Promise<void> {
     .toSorted((one, other) => one.stock - other.stock || one.id - other.id));
   assert.deepEqual(await store.readTotals(sellerId, position), addUp([...products.values()]));
   const low = found.products.filter(({ stock }) => stock <= 3);
-  assert.equal(await store.countLowStock(sellerId, 3, position, 1_000), low.length);
+  assert.equal(
+    await store.countLowStock(sellerId, { stockMax: 3, limit: 1_000 }, position), low.length,
+  );
 }
 
 async function assertFeed(store: Store, model: CatalogueModel, random: Random): Promise<void> {

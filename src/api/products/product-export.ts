@@ -5,7 +5,7 @@ import {
 } from '../../domain/catalogue/product-fields.ts';
 import { createProductFormatter, formatProduct } from '../../domain/catalogue/product.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { Store } from '../../store/store.ts';
+import type { SearchStore } from '../../store/search-store.ts';
 import { formatCsvProduct } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../export.ts';
 import type { ListQuery } from './product-query.ts';
@@ -25,7 +25,7 @@ interface ProductsOptions {
 
 /** @throws AppError `unavailable` */
 export function exportProducts(
-  store: Store, { caller, list, mediaType, openStream }: ProductsOptions,
+  store: SearchStore, { caller, list, mediaType, openStream }: ProductsOptions,
 ): Promise<Reply> {
   const fields = list.fields ? selectFields(list.fields) : PRODUCT_FIELDS;
   const format = {
@@ -34,7 +34,7 @@ export function exportProducts(
     formatJson: formatterOf(list.fields),
   };
   return exportCollection({ openStream, mediaType, format, headers: LIST_FIELDS }, () =>
-    store.exportProducts(caller.sellerId, list.filter, list.sort, caller.position));
+    store.exportProducts(caller.sellerId, list, caller.position));
 }
 
 /** Writes products as JSON: whole, or these members of them. */

@@ -1,7 +1,7 @@
 /** Many products: a page of them, or all that match as one stream. */
 import { formatEntityTag, isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { ProductPage } from '../../store/store.ts';
+import type { ProductPage } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, MEDIA_TYPE_OF } from '../media-types.ts';
 import { rejectPagingParameters, formatNextLink } from '../pagination.ts';
 import { PRODUCTS } from '../paths.ts';

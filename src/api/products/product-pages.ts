@@ -3,7 +3,8 @@ import type { Caller } from '../../domain/access/caller.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { anchorOf, type KeysetAnchor } from '../../domain/catalogue/product-query.ts';
 import type { Cursors } from '../../http/cursor.ts';
-import type { ProductPage, Store } from '../../store/store.ts';
+import type { CatalogueStore, ProductPage } from '../../store/catalogue-store.ts';
+import type { SearchStore } from '../../store/search-store.ts';
 import type { ListQuery } from './product-query.ts';
 
 /** All that a cursor is bound to: the same conditions in the same order. */
@@ -24,7 +25,8 @@ export function decodeCursor(
  * projection.
  */
 export function readProductPage(
-  store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, list: ListQuery,
+  store: CatalogueStore & SearchStore,
+  { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, list: ListQuery,
   after: KeysetAnchor | undefined,
 ): Promise<ProductPage> {
   const { filter, sort, limit } = list;

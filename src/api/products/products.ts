@@ -8,7 +8,7 @@ import {
   assertMatch, formatEntityTag, isNoneMatch, readPrecondition,
 } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { WrittenProduct } from '../../store/store.ts';
+import type { WrittenProduct } from '../../store/catalogue-store.ts';
 import { JSON_TYPE } from '../media-types.ts';
 import { PRODUCTS } from '../paths.ts';
 import type { ApiRequest, Services } from '../route.ts';

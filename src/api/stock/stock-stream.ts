@@ -8,8 +8,7 @@ import {
 import { parseSource, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { Store } from '../../store/store.ts';
-import type { SyncedStock } from '../../store/history-store.ts';
+import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
 import { type JsonLine, NdjsonLines } from '../../transfer/ndjson.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 import { QueryReader } from '../query-reader.ts';
@@ -67,7 +66,7 @@ function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean):
 }
 
 function createWriteTarget(
-  store: Store, { caller: { sellerId, keyId } }: ApiRequest, { source, reason }: Options,
+  store: CatalogueStore, { caller: { sellerId, keyId } }: ApiRequest, { source, reason }: Options,
   key: string | undefined,
 ): StockTarget {
   return {
@@ -85,7 +84,7 @@ function createWriteTarget(
 }
 
 function createDryRunTarget(
-  store: Store, { caller }: ApiRequest, { source }: Options,
+  store: CatalogueStore, { caller }: ApiRequest, { source }: Options,
 ): StockTarget {
   const { sellerId, keyId, position } = caller;
   const trial = store.dryRunStock({ sellerId, keyId }, position, source);

@@ -13,7 +13,7 @@ import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
 import { negotiate } from '../../http/request/negotiate.ts';
 import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { SyncedStock } from '../../store/history-store.ts';
+import type { SyncedStock } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { QueryReader } from '../query-reader.ts';
 import type { ApiRequest, Services } from '../route.ts';
@@ -53,7 +53,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   const judged = joinResults(sent.changes, synced.results);
   const results = await formatResults(call, judged);
   const counts = countAll(judged);
-  if (synced.refusal) throw describeRefusal(sent, synced, results, counts);
+  if (synced.rejection) throw describeRefusal(sent, synced, results, counts);
   return {
     status: 200,
     headers: {
@@ -102,7 +102,7 @@ function describeRefusal(
   sent: SentSync, synced: SyncedStock, results: string, counts: StockCounts,
 ): Error {
   const members = formatMembers(sent, { ...synced, zeroed: 0 }, results, { ...counts, applied: 0 });
-  if (synced.refusal === 'failures') {
+  if (synced.rejection === 'failures') {
     const all = sent.changes.length;
     const what = `${counts.failed} of ${all} changes failed, and all or nothing was asked for.`;
     return syncRefused(what, members);

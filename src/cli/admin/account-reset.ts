@@ -5,7 +5,7 @@
 import { parseNewPassword } from '../../domain/access/account.ts';
 import { formatSellerId, type SellerId } from '../../domain/id.ts';
 import { Passwords } from '../../domain/access/password.ts';
-import type { Store } from '../../store/store.ts';
+import type { AccountStore } from '../../store/account-store.ts';
 import { type Command, CommandFailure } from '../command.ts';
 import { withStore } from '../with-store.ts';
 import { readSecret } from './secret-input.ts';
@@ -50,7 +50,7 @@ export const resetTotp: Command = {
   },
 };
 
-async function getAccount(store: Store, sellerId: SellerId) {
+async function getAccount(store: AccountStore, sellerId: SellerId) {
   const account = await store.findAccount(sellerId);
   if (account) return account;
   throw new CommandFailure('There is no such seller, or it has no account. Create an account with'

@@ -3,8 +3,8 @@ import { DEFAULT_HOST, DEFAULT_PORT, INVITATION_CODE_LIFE_MS } from '../limits.t
 import { generateCode, hashCode } from '../../domain/access/human-code.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
-import type { Invitation } from '../../store/account-store.ts';
-import type { Store } from '../../store/store.ts';
+import type { AccessStore } from '../../store/access-store.ts';
+import type { AccountStore, Invitation } from '../../store/account-store.ts';
 import { type Command, CommandFailure, UsageError } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
@@ -48,14 +48,14 @@ export const inviteSeller: Command = {
 };
 
 /** Creates an invitation and returns its code, of which only a hash is stored. */
-export async function makeInvitation(store: Store, invitation: Invitation): Promise<string> {
+export async function makeInvitation(store: AccountStore, invitation: Invitation): Promise<string> {
   const code = generateCode();
   await store.createInvitation(hashCode(code) ?? '', invitation);
   return code;
 }
 
 async function assertInvitable(
-  store: Store, sellerId: SellerId, isReplacing: boolean,
+  store: AccessStore & AccountStore, sellerId: SellerId, isReplacing: boolean,
 ): Promise<void> {
   if (!await store.findSeller(sellerId)) throw new CommandFailure('There is no such seller.');
   if (isReplacing) await store.removeAccount(sellerId);

@@ -11,7 +11,7 @@ import {
   formatKeyId, formatSellerId, type KeyId, type KeyReference, parseKeyId, type SellerId,
 } from '../../domain/id.ts';
 import { SCOPES } from '../../domain/access/caller.ts';
-import type { Store } from '../../store/store.ts';
+import type { AccessStore } from '../../store/access-store.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
 import { readAllPages, withStore } from '../with-store.ts';
@@ -100,7 +100,7 @@ function newKeyResult(key: ApiKey, secret: string, sentence: string): Result {
 }
 
 /** The given seller, or the only one. */
-async function findSeller(store: Store, id: string | undefined): Promise<SellerId> {
+async function findSeller(store: AccessStore, id: string | undefined): Promise<SellerId> {
   if (id !== undefined) {
     const sellerId = readSellerId(id);
     if (await store.findSeller(sellerId)) return sellerId;

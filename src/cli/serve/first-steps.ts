@@ -1,11 +1,12 @@
 /** What `serve` says on an empty database: how to open a shop in the portal, or without it. */
 import { relative } from 'node:path';
 import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
-import type { Store } from '../../store/store.ts';
+import type { AccessStore } from '../../store/access-store.ts';
+import type { AccountStore } from '../../store/account-store.ts';
 import { makeInvitation } from '../admin/invite.ts';
 
 interface Start {
-  readonly store: Store;
+  readonly store: AccessStore & AccountStore;
   /** Where the server is. */
   readonly url: string;
   readonly dataFolder: string;

@@ -5,11 +5,11 @@
  */
 import { HISTORY_CLOCK_TRUST_DAYS, HISTORY_PRUNE_INTERVAL_MS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import type { Store } from '../../store/store.ts';
+import type { MaintenanceStore } from '../../store/maintenance-store.ts';
 
 /** Begins at once and looks again every hour; 0 days keep all history. What it returns ends it. */
 export function startRetentionJob(
-  store: Pick<Store, 'findNewestTime' | 'pruneHistory' | 'pruneIdempotency'>, days: number,
+  store: Omit<MaintenanceStore, 'readMetrics' | 'close'>, days: number,
   note: (text: string) => void, clock: () => number = Date.now,
 ): () => void {
   let isUnderWay = false;

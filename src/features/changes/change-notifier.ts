@@ -8,8 +8,8 @@ import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Services } from '../../api/route.ts';
-import type { Store } from '../../store/store.ts';
-import type { ChangePage } from '../../store/history-store.ts';
+import type { AccessStore } from '../../store/access-store.ts';
+import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
 
 interface Waiter {
   readonly sellerId: SellerId;
@@ -29,7 +29,7 @@ export function changeNotifier({ store }: Pick<Services, 'store'>): ChangeNotifi
 }
 
 export class ChangeNotifier {
-  readonly #store: Store;
+  readonly #store: AccessStore & HistoryStore;
   readonly #waiters = new Set<Waiter>();
   #stopWatching: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -38,7 +38,7 @@ export class ChangeNotifier {
   /** What was read in this turn of the event loop, by what was asked for. */
   readonly #pieces = new Map<string, Promise<ChangePiece>>();
 
-  constructor(store: Store) {
+  constructor(store: AccessStore & HistoryStore) {
     this.#store = store;
   }
 

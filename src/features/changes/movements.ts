@@ -8,8 +8,7 @@ import { parseReason } from '../../domain/catalogue/stock-change.ts';
 import { parseSource } from '../../domain/catalogue/stock-sync.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { Store } from '../../store/store.ts';
-import type { MovementQuery } from '../../store/history-store.ts';
+import type { HistoryStore, MovementQuery } from '../../store/history-store.ts';
 import { formatCsvRow } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../../api/export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../../api/media-types.ts';
@@ -102,7 +101,7 @@ function exportMovements(
 
 /** What was written to the history stays: page after page, it is that of one position. */
 async function* readMovements(
-  store: Store, sellerId: SellerId, ledger: LedgerQuery,
+  store: HistoryStore, sellerId: SellerId, ledger: LedgerQuery,
 ): AsyncGenerator<readonly Change[], void, void> {
   let query: MovementQuery = { ...ledger, limit: PAGE_SIZE_LIMIT };
   for (;;) {

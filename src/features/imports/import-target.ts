@@ -2,7 +2,7 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
-import type { ImportedProducts, ImportMode, Store } from '../../store/store.ts';
+import type { CatalogueStore, ImportMode, ImportedProducts } from '../../store/catalogue-store.ts';
 import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
@@ -21,7 +21,7 @@ export function startCounts() {
 type ImportTarget = BatchTarget<ImportRow, ImportedProducts>;
 
 export function createWriteTarget(
-  store: Store, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
+  store: CatalogueStore, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
 ): ImportTarget {
   return {
     write(rows, part) {
@@ -37,7 +37,8 @@ export function createWriteTarget(
 }
 
 export function createDryRunTarget(
-  store: Store, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>, mode: ImportMode,
+  store: CatalogueStore, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
+  mode: ImportMode,
 ): ImportTarget {
   const preview = store.dryRunImport(sellerId, mode);
   return {

@@ -4,7 +4,7 @@ import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
 import { invalidQuery, type Query } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { ImportedProducts, ImportMode } from '../../store/store.ts';
+import type { ImportedProducts, ImportMode } from '../../store/catalogue-store.ts';
 import { parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
 import { CsvRows } from '../../transfer/csv-rows.ts';
 import {

@@ -1,5 +1,5 @@
 /** The JSON Schemas of imports: a product as a file has it, and the lines of the answer. */
-import type { ImportEffect } from '../../store/store.ts';
+import type { ImportEffect } from '../../store/catalogue-store.ts';
 import { count, enumOf, objectOf, refer, type Schema } from '../../api/description/schema.ts';
 import { problem, product } from '../../api/description/schemas.ts';
 

@@ -1,6 +1,6 @@
 /** All figures of a server, gathered from its parts when somebody asks. */
 import type { ConnectionMetrics } from '../../http/server/connections.ts';
-import type { StoreMetrics } from '../../store/store-metrics.ts';
+import type { StoreMetrics } from '../../store/maintenance-store.ts';
 import type { Log } from './log.ts';
 import type { ProcessMetrics } from './process-metrics.ts';
 import type { RunningServer } from '../../feature.ts';

@@ -13,12 +13,14 @@ import type {
 } from '../../domain/webhooks/webhook.ts';
 import { signMessage } from '../../domain/webhooks/webhook-signature.ts';
 import { retryDelayMs } from '../../runtime/backoff.ts';
-import type { Store } from '../../store/store.ts';
+import type { AccessStore } from '../../store/access-store.ts';
+import type { HistoryStore } from '../../store/history-store.ts';
+import type { WebhookStore } from '../../store/webhook-store.ts';
 import { deliver, type DeliveryOptions, isSuccess } from './deliver.ts';
 import { findNextMessage, formatMessage, readMessageChanges } from './message.ts';
 
 export interface EndpointOptions extends DeliveryOptions {
-  readonly store: Store;
+  readonly store: AccessStore & HistoryStore & WebhookStore;
   /** From 0, below 1. */
   readonly random: () => number;
   /** Of this process. */

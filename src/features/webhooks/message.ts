@@ -10,8 +10,7 @@ import { AppError } from '../../domain/error.ts';
 import { formatWebhookId, type WebhookReference } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhooks/webhook.ts';
-import type { ChangePage } from '../../store/history-store.ts';
-import type { Store } from '../../store/store.ts';
+import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
 
 interface NextMessage {
   /** All changes up to here were delivered, or are of types that the webhook does not want. */
@@ -22,7 +21,7 @@ interface NextMessage {
 
 /** The message that follows `after`; undefined where the history there is pruned. */
 export async function findNextMessage(
-  store: Store, webhook: Webhook, after: number, at: number,
+  store: HistoryStore, webhook: Webhook, after: number, at: number,
 ): Promise<NextMessage | undefined> {
   const page = await listChanges(store, webhook, after);
   const [first, last] = [page?.changes[0], page?.changes.at(-1)];
@@ -33,7 +32,7 @@ export async function findNextMessage(
 
 /** The changes of a message; undefined where they are pruned. */
 export async function readMessageChanges(
-  store: Store, webhook: Webhook, { first, last }: WebhookMessage,
+  store: HistoryStore, webhook: Webhook, { first, last }: WebhookMessage,
 ): Promise<readonly Change[] | undefined> {
   const changes: Change[] = [];
   for (let after = first - 1; after < last;) {
@@ -65,7 +64,7 @@ export function formatTestMessage(webhook: WebhookReference, at: number): string
 }
 
 async function listChanges(
-  store: Store, { sellerId, types }: Webhook, after: number,
+  store: HistoryStore, { sellerId, types }: Webhook, after: number,
 ): Promise<ChangePage | undefined> {
   try {
     const query = { after, limit: WEBHOOK_MESSAGE_CHANGES_LIMIT, types: types ?? undefined };

@@ -6,7 +6,7 @@ import { syncStock } from '../../../src/api/stock/stock-sync.ts';
 import { AppError } from '../../../src/domain/error.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { ConcurrencyLimiter } from '../../../src/http/concurrency-limiter.ts';
-import type { SyncedStock } from '../../../src/store/history-store.ts';
+import type { SyncedStock } from '../../../src/store/catalogue-store.ts';
 import { countTurns } from '../../support/turns.ts';
 
 const CHANGES = 10_000;
@@ -15,7 +15,7 @@ const CHANGES = 10_000;
 const PARTS = 20;
 
 /** The call and the services, as far as the handler has to do with them; the store is quick. */
-function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'refusal'>) {
+function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'rejection'>) {
   const body = { changes: Array.from({ length: CHANGES }, () => change), atomic: true };
   const call: Partial<ApiRequest> = {
     caller: { sellerId: 1 } as ApiRequest['caller'], query: new Map(), headers: {},
@@ -32,7 +32,7 @@ function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'refusal'
 
 test('lets others have turns while 10,000 changes are read and answered', async () => {
   const results = Array.from({ length: CHANGES }, () => ({ status: 'not_found' as const }));
-  const handle = prepare({ sku: 'A', set: 1 }, { results, refusal: undefined });
+  const handle = prepare({ sku: 'A', set: 1 }, { results, rejection: undefined });
   assert.ok(await countTurns(handle) >= PARTS);
   const { body } = await handle();
   assert.equal(JSON.parse(String(body)).results.length, CHANGES);
@@ -40,7 +40,7 @@ test('lets others have turns while 10,000 changes are read and answered', async 
 
 test('lets others have turns while 10,000 faulty changes of all or nothing are refused',
   async () => {
-    const handle = prepare({ sku: '', a: 1, b: 2, c: 3 }, { results: [], refusal: 'failures' });
+    const handle = prepare({ sku: '', a: 1, b: 2, c: 3 }, { results: [], rejection: 'failures' });
     let refusal: unknown;
     const turns = await countTurns(() => handle().catch((error: unknown) => { refusal = error; }));
     assert.ok(turns >= PARTS);

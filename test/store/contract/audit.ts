@@ -75,10 +75,10 @@ function testKeyEvents(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const { sellerId } = await makeActor(store);
     const made = await store.createKey(
-      sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), '192.0.2.7',
+      sellerId, makeHash(), makeNewKey({ name: 'Cash desk' }), { address: '192.0.2.7' },
     );
     const reference = { sellerId, keyId: made.id };
-    const next = await store.rotateKey(reference, makeHash(), 0, '192.0.2.8');
+    const next = await store.rotateKey(reference, makeHash(), 0, { address: '192.0.2.8' });
     await store.revokeKey(reference, '192.0.2.9');
     await store.revokeKey({ sellerId, keyId: next.id });
     const subject = `${formatKeyId(reference)} Cash desk`;

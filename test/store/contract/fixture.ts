@@ -8,7 +8,9 @@ import type { ProductId, SellerId } from '../../../src/domain/id.ts';
 import { parseNewProduct } from '../../../src/domain/catalogue/product.ts';
 import type { NewProduct, Product } from '../../../src/domain/catalogue/product-fields.ts';
 import { parseNewSeller, type Seller } from '../../../src/domain/access/seller.ts';
-import type { CatalogueTotals, ProductPage, Store } from '../../../src/store/store.ts';
+import type { ProductPage } from '../../../src/store/catalogue-store.ts';
+import type { CatalogueTotals } from '../../../src/store/search-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 
 /** Opens one more store on the data of a test. Every store is closed after the test. */

@@ -90,11 +90,11 @@ function testKeys(prepare: PrepareStore): void {
       const { idempotency } = once('k');
       const mismatch = { code: 'idempotency_mismatch' };
       const create = () =>
-        store.createKey(sellerId, makeHash(), makeNewKey(), '', idempotency);
+        store.createKey(sellerId, makeHash(), makeNewKey(), { idempotency });
       const ended = await Promise.allSettled([create(), create()]);
       assert.deepEqual(ended.map(({ status }) => status), ['fulfilled', 'rejected']);
       await assert.rejects(create(), mismatch);
-      const rotate = () => store.rotateKey(actor, makeHash(), DAY_MS, '', once('r').idempotency);
+      const rotate = () => store.rotateKey(actor, makeHash(), DAY_MS, once('r'));
       await rotate();
       await assert.rejects(rotate(), mismatch);
       const keys = await store.listKeys(sellerId, { after: undefined, limit: 10 });

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import type { ProductRow } from '../../../src/domain/catalogue/product.ts';
 import type { NewProduct, Sku } from '../../../src/domain/catalogue/product-fields.ts';
-import type { ImportMode } from '../../../src/store/store.ts';
+import type { ImportMode } from '../../../src/store/catalogue-store.ts';
 import { makeRandom } from '../../domain/random.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeActor, makeNewProduct, type PrepareStore, readAll } from './fixture.ts';

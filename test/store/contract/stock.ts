@@ -68,7 +68,7 @@ function testJudging(prepare: PrepareStore): void {
       { status: 'unchanged', ...of, previous: 7, stock: 7, position: 5 },
     ]);
     assert.deepEqual([synced.results[3]?.status, synced.results[3]?.position], ['unchanged', 2]);
-    assert.deepEqual([synced.position, synced.refusal, synced.isReplay], [5, undefined, false]);
+    assert.deepEqual([synced.position, synced.rejection, synced.isReplay], [5, undefined, false]);
     assert.deepEqual(await stocksOf(store, actor), [7, 0, 9]);
   });
 
@@ -139,18 +139,18 @@ function testAtomicity(prepare: PrepareStore): void {
       actor, makeSync(changes, { isAtomic, source: 'erp' }), false,
     );
     assert.deepEqual(refused.results.map(({ status }) => status), ['ok', 'insufficient']);
-    assert.deepEqual([refused.refusal, refused.position], ['failures', 3]);
+    assert.deepEqual([refused.rejection, refused.position], ['failures', 3]);
     assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
     const again = makeSync(changes.slice(0, 1), { isAtomic, source: 'erp' });
     const made = await store.syncStock(actor, again, false);
-    assert.deepEqual([made.refusal, made.position], [undefined, 4]);
+    assert.deepEqual([made.rejection, made.position], [undefined, 4]);
   });
 
   test('answers a repetition of a call as the first time, but repeats a refused one', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const write = { ...actor, idempotency: { key: 'k', part: 0 } };
     const sync = makeSync([{ sku: A, adjust: 1 }, { sku: B, adjust: -1 }], { isAtomic: true });
-    assert.equal((await store.syncStock(write, sync, false)).refusal, 'failures');
+    assert.equal((await store.syncStock(write, sync, false)).rejection, 'failures');
     await statusesOf(store, actor, [{ sku: B, set: 1 }]);
     const made = await store.syncStock(write, sync, false);
     assert.equal(made.isReplay, false);
@@ -183,7 +183,7 @@ function testFullCounts(prepare: PrepareStore): void {
     const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, set: 1 }, { sku: B, set: 1 }], count(49));
     const refused = await store.syncStock(actor, sync, false);
-    assert.deepEqual([refused.refusal, refused.zeroed, refused.position], ['zero_limit', 1, 3]);
+    assert.deepEqual([refused.rejection, refused.zeroed, refused.position], ['zero_limit', 1, 3]);
     assert.deepEqual(await stocksOf(store, actor), [5, 0, 9]);
   });
 
@@ -194,7 +194,7 @@ function testFullCounts(prepare: PrepareStore): void {
     const counted = await store.syncStock(
       actor, makeSync([{ sku: A, set: 1 }], { completion, faulty }), false,
     );
-    assert.deepEqual([counted.refusal, counted.zeroed], [undefined, 0]);
+    assert.deepEqual([counted.rejection, counted.zeroed], [undefined, 0]);
     assert.deepEqual(await stocksOf(store, actor), [1, 0, 9]);
   });
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SellerId } from '../../../src/domain/id.ts';
 import type { Sku } from '../../../src/domain/catalogue/product-fields.ts';
-import type { CatalogueTotals, Store } from '../../../src/store/store.ts';
+import type { CatalogueTotals } from '../../../src/store/search-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { makeClock } from '../../support/clock.ts';
 import { countTo, makeActor, makeNewProduct, type PrepareStore } from './fixture.ts';
 import { makeSync } from './stock.ts';
@@ -74,7 +75,7 @@ function testSums(prepare: PrepareStore): void {
     for (const [index, { sellerId }] of [one, other].entries()) {
       const { products, units, valueMinor } = await readTotals(store, sellerId);
       assert.deepEqual([products, units, valueMinor], expected[index]);
-      assert.equal(await store.countLowStock(sellerId, LARGEST, 1, 9), 1);
+      assert.equal(await store.countLowStock(sellerId, { stockMax: LARGEST, limit: 9 }, 1), 1);
     }
   });
 }
@@ -90,7 +91,7 @@ function testLowStock(prepare: PrepareStore): void {
       [LARGEST, 5, 5], [0, 1, 1],
     ];
     for (const [stockMax, limit, found] of expected) {
-      const count = await store.countLowStock(sellerId, stockMax, 6, limit);
+      const count = await store.countLowStock(sellerId, { stockMax, limit }, 6);
       assert.equal(count, found, `${stockMax} to ${limit}`);
     }
   });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { KeyId, SellerId } from '../../../src/domain/id.ts';
-import type { WrittenProduct, Store } from '../../../src/store/store.ts';
+import type { WrittenProduct } from '../../../src/store/catalogue-store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import type { Actor } from '../../../src/store/write.ts';
 import { makeClock } from '../../support/clock.ts';
 import {

@@ -62,7 +62,8 @@ export async function createKey(request: PageRequest, portal: Portal, form: Form
   try {
     return await renderMadeKey(request, portal, { secret, scopes: key.scopes }, () =>
       portal.store.createKey(
-        request.account.sellerId, hashApiKey(secret), key, request.address, idempotency,
+        request.account.sellerId, hashApiKey(secret), key,
+        { address: request.address, idempotency },
       ));
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
@@ -182,7 +183,8 @@ export async function rotateKey(request: PageRequest, portal: Portal, form: Form
   const idempotency = readNonce(form);
   const secret = generateApiKey();
   return renderMadeKey(request, portal, { secret, scopes }, () => portal.store.rotateKey(
-    { sellerId, keyId: id }, hashApiKey(secret), overlapMs, request.address, idempotency,
+    { sellerId, keyId: id }, hashApiKey(secret), overlapMs,
+    { address: request.address, idempotency },
   ));
 }
 

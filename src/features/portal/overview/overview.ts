@@ -8,7 +8,7 @@ import { AppError } from '../../../domain/error.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { StockDay } from '../../../store/history-store.ts';
-import type { CatalogueTotals } from '../../../store/store.ts';
+import type { CatalogueTotals } from '../../../store/search-store.ts';
 import { barPlot } from '../html/bar-plot.ts';
 import { numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
@@ -59,7 +59,9 @@ async function readMetrics(
   try {
     const [totals, lowCount, page] = await Promise.all([
       store.readTotals(sellerId, position),
-      store.countLowStock(sellerId, lowStock, position, LOW_STOCK_COUNT_LIMIT),
+      store.countLowStock(
+        sellerId, { stockMax: lowStock, limit: LOW_STOCK_COUNT_LIMIT }, position,
+      ),
       store.searchProducts(sellerId, {
         filter: { stockMax: lowStock }, sort: { by: 'stock', isDescending: false },
         after: undefined, limit: LOW_STOCK_SHOWN,

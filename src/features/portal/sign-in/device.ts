@@ -5,8 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SellerId } from '../../../domain/id.ts';
-import type { Credentials } from '../../../store/account-store.ts';
-import type { Store } from '../../../store/store.ts';
+import type { AccountStore, Credentials } from '../../../store/account-store.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 import { passwordFingerprint } from '../../../domain/access/password.ts';
@@ -26,7 +25,7 @@ type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
 /** Undefined for a browser without the cookie, and for one that was not made here. */
 export async function readDevice(
-  store: Store, header: string | undefined,
+  store: AccountStore, header: string | undefined,
 ): Promise<Device | undefined> {
   const sealed = readCookie(header, COOKIE);
   if (sealed === undefined || sealed.length > DEVICE_COOKIE_LIMIT_CHARACTERS) return undefined;
@@ -46,7 +45,7 @@ export function findDeviceId(
 
 /** The cookie of a browser that has signed in; it keeps its name in the same account. */
 export async function makeDeviceCookie(
-  store: Store, { sellerId, passwordHash }: Known, known: Device | undefined,
+  store: AccountStore, { sellerId, passwordHash }: Known, known: Device | undefined,
 ): Promise<string> {
   const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
   const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };

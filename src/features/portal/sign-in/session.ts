@@ -4,9 +4,10 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
-import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
+import type {
+  AccountStore, NewSession, Session, SignedInSession,
+} from '../../../store/account-store.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
-import type { Store } from '../../../store/store.ts';
 import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 
@@ -50,7 +51,7 @@ export function readSessionToken(header: string | undefined): string | undefined
 
 /** Who is signed in with this token, and notes that they were seen. */
 export async function findSession(
-  store: Store, token: string, now: number, onUnnoted: (error: unknown) => void,
+  store: AccountStore, token: string, now: number, onUnnoted: (error: unknown) => void,
 ): Promise<SignedInSession | undefined> {
   const user = await findAlive(store, token, now);
   if (!user) return undefined;
@@ -62,7 +63,9 @@ export async function findSession(
 }
 
 /** Whether a session is still good. To look is no use of it: what goes on for hours may do so. */
-export async function isSignedIn(store: Store, token: string, now: number): Promise<boolean> {
+export async function isSignedIn(
+  store: AccountStore, token: string, now: number,
+): Promise<boolean> {
   return await findAlive(store, token, now) !== undefined;
 }
 
@@ -80,7 +83,7 @@ export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
 }
 
 async function findAlive(
-  store: Store, token: string, now: number,
+  store: AccountStore, token: string, now: number,
 ): Promise<SignedInSession | undefined> {
   const user = await store.findVisitor(hashToken(token));
   return user && isAlive(user.session, now) ? user : undefined;

@@ -15,8 +15,7 @@ import { rateLimitPrefix } from '../../../domain/network-address.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import { rateLimited, RateLimiter } from '../../../http/rate-limit.ts';
-import type { SignedInSession } from '../../../store/account-store.ts';
-import type { Store } from '../../../store/store.ts';
+import type { AccountStore, SignedInSession } from '../../../store/account-store.ts';
 import {
   CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT, FAILED_SIGN_INS_LIMIT,
   FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_TOTP_LIMIT, LOGGED_FAILED_SIGN_INS_PER_MINUTE,
@@ -142,7 +141,7 @@ export class PageRateLimits {
 
   /** @throws AppError `rate_limited` */
   async take(
-    store: Store, page: PagesRequest, user: SignedInSession | undefined,
+    store: AccountStore, page: PagesRequest, user: SignedInSession | undefined,
   ): Promise<void> {
     const rate = user
       ? this.#own.take(`${user.account.sellerId} ${user.session.id}`)
@@ -151,7 +150,7 @@ export class PageRateLimits {
   }
 }
 
-async function nameOf(store: Store, { request, address }: PagesRequest): Promise<string> {
+async function nameOf(store: AccountStore, { request, address }: PagesRequest): Promise<string> {
   const device = await readDevice(store, request.headers.cookie);
   return device ? `device ${device.id}` : rateLimitPrefix(address);
 }

@@ -4,7 +4,7 @@
  */
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
 import type { TotpSecret } from '../../../domain/access/totp.ts';
-import type { PortalStore } from '../../account-store.ts';
+import type { AccountStore } from '../../account-store.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { ServerKey } from '../files/server-key.ts';
 import type { Writer } from '../engine/writer.ts';
@@ -16,7 +16,7 @@ interface Parts {
   readonly clock: () => number;
 }
 
-export function portalStore({ key, writer, reader, clock }: Parts): PortalStore {
+export function accountStore({ key, writer, reader, clock }: Parts): AccountStore {
   return {
     ...totpMethods(writer, reader, key),
     createInvitation: (hash, invitation) => writer.run('createInvitation', { hash, invitation }),
@@ -49,7 +49,7 @@ export function portalStore({ key, writer, reader, clock }: Parts): PortalStore 
   };
 }
 
-function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<PortalStore,
+function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<AccountStore,
   | 'findTotp' | 'enableTotp' | 'disableTotp' | 'resetTotp' | 'setRecoveryCodes' | 'takeTotpStep'
   | 'takeRecoveryCode'
 > {

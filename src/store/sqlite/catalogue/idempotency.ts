@@ -83,7 +83,7 @@ export class IdempotencyRecords {
       throw new AppError('idempotency_mismatch', `${detail} Take a new key for a new request.`);
     }
     const outcome = run();
-    if (isRefusal(outcome)) return outcome;
+    if (isRejection(outcome)) return outcome;
     this.#insert.run(sellerId, keyHash, part, fingerprint, at, JSON.stringify(outcome));
     this.#prune.run(sellerId, oldest, IDEMPOTENCY_PRUNE_STEP);
     return outcome;
@@ -96,7 +96,7 @@ function hashIdempotencyKey(sellerId: SellerId, key: string): Uint8Array {
 }
 
 /** Most units refuse by throwing; one that has more to tell says so in what it returns. */
-function isRefusal(outcome: unknown): boolean {
-  return typeof outcome === 'object' && outcome !== null && 'refusal' in outcome
-    && outcome.refusal !== undefined;
+function isRejection(outcome: unknown): boolean {
+  return typeof outcome === 'object' && outcome !== null && 'rejection' in outcome
+    && outcome.rejection !== undefined;
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { isScope, type Scope } from '../../../domain/access/caller.ts';
-import type { Grant } from '../../store.ts';
+import type { Grant } from '../../access-store.ts';
 import type { Actor, PageQuery } from '../../write.ts';
 import type { AuditLog } from '../accounts/audit.ts';
 import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';

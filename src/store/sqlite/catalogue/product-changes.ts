@@ -13,7 +13,7 @@ import {
 import {
   type NewProduct, type Product, SENT_FIELDS, type Sku,
 } from '../../../domain/catalogue/product-fields.ts';
-import type { WrittenProduct } from '../../store.ts';
+import type { WrittenProduct } from '../../catalogue-store.ts';
 import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';

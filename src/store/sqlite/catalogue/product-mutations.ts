@@ -6,7 +6,9 @@ import {
   completeProduct, type ProductPatch, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import type { NewProduct, Product } from '../../../domain/catalogue/product-fields.ts';
-import type { ImportedProducts, ImportEffect, ImportMode, WrittenProduct } from '../../store.ts';
+import type {
+  ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
+} from '../../catalogue-store.ts';
 import type { Actor } from '../../write.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { ProductChanges } from './product-changes.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../domain/catalogue/product-fields.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import type { ProductPage } from '../../store.ts';
+import type { ProductPage } from '../../catalogue-store.ts';
 import type { PageQuery } from '../../write.ts';
 import { readCurrency, readInteger } from '../engine/row.ts';
 

@@ -6,7 +6,7 @@ import {
   isFailure, judgeStockChange, type StockChange, type StockResult,
 } from '../../../domain/catalogue/stock-change.ts';
 import type { StockOrigin, StockSync } from '../../../domain/catalogue/stock-sync.ts';
-import type { SyncedStock } from '../../history-store.ts';
+import type { SyncedStock } from '../../catalogue-store.ts';
 import type { Actor } from '../../write.ts';
 import type { NewChange } from './history-writer.ts';
 import type { StockLevel } from './stock-levels.ts';
@@ -70,7 +70,7 @@ export class StockBatch {
 export function findRejection(
   { isAtomic, completion, faulty = [] }: StockSync, results: readonly StockResult[],
   unnamed: number, named: ReadonlySet<StockLevel>,
-): SyncedStock['refusal'] {
+): SyncedStock['rejection'] {
   const hasFailed = faulty.length > 0 || results.some(({ status }) => isFailure(status));
   if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
-import type { SyncedStock } from '../../history-store.ts';
+import type { SyncedStock } from '../../catalogue-store.ts';
 import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import { StockLevelCache } from './stock-level-cache.ts';
@@ -53,16 +53,16 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const results = changes.map((change, index) => run.apply(change, named[index]));
       for (const level of named.slice(changes.length)) run.markNamed(level);
       const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
-      const refusal = findRejection(sync, results, unnamed, run.named);
-      if (!refusal && !isDryRun) {
+      const rejection = findRejection(sync, results, unnamed, run.named);
+      if (!rejection && !isDryRun) {
         writer.write(sellerId, run, sync.source);
         positions.takeMany(sellerId, run.changes.length);
         if (unnamed > 0) zero(input, run.named, at);
         else if (!kept.keep(sellerId, table)) writer.flush();
       }
-      const tried = isDryRun && !refusal ? run.changes.length + unnamed : 0;
+      const tried = isDryRun && !rejection ? run.changes.length + unnamed : 0;
       const position = positions.of(sellerId) + tried;
-      return { results, zeroed: unnamed, refusal, position, isReplay: false };
+      return { results, zeroed: unnamed, rejection, position, isReplay: false };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Counts commits, how long they take, and whether the last one failed. */
 import { COMMIT_DURATION_BUCKETS_SECONDS } from '../limits.ts';
 import { Histogram } from '../../../runtime/histogram.ts';
-import type { StoreMetrics } from '../../store-metrics.ts';
+import type { StoreMetrics } from '../../maintenance-store.ts';
 import type { Outcome } from './group-commit.ts';
 
 export class CommitMetrics {

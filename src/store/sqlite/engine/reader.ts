@@ -6,7 +6,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import type { Grant } from '../../store.ts';
+import type { Grant } from '../../access-store.ts';
 import { accountQueries } from '../accounts/accounts.ts';
 import { auditQueries } from '../accounts/audit.ts';
 import { assertVersion, readCursorKey } from './database-file.ts';

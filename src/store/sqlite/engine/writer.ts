@@ -11,7 +11,7 @@ import {
   FAILURE_LOG_INTERVAL_MS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
 } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { StoreMetrics } from '../../store-metrics.ts';
+import type { StoreMetrics } from '../../maintenance-store.ts';
 import { CommitMetrics } from './commit-metrics.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { IdempotencyScope } from '../catalogue/idempotency.ts';

@@ -2,7 +2,7 @@
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isSystemError } from '../../../runtime/system-error.ts';
-import type { StoreMetrics } from '../../store-metrics.ts';
+import type { StoreMetrics } from '../../maintenance-store.ts';
 
 export async function readDiskMetrics(
   file: string,

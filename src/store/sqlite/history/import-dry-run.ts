@@ -7,7 +7,7 @@ import {
   completeProduct, isSameProduct, type ProductRow, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
-import type { ImportEffect, ImportMode, ImportDryRun } from '../../store.ts';
+import type { ImportEffect, ImportMode, ImportDryRun } from '../../catalogue-store.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { readText } from '../engine/row.ts';
 

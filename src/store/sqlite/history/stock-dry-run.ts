@@ -4,7 +4,7 @@
  * the changes before have left it, however many there are.
  */
 import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
-import type { StockDryRun } from '../../history-store.ts';
+import type { StockDryRun } from '../../catalogue-store.ts';
 import type { Actor } from '../../write.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { readInteger } from '../engine/row.ts';

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { CatalogueTotals } from '../../store.ts';
+import type { CatalogueTotals } from '../../search-store.ts';
 import {
   type CountedProducts, type ExportRequest, type FoundPage, type FoundRows, type LowStockRequest,
   type PageRequest, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,

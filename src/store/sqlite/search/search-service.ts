@@ -9,7 +9,7 @@ import {
 } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { CatalogueTotals } from '../../store.ts';
+import type { CatalogueTotals } from '../../search-store.ts';
 import { Exports } from './exports.ts';
 import { type CatalogueSeller, History } from './history.ts';
 import {

@@ -8,11 +8,12 @@ import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from './limits.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type {
-  ProductFilter, ProductQuery, ProductSort,
-} from '../../../domain/catalogue/product-query.ts';
+import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import type { CatalogueTotals, ProductExport, ProductPage } from '../../store.ts';
+import type { ProductPage } from '../../catalogue-store.ts';
+import type {
+  CatalogueTotals, ExportQuery, LowStockQuery, ProductExport,
+} from '../../search-store.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import type { SearchFiles } from './messages.ts';
 import { SearchClient } from './search-client.ts';
@@ -42,7 +43,7 @@ export class Search {
 
   /** @throws AppError `unavailable`, as above, and where too many exports are under way */
   async export(
-    sellerId: SellerId, filter: ProductFilter, sort: ProductSort, position: number,
+    sellerId: SellerId, { filter, sort }: ExportQuery, position: number,
   ): Promise<ProductExport> {
     const calls = this.#start();
     const request = { kind: 'export', sellerId, filter, sort, position } as const;
@@ -61,7 +62,7 @@ export class Search {
 
   /** @throws AppError `unavailable`, as above */
   async countLowStock(
-    sellerId: SellerId, stockMax: number, position: number, limit: number,
+    sellerId: SellerId, { stockMax, limit }: LowStockQuery, position: number,
   ): Promise<number> {
     const calls = this.#start();
     const request = { kind: 'lowStock', sellerId, stockMax, limit, position } as const;

@@ -3,7 +3,7 @@
  * writes it with how far it came: to add a million products up takes longer than a page may wait.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { CatalogueTotals } from '../../store.ts';
+import type { CatalogueTotals } from '../../search-store.ts';
 import { readInteger, readText, type Row } from '../engine/row.ts';
 
 export const TOTALS_COLUMNS = 'products, units, value_minor';

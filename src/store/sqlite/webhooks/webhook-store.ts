@@ -10,8 +10,7 @@ import {
 import {
   generateWebhookSecret, type WebhookSecret,
 } from '../../../domain/webhooks/webhook-signature.ts';
-import type { Store } from '../../store.ts';
-import type { WebhookWithSecret } from '../../webhook-store.ts';
+import type { WebhookStore, WebhookWithSecret } from '../../webhook-store.ts';
 import type { Actor, WriteContext } from '../../write.ts';
 import { tryLock } from '../files/file-lock.ts';
 import type { IdempotencyScope } from '../catalogue/idempotency.ts';
@@ -30,12 +29,6 @@ interface Parts {
   readonly actorOf: (actor: Actor) => Actor;
   readonly scopeOf: (write: WriteContext) => IdempotencyScope | undefined;
 }
-
-type WebhookStore = Pick<Store,
-  | 'createWebhook' | 'findWebhook' | 'listWebhooks' | 'patchWebhook' | 'deleteWebhook'
-  | 'rotateWebhookSecret' | 'replayWebhook' | 'listWebhookAttempts' | 'findWebhookSecrets'
-  | 'acquireDeliveryLock' | 'hasWebhooks' | 'listDueWebhooks' | 'findNextRetry'
-  | 'beginWebhookMessage' | 'endWebhookAttempt' | 'noteWebhookTest' | 'disableWebhook'>;
 
 export function webhookStore(parts: Parts): WebhookStore {
   const { writer, reader, actorOf } = parts;

@@ -8,9 +8,7 @@ import { PORTAL_KEY_ID, type SellerId } from '../../../../src/domain/id.ts';
 import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts';
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
 import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.ts';
-import type {
-  Importer, ImportJob,
-} from '../../../../src/features/portal/imports/import-job.ts';
+import type { Importer, ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
 import { UPLOADS_KEPT_LIMIT_BYTES } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeActor } from '../../../store/contract/fixture.ts';

@@ -127,14 +127,14 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
     `["createKey",{"sellerId":${ID},"hash":"${HASH}","key":{"name":"test","scopes":`
       + '["products:read","products:write","stock:write","changes:read","webhooks:write"],'
       + '"addressRanges":[],"expiresAt":9000000000000},"address":"::1"}]',
-    (store, { sellerId, address, idempotency }) =>
-      store.createKey(sellerId, HASH, makeNewKey({ expiresAt: 9e12 }), address, idempotency),
+    (store, { sellerId, ...context }) =>
+      store.createKey(sellerId, HASH, makeNewKey({ expiresAt: 9e12 }), context),
   ],
   [
     `["rotateKey",{"key":{"sellerId":${ID},"keyId":${ID}},"hash":"${OTHER_HASH}","overlapMs":`
       + '60000,"address":"::1"}]',
-    (store, { sellerId, keyId, address, idempotency }) =>
-      store.rotateKey({ sellerId, keyId }, OTHER_HASH, 60_000, address, idempotency),
+    (store, { sellerId, keyId, ...context }) =>
+      store.rotateKey({ sellerId, keyId }, OTHER_HASH, 60_000, context),
   ],
 ];
 

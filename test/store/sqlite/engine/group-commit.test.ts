@@ -8,7 +8,7 @@ import { openReader, openWriter } from '../../../../src/store/sqlite/engine/conn
 import {
   type Batch, type Outcome, prepareGroupCommit,
 } from '../../../../src/store/sqlite/engine/group-commit.ts';
-import type { SyncedStock } from '../../../../src/store/history-store.ts';
+import type { SyncedStock } from '../../../../src/store/catalogue-store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeNewProduct } from '../../contract/fixture.ts';
 import { AUDIT_KEY } from '../open.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../../src/domain/error.ts';
-import type { WrittenProduct, Store } from '../../../../src/store/store.ts';
+import type { WrittenProduct } from '../../../../src/store/catalogue-store.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import {

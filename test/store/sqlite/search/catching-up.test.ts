@@ -114,7 +114,7 @@ test('says how far it is where it does not come to a position in time', LIMIT, a
   // No catalogue comes to this position, so none is waited for in vain for longer.
   await Promise.all([
     store.searchProducts(sellerId, ALL, 4_000), store.readTotals(sellerId, 4_000),
-    store.countLowStock(sellerId, 7, 4_000, 10),
+    store.countLowStock(sellerId, { stockMax: 7, limit: 10 }, 4_000),
   ].map((asked) => assert.rejects(asked, {
     name: 'AppError', code: 'unavailable', message: /has reached 3 of 3 changes/,
     retryAfterSeconds: 5,

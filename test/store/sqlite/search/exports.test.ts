@@ -9,7 +9,8 @@ import type { Product } from '../../../../src/domain/catalogue/product-fields.ts
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
 import { History } from '../../../../src/store/sqlite/search/history.ts';
-import type { ProductExport, Store } from '../../../../src/store/store.ts';
+import type { ProductExport } from '../../../../src/store/search-store.ts';
+import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -27,7 +28,7 @@ test('exports every match in every order', async (t) => {
     const filters = [{}, { q: 'mug' }, { stockMax: 6 }, { category: 'Kitchen', priceMin: 50 }];
     for (const filter of filters) {
       const sort = { by, isDescending: by === 'name' || by === 'stock' };
-      const exported = await store.exportProducts(actor.sellerId, filter, sort, COUNT);
+      const exported = await store.exportProducts(actor.sellerId, { filter, sort }, COUNT);
       assert.equal(exported.position, COUNT);
       const query = { filter, sort, after: undefined, limit: COUNT };
       assert.deepEqual(await readPages(exported), findInModel(products, query));
@@ -39,7 +40,7 @@ test('exports the products of one position, whatever is written meanwhile', asyn
   const { store, actor } = await prepareCatalogue(t);
   const before = await readAll(store, actor.sellerId);
   const exports = await Promise.all([BY_ID, { by: 'price', isDescending: true } as const].map(
-    (sort) => store.exportProducts(actor.sellerId, {}, sort, COUNT)));
+    (sort) => store.exportProducts(actor.sellerId, { filter: {}, sort }, COUNT)));
   const first = await exports[0]?.pages.next();
   for (const product of before.slice(0, 100)) await store.deleteProduct(actor, product, {});
   for (const product of before.slice(-100)) {
@@ -58,7 +59,7 @@ test('exports the products of one position, whatever is written meanwhile', asyn
 test('refuses one export too many, until one has been read or left', async (t) => {
   const { store, actor } = await prepareCatalogue(t);
   const start = (): Promise<ProductExport> =>
-    store.exportProducts(actor.sellerId, {}, BY_ID, COUNT);
+    store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, COUNT);
   const open = await Promise.all(countTo(CONCURRENT_EXPORTS_PER_SELLER_LIMIT).map(start));
   const tooMany = { name: 'AppError', code: 'unavailable', retryAfterSeconds: 5 };
   await assert.rejects(start(), tooMany);
@@ -77,7 +78,7 @@ test('refuses one export too many, until one has been read or left', async (t) =
 test('exports nothing of an empty catalogue', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const { sellerId } = await makeActor(store);
-  const exported = await store.exportProducts(sellerId, {}, BY_ID, 0);
+  const exported = await store.exportProducts(sellerId, { filter: {}, sort: BY_ID }, 0);
   assert.equal(exported.position, 0);
   assert.deepEqual(await readPages(exported), []);
 });

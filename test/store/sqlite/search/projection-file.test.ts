@@ -178,7 +178,7 @@ test('is made anew where an export comes upon damage', async (t) => {
 
 async function exportAll(store: Store, { sellerId }: Actor): Promise<unknown[]> {
   const position = (await store.findSeller(sellerId))?.position ?? NaN;
-  const { pages } = await store.exportProducts(sellerId, {}, BY_ID, position);
+  const { pages } = await store.exportProducts(sellerId, { filter: {}, sort: BY_ID }, position);
   const products: unknown[] = [];
   for await (const page of pages) products.push(...page);
   return products;

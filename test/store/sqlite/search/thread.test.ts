@@ -31,7 +31,7 @@ test('refuses what waits where its thread is lost, and starts another one', asyn
   await assertAllFound(store, actor);
   const [thread] = threads;
   assert.ok(thread);
-  const exported = await store.exportProducts(actor.sellerId, {}, BY_ID, 10);
+  const exported = await store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, 10);
   thread.postMessage('{ not JSON'); // the thread cannot read it and ends
   await assert.rejects(store.searchProducts(actor.sellerId, QUERY, 10), {
     name: 'AppError', code: 'unavailable', message: /interrupted/, retryAfterSeconds: 5,
@@ -46,7 +46,7 @@ test('refuses what waits when it is closed, and all that comes later', async (t)
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 3_000);
-  const exported = await store.exportProducts(actor.sellerId, {}, BY_ID, 3_000);
+  const exported = await store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, 3_000);
   const search = store.searchProducts(actor.sellerId, QUERY, 3_001);
   const refused = assert.rejects(search, { name: 'AppError', code: 'unavailable' });
   const [thread] = threads;
@@ -55,7 +55,9 @@ test('refuses what waits when it is closed, and all that comes later', async (t)
   await Promise.all([store.close(), refused, ended]);
   const stopping = { name: 'AppError', code: 'unavailable', message: /stopping/ };
   await assert.rejects(store.searchProducts(actor.sellerId, QUERY, 0), stopping);
-  await assert.rejects(store.exportProducts(actor.sellerId, {}, BY_ID, 0), stopping);
+  await assert.rejects(
+    store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, 0), stopping,
+  );
   await assert.rejects(exported.pages.next(), stopping);
   assert.equal(threads.length, 1);
 });

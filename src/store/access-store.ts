@@ -1,0 +1,63 @@
+/** The access port: sellers, their API keys, and what a key grants. */
+import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
+import type { Scope } from '../domain/access/caller.ts';
+import type { NewSeller, Seller } from '../domain/access/seller.ts';
+import type { Currency } from '../domain/catalogue/currency.ts';
+import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
+import type { Actor, PageQuery, WriteContext } from './write.ts';
+
+/** What a key grants, and its seller's position: the one look-up of a request. */
+export interface Grant extends Actor {
+  readonly scopes: readonly Scope[];
+  readonly addressRanges: readonly string[];
+  /** Milliseconds since 1970; undefined means never. */
+  readonly expiresAt: number | undefined;
+  readonly currency: Currency;
+  readonly position: number;
+}
+
+/** From where a key is changed, for the audit log, and how a retry is recognised. */
+type KeyContext = Pick<WriteContext, 'address' | 'idempotency'>;
+
+export interface AccessStore {
+  createSeller(seller: NewSeller): Promise<Seller>;
+  findSeller(id: SellerId): Promise<Seller | undefined>;
+  /** In the order of creation. */
+  listSellers(query: PageQuery<SellerId>): Promise<readonly Seller[]>;
+  /**
+   * A disabled seller keeps all data and may do nothing: keys and accounts count as unknown,
+   * sessions end, the catalogue does not change, and no webhook is sent. Idempotent.
+   * @throws AppError `not_found`
+   */
+  setSellerDisabled(id: SellerId, isDisabled: boolean): Promise<Seller>;
+
+  /**
+   * Every key has a secret of its own, so a retry under an idempotency key creates nothing and is
+   * rejected.
+   * @throws AppError `not_found` (no such seller), `limit_reached` (too many live keys),
+   *   `idempotency_mismatch`
+   */
+  createKey(
+    sellerId: SellerId, hash: string, key: NewApiKey, context?: KeyContext,
+  ): Promise<ApiKey>;
+  findKey(key: KeyReference): Promise<ApiKey | undefined>;
+  /** In the order of creation, oldest first by default. */
+  listKeys(
+    sellerId: SellerId, query: PageQuery<KeyId>, isNewestFirst?: boolean,
+  ): Promise<readonly ApiKey[]>;
+  /**
+   * Creates a key with the name, scopes, ranges and lifetime of the given one, which expires after
+   * `overlapMs`, or earlier if it would have expired anyway.
+   * @throws AppError `not_found` (no such key, or not a live one), `limit_reached`,
+   *   `idempotency_mismatch`
+   */
+  rotateKey(
+    key: KeyReference, hash: string, overlapMs: number, context?: KeyContext,
+  ): Promise<ApiKey>;
+  /** Takes effect at once; idempotent. @throws AppError `not_found` */
+  revokeKey(key: KeyReference, address?: string): Promise<ApiKey>;
+  /** Undefined for an unknown or revoked key, and if the seller is disabled. */
+  findGrant(hash: string): Promise<Grant | undefined>;
+  /** Records the last use of a key. */
+  noteKeyUse(actor: Actor, address: string): Promise<void>;
+}

@@ -1,0 +1,112 @@
+/**
+ * The catalogue port: the mutations that change products and stock, their dry runs, and reads of
+ * products by id, by SKU and in the order of creation.
+ */
+import type { ProductId, SellerId } from '../domain/id.ts';
+import type { Precondition } from '../domain/precondition.ts';
+import type { ProductPatch, ProductRow, ProductTarget } from '../domain/catalogue/product.ts';
+import type { NewProduct, Product } from '../domain/catalogue/product-fields.ts';
+import type { StockChange, StockResult } from '../domain/catalogue/stock-change.ts';
+import type { StockSync } from '../domain/catalogue/stock-sync.ts';
+import type { Actor, PageQuery, WriteContext } from './write.ts';
+
+/** A page and the position at which it was read. */
+export interface ProductPage {
+  readonly products: readonly Product[];
+  /** Whether more products follow the last one. */
+  readonly hasMore: boolean;
+  readonly position: number;
+}
+
+/** The outcome of writing a product. */
+export interface WrittenProduct {
+  readonly effect: 'created' | 'updated' | 'unchanged';
+  readonly id: ProductId;
+  /** Position of the product's last change, which is an earlier one if it is unchanged. */
+  readonly position: number;
+  /** The product's JSON at that position (`formatProduct`). */
+  readonly json: string;
+  /** Whether this is the recorded outcome of an earlier mutation under the same key. */
+  readonly isReplay: boolean;
+}
+
+/**
+ * `upsert` sets the members that a row has and keeps the others; `create` rejects existing products
+ * as `taken`.
+ */
+export type ImportMode = 'upsert' | 'create';
+/** `incomplete`: a new product that lacks a member in both the row and its defaults. */
+export type ImportEffect = 'created' | 'updated' | 'unchanged' | 'taken' | 'incomplete';
+
+export interface ImportedProducts {
+  /** One for each row, in their order. */
+  readonly effects: readonly ImportEffect[];
+  /** Of the catalogue afterwards. */
+  readonly position: number;
+  readonly isReplay: boolean;
+}
+
+/** A dry run of an import: later rows see the products of earlier ones. */
+export interface ImportDryRun {
+  try(products: readonly ProductRow[]): Promise<readonly ImportEffect[]>;
+  close(): Promise<void>;
+}
+
+/** The outcome of a stock sync. */
+export interface SyncedStock {
+  /** In the order of the changes. */
+  readonly results: readonly StockResult[];
+  /** How many products in stock a stocktake did not name. */
+  readonly zeroed: number;
+  /** Why nothing was changed; undefined if the sync was made, or would be. */
+  readonly rejection: 'failures' | 'zero_limit' | undefined;
+  /** Of the catalogue afterwards; in a dry run, as if the sync had been made. */
+  readonly position: number;
+  readonly isReplay: boolean;
+}
+
+/** A dry run of stock changes: later changes see the levels that earlier ones would leave. */
+export interface StockDryRun {
+  try(changes: readonly StockChange[]): Promise<Pick<SyncedStock, 'results' | 'position'>>;
+  close(): Promise<void>;
+}
+
+export interface CatalogueStore {
+  /** @throws AppError `sku_taken` */
+  createProduct(write: WriteContext, product: NewProduct): Promise<WrittenProduct>;
+  /**
+   * Creates the product, or replaces the one with its SKU.
+   * @throws AppError `precondition_failed`
+   */
+  putProduct(
+    write: WriteContext, product: NewProduct, precondition: Precondition,
+  ): Promise<WrittenProduct>;
+  /** @throws AppError `not_found`, `precondition_failed`, `sku_taken` */
+  patchProduct(
+    write: WriteContext, target: ProductTarget, patch: ProductPatch, precondition: Precondition,
+  ): Promise<WrittenProduct>;
+  /**
+   * Frees the SKU; ids are never reused.
+   * @throws AppError `not_found`, `precondition_failed`
+   */
+  deleteProduct(
+    write: WriteContext, target: ProductTarget, precondition: Precondition,
+  ): Promise<{ readonly isReplay: boolean }>;
+  /** Writes up to 1,000 rows as one batch; `taken` and `incomplete` rows change nothing. */
+  importProducts(
+    write: WriteContext, products: readonly ProductRow[], mode: ImportMode,
+  ): Promise<ImportedProducts>;
+  dryRunImport(sellerId: SellerId, mode: ImportMode): ImportDryRun;
+
+  /** Changes the stock of products as one batch; `isDryRun` only says what would happen. */
+  syncStock(write: WriteContext, sync: StockSync, isDryRun: boolean): Promise<SyncedStock>;
+  /**
+   * For changes of one source that arrive in several batches: each is tried on what the earlier
+   * ones would have made of the catalogue at `position`.
+   */
+  dryRunStock(actor: Actor, position: number, source: string | undefined): StockDryRun;
+
+  findProduct(sellerId: SellerId, target: ProductTarget): Promise<Product | undefined>;
+  /** In the order of creation. */
+  listProducts(sellerId: SellerId, query: PageQuery<ProductId>): Promise<ProductPage>;
+}

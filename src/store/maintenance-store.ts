@@ -1,0 +1,38 @@
+/** The maintenance port: metrics, retention and shutdown. */
+import type { ErrorCode } from '../domain/error.ts';
+import type { HistogramSnapshot } from '../runtime/histogram.ts';
+
+export interface StoreMetrics {
+  /** False if nothing can be written until the process is restarted. */
+  readonly canWrite: boolean;
+  /** Why the last commit failed, and how long ago; undefined if it succeeded. */
+  readonly lastFailure: { readonly code: ErrorCode; readonly agoMs: number } | undefined;
+  /** Durations of this process's commits, failed ones included, in seconds. */
+  readonly commits: HistogramSnapshot;
+  readonly failedCommits: number;
+  /** Mutations that are not committed yet. */
+  readonly waitingChanges: number;
+  /** Size of the write-ahead log. */
+  readonly walBytes: number;
+  /** Free space on the disk, for this user. */
+  readonly freeBytes: number;
+}
+
+export interface MaintenanceStore {
+  /** Looks at counters and file sizes; runs no query. */
+  readMetrics(): Promise<StoreMetrics>;
+  /**
+   * The time of the newest change or audit event of any seller; undefined if there is none. It
+   * shows whether a clock is far ahead.
+   */
+  findNewestTime(): Promise<number | undefined>;
+  /**
+   * Removes changes before a time (milliseconds since 1970), in small steps. Keeps every change
+   * that is needed to derive the catalogue from the history.
+   */
+  pruneHistory(before: number): Promise<void>;
+  /** Removes expired idempotency records, in small steps. */
+  pruneIdempotency(): Promise<void>;
+  /** Finishes what is in flight, then rejects everything. */
+  close(): Promise<void>;
+}

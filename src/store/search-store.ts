@@ -1,0 +1,47 @@
+/**
+ * The search port: filtered and sorted lists, totals and exports, answered from a projection of the
+ * catalogue that has caught up to the given position. Every method throws AppError `unavailable`,
+ * with the projection's progress, if that takes too long.
+ */
+import type { SellerId } from '../domain/id.ts';
+import type { Product } from '../domain/catalogue/product-fields.ts';
+import type {
+  ProductFilter, ProductQuery, ProductSort,
+} from '../domain/catalogue/product-query.ts';
+import type { ProductPage } from './catalogue-store.ts';
+
+/** Sums over all products of a catalogue: exact, however large it is. */
+export interface CatalogueTotals {
+  readonly products: number;
+  /** In stock. */
+  readonly units: bigint;
+  /** The sum of all prices, in minor units. */
+  readonly valueMinor: bigint;
+}
+
+export interface LowStockQuery {
+  /** Counts products with at most this stock. */
+  readonly stockMax: number;
+  /** Counts no further. */
+  readonly limit: number;
+}
+
+export interface ExportQuery {
+  readonly filter: ProductFilter;
+  readonly sort: ProductSort;
+}
+
+/** Every product that a query finds, at one position. */
+export interface ProductExport {
+  readonly position: number;
+  /** Read it to its end or return it: it holds a snapshot open. */
+  readonly pages: AsyncGenerator<readonly Product[], void, void>;
+}
+
+export interface SearchStore {
+  searchProducts(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage>;
+  readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals>;
+  countLowStock(sellerId: SellerId, query: LowStockQuery, position: number): Promise<number>;
+  /** @throws AppError `unavailable` also if too many exports are in flight */
+  exportProducts(sellerId: SellerId, query: ExportQuery, position: number): Promise<ProductExport>;
+}
