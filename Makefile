@@ -1,7 +1,10 @@
 # Every target runs on the Node that .toolchain/node finds or brings; nothing is installed to serve.
 NODE ?= $(shell .toolchain/node)
 BIN = PATH="$(dir $(NODE)):$$PATH" $(NODE) node_modules
-TESTS = 'test/**/*.test.ts'
+TESTS ?= 'test/**/*.test.ts'
+# Tests wait as much as they compute. Their processes, some hundreds, share what Node has compiled.
+JOBS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
+CACHED = NODE_COMPILE_CACHE="$(CURDIR)/.node/test-cache"
 PACKED = $$($(NODE) -p 'require("./package.json").files.join(" ")')
 # In a folder of a known name, which npm writes into the document.
 SBOM = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && mkdir "$$folder/seller-product-api" && \
@@ -12,7 +15,7 @@ FAULT_TESTS = 'test/faults/**/*.faults.ts'
 BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo dev types test check test-faults test-browser fuzz bench \
+.PHONY: help run demo dev types test coverage test-all test-faults test-browser fuzz bench \
   audit sbom sbom-dev pack print-node clean
 
 help: ## list these targets
@@ -32,19 +35,28 @@ types: node_modules ## types alone; what runs in the browser knows the browser's
 	@$(BIN)/typescript/bin/tsc --project src/features/portal
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
-test: types ## types, then every test with coverage (95 % of lines, 90 % of branches)
+test: types ## types, source rules and all behaviour (some minutes); TESTS='test/api/*.test.ts' for a part
+	@$(CACHED) $(NODE) --test --test-concurrency=$(JOBS) \
+	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
+
+coverage: types ## the same with coverage: at least 95 % of lines and 90 % of branches
 	@$(BIN)/c8/bin/c8.js --all --src src --include 'src/**' --extension .ts --reporter text \
 	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0 \
-	  $(NODE) --test $(TESTS)
+	  $(NODE) --test --test-concurrency=$(JOBS) \
+	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
-check: types ## types and tests without coverage
-	@$(NODE) --test $(TESTS)
+# A busy machine sometimes ends a browser or its driver: a failure counts the second time.
+test-all: ## everything: coverage, the oldest supported Node, faults of the machine, a real browser
+	@$(MAKE) coverage
+	@$(MAKE) test NODE="$$(.toolchain/node 24.21.0)"
+	@$(MAKE) test-faults
+	@$(MAKE) test-browser || $(MAKE) test-browser
 
 test-faults: types ## crashes, simulated power cuts, failing disks (6 minutes); strace and root
-	@$(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
+	@$(CACHED) $(NODE) --test --test-concurrency=2 $(FAULT_TESTS)
 
 test-browser: types ## the tests in a real browser; they need chromium and chromium-driver
-	@$(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)
+	@$(CACHED) $(NODE) --test --test-concurrency=2 $(BROWSER_TESTS)
 
 fuzz: ## hostile requests for FUZZ_SECONDS (180), made from FUZZ_SEED or a seed that it prints
 	@$(NODE) test/fuzz/main.ts

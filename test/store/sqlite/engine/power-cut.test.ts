@@ -36,7 +36,7 @@ test('flushes the names of folders that a killed process has created', { skip: N
 
 test('flushes the name of the folder of uploads', { skip: NO_STRACE }, async (t) => {
   const folder = join(makeFolder(t), 'data', 'uploads');
-  const module = join(SOURCE, 'portal/import/temporary-file.ts');
+  const module = join(SOURCE, 'features/portal/imports/temporary-file.ts');
   const calls = await traceModule(t, NAMES, `
     import { TemporaryFile } from '${module}';
     for (const folder of ['${folder}', '${folder}']) await TemporaryFile.create(folder);`);
@@ -53,7 +53,7 @@ for (const isThere of [false, true]) {
     if (isThere) writeFileSync(file, Buffer.alloc(32, 7));
     const calls = await traceModule(t, NAMES, `
       import { openServerKey } from '${join(SOURCE, 'store/sqlite/files/server-key.ts')}';
-      openServerKey('${folder}').seal('text', 'context');`);
+      openServerKey('${folder}').encrypt('text', 'context');`);
     const flushed = indexOf(calls, 'fsync', folder);
     if (isThere) assert.ok(indexOf(calls, 'fsync', file) < flushed);
     else assert.ok(indexOf(calls, 'link', file) < flushed);

@@ -1,0 +1,46 @@
+/**
+ * A reporter for `node --test`: a line for each finished file, so that a run of some minutes shows
+ * how far it is, and each failure in full as soon as it happens and by name at the end.
+ */
+import { relative } from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const failures: string[] = [];
+  let files = 0;
+  for await (const { type, data } of events) {
+    switch (type) {
+      case 'test:fail': {
+        // Node wraps what a test threw (ERR_TEST_FAILURE); its types do not describe the wrapper.
+        const { failureType, cause } = data.details.error as {
+          failureType?: string; cause?: unknown;
+        };
+        if (failureType === 'subtestsFailed') break; // each of them was reported
+        const failure = `${data.name} (${relative('', data.file ?? '')}:${data.line ?? 0})`;
+        failures.push(failure);
+        yield `\n✖ ${failure}\n${inspect(cause)}\n\n`;
+        break;
+      }
+      case 'test:stdout':
+      case 'test:stderr':
+        yield data.message;
+        break;
+      case 'test:summary': {
+        const { tests, passed, skipped } = data.counts;
+        const seconds = (data.duration_ms / 1000).toFixed(1);
+        if (data.file !== undefined) {
+          files += 1;
+          const file = relative('', data.file);
+          yield `${String(files).padStart(4)}  ${file}  ${tests} tests, ${seconds} s\n`;
+          break;
+        }
+        for (const failure of failures) yield `✖ ${failure}\n`;
+        yield `${tests} tests in ${files} files: ${passed} passed, `
+          + `${failures.length} failed, ${skipped} skipped, ${seconds} s\n`;
+        break;
+      }
+      default:
+    }
+  }
+}
