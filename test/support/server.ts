@@ -1,6 +1,6 @@
 /** A whole server in this process: a real database file, a real socket, sellers with keys. */
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import {
   type ApiKeySecret, type AppOptions, type Certificate, createApp, createPortal, type ErrorReport,
   generateApiKey, hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller,
@@ -50,18 +50,46 @@ export interface TestOptions extends Omit<AppOptions, 'store' | 'report' | 'webh
   readonly certificate?: Certificate;
 }
 
-/** Starts a server and stops it after the test. No rate limit unless one is given. */
+/** The server of all tests of this file that give no options, stopped after the last of them. */
+let shared: Promise<TestServer> | undefined;
+/** Where its errors go: to each test that uses it now. */
+const sharedReports = new Set<ErrorReport[]>();
+const endings: (() => unknown)[] = [];
+
+after(async () => {
+  for (const end of endings.toReversed()) await end();
+});
+
+/**
+ * Starts a server, without a rate limit unless one is given. With options it is the test's own and
+ * stops after it; without, the tests of a file share one, in which a new seller isolates them.
+ */
 export async function startServer(
+  t: Pick<TestContext, 'after'>, options?: TestOptions,
+): Promise<TestServer> {
+  if (options) return startOwnServer(t, options);
+  // The cast: what a server ends with takes nothing.
+  shared ??= startOwnServer({ after: (end: unknown) => endings.push(end as () => unknown) }, {}, {
+    push: (entry) => { for (const reports of sharedReports) reports.push(entry); },
+  });
+  const reports: ErrorReport[] = [];
+  sharedReports.add(reports);
+  t.after(() => sharedReports.delete(reports));
+  return { ...await shared, reports };
+}
+
+async function startOwnServer(
   t: Pick<TestContext, 'after'>,
   {
     webhooks: hooks, portal: pages, folder = join(makeFolder(t), 'data'), host = '127.0.0.1',
     certificate, ...options
-  }: TestOptions = {},
+  }: TestOptions,
+  sink?: { push(entry: ErrorReport): void },
 ): Promise<TestServer> {
   const reports: ErrorReport[] = [];
   const { clock, baseUrl } = options;
   const store = await openSqliteStore({ folder, ...(clock && { clock }) });
-  const report = (entry: ErrorReport) => reports.push(entry);
+  const report = (entry: ErrorReport): void => { (sink ?? reports).push(entry); };
   const webhooks = hooks && startWebhooks({ store, report, ...(clock && { clock }), ...hooks });
   const portal = pages && createPortal({
     ...(clock && { clock }), ...(baseUrl !== undefined && { baseUrl }),

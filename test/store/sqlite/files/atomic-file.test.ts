@@ -162,7 +162,7 @@ async function startWriting(
     import { NewFile } from '${MODULE}';
     const target = new NewFile('${file}');
     target.begin();
-    console.log(process.pid, target.part);
+    console.log(process.pid, target.tempPath);
     setInterval(() => target, 1_000_000);`];
   const [program = '', ...args] = flags.length > 0 ? ['unshare', ...flags, ...command] : command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });

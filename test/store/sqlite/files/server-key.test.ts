@@ -83,7 +83,7 @@ test('makes one key where several processes need the first one at once', async (
   const folder = makeFolder(t);
   const source = new URL('../../../../src/store/sqlite/files/server-key.ts', import.meta.url);
   const program = `const { openServerKey } = await import('${source}');
-    console.log(openServerKey('${folder}').seal('secret', 'a').toString('base64'));`;
+    console.log(openServerKey('${folder}').encrypt('secret', 'a').toString('base64'));`;
   const seals = await Promise.all(countTo(6).map(async () => {
     const { stdout } = await promisify(execFile)(
       process.execPath, ['--input-type=module', '--eval', program],
