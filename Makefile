@@ -36,13 +36,13 @@ types: node_modules ## types alone; what runs in the browser knows the browser's
 	@$(BIN)/typescript/bin/tsc --project test/browser
 
 test: types ## types, source rules and all behaviour (some minutes); TESTS='test/api/*.test.ts' for a part
-	@$(CACHED) $(NODE) --test --test-concurrency=$(JOBS) \
+	@$(CACHED) $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
 coverage: types ## the same with coverage: at least 95 % of lines and 90 % of branches
 	@$(BIN)/c8/bin/c8.js --all --src src --include 'src/**' --extension .ts --reporter text \
 	  --check-coverage --lines 95 --branches 90 --functions 0 --statements 0 \
-	  $(NODE) --test --test-concurrency=$(JOBS) \
+	  $(NODE) --test --test-timeout=180000 --test-concurrency=$(JOBS) \
 	  --test-reporter=./test/support/progress.ts --test-reporter-destination=stdout $(TESTS)
 
 # A busy machine sometimes ends a browser or its driver: a failure counts the second time.

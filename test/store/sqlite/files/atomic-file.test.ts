@@ -159,8 +159,8 @@ async function startWriting(
   t: TestContext, file: string, flags: readonly string[],
 ): Promise<Writing> {
   const command = [process.execPath, '--input-type=module', '--eval', `
-    import { NewFile } from '${MODULE}';
-    const target = new NewFile('${file}');
+    import { AtomicFile } from '${MODULE}';
+    const target = new AtomicFile('${file}');
     target.begin();
     console.log(process.pid, target.tempPath);
     setInterval(() => target, 1_000_000);`];
