@@ -17,9 +17,12 @@ export interface MetricFamily {
   readonly samples: readonly Sample[];
 }
 
-/** A family of one sample. */
-export function single(
-  name: string, type: 'counter' | 'gauge', help: string, value: number,
-): MetricFamily {
-  return { name, type, help, samples: [{ value }] };
+/** A counter with one sample. */
+export function counter(name: string, help: string, value: number): MetricFamily {
+  return { name, type: 'counter', help, samples: [{ value }] };
+}
+
+/** A gauge with one sample. */
+export function gauge(name: string, help: string, value: number): MetricFamily {
+  return { name, type: 'gauge', help, samples: [{ value }] };
 }

@@ -7,7 +7,7 @@ import { parseDuration } from '../../domain/time.ts';
 import { runBackup } from '../backup/backup-process.ts';
 import { type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';
 import type { Operator } from '../../feature.ts';
-import { type MetricFamily, single } from '../../runtime/metric-family.ts';
+import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
 import { readNumber } from './settings.ts';
 
@@ -50,12 +50,12 @@ export function listBackupMetrics(schedule: BackupSchedule | undefined): readonl
   const { made, failed, newestAt } = schedule.readMetrics();
   return [
     {
-      name: 'backups_total', type: 'counter', help: 'Backups that this server has begun.',
+      name: 'backups_total', type: 'counter', help: 'Scheduled backups by outcome.',
       samples: Object.entries({ made, failed }).map(([outcome, value]) =>
         ({ labels: { outcome }, value })),
     },
-    single('backup_newest_timestamp_seconds', 'gauge',
-      'When the newest backup was made, by whichever process; 0 where none is known of.',
+    gauge('backup_newest_timestamp_seconds',
+      'Unix time of the latest backup in the folder, made by any process; 0 if there is none.',
       (newestAt ?? 0) / 1000),
   ];
 }

@@ -10,12 +10,11 @@ export const telemetry: Feature<TelemetryOption> = {
     settings: {
       log: {
         value: 'LEVEL', isSetting: true,
-        help: `${LOG_LEVELS.join(', ')} (default: ${DEFAULT_LOG_LEVEL}, and notices in plain`
-          + ' words)',
+        help: `${LOG_LEVELS.join(', ')} (default: ${DEFAULT_LOG_LEVEL}, with plain notices)`,
       },
       'metrics-port': {
         value: 'N', isSetting: true,
-        help: `serve metrics at http://${METRICS_HOST}:N/metrics; 0 finds a free port`,
+        help: `serve metrics at http://${METRICS_HOST}:N/metrics; 0 picks a free port`,
       },
       'metrics-token-file': {
         value: 'FILE', isSetting: true,

@@ -1,19 +1,19 @@
 /** Limits of logs and metrics. */
 
-/** What waits for whoever reads the log; beyond it lines are dropped. */
+/** Log lines that wait for a slow reader; further lines are dropped. */
 export const LOG_BUFFER_LIMIT_CHARACTERS = 1024 * 1024;
-/** How long the end of a server waits for the log to be taken. */
+/** How long a stopping server waits for its log to be written. */
 export const LOG_CLOSE_TIMEOUT_MS = 1_000;
 
-/** By which the times of requests are counted. */
+/** Upper bounds of the histogram of request durations. */
 export const REQUEST_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** How often it is looked how late the event loop is, and by which that is counted. */
+/** How often the event-loop delay is sampled, and the upper bounds of its histogram. */
 export const EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS = 20;
 export const EVENT_LOOP_DELAY_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
-/** Where `--metrics-port` listens: other machines cannot reach it. */
+/** Where `--metrics-port` listens; other machines cannot reach it. */
 export const METRICS_HOST = '127.0.0.1';
-/** Characters of a token for the metrics. */
+/** Shortest token for the metrics. */
 export const METRICS_TOKEN_MIN_CHARACTERS = 20;

@@ -1,12 +1,16 @@
 /**
- * The log: one JSON object a line, of one shape, onto a stream. It never waits for whoever reads
- * it: where the stream stands still, or its disk is full, lines are dropped and counted. What may
- * be in a line is decided by whoever writes one; see `AccessLogEntry`.
+ * The log of a server: one JSON object per line, for each request, each internal error and each
+ * notice to the operator. It never waits for its reader: if the stream is blocked or its disk full,
+ * lines are dropped and counted. A request's line contains only members of `AccessLogEntry`.
  */
 import type { Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import { formatKeyId, formatSellerId } from '../../domain/id.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
+import type { ErrorReport } from '../../http/response/problem.ts';
 import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
 
-/** From what says nothing to what says all. */
+/** From the quietest to the most verbose. */
 export const LOG_LEVELS = ['off', 'error', 'warn', 'info', 'debug'] as const;
 /** Without a setting: errors alone. */
 export const DEFAULT_LOG_LEVEL = 'error' satisfies LogLevel;
@@ -14,14 +18,18 @@ export const DEFAULT_LOG_LEVEL = 'error' satisfies LogLevel;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 type LineLevel = Exclude<LogLevel, 'off'>;
 
-/** Members of a line, after `time`, `level` and `event`; those that are undefined are left out. */
+/** Members of a line after `time`, `level` and `event`; undefined ones are left out. */
 type Fields = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Routes that monitoring polls. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Writes lines to a stream. */
 export class Log {
   readonly #stream: Writable;
   readonly #clock: () => number;
   #level: LogLevel;
-  /** Lines of this turn of the event loop: they are written together. */
+  /** Lines of this event-loop iteration, which are written together. */
   #lines: string[] = [];
   #length = 0;
   #isScheduled = false;
@@ -29,8 +37,8 @@ export class Log {
   #time = '';
   #written = 0;
   #dropped = 0;
-  /** As many as the log itself has told. */
-  #droppedTold = 0;
+  /** Dropped lines that the log has reported. */
+  #droppedReported = 0;
 
   /** `clock` is in milliseconds since 1970. */
   constructor(stream: Writable, level: LogLevel, clock: () => number) {
@@ -43,7 +51,7 @@ export class Log {
     return this.#level;
   }
 
-  /** Lines written, and dropped because nobody took them. */
+  /** Lines that were written, and dropped. */
   readMetrics(): { readonly written: number; readonly dropped: number } {
     return { written: this.#written, dropped: this.#dropped };
   }
@@ -52,24 +60,24 @@ export class Log {
     return LOG_LEVELS.indexOf(level) <= LOG_LEVELS.indexOf(this.#level);
   }
 
-  /** `event` is a name: letters and underscores. */
+  /** `event` is a name of letters and underscores. */
   write(level: LineLevel, event: string, fields: Fields): void {
     if (this.has(level)) this.#add(level, event, fields);
   }
 
-  /** Goes on to the next level, from the last one to `off`, and says so whichever it is. */
+  /** Switches to the next level, or from the last one to `off`, and logs it at any level. */
   step(): void {
     const next = (LOG_LEVELS.indexOf(this.#level) + 1) % LOG_LEVELS.length;
     this.#level = LOG_LEVELS[next] ?? 'off';
-    this.#add('info', 'log_level', { message: `The level of this log is ${this.#level} now.` });
+    this.#add('info', 'log_level', { message: `The log level is now ${this.#level}.` });
   }
 
-  /** Whether all was taken; within 1 s. */
+  /** Resolves within 1 s with whether all lines were written. */
   close(): Promise<boolean> {
     this.#flush();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, LOG_CLOSE_TIMEOUT_MS, false);
-      this.#stream.write('', () => { // after all that waits before it
+      this.#stream.write('', () => { // after all pending writes
         clearTimeout(timer);
         resolve(true);
       });
@@ -81,9 +89,9 @@ export class Log {
       this.#dropped += 1;
       return;
     }
-    if (this.#dropped > this.#droppedTold) {
-      const lines = this.#dropped - this.#droppedTold;
-      this.#droppedTold = this.#dropped;
+    if (this.#dropped > this.#droppedReported) {
+      const lines = this.#dropped - this.#droppedReported;
+      this.#droppedReported = this.#dropped;
       this.#push('warn', 'log_lines_dropped', { lines });
     }
     this.#push(level, event, fields);
@@ -93,13 +101,13 @@ export class Log {
 
   #push(level: LineLevel, event: string, fields: Fields): void {
     const head = `{"time":"${this.#formatTime()}","level":"${level}","event":"${event}"`;
-    const rest = JSON.stringify(fields); // members of two objects in one take three times as long
+    const rest = JSON.stringify(fields); // spreading both into one object takes three times as long
     const line = rest === '{}' ? `${head}}\n` : `${head},${rest.slice(1)}\n`;
     this.#lines.push(line);
     this.#length += line.length;
   }
 
-  /** Many lines are of the same millisecond, and the time takes longer than all the rest. */
+  /** Cached: formatting the time costs more than the rest, and many lines share a millisecond. */
   #formatTime(): string {
     const at = this.#clock();
     if (at !== this.#at) this.#time = new Date(at).toISOString();
@@ -127,4 +135,38 @@ export class Log {
       else this.#written += length;
     });
   }
+}
+
+/** Whether the level could include a request. */
+export function logsRequests(log: Log): boolean {
+  return log.has('warn');
+}
+
+export function logRequest(log: Log, request: AccessLogEntry): void {
+  const { sellerId, keyId, durationMs } = request;
+  const isKey = sellerId !== undefined && keyId !== undefined;
+  log.write(findLevel(request), 'request', {
+    method: request.method,
+    route: request.route,
+    status: request.status,
+    code: request.code,
+    complete: request.isComplete,
+    duration_ms: Math.round(durationMs * 1_000) / 1_000,
+    bytes: request.sentBytes,
+    address: request.address,
+    seller: sellerId === undefined ? undefined : formatSellerId(sellerId),
+    key: isKey ? formatKeyId({ sellerId, keyId }) : undefined,
+    trace_id: request.traceId,
+    span_id: request.spanId,
+    parent_span_id: request.parentSpanId,
+  });
+}
+
+export function logError(log: Log, { id, error }: ErrorReport): void {
+  log.write('error', 'error', { id, error: inspect(error) });
+}
+
+function findLevel({ route, status }: AccessLogEntry): 'warn' | 'info' | 'debug' {
+  if (PROBES.has(route)) return 'debug';
+  return status >= 500 ? 'warn' : 'info';
 }

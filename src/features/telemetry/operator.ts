@@ -1,16 +1,17 @@
 /**
- * What `serve` tells its operator: the log on standard error, whose level SIGUSR2 changes, and
+ * What `serve` reports to its operator: the log on stderr, whose level SIGUSR2 changes, and the
  * metrics at `/metrics`.
  */
 import { AppError } from '../../domain/error.ts';
 import type { LoadedFeature, Operator, Pages, Settings } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
-import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel } from './log.ts';
-import { readMetrics } from './metrics.ts';
-import { logError, logRequest, logsRequests } from './server-log.ts';
+import {
+  DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, logError, type LogLevel, logRequest, logsRequests,
+} from './log.ts';
+import { createMetricsEndpoint } from './metrics-endpoint.ts';
 
 export interface TelemetryOption {
-  /** Answers `/metrics`. Without it, that is 404. */
+  /** Serves `/metrics`, which is 404 without it. */
   readonly metrics?: Pages;
 }
 
@@ -27,7 +28,7 @@ export function startTelemetry(
     if (level === undefined) plain.note(message);
     else log.write(name, 'notice', { message });
   };
-  const metrics = readMetrics(settings, log);
+  const metrics = createMetricsEndpoint(settings, log);
   process.on('SIGUSR2', () => log.step());
   const onRequestComplete = (entry: AccessLogEntry): void => {
     metrics?.count(entry);

@@ -1,5 +1,5 @@
 /**
- * Writes figures in the text format of Prometheus, version 0.0.4
+ * Writes metrics in the text format of Prometheus, version 0.0.4
  * (https://prometheus.io/docs/instrumenting/exposition_formats/).
  */
 import type { HistogramSnapshot } from '../../runtime/histogram.ts';
@@ -11,10 +11,20 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
   return families.map(formatFamily).join('');
 }
 
-/** The samples of one histogram; each bucket holds those before it. */
-export function listSamples(
-  { buckets, count, sum }: HistogramSnapshot, labels: Labels = {},
-): Sample[] {
+interface Distribution {
+  readonly labels?: Labels;
+  readonly snapshot: HistogramSnapshot;
+}
+
+/** A family of histograms that differ in their labels. Each bucket includes those before it. */
+export function histogram(
+  name: string, help: string, distributions: readonly Distribution[],
+): MetricFamily {
+  return { name, type: 'histogram', help, samples: distributions.flatMap(listSamples) };
+}
+
+function listSamples({ labels = {}, snapshot }: Distribution): Sample[] {
+  const { buckets, count, sum } = snapshot;
   const all = [...buckets, { atMost: Infinity, count }];
   return [
     ...all.map((bucket) => ({

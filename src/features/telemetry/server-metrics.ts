@@ -1,72 +1,180 @@
-/** All figures of a server, gathered from its parts when somebody asks. */
-import type { ConnectionMetrics } from '../../http/server/connections.ts';
-import type { StoreMetrics } from '../../store/maintenance-store.ts';
-import type { Log } from './log.ts';
-import type { ProcessMetrics } from './process-metrics.ts';
+/**
+ * The metrics of a server: its requests, connections, store, log and process. Requests are counted
+ * by route, method and status, so the number of series depends on the routes alone: never on a
+ * seller, key or address, or on what clients send.
+ */
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import {
+  EVENT_LOOP_DELAY_BUCKETS_SECONDS, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS,
+  REQUEST_DURATION_BUCKETS_SECONDS,
+} from './limits.ts';
 import type { RunningServer } from '../../feature.ts';
-import { type MetricFamily, single } from '../../runtime/metric-family.ts';
-import { listSamples } from './prometheus.ts';
-import type { RequestMetrics } from './request-metrics.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
+import { Histogram } from '../../runtime/histogram.ts';
+import {
+  counter, gauge, type Labels, type MetricFamily, type Sample,
+} from '../../runtime/metric-family.ts';
+import type { Log } from './log.ts';
+import { histogram } from './prometheus.ts';
 
-/** What there is to ask. */
-interface MetricsSources {
-  readonly log: Log;
-  readonly requests: RequestMetrics;
-  readonly process: ProcessMetrics;
-  /** Of this program. */
-  readonly version: string;
-  readonly server: RunningServer;
+const MANIFEST = new URL('../../../package.json', import.meta.url);
+
+interface RouteMetrics {
+  readonly durations: Histogram;
+  /** By method and status. */
+  readonly requests: Map<string, { readonly labels: Labels; value: number }>;
+  sentBytes: number;
+  incomplete: number;
 }
 
-export async function listFamilies(sources: MetricsSources): Promise<MetricFamily[]> {
-  const { log, requests, server, version } = sources;
-  const { written, dropped } = log.readMetrics();
+/** Counts what happens in a server, and lists all its metrics. */
+export class ServerMetrics {
+  readonly #log: Log;
+  readonly #version = readVersion();
+  readonly #routes = new Map<string, RouteMetrics>();
+  /** The histogram of `perf_hooks` has no buckets, and misses delays while it is reset. */
+  readonly #delays = new Histogram(EVENT_LOOP_DELAY_BUCKETS_SECONDS);
+  readonly #timer: NodeJS.Timeout;
+  #sampledAt = performance.now();
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      const delayMs = now - this.#sampledAt - EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS;
+      this.#delays.add(Math.max(delayMs, 0) / 1_000);
+      this.#sampledAt = now;
+    }, EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Counts a completed request. */
+  count({ method, route, status, durationMs, sentBytes, isComplete }: AccessLogEntry): void {
+    const metrics = this.#findRoute(route);
+    metrics.durations.add(durationMs / 1_000);
+    metrics.sentBytes += sentBytes;
+    if (!isComplete) metrics.incomplete += 1;
+    const name = `${method}${status}`;
+    const requests = metrics.requests.get(name);
+    if (requests) requests.value += 1;
+    else {
+      const labels = { method, route, status: String(status) };
+      metrics.requests.set(name, { labels, value: 1 });
+    }
+  }
+
+  async list(server: RunningServer): Promise<MetricFamily[]> {
+    const { written, dropped } = this.#log.readMetrics();
+    return [
+      ...this.#listRequests(),
+      gauge('http_requests_in_flight', 'Requests in flight.', server.inFlightCount()),
+      ...listConnections(server),
+      ...await listStore(server),
+      ...server.listMetrics(),
+      counter('log_lines_total', 'Log lines written.', written),
+      counter('log_lines_dropped_total', 'Log lines dropped because the reader was too slow.',
+        dropped),
+      ...await listProcess(),
+      histogram('event_loop_delay_seconds',
+        `Delay of a timer of ${EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS} ms, which all requests share.`,
+        [{ snapshot: this.#delays.read() }]),
+      {
+        name: 'build_info', type: 'gauge', help: 'Versions of this program and of Node; always 1.',
+        samples: [{ labels: { version: this.#version, node: process.version }, value: 1 }],
+      },
+    ];
+  }
+
+  #listRequests(): MetricFamily[] {
+    const routes = [...this.#routes];
+    const byRoute = (read: (metrics: RouteMetrics) => number): Sample[] =>
+      routes.map(([route, metrics]) => ({ labels: { route }, value: read(metrics) }));
+    return [
+      {
+        name: 'http_requests_total', type: 'counter', help: 'Completed requests.',
+        samples: routes.flatMap(([, { requests }]) => [...requests.values()]),
+      },
+      histogram('http_request_duration_seconds',
+        'Time from the request headers to the end of the response; for streams, their lifetime.',
+        routes.map(([route, { durations }]) =>
+          ({ labels: { route }, snapshot: durations.read() }))),
+      {
+        name: 'http_response_body_bytes_total', type: 'counter', help: 'Bytes of response bodies.',
+        samples: byRoute(({ sentBytes }) => sentBytes),
+      },
+      {
+        name: 'http_requests_incomplete_total', type: 'counter',
+        help: 'Requests whose client disconnected before the whole response was sent.',
+        samples: byRoute(({ incomplete }) => incomplete),
+      },
+    ];
+  }
+
+  #findRoute(route: string): RouteMetrics {
+    const known = this.#routes.get(route);
+    if (known) return known;
+    const durations = new Histogram(REQUEST_DURATION_BUCKETS_SECONDS);
+    const metrics = { durations, requests: new Map(), sentBytes: 0, incomplete: 0 };
+    this.#routes.set(route, metrics);
+    return metrics;
+  }
+}
+
+function listConnections({ readConnections }: RunningServer): MetricFamily[] {
+  const { open, receivedBytes, sentBytes, unreadable } = readConnections();
   return [
-    ...requests.list(),
-    single('http_requests_in_flight', 'gauge', 'Requests that are not answered yet.',
-      server.inFlightCount()),
-    ...listConnections(server.readConnections()),
-    ...listStore(await server.store.readMetrics()),
-    ...server.listMetrics(),
-    single('log_lines_total', 'counter', 'Lines of the log that were written.', written),
-    single('log_lines_dropped_total', 'counter', 'Lines that nobody took in time.', dropped),
-    ...await sources.process.list(),
-    {
-      name: 'build_info', type: 'gauge', help: 'Always 1: what this server is made of.',
-      samples: [{ labels: { version, node: process.version }, value: 1 }],
-    },
+    gauge('http_connections', 'Open connections.', open),
+    counter('http_received_bytes_total', 'Bytes received on all connections.', receivedBytes),
+    counter('http_sent_bytes_total', 'Bytes sent on all connections.', sentBytes),
+    counter('http_unreadable_requests_total',
+      'Requests that are not valid HTTP or arrived too slowly; they have no route.', unreadable),
   ];
 }
 
-function listConnections(
-  { open, receivedBytes, sentBytes, unreadable }: ConnectionMetrics,
-): MetricFamily[] {
+async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
+  const metrics = await store.readMetrics();
+  const isFailing = metrics.lastFailure !== undefined || !metrics.canWrite;
   return [
-    single('http_connections', 'gauge', 'Connections that are open.', open),
-    single('http_received_bytes_total', 'counter', 'Bytes that connections brought.',
-      receivedBytes),
-    single('http_sent_bytes_total', 'counter', 'Bytes that connections were given.', sentBytes),
-    single('http_unreadable_requests_total', 'counter',
-      'Requests that are not HTTP, or too long in coming: they have no route.', unreadable),
+    histogram('store_commit_duration_seconds',
+      'Duration of commits, including failed ones. Many mutations may share one.',
+      [{ snapshot: metrics.commits }]),
+    counter('store_commits_failed_total', 'Failed commits.', metrics.failedCommits),
+    gauge('store_last_commit_failed', '1 if the last commit failed.', isFailing ? 1 : 0),
+    gauge('store_changes_waiting', 'Mutations waiting for their commit.', metrics.waitingChanges),
+    gauge('store_log_bytes', 'Size of the write-ahead log of the catalogue.', metrics.walBytes),
+    gauge('store_disk_free_bytes', 'Free space on the disk of the data folder.',
+      metrics.freeBytes),
   ];
 }
 
-function listStore(figures: StoreMetrics): MetricFamily[] {
-  const { commits, failedCommits, waitingChanges, lastFailure, walBytes, freeBytes } = figures;
-  const isFailing = lastFailure !== undefined || !figures.canWrite;
+async function listProcess(): Promise<MetricFamily[]> {
+  const { user, system } = process.cpuUsage();
+  const openFiles = await countOpenFiles();
   return [
-    {
-      name: 'store_commit_duration_seconds', type: 'histogram',
-      help: 'Time of a commit, which many changes may share; failed ones among them.',
-      samples: listSamples(commits),
-    },
-    single('store_commits_failed_total', 'counter', 'Commits that failed.', failedCommits),
-    single('store_last_commit_failed', 'gauge', '1 where the last commit failed.',
-      isFailing ? 1 : 0),
-    single('store_changes_waiting', 'gauge', 'Changes that are not committed yet.',
-      waitingChanges),
-    single('store_log_bytes', 'gauge', 'Size of the write-ahead log of the catalogue.', walBytes),
-    single('store_disk_free_bytes', 'gauge', 'What the disk of the data folder has left.',
-      freeBytes),
+    gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+    counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
+    gauge('process_start_time_seconds', 'Unix time at which the process started.',
+      performance.timeOrigin / 1_000),
+    ...openFiles === undefined ? []
+      : [gauge('process_open_fds', 'Open files and sockets.', openFiles)],
   ];
+}
+
+/** Undefined on a system without /proc. */
+async function countOpenFiles(): Promise<number | undefined> {
+  try {
+    return (await readdir('/proc/self/fd')).length;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+}
+
+function readVersion(): string {
+  // The cast: our own manifest has a version.
+  return (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version;
 }

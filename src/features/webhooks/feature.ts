@@ -3,7 +3,7 @@ import { pageParameters } from '../../api/description/parameters.ts';
 import { type Route, routeDefaults } from '../../api/route.ts';
 import { formatWebhookId } from '../../domain/id.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
-import { type MetricFamily, single } from '../../runtime/metric-family.ts';
+import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
 import { listDeliveries, replayWebhook, rotateSecret, testWebhook } from './actions.ts';
 import {
   createWebhookOperation, deleteWebhookOperation, listDeliveriesOperation, listWebhooksOperation,
@@ -111,6 +111,6 @@ function listMetrics({ readMetrics }: Webhooks): readonly MetricFamily[] {
       name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send a message.',
       samples: Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
-    single('webhook_deliveries_in_flight', 'gauge', 'Endpoints being sent to.', inFlight),
+    gauge('webhook_deliveries_in_flight', 'Webhook deliveries in flight.', inFlight),
   ];
 }

@@ -63,7 +63,7 @@ test('changes its level by SIGUSR2, and says which it is', async (t) => {
   const levels = ['warn', 'info', 'debug', 'off', 'error'];
   for (const level of levels) {
     serving.child.kill('SIGUSR2');
-    await serving.waitForNote(new RegExp(`The level of this log is ${level} now\\.`));
+    await serving.waitForNote(new RegExp(`The log level is now ${level}\\.`));
     await send(serving.port, { path: `/${level}` });
     await send(serving.port, { path: '/healthz' });
   }
@@ -80,7 +80,7 @@ test('opens no debugger on SIGUSR1', async (t) => {
   const serving = await startServing(t, ['--data', makeFolder(t)]);
   serving.child.kill('SIGUSR1');
   serving.child.kill('SIGUSR2');
-  await serving.waitForNote(/The level of this log is warn now\./);
+  await serving.waitForNote(/The log level is now warn\./);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.doesNotMatch(serving.notes(), /Debugger|inspector/);
 });

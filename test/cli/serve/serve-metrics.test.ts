@@ -1,4 +1,4 @@
-/** The figures of a real server: who may read them, and that they are what happened. */
+/** The metrics of a real server: who may read them, and what they count. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ function readSeries(answer: Answer): (name: string, labels?: Series['labels']) =
     .map(({ value }) => value);
 }
 
-describe('the figures of a server', { concurrency: 3 }, () => {
+describe('the metrics of a server', { concurrency: 3 }, () => {
   test('are served on a port of their own, in the format of Prometheus', async (t) => {
     const folder = makeFolder(t);
     const seller = await createSeller(folder);
@@ -87,7 +87,7 @@ describe('the figures of a server', { concurrency: 3 }, () => {
     assert.equal(await serving.stop('SIGTERM'), 0);
   });
 
-  test('are served on that port at one address only, and under no other host name', async (t) => {
+  test('are served on that port only at loopback, and under no other host name', async (t) => {
     const serving = await startServing(t, ['--data', makeFolder(t), '--metrics-port', '0']);
     const port = await findMetricsPort(serving);
     assert.equal((await send(serving.port, { path: '/metrics' })).status, 404);
@@ -159,13 +159,13 @@ describe('the figures of a server', { concurrency: 3 }, () => {
     assert.doesNotMatch(serving.notes(), /Metrics/);
   });
 
-  test('are not begun with a weak token, or none, or a port that is taken', async (t) => {
+  test('are not served with a weak or missing token, or on a port that is taken', async (t) => {
     const weak = makeToken(t, 'short').file;
     const odd = makeToken(t, `${'x'.repeat(30)} y`).file;
     const data = ['serve', '--port', '0', '--data', makeFolder(t)];
     for (const [flags, status, says] of [
-      [['--metrics-token-file', weak], 2, /^The file of --metrics-token-file has to hold/],
-      [['--metrics-token-file', odd], 2, /^The file of --metrics-token-file has to hold/],
+      [['--metrics-token-file', weak], 2, /^The file of --metrics-token-file must contain/],
+      [['--metrics-token-file', odd], 2, /^The file of --metrics-token-file must contain/],
       [['--metrics-token-file', `${weak}x`], 1, /^There is no file .*x\.\n$/],
       [['--metrics-port', 'x'], 2, /^--metrics-port takes a whole number/],
     ] as const) {

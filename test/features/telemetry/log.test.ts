@@ -1,4 +1,4 @@
-/** The log: its lines, its levels, and a reader who does not read. */
+/** The log: its lines, its levels, and a slow reader. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Log } from '../../../src/features/telemetry/log.ts';
 import { makeClock } from '../../support/clock.ts';
 
-/** A stream that takes what it is given once it is told to. */
+/** A stream that can be blocked, resumed and broken. */
 function makeStream() {
   const taken: string[] = [];
   let [isStill, isBroken] = [false, false];
@@ -36,7 +36,7 @@ function makeStream() {
   };
 }
 
-test('writes lines of one shape, those of one turn together', async () => {
+test('writes lines of one shape, those of one event-loop iteration together', async () => {
   const { stream, lines } = makeStream();
   const log = new Log(stream, 'info', makeClock());
   log.write('info', 'first', { text: 'a "b"\n', nothing: undefined, number: 1.5 });
@@ -59,7 +59,7 @@ test('writes an error at once, after the lines before it', () => {
   assert.deepEqual(lines().map(({ event }) => event), ['first', 'second']);
 });
 
-test('leaves out what is below its level, and steps through all levels', async () => {
+test('leaves out lines below its level, and steps through all levels', async () => {
   const { stream, lines } = makeStream();
   const log = new Log(stream, 'off', makeClock());
   for (let n = 0; n < 6; n += 1) {
@@ -68,14 +68,14 @@ test('leaves out what is below its level, and steps through all levels', async (
   }
   await nextTurn();
   const [off, error, warn, info, debug] = ['off', 'error', 'warn', 'info', 'debug'].map((level) =>
-    `The level of this log is ${level} now.`);
+    `The log level is now ${level}.`);
   assert.deepEqual(lines().map(({ event, message }) => message ?? event), [
     error, 'error', warn, 'error', 'warn', info, 'error', 'warn', 'info', debug,
     'error', 'warn', 'info', 'debug', off, error,
   ]);
 });
 
-test('drops lines that nobody takes, without growing, and says later how many', async () => {
+test('drops lines if the reader is too slow, and logs how many', async () => {
   const { stream, lines, stand, resume } = makeStream();
   const log = new Log(stream, 'info', makeClock());
   stand();
@@ -98,7 +98,7 @@ test('drops lines that nobody takes, without growing, and says later how many', 
   assert.deepEqual(log.readMetrics(), { written: written.length, dropped });
 });
 
-test('counts lines that could not be written as dropped, and goes on', async () => {
+test('counts lines that could not be written as dropped', async () => {
   const { stream, break: fail } = makeStream();
   const log = new Log(stream, 'info', makeClock());
   fail();
@@ -107,7 +107,7 @@ test('counts lines that could not be written as dropped, and goes on', async () 
   assert.deepEqual(log.readMetrics(), { written: 0, dropped: 1 });
 });
 
-test('does not wait for ever at its end', async () => {
+test('closes within a time limit', async () => {
   const { stream, stand } = makeStream();
   const log = new Log(stream, 'info', makeClock());
   stand();

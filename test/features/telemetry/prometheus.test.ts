@@ -1,19 +1,18 @@
-/** The text format of Prometheus: what is written is read back as it was meant. */
+/** The text format of Prometheus: metrics are read back as they were written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Histogram } from '../../../src/runtime/histogram.ts';
-import { formatFamilies, listSamples } from '../../../src/features/telemetry/prometheus.ts';
-import { single } from '../../../src/runtime/metric-family.ts';
+import { formatFamilies, histogram } from '../../../src/features/telemetry/prometheus.ts';
+import { counter, gauge } from '../../../src/runtime/metric-family.ts';
 import { parseMetrics } from './prometheus-text.ts';
 
-test('writes families with their help, their type and a line for each sample', () => {
-  const histogram = new Histogram([0.5, 1]);
-  for (const value of [0.25, 0.5, 3]) histogram.add(value);
+test('writes families with help, type and a line for each sample', () => {
+  const durations = new Histogram([0.5, 1]);
+  for (const value of [0.25, 0.5, 3]) durations.add(value);
   const text = formatFamilies([
-    single('a_total', 'counter', 'How many.', 12),
+    counter('a_total', 'How many.', 12),
     { name: 'b', type: 'gauge', help: 'Nothing.', samples: [] },
-    { name: 'c', type: 'histogram', help: 'How long.',
-      samples: listSamples(histogram.read(), { route: '/a/{id}' }) },
+    histogram('c', 'How long.', [{ labels: { route: '/a/{id}' }, snapshot: durations.read() }]),
   ]);
   assert.equal(text, [
     '# HELP a_total How many.', '# TYPE a_total counter', 'a_total 12',
@@ -37,7 +36,7 @@ test('escapes what would end a line, a help or a label', () => {
 
 test('writes numbers as Prometheus reads them', () => {
   const values = [0, -1.5, 1e21, 1e-7, 2 ** 53, Infinity];
-  const text = formatFamilies(values.map((value, at) => single(`g${at}`, 'gauge', 'x', value)));
+  const text = formatFamilies(values.map((value, at) => gauge(`g${at}`, 'x', value)));
   const read = [...parseMetrics(text).values()].map(({ series: [one] }) => one?.value);
   assert.deepEqual(read, values);
 });

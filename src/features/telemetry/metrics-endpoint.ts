@@ -1,0 +1,159 @@
+/**
+ * `/metrics`, which Prometheus scrapes: on a port of its own that only this machine can reach, or
+ * beside the API for clients with a token (RFC 6750). Without either setting nothing is counted.
+ * Web pages are rejected.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { METRICS_HOST, METRICS_TOKEN_MIN_CHARACTERS } from './limits.ts';
+import { AppError } from '../../domain/error.ts';
+import type { Operator, Pages, RunningServer, Settings } from '../../feature.ts';
+import { isFromWebPage } from '../../http/request/client-address.ts';
+import type { AccessLogEntry } from '../../http/request-record.ts';
+import {
+  createProblem, type ErrorReporter, replyWithProblem,
+} from '../../http/response/problem.ts';
+import { type Reply, sendReply } from '../../http/response/reply.ts';
+import { LingeringConnections } from '../../http/server/lingering-close.ts';
+import { listen, type Listener } from '../../http/server/listener.ts';
+import { isLoopbackHost } from '../../http/server/tls.ts';
+import { isSystemError } from '../../runtime/system-error.ts';
+import type { Log } from './log.ts';
+import { formatFamilies, METRICS_TYPE } from './prometheus.ts';
+import { ServerMetrics } from './server-metrics.ts';
+
+const PATH = '/metrics';
+const METHODS = ['GET', 'HEAD'];
+const PORT_LIMIT = 65_535;
+
+/** Collects the metrics and formats them. @throws AppError `unavailable` during startup */
+type ReadMetrics = () => Promise<string>;
+
+interface MetricsEndpoint {
+  /** For the app; undefined if no token is given. */
+  readonly pages: Pages | undefined;
+  count(entry: AccessLogEntry): void;
+  /** Listens if a port is given. @throws AppError `unavailable` if it is taken */
+  serve(server: RunningServer, operator: Operator): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Undefined if no setting asks for metrics. @throws AppError `invalid_data` */
+export function createMetricsEndpoint(
+  settings: Settings, log: Log,
+): MetricsEndpoint | undefined {
+  const port = settings.readNumber('metrics-port', PORT_LIMIT);
+  const token = readToken(settings);
+  if (port === undefined && token === undefined) return undefined;
+  const metrics = new ServerMetrics(log);
+  let running: RunningServer | undefined;
+  let listener: Listener | undefined;
+  const read = async (): Promise<string> => {
+    if (!running) throw new AppError('unavailable', 'This server is starting.');
+    return formatFamilies(await metrics.list(running));
+  };
+  return {
+    pages: token === undefined ? undefined : guardMetrics(read, token),
+    count: (entry) => metrics.count(entry),
+    async serve(server, { note, report }) {
+      running = server;
+      if (port === undefined) return;
+      listener = await listen(serveMetrics(read, report), { host: METRICS_HOST, port })
+        .catch(explainPort(port));
+      note(`Metrics on http://${METRICS_HOST}:${listener.port}${PATH}`);
+    },
+    async stop() {
+      metrics.close();
+      await listener?.stop();
+    },
+  };
+}
+
+/** @throws AppError `invalid_data` */
+function readToken(settings: Settings): string | undefined {
+  const token = settings.readFile('metrics-token-file')?.trim();
+  if (token === undefined) return undefined;
+  // RFC 6750 section 2.1
+  if (token.length >= METRICS_TOKEN_MIN_CHARACTERS && /^[\w.~+/-]+=*$/.test(token)) return token;
+  throw new AppError('invalid_data', 'The file of --metrics-token-file must contain one token of at'
+    + ` least ${METRICS_TOKEN_MIN_CHARACTERS} letters and digits. Create one with`
+    + ' "openssl rand -hex 32".');
+}
+
+/** The page for clients with the token. */
+function guardMetrics(read: ReadMetrics, token: string): Pages {
+  const digest = hash(token);
+  return {
+    isFor: (path) => path === PATH,
+    findMethods: () => METHODS,
+    async answer({ request, record }) {
+      record.route = PATH;
+      if (isFromWebPage(request.headers)) return rejectWebPage();
+      const { authorization } = request.headers;
+      const [, given] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization ?? '') ?? [];
+      // Hashes have one length, so the time says nothing about the token.
+      const isRight = timingSafeEqual(hash(given ?? ''), digest);
+      if (given === undefined || !isRight) return rejectToken(authorization);
+      return replyWithMetrics(request, read);
+    },
+  };
+}
+
+/** The page on a port of its own. */
+function serveMetrics(read: ReadMetrics, report: ErrorReporter): RequestListener {
+  const lingering = new LingeringConnections();
+  return async (request, response) => {
+    const reply = await replyLocally(request, read)
+      .catch((error) => createProblem(error, report));
+    lingering.lingerAfter(response, reply);
+    void sendReply(response, reply);
+  };
+}
+
+async function replyLocally(request: IncomingMessage, read: ReadMetrics): Promise<Reply> {
+  const { url = '', headers } = request;
+  if (isFromWebPage(headers)) return rejectWebPage();
+  // A web page in a local browser could use another host name (DNS rebinding).
+  const { host = '' } = headers;
+  if (!isLoopbackHost(host) || !/^\/metrics(?:\?|$)/.test(url)) {
+    throw new AppError('not_found', `Only ${PATH} of ${METRICS_HOST} exists here.`);
+  }
+  return replyWithMetrics(request, read);
+}
+
+async function replyWithMetrics(
+  { method = '' }: IncomingMessage, read: ReadMetrics,
+): Promise<Reply> {
+  if (!METHODS.includes(method)) {
+    const detail = `This path allows ${METHODS.join(', ')}.`;
+    throw new AppError('method_not_allowed', detail, { allow: METHODS });
+  }
+  const headers = { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' };
+  return { status: 200, headers, body: await read() };
+}
+
+function rejectToken(authorization: string | undefined): Reply {
+  const error = authorization === undefined ? '' : ', error="invalid_token"';
+  const detail = 'Send the metrics token as "authorization: Bearer ...".';
+  return replyWithProblem(
+    { name: 'token-refused', title: 'The token is not valid', status: 401, detail },
+    { 'www-authenticate': `Bearer realm="metrics"${error}` },
+  );
+}
+
+function rejectWebPage(): Reply {
+  const detail = 'This request was sent by a web page. Let Prometheus scrape the metrics.';
+  const title = 'Metrics are not for web pages';
+  return replyWithProblem({ name: 'web-page-rejected', title, status: 403, detail });
+}
+
+function explainPort(port: number): (error: unknown) => never {
+  return (error) => {
+    if (!isSystemError(error, 'EADDRINUSE')) throw error;
+    throw new AppError('unavailable', `Port ${port} is taken. Choose another with --metrics-port.`);
+  };
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
