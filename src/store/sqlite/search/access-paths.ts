@@ -1,6 +1,6 @@
 /**
- * The ways to the products of a seller in the projection, and the conditions that a product must
- * meet: query text with `?` for every value. Each way says in which order products come along it.
+ * Access paths to the products of a seller in the projection, and the conditions of a filter: SQL
+ * with `?` for every value. Each path states the order of its rows.
  */
 import {
   foldText, type ProductFilter, type ProductSort, type SortKey,
@@ -10,23 +10,23 @@ export type Value = number | string | bigint;
 /** A condition in SQL, with its values. */
 export type Condition = readonly [sql: string, ...values: Value[]];
 
-/** One way to the products of a seller. */
+/** One index by which the products of a seller can be read. */
 export interface AccessPath {
-  /** For the FROM clause of what reads products, called `p`. */
+  /** The FROM clause of a query that reads products as `p`. */
   readonly from: string;
-  /** For that of what reads no more than which rows match. */
+  /** The FROM clause of a query that only counts rows. */
   readonly matches: string;
   /** The column of the rows. */
   readonly row: string;
-  /** The column by whose value products come, and by row where that is the same. */
+  /** The column that orders the rows; equal values are ordered by row. */
   readonly order: string;
-  /** What leads there, beside the rows of the seller and the conditions of the filter. */
+  /** Conditions that select the index, beside the rows of the seller and the filter. */
   readonly seek: readonly Condition[];
-  /** Which conditions of the filter lead there. */
+  /** The conditions of the filter that the index serves. */
   readonly filter: readonly Condition[];
 }
 
-/** The rows of a seller: between these two. */
+/** The rows of a seller: between these two, exclusively. */
 export interface RowRange {
   readonly first: number;
   readonly last: number;
@@ -59,37 +59,37 @@ const INDEXES = {
   position: 'product_position',
 } as const;
 
-/** FTS5 knows a text by each three characters in a row. */
+/** FTS5 indexes every three consecutive characters. */
 const TRIGRAM_CODE_POINTS = 3;
 
 export function rowsOf(ordinal: number): RowRange {
   return { first: ordinal * ROWS_PER_SELLER, last: (ordinal + 1) * ROWS_PER_SELLER };
 }
 
-/** As integers: FTS5 goes straight to such a row, but not to a REAL, as which numbers are bound. */
+/** As integers: FTS5 seeks to an integer, but not to a REAL, as which numbers are bound. */
 export function between({ first, last }: RowRange, row: string): Condition {
   return [`${row} > ? AND ${row} < ?`, BigInt(first), BigInt(last)];
 }
 
-/** The way on which all products come in the order of the sort. */
-export function wayOf(ordinal: number, sort: ProductSort): AccessPath {
+/** The path that returns all products in the order of the sort. */
+export function sortPath(ordinal: number, sort: ProductSort): AccessPath {
   const column = SORT_COLUMNS[sort.by];
   if (column !== 'row') return byIndex(ordinal, column, []);
   const from = 'product AS p NOT INDEXED';
   return { from, matches: from, row: 'p.row', order: 'row', seek: [], filter: [] };
 }
 
-/** The ways on which only matches of one condition come. */
-export function accessPathsOf(ordinal: number, filter: ProductFilter): AccessPath[] {
+/** The paths that return only matches of one condition. */
+export function filterPaths(ordinal: number, filter: ProductFilter): AccessPath[] {
   const comparisons = Map.groupBy(compare(filter), ({ column }) => column);
-  const ways = [...comparisons].map(([column, those]) => byIndex(ordinal, column, those));
+  const paths = [...comparisons].map(([column, those]) => byIndex(ordinal, column, those));
   const text = foldText(filter.q ?? '');
-  return [...text].length < TRIGRAM_CODE_POINTS ? ways : [...ways, byText(text)];
+  return [...text].length < TRIGRAM_CODE_POINTS ? paths : [...paths, byText(text)];
 }
 
 /**
- * All that the filter asks for. A page that goes on from a place along the index of its sort is not
- * to begin at the bound of the filter that lies before: to SQLite, a unary plus is no index.
+ * All conditions of the filter. A page after the first must start at its anchor, not at a bound of
+ * the filter before it: a unary plus keeps SQLite from using the index for that bound.
  */
 export function conditionsOf(
   filter: ProductFilter, sort: ProductSort, isContinued: boolean,
@@ -100,14 +100,13 @@ export function conditionsOf(
     return [`${isPassed ? '+' : ''}p.${column} ${operator} ?`, value];
   });
   if (filter.q === undefined) return conditions;
-  // What FTS5 finds contains the text, but for characters that Unicode reserves and FTS5 takes for
-  // each other. A text of one or two characters has no trigram: it is looked for in every product
-  // on the way.
+  // FTS5 treats some reserved characters as equal. A text of one or two characters has no trigram
+  // and is searched in every row.
   return [...conditions, ['instr(p.text, ?) > 0', foldText(filter.q)]];
 }
 
 function compare(filter: ProductFilter): Comparison[] {
-  const asked: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
+  const candidates: { [Member in keyof Comparison]: Comparison[Member] | undefined }[] = [
     { column: 'sku', operator: '=', value: filter.sku },
     { column: 'position', operator: '>', value: filter.changedSince },
     { column: 'updated_at', operator: '>=', value: filter.updatedSince },
@@ -117,7 +116,7 @@ function compare(filter: ProductFilter): Comparison[] {
     { column: 'stock', operator: '>=', value: filter.stockMin },
     { column: 'stock', operator: '<=', value: filter.stockMax },
   ];
-  return asked.filter((one): one is Comparison => one.value !== undefined);
+  return candidates.filter((one): one is Comparison => one.value !== undefined);
 }
 
 function byIndex(

@@ -1,7 +1,7 @@
 /**
- * The exports under way: each holds one snapshot of the projection, on a connection of its own, and
- * reads it a page at a time as its consumer asks. There are few of them, and each ends in time: as
- * long as a snapshot is held, the log of the projection only grows.
+ * The open exports. Each holds one snapshot of the projection, on its own connection, and reads a
+ * page whenever its consumer asks for one. Their number and duration are limited, because the
+ * write-ahead log of the projection only grows while a snapshot is open.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -10,16 +10,16 @@ import {
 } from './limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
-import type { History } from './history.ts';
+import type { CatalogueReader } from './catalogue-reader.ts';
 import {
-  type ExportRequest, type FoundRows, type StartedExport, temporarilyUnavailable,
-} from './messages.ts';
+  type ExportRequest, type FoundRows, type SearchResults, temporarilyUnavailable,
+} from './protocol.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import { ProductFinder } from './product-finder.ts';
-import { isCaughtUp, prepareFindStanding } from './projection.ts';
+import { isCaughtUp, prepareFindState } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
 
-interface Export {
+interface OpenExport {
   readonly sellerId: SellerId;
   readonly db: DatabaseSync;
   readonly timer: NodeJS.Timeout;
@@ -28,21 +28,21 @@ interface Export {
 
 export class Exports {
   readonly #file: string;
-  readonly #history: History;
-  readonly #open = new Map<number, Export>();
+  readonly #catalogue: CatalogueReader;
+  readonly #open = new Map<number, OpenExport>();
   #last = 0;
 
-  constructor(file: string, history: History) {
+  constructor(file: string, catalogue: CatalogueReader) {
     this.#file = file;
-    this.#history = history;
+    this.#catalogue = catalogue;
   }
 
   /**
-   * Asserts that a seller may have one more, beside those that are open and those that wait.
+   * Checks the limits for one more export, with the sellers of those in the queue.
    * @throws AppError `unavailable`
    */
-  assertRoom(sellerId: SellerId, waiting: readonly SellerId[]): void {
-    const all = [...[...this.#open.values()].map((open) => open.sellerId), ...waiting];
+  assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
+    const all = [...[...this.#open.values()].map((open) => open.sellerId), ...queued];
     const own = all.filter((id) => id === sellerId).length;
     if (all.length < CONCURRENT_EXPORTS_LIMIT && own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT) return;
     const count = own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT
@@ -52,21 +52,21 @@ export class Exports {
     );
   }
 
-  /** Begins an export of what the projection holds now, which has come to `request.position`. */
-  start(request: ExportRequest): StartedExport {
+  /** Starts an export of the projection's current state, at or after `request.position`. */
+  start(request: ExportRequest): SearchResults['export'] {
     const db = openSnapshotFile(this.#file);
     try {
-      const standing = prepareFindStanding(db, this.#history)(request.sellerId);
-      const seller = this.#history.findSeller(request.sellerId);
+      const state = prepareFindState(db, this.#catalogue)(request.sellerId);
+      const seller = this.#catalogue.findSeller(request.sellerId);
       // Another process may have replaced the file.
-      if (!seller || !isCaughtUp(standing, request.position)) {
-        throw temporarilyUnavailable('The search is being built anew. Try again soon.');
+      if (!seller || !isCaughtUp(state, request.position)) {
+        throw temporarilyUnavailable('The search is being rebuilt. Retry soon.');
       }
       const id = this.#last += 1;
       const timer = setTimeout(() => this.end(id), EXPORT_TIME_LIMIT_MS);
-      const readPage = prepareReadPage(db, standing.ordinal, request);
+      const readPage = prepareReadPage(db, state.ordinal, request);
       this.#open.set(id, { sellerId: request.sellerId, db, timer, readPage });
-      return { export: id, currency: seller.currency, position: standing.position };
+      return { export: id, currency: seller.currency, position: state.position };
     } catch (error) {
       db.close();
       throw error;
@@ -76,7 +76,7 @@ export class Exports {
   readPage(id: number): FoundRows {
     const open = this.#open.get(id);
     if (open) return open.readPage();
-    throw temporarilyUnavailable('The export took too long and was ended. Start it again.');
+    throw temporarilyUnavailable('The export took too long and was ended. Start a new one.');
   }
 
   end(id: number): void {

@@ -1,9 +1,8 @@
 /**
- * Finds the products of a seller in the projection, a page at a time. Where a condition has few
- * matches, they are fetched by its index and sorted. Else the index of the sort is followed from
- * where the page before ended, and what does not match is passed over: there are many matches, so
- * the page is soon full, unless conditions that are often met are never met together. No value
- * enters the text of a query.
+ * Finds the products of a seller in the projection, a page at a time. If a condition has few
+ * matches, they are read by its index and sorted. Otherwise the index of the sort is scanned from
+ * the anchor, and rows that do not match are skipped: with many matches the page fills quickly,
+ * unless conditions that often hold never hold together. Values are bound, never part of the SQL.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SEARCH_PROBE_LIMIT, SEARCH_STATEMENTS_LIMIT } from './limits.ts';
@@ -11,11 +10,11 @@ import type { ProductId } from '../../../domain/id.ts';
 import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../domain/catalogue/product-query.ts';
-import type { FoundRows } from './messages.ts';
+import type { FoundRows } from './protocol.ts';
 import { PRODUCT_COLUMNS, type ProductRow } from '../catalogue/products.ts';
 import {
   between, type Condition, conditionsOf, type RowRange, rowsOf, SORT_COLUMNS, type Value,
-  type AccessPath, wayOf, accessPathsOf,
+  type AccessPath, sortPath, filterPaths,
 } from './access-paths.ts';
 
 const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
@@ -23,7 +22,7 @@ const COLUMNS = PRODUCT_COLUMNS.map((column) => `p.${column}`).join(', ');
 export class ProductFinder {
   readonly #db: DatabaseSync;
   readonly #probeLimit: number;
-  /** By their text, which the members of a query make; the oldest is forgotten first. */
+  /** By their SQL, which depends on the members of a query; the oldest is evicted first. */
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync, probeLimit = SEARCH_PROBE_LIMIT) {
@@ -31,66 +30,65 @@ export class ProductFinder {
     this.#probeLimit = probeLimit;
   }
 
-  /** The product that a page is to follow may be gone. */
+  /** The product at the anchor may be deleted. */
   find(ordinal: number, query: ProductQuery): FoundRows {
     const rows = this.#read(ordinal, query, query.limit + 1);
     return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
   }
 
   #read(ordinal: number, { filter, sort, after }: ProductQuery, limit: number): ProductRow[] {
-    const way = this.#chooseWay(ordinal, filter, sort);
-    const conditions = [...way.seek, ...conditionsOf(filter, sort, after !== undefined)];
+    const path = this.#choosePath(ordinal, filter, sort);
+    const conditions = [...path.seek, ...conditionsOf(filter, sort, after !== undefined)];
     const [direction, beyond] = sort.isDescending ? ['DESC', '<'] : ['ASC', '>'];
     const column = SORT_COLUMNS[sort.by];
-    const byRow = `${way.row} ${direction}`;
+    const byRow = `${path.row} ${direction}`;
     const order = column === 'row' ? byRow : `p.${column} ${direction}, p.row ${direction}`;
 
-    const select = (range: RowRange, place: Condition[], by: string, count: number) => {
-      const where = [between(range, way.row), ...place, ...conditions];
+    const select = (range: RowRange, anchor: Condition[], by: string, count: number) => {
+      const where = [between(range, path.row), ...anchor, ...conditions];
       const statement = this.#prepare(`
-        SELECT ${COLUMNS} FROM ${way.from} WHERE ${textOf(where)} ORDER BY ${by} LIMIT ?`);
+        SELECT ${COLUMNS} FROM ${path.from} WHERE ${textOf(where)} ORDER BY ${by} LIMIT ?`);
       // The columns are those of a ProductRow, and #prepare asks for arrays.
       return statement.all(...valuesOf(where), count) as unknown as ProductRow[];
     };
     if (!after) return select(rowsOf(ordinal), [], order, limit);
     const rest = this.#rowsAfter(ordinal, after.id, sort.isDescending);
     if (column === 'row') return select(rest, [], order, limit);
-    // Two queries: one alone goes to a key in an index, but not to a row among those of that key.
+    // Two queries: one alone can seek a key in an index, but not a row among equal keys.
     const ties = select(rest, [[`p.${column} = ?`, after.key]], byRow, limit);
     if (ties.length === limit) return ties;
-    const place: Condition = [`p.${column} ${beyond} ?`, after.key];
-    return [...ties, ...select(rowsOf(ordinal), [place], order, limit - ties.length)];
+    const anchor: Condition = [`p.${column} ${beyond} ?`, after.key];
+    return [...ties, ...select(rowsOf(ordinal), [anchor], order, limit - ties.length)];
   }
 
   /**
-   * The way of the condition with the fewest matches, where they are few; else the order of the
-   * sort, along which a condition's own way may lead too. That one is not weighed where it is the
-   * only one.
+   * The path of the condition with the fewest matches, if they are few; otherwise the path of the
+   * sort, which may also be that of a condition. If that is the only path, nothing is counted.
    */
-  #chooseWay(ordinal: number, filter: ProductFilter, sort: ProductSort): AccessPath {
-    const ways = accessPathsOf(ordinal, filter);
-    const ordered = ways.find(({ order }) => order === SORT_COLUMNS[sort.by]);
-    if (ordered && ways.length === 1) return ordered;
-    let best = ordered ?? wayOf(ordinal, sort);
+  #choosePath(ordinal: number, filter: ProductFilter, sort: ProductSort): AccessPath {
+    const paths = filterPaths(ordinal, filter);
+    const ordered = paths.find(({ order }) => order === SORT_COLUMNS[sort.by]);
+    if (ordered && paths.length === 1) return ordered;
+    let best = ordered ?? sortPath(ordinal, sort);
     let fewest = this.#probeLimit;
-    for (const way of ways) {
-      const count = this.#countMatches(ordinal, way, fewest);
-      if (count < fewest) [best, fewest] = [way, count];
+    for (const path of paths) {
+      const count = this.#countMatches(ordinal, path, fewest);
+      if (count < fewest) [best, fewest] = [path, count];
     }
     return best;
   }
 
-  /** Counts no further than to the limit. */
-  #countMatches(ordinal: number, way: AccessPath, limit: number): number {
-    const where = [between(rowsOf(ordinal), way.row), ...way.seek, ...way.filter];
-    const matches = `SELECT 1 FROM ${way.matches} WHERE ${textOf(where)} LIMIT ?`;
+  /** Counts up to the limit. */
+  #countMatches(ordinal: number, path: AccessPath, limit: number): number {
+    const where = [between(rowsOf(ordinal), path.row), ...path.seek, ...path.filter];
+    const matches = `SELECT 1 FROM ${path.matches} WHERE ${textOf(where)} LIMIT ?`;
     const statement = this.#prepare(`SELECT count(*) FROM (${matches})`);
     // One row of one number, as an array.
     const [count] = statement.get(...valuesOf(where), limit) as unknown as [number];
     return count;
   }
 
-  /** The rows of a seller that come after a product, which may be gone: rows are ordered by id. */
+  /** The rows after a product, which may be deleted: rows are ordered by id. */
   #rowsAfter(ordinal: number, id: ProductId, isDescending: boolean): RowRange {
     const all = rowsOf(ordinal);
     const [end, direction] = isDescending ? ['>=', 'ASC'] : ['<=', 'DESC'];
@@ -101,6 +99,16 @@ export class ProductFinder {
     const found = statement.get(ordinal, id) as unknown as [number] | undefined;
     if (!found) return all;
     return isDescending ? { ...all, last: found[0] } : { ...all, first: found[0] };
+  }
+
+  /** Counts products with at most `stockMax` in stock, up to the limit. */
+  countLowStock(ordinal: number, stockMax: number, limit: number): number {
+    const statement = this.#prepare(`
+      SELECT count(*) FROM (
+        SELECT 1 FROM product INDEXED BY product_stock WHERE seller = ? AND stock <= ? LIMIT ?)`);
+    // One row of one number, as an array.
+    const [count] = statement.get(ordinal, stockMax, limit) as unknown as [number];
+    return count;
   }
 
   #prepare(sql: string): StatementSync {

@@ -1,7 +1,7 @@
 /**
- * The products of the projection: how one is written, changed and removed, in all its indexes.
- * Where a statement names a row and no seller, the row was found for that seller, whose ordinal is
- * in it.
+ * The products of the projection: inserts, updates and deletes one in all indexes, and keeps the
+ * totals of its seller. A statement that names a row and no seller is safe: the row was found for
+ * that seller, whose ordinal is in it.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_MERGE_STEP_PAGES } from './limits.ts';
@@ -13,14 +13,22 @@ import { foldText } from '../../../domain/catalogue/product-query.ts';
 import {
   decodeProduct, encodeProduct, prepareSelect, PRODUCT_COLUMNS, type ProductRow,
 } from '../catalogue/products.ts';
-import { readInteger } from '../engine/row.ts';
+import type { CatalogueTotals } from '../../search-store.ts';
+import { readInteger, readText, type Row } from '../engine/row.ts';
 import { prepareWrite } from './projection-file.ts';
 import { rowsOf } from './access-paths.ts';
 
-/** A product, and its row. */
 interface ProjectedProduct extends StoredProduct {
   readonly row: number;
 }
+
+/** The columns of the totals: SQLite's integers could not hold the sums, so they are text. */
+export const TOTALS_COLUMNS = 'products, units, value_minor';
+
+/** The running totals of a seller: adding up a million products would take too long. */
+export type Totals = { -readonly [Member in keyof CatalogueTotals]: CatalogueTotals[Member] };
+
+type Counted = Pick<StoredProduct, 'stock' | 'priceMinor'>;
 
 const TEXT_FIELDS = SENT_FIELDS.filter(({ kind }) => kind === 'text');
 const NUMBER_FIELDS = SENT_FIELDS.filter(({ kind }) => kind !== 'text');
@@ -74,7 +82,7 @@ export class ProjectedProducts {
     this.#insertText.run(BigInt(row), text);
   }
 
-  /** Rewrites only the indexes of what has changed: texts rarely do. */
+  /** Rewrites the text indexes only if a text has changed, which is rare. */
   update(before: ProjectedProduct, product: StoredProduct): void {
     const valuesOf = (fields: readonly SentField[]) =>
       fields.map(({ member }) => product[member] ?? null);
@@ -87,7 +95,7 @@ export class ProjectedProducts {
     this.#replaceText.run(text, BigInt(before.row));
   }
 
-  moveStock(row: number, stock: number, position: number, updatedAt: number): void {
+  setStock(row: number, stock: number, position: number, updatedAt: number): void {
     this.#updateStock.run(stock, position, updatedAt, row);
   }
 
@@ -96,7 +104,7 @@ export class ProjectedProducts {
     this.#deleteText.run(BigInt(row));
   }
 
-  /** Says whether anything was left to put together: https://www.sqlite.org/fts5.html 6.9 */
+  /** Merges a part of the text index; returns whether more is left (FTS5 section 6.9). */
   mergeText(): boolean {
     const count = (): number => readInteger(this.#countChanges.get() ?? {}, 'changes');
     const before = count();
@@ -109,8 +117,29 @@ function listAssignments(fields: readonly SentField[]): string {
   return fields.map(({ column }) => `${column} = ?`).join(', ');
 }
 
-/** What the name is sorted by, and what is searched: no text that is searched has a line break. */
+/** The sort key of the name, and the searched text: no query contains a line break. */
 function fold(product: StoredProduct): [nameKey: string, text: string] {
   const nameKey = foldText(product.name);
   return [nameKey, `${nameKey}\n${foldText(product.sku)}\n${foldText(product.category)}`];
+}
+
+export function mapTotals(row: Row): Totals {
+  return {
+    products: readInteger(row, 'products'),
+    units: BigInt(readText(row, 'units')),
+    valueMinor: BigInt(readText(row, 'value_minor')),
+  };
+}
+
+/** Counts a product that was inserted (`before` is undefined), updated or deleted. */
+export function countChange(
+  totals: Totals, before: Counted | undefined, after: Counted | undefined,
+): void {
+  totals.products += Number(after !== undefined) - Number(before !== undefined);
+  totals.units += BigInt((after?.stock ?? 0) - (before?.stock ?? 0));
+  totals.valueMinor += valueOf(after) - valueOf(before);
+}
+
+function valueOf(product: Counted | undefined): bigint {
+  return product ? BigInt(product.stock) * BigInt(product.priceMinor) : 0n;
 }

@@ -1,8 +1,7 @@
 /**
- * The file of the projection, `search.db`: all that is in it can be made again from the catalogue.
- * So it is never migrated or mended: where it is damaged, foreign or of another version, it is
- * removed and made anew. Processes that share a folder open and remove it one after the other, or
- * one could come upon the log of the other's new file.
+ * The file of the projection, `search.db`. It is never migrated or repaired: if it is damaged,
+ * foreign or of another version, it is deleted and rebuilt from the catalogue. Processes that share
+ * a folder take a lock to open or delete it, or one could find the log of the other's new file.
  */
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -19,27 +18,27 @@ const APPLICATION_ID = 0x53504173;
 const VERSION = 2;
 
 /**
- * `row` is the seller's ordinal * 2^32 + n, where n counts the products of one seller in the order
- * of their ids: what is ordered by row is ordered by id, and a seller is a range of rows. Every
- * index ends with the row, as SQLite's indexes do.
+ * `row` is the seller's ordinal * 2^32 + n, where n counts the products of the seller in the order
+ * of their ids. So rows are ordered by id, and a seller is a range of rows. Like all indexes of
+ * SQLite, each ends with the row.
  */
 const SCHEMA = `
   CREATE TABLE seller (
     -- Below 2^21, so that every row is below 2^53.
     ordinal     INTEGER PRIMARY KEY CHECK (ordinal BETWEEN 1 AND 2097151),
     seller_id   INTEGER NOT NULL UNIQUE,
-    -- All changes up to this position were taken over.
+    -- All changes up to this position are applied.
     position    INTEGER NOT NULL CHECK (position >= 0),
-    -- The product up to which the first build has come; NULL once it has read them all.
+    -- The last product that the first build has read; NULL when it is complete.
     built_to    INTEGER,
     -- No product is of a later position than this.
     seen        INTEGER NOT NULL CHECK (seen >= position),
-    -- The change at that position, to know it again.
+    -- Identifies the change at that position.
     mark        TEXT    NOT NULL,
     -- The n of the last row.
     rows        INTEGER NOT NULL CHECK (rows BETWEEN 0 AND 4294967294),
-    -- What the products come to: how many, units in stock, and their value. The last two are whole
-    -- numbers as text, which 2^63 is no limit to.
+    -- Totals: products, units in stock, and their value. The last two are integers as text, since
+    -- they may exceed 2^63.
     products    INTEGER NOT NULL DEFAULT 0 CHECK (products BETWEEN 0 AND rows),
     units       TEXT    NOT NULL DEFAULT '0',
     value_minor TEXT    NOT NULL DEFAULT '0'
@@ -64,12 +63,12 @@ const SCHEMA = `
   CREATE INDEX product_updated ON product (seller, updated_at);
   CREATE INDEX product_position ON product (seller, position);
 
-  -- Every three characters in a row of product.text, which itself is not kept once more.
+  -- The trigrams of product.text, without another copy of the text.
   CREATE VIRTUAL TABLE product_text USING fts5(
     folded, tokenize = 'trigram case_sensitive 1', content = '', contentless_delete = 1
   );
-  -- Parts of it are put together late while it grows, and as far as they can be when asked: with
-  -- 300,000 products a build takes a sixth less, and a search of few matches half.
+  -- Segments are merged late while the index grows, and as far as possible on request: with
+  -- 300,000 products this saves a sixth of a build, and half of a search with few matches.
   INSERT INTO product_text (product_text, rank)
   VALUES ('automerge', 8), ('hashsize', 8388608), ('usermerge', 2);
 
@@ -77,49 +76,46 @@ const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-/** Opens the projection, making it where there is none that can be gone on with. */
+/** Opens the projection, or creates it if there is none that can be used. */
 export function openProjectionFile(file: string): DatabaseSync {
-  return alone(file, () => openSound(file) ?? replace(file));
+  return withLock(file, () => openCurrent(file) ?? replace(file));
 }
 
-/** Removes the projection and makes it anew; connections to the old one must be closed. */
+/** Deletes the projection and creates an empty one. Close connections to the old one first. */
 export function replaceProjectionFile(file: string): DatabaseSync {
-  return alone(file, () => replace(file));
+  return withLock(file, () => replace(file));
 }
 
 /** Opens one snapshot of the projection. */
 export function openSnapshotFile(file: string): DatabaseSync {
-  return alone(file, () => openProjectionSnapshot(file));
+  return withLock(file, () => openProjectionSnapshot(file));
 }
 
-/**
- * A statement to `run`. Each is told the last rowid of the connection, and those of the tables that
- * FTS5 keeps for itself are above what a number can be.
- */
+/** A statement to `run`: the last rowid it returns may be one of FTS5's, beyond a safe integer. */
 export function prepareWrite(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReadBigInts(true);
   return statement;
 }
 
-/** By what a file is known again; undefined where there is none. */
+/** Identifies a file; undefined if it does not exist. */
 export function readInode(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.ino;
 }
 
-/** Whether SQLite found the file to be damaged, or to be none of its own. */
+/** Whether SQLite reported a damaged file, or one that is not a database. */
 export function isDamage(error: unknown): boolean {
   const code = resultCodeOf(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** Whether it has the tables of this version: its header is written along with them. */
+/** Whether it has the tables of this version: its header is written with them. */
 export function isCurrentProjection(db: DatabaseSync): boolean {
   return readPragma(db, 'application_id') === APPLICATION_ID
     && readPragma(db, 'user_version') === VERSION;
 }
 
-function alone(file: string, work: () => DatabaseSync): DatabaseSync {
+function withLock(file: string, work: () => DatabaseSync): DatabaseSync {
   const name = `${file}.lock`;
   createEmpty(name);
   const lock = openLock(name, SEARCH_BUSY_TIMEOUT_MS);
@@ -130,15 +126,15 @@ function alone(file: string, work: () => DatabaseSync): DatabaseSync {
   }
 }
 
-/** Makes the file itself where there is none: SQLite gives its mode to its -wal and -shm. */
-function openSound(file: string): DatabaseSync | undefined {
-  // Without the file, a log that was left beside it is worth nothing.
+/** Creates a missing file itself, because SQLite copies its mode to -wal and -shm. */
+function openCurrent(file: string): DatabaseSync | undefined {
+  // A log without its file is useless.
   if (createEmpty(file)) return undefined;
   let db: DatabaseSync | undefined;
   try {
     db = openProjection(file);
     if (isCurrentProjection(db)) {
-      db.prepare('SELECT rowid FROM product_text'); // reads the schema, and FTS5 its own
+      db.prepare('SELECT rowid FROM product_text'); // reads both the schema and that of FTS5
       return db;
     }
     db.close();

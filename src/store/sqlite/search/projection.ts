@@ -1,43 +1,45 @@
 /**
- * The projection: how it comes to where the catalogue stands, in steps of one short transaction
- * each. A seller is first built from the products of the catalogue, in the order of their ids, and
- * then follows the history from the position at which that began. So the products of a build that
- * is under way are those of many positions; once the history has brought them to the position at
- * which it ended, and ever after, they are those of one. What a step did is in the file with how
- * far it came: a process that is killed, or another one, goes on from there.
+ * Catches the projection up with the catalogue, in steps of one short transaction each. A seller is
+ * first built from the products of the catalogue, in the order of their ids, and then follows the
+ * history from the position where the build started. During a build the products are of many
+ * positions; once the history has reached the position where the build ended, they are of one. Each
+ * step stores how far it came, so another process, or the next one, continues there.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from './limits.ts';
 import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import { readInteger, readOptional, readText } from '../engine/row.ts';
-import { type CatalogueSeller, type Change, type History, readSnapshot } from './history.ts';
-import { ProjectedProducts } from './projected-products.ts';
+import {
+  type CatalogueSeller, type Change, type CatalogueReader, readSnapshot,
+} from './catalogue-reader.ts';
+import {
+  countChange, mapTotals, ProjectedProducts, type Totals, TOTALS_COLUMNS,
+} from './projected-products.ts';
 import { prepareWrite } from './projection-file.ts';
-import { countChange, mapTotals, type Totals, TOTALS_COLUMNS } from './totals.ts';
 
-/** How far a seller's part of the projection has come. */
+/** How far the projection of a seller has come. */
 export interface ProjectionState {
   readonly ordinal: number;
-  /** All changes up to here were taken over. */
+  /** All changes up to here are applied. */
   position: number;
-  /** The product up to which the first build has come; undefined once it has read them all. */
+  /** The last product that the first build has read; undefined when it is complete. */
   builtTo: number | undefined;
   /** No product is of a later position than this. */
   seen: number;
-  /** How many products were ever added. */
+  /** How many products were ever inserted. */
   rows: number;
-  /** Of the products as they are here: of one position where they are. */
+  /** Of the products as they are now. */
   readonly totals: Totals;
 }
 
-/** The projection is of another catalogue, or of a later state of one that was put back. */
+/** The projection is of another catalogue, or the catalogue was restored from a backup. */
 export class ForeignProjectionError extends Error {}
 
-/** Undefined for a seller of whom there is nothing yet. @throws ForeignProjectionError */
-type FindStanding = (sellerId: SellerId) => ProjectionState | undefined;
+/** Undefined before the first step for a seller. @throws ForeignProjectionError */
+type FindState = (sellerId: SellerId) => ProjectionState | undefined;
 
-export function prepareFindStanding(db: DatabaseSync, history: History): FindStanding {
+export function prepareFindState(db: DatabaseSync, catalogue: CatalogueReader): FindState {
   const find = db.prepare(`
     SELECT ordinal, position, built_to, seen, mark, rows, ${TOTALS_COLUMNS} FROM seller
     WHERE seller_id = ?`);
@@ -45,7 +47,7 @@ export function prepareFindStanding(db: DatabaseSync, history: History): FindSta
     const row = find.get(sellerId);
     if (!row) return undefined;
     const seen = readInteger(row, 'seen');
-    if (history.findMark(sellerId, seen) !== readText(row, 'mark')) {
+    if (catalogue.findMark(sellerId, seen) !== readText(row, 'mark')) {
       throw new ForeignProjectionError('The catalogue was replaced.');
     }
     return {
@@ -59,28 +61,28 @@ export function prepareFindStanding(db: DatabaseSync, history: History): FindSta
   };
 }
 
-/** Whether the products are those of one position, its own, and no earlier one than `position`. */
+/** Whether all products are of one position, and at least of this one. */
 export function isCaughtUp(
-  standing: ProjectionState | undefined, position: number,
-): standing is ProjectionState {
-  return standing !== undefined && standing.builtTo === undefined
-    && standing.position === standing.seen && standing.position >= position;
+  state: ProjectionState | undefined, position: number,
+): state is ProjectionState {
+  return state !== undefined && state.builtTo === undefined
+    && state.position === state.seen && state.position >= position;
 }
 
 export class Projection {
   readonly #db: DatabaseSync;
-  readonly #history: History;
+  readonly #catalogue: CatalogueReader;
   readonly #products: ProjectedProducts;
   readonly #insert;
   readonly #update;
 
-  readonly find: FindStanding;
+  readonly find: FindState;
 
-  constructor(db: DatabaseSync, history: History) {
+  constructor(db: DatabaseSync, catalogue: CatalogueReader) {
     this.#db = db;
-    this.#history = history;
+    this.#catalogue = catalogue;
     this.#products = new ProjectedProducts(db);
-    this.find = prepareFindStanding(db, history);
+    this.find = prepareFindState(db, catalogue);
     this.#insert = db.prepare(`
       INSERT INTO seller (seller_id, position, built_to, seen, mark, rows)
       VALUES (?, ?, 0, ?, ?, 0) RETURNING ordinal`);
@@ -90,22 +92,22 @@ export class Projection {
       WHERE ordinal = ?`);
   }
 
-  /** Takes over what comes next. @throws ForeignProjectionError */
+  /** Applies the next products or changes. @throws ForeignProjectionError */
   step(seller: CatalogueSeller): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
-      // Read inside of the transaction: another process may be at it too.
-      const standing = this.find(seller.id) ?? this.#start(seller);
-      if (standing.builtTo === undefined) this.#follow(seller, standing);
-      else this.#build(seller, standing, standing.builtTo);
-      this.#write(seller, standing);
+      // Read inside the transaction: another process may also be catching up.
+      const state = this.find(seller.id) ?? this.#start(seller);
+      if (state.builtTo === undefined) this.#follow(seller, state);
+      else this.#build(seller, state, state.builtTo);
+      this.#write(seller, state);
       this.#db.exec('COMMIT');
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     }
   }
 
-  /** Puts some of the text index together, which makes searches faster; says if more is left. */
+  /** Merges a part of the text index, which speeds up searches; returns whether more is left. */
   merge(): boolean {
     return this.#products.mergeText();
   }
@@ -118,50 +120,50 @@ export class Projection {
     return { ordinal, position, builtTo: 0, seen: position, rows: 0, totals };
   }
 
-  #write(seller: CatalogueSeller, standing: ProjectionState): void {
-    const { ordinal, position, builtTo, seen, rows } = standing;
-    const { products, units, valueMinor } = standing.totals;
+  #write(seller: CatalogueSeller, state: ProjectionState): void {
+    const { ordinal, position, builtTo, seen, rows } = state;
+    const { products, units, valueMinor } = state.totals;
     this.#update.run(
       position, builtTo ?? null, seen, this.#getMark(seller, seen), rows, products, String(units),
       String(valueMinor), ordinal,
     );
   }
 
-  #build(seller: CatalogueSeller, standing: ProjectionState, builtTo: number): void {
-    const products = this.#history.listProducts(seller, builtTo, SEARCH_STEP_LIMIT);
-    for (const product of products) this.#insertProduct(standing, product);
-    standing.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
-    // Read after the products were: none of them has come further than this.
-    standing.seen = this.#history.findSeller(seller.id)?.position ?? 0;
+  #build(seller: CatalogueSeller, state: ProjectionState, builtTo: number): void {
+    const products = this.#catalogue.listProducts(seller, builtTo, SEARCH_STEP_LIMIT);
+    for (const product of products) this.#insertProduct(state, product);
+    state.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
+    // Read after the products: none of them is of a later position than this.
+    state.seen = this.#catalogue.findSeller(seller.id)?.position ?? 0;
   }
 
-  #follow(seller: CatalogueSeller, standing: ProjectionState): void {
-    const changes = this.#history.listChanges(seller.id, standing.position, SEARCH_STEP_LIMIT);
+  #follow(seller: CatalogueSeller, state: ProjectionState): void {
+    const changes = this.#catalogue.listChanges(seller.id, state.position, SEARCH_STEP_LIMIT);
     const [first, last] = [changes[0], changes.at(-1)];
     if (!first || !last) return;
-    // Of history that is too old to be kept, single changes are: none may be missing between.
-    if (last.position !== standing.position + changes.length) {
-      throw new ForeignProjectionError(`Changes after ${standing.position} are not kept.`);
+    // Pruning keeps single changes of the old history: none may be missing in between.
+    if (last.position !== state.position + changes.length) {
+      throw new ForeignProjectionError(`Changes after ${state.position} are pruned.`);
     }
-    for (const change of foldChanges(changes)) this.#apply(seller, standing, change);
-    standing.position = last.position;
-    standing.seen = Math.max(standing.seen, last.position);
+    for (const change of foldChanges(changes)) this.#apply(seller, state, change);
+    state.position = last.position;
+    state.seen = Math.max(state.seen, last.position);
   }
 
-  #apply({ currency }: CatalogueSeller, standing: ProjectionState, change: Change): void {
+  #apply({ currency }: CatalogueSeller, state: ProjectionState, change: Change): void {
     const { productId, json, stock, position, at } = change;
-    const { ordinal, totals } = standing;
+    const { ordinal, totals } = state;
     const before = this.#products.find(ordinal, productId);
-    // The build has read the product later than it read where the history stood.
+    // The build has already read a later state of the product.
     if (before && before.position >= position) return;
     if (change.isDeletion) {
       if (!before) return;
       this.#products.delete(before.row);
       countChange(totals, before, undefined);
     } else if (json === undefined) {
-      // Without a snapshot, one that is not there was removed before the build came to it.
+      // It was deleted before the build reached it; without a snapshot it cannot be inserted.
       if (!before) return;
-      this.#products.moveStock(before.row, stock, position, at);
+      this.#products.setStock(before.row, stock, position, at);
       countChange(totals, before, { ...before, stock });
     } else {
       const product = readSnapshot(change, json, currency);
@@ -169,26 +171,26 @@ export class Projection {
         this.#products.update(before, product);
         countChange(totals, before, product);
       } else {
-        // Such a removed one comes back here, and goes before the position is `seen`.
-        this.#insertProduct(standing, product);
+        // A product that was deleted during the build is deleted again before `seen`.
+        this.#insertProduct(state, product);
       }
     }
   }
 
-  #insertProduct(standing: ProjectionState, product: StoredProduct): void {
-    standing.rows += 1;
-    this.#products.insert(standing.ordinal, standing.rows, product);
-    countChange(standing.totals, undefined, product);
+  #insertProduct(state: ProjectionState, product: StoredProduct): void {
+    state.rows += 1;
+    this.#products.insert(state.ordinal, state.rows, product);
+    countChange(state.totals, undefined, product);
   }
 
   #getMark({ id }: CatalogueSeller, position: number): string {
-    const mark = this.#history.findMark(id, position);
+    const mark = this.#catalogue.findMark(id, position);
     if (mark === undefined) throw new ForeignProjectionError(`There is no change ${position}.`);
     return mark;
   }
 }
 
-/** The last change of each product, with the last snapshot; in the order of their first changes. */
+/** The last change of each product, with its last snapshot, in the order of first changes. */
 function foldChanges(changes: readonly Change[]): Iterable<Change> {
   const last = new Map<ProductId, Change>();
   for (const change of changes) {

@@ -6,13 +6,10 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SEARCH_QUEUE_LIMIT, SEARCH_YOUNG_HEAP_MIB } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { CatalogueTotals } from '../../search-store.ts';
 import {
-  type CountedProducts, type ExportRequest, type FoundPage, type FoundRows, type LowStockRequest,
-  type PageRequest, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
-  type SearchRequest, type SearchResponse, type StartedExport, temporarilyUnavailable,
-  type TotalsRequest,
-} from './messages.ts';
+  queueFull, type SearchFiles, type SearchNotification, type SearchRequest, type SearchResponse,
+  type SearchResults, temporarilyUnavailable,
+} from './protocol.ts';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -46,17 +43,14 @@ export class SearchClient {
     return this.#end !== undefined;
   }
 
-  send(request: SearchRequest): Promise<FoundPage>;
-  send(request: ExportRequest): Promise<StartedExport>;
-  send(request: TotalsRequest): Promise<CatalogueTotals>;
-  send(request: LowStockRequest): Promise<CountedProducts>;
-  send(request: PageRequest): Promise<FoundRows>;
-  send(request: PositionRequest | PageRequest): Promise<unknown> {
+  send<Request extends SearchRequest>(request: Request): Promise<SearchResults[Request['kind']]> {
     return new Promise((resolve, reject) => {
       if (this.#end) throw this.#end;
       if (this.#pending.size >= SEARCH_QUEUE_LIMIT) throw queueFull();
       this.#lastId += 1;
-      this.#pending.set(this.#lastId, { resolve, reject });
+      // The cast: search-thread.ts answers each kind of request with its result.
+      const settle = resolve as Pending['resolve'];
+      this.#pending.set(this.#lastId, { resolve: settle, reject });
       this.#thread.postMessage(JSON.stringify({ id: this.#lastId, ...request }));
     });
   }

@@ -9,13 +9,12 @@ import {
 } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { CatalogueTotals } from '../../search-store.ts';
 import { Exports } from './exports.ts';
-import { type CatalogueSeller, History } from './history.ts';
+import { type CatalogueSeller, CatalogueReader } from './catalogue-reader.ts';
 import {
-  type CountedProducts, type FoundPage, type FoundRows, type PageRequest, type PositionRequest,
-  queueFull, type SearchFiles, type SearchNotification, type StartedExport, temporarilyUnavailable,
-} from './messages.ts';
+  type FoundRows, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
+  type SearchRequest, type SearchResults, temporarilyUnavailable,
+} from './protocol.ts';
 import { ProductFinder } from './product-finder.ts';
 import {
   ForeignProjectionError, isCaughtUp, Projection, type ProjectionState,
@@ -23,9 +22,8 @@ import {
 import {
   isDamage, openProjectionFile, readInode, replaceProjectionFile,
 } from './projection-file.ts';
-import { prepareCountLowStock } from './totals.ts';
 
-type Result = FoundPage | StartedExport | CatalogueTotals | CountedProducts;
+type Result = SearchResults[PositionRequest['kind']];
 
 interface QueuedRequest {
   readonly request: PositionRequest;
@@ -44,12 +42,11 @@ interface OpenProjection {
   readonly inode: number | undefined;
   readonly projection: Projection;
   readonly finder: ProductFinder;
-  readonly countLowStock: ReturnType<typeof prepareCountLowStock>;
 }
 
 export class SearchService {
   readonly #file: string;
-  readonly #history: History;
+  readonly #catalogue: CatalogueReader;
   readonly #exports: Exports;
   #open: OpenProjection;
   readonly #queue: QueuedRequest[] = [];
@@ -60,12 +57,12 @@ export class SearchService {
 
   constructor(files: SearchFiles) {
     this.#file = files.search;
-    this.#history = new History(files.catalogue);
-    this.#exports = new Exports(files.search, this.#history);
+    this.#catalogue = new CatalogueReader(files.catalogue);
+    this.#exports = new Exports(files.search, this.#catalogue);
     this.#open = this.#prepare(openProjectionFile(files.search));
   }
 
-  async handle(request: PositionRequest | PageRequest): Promise<Result | FoundRows> {
+  async handle(request: SearchRequest): Promise<Result | FoundRows> {
     if (request.kind === 'page') return this.#readPage(request.export);
     this.#assertRoom(request);
     const settle = Promise.withResolvers<Result>();
@@ -91,7 +88,7 @@ export class SearchService {
         clearImmediate(this.#turn);
         this.#exports.endAll();
         this.#open.db.close();
-        this.#history.close();
+        this.#catalogue.close();
     }
   }
 
@@ -108,7 +105,7 @@ export class SearchService {
   #serve(queued: QueuedRequest): void {
     try {
       const result = this.#run(queued);
-      if (result) {
+      if (result !== undefined) {
         queued.settle.resolve(result);
         return;
       }
@@ -160,7 +157,7 @@ export class SearchService {
   #run({ request, deadline, hasStarted }: QueuedRequest): Result | undefined {
     if (!hasStarted && performance.now() >= deadline) throw queueFull();
     if (readInode(this.#file) !== this.#open.inode) this.#reopen();
-    const seller = this.#history.findSeller(request.sellerId);
+    const seller = this.#catalogue.findSeller(request.sellerId);
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     const { db, projection } = this.#open;
     let state: ProjectionState | undefined;
@@ -180,14 +177,14 @@ export class SearchService {
     request: PositionRequest, { currency }: CatalogueSeller, state: ProjectionState,
   ): Result {
     const { ordinal, position, totals } = state;
-    const { finder, countLowStock } = this.#open;
+    const { finder } = this.#open;
     switch (request.kind) {
       case 'export':
         return this.#exports.start(request);
       case 'totals':
         return totals;
       case 'lowStock':
-        return { products: countLowStock(ordinal, request.stockMax, request.limit) };
+        return finder.countLowStock(ordinal, request.stockMax, request.limit);
       case 'search':
         return { ...finder.find(ordinal, request.query), currency, position };
     }
@@ -197,7 +194,7 @@ export class SearchService {
   #catchUpWhenIdle(caughtUpTo: number): void {
     const { projection } = this.#open;
     try {
-      const seller = this.#history.nextSeller(caughtUpTo);
+      const seller = this.#catalogue.nextSeller(caughtUpTo);
       if (!seller) {
         if (!projection.merge()) this.#caughtUpTo = undefined;
       } else if (isCaughtUp(projection.find(seller.id), seller.position)) {
@@ -226,8 +223,8 @@ export class SearchService {
 
   #prepare(db: DatabaseSync): OpenProjection {
     return {
-      db, inode: readInode(this.#file), projection: new Projection(db, this.#history),
-      finder: new ProductFinder(db), countLowStock: prepareCountLowStock(db),
+      db, inode: readInode(this.#file), projection: new Projection(db, this.#catalogue),
+      finder: new ProductFinder(db),
     };
   }
 }

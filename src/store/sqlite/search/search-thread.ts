@@ -12,7 +12,7 @@ import {
 } from '../engine/disk-failure.ts';
 import type {
   SearchCall, SearchFailure, SearchFiles, SearchNotification, SearchResponse,
-} from './messages.ts';
+} from './protocol.ts';
 import { SearchService } from './search-service.ts';
 
 /** Errors that a retry may not meet; after damage, the next search rebuilds the file. */

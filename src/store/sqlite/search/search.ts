@@ -1,11 +1,10 @@
 /**
- * The main thread's side of searching: products by what they are, in any order, answered by a
- * thread of its own from the projection. Writes come first: unasked, the projection is caught up
- * only in times without any, and a commit costs no more here than to be counted.
+ * Search as the store offers it: filters, sorts, exports and totals, answered from the projection
+ * by its own thread. Writes have priority: without a request, the projection catches up only while
+ * nothing is written, and a commit only increments a counter here.
  */
 import { setImmediate } from 'node:timers/promises';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from './limits.ts';
-import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
@@ -15,93 +14,89 @@ import type {
   CatalogueTotals, ExportQuery, LowStockQuery, ProductExport,
 } from '../../search-store.ts';
 import { decodeProduct } from '../catalogue/products.ts';
-import type { SearchFiles } from './messages.ts';
+import type { SearchFiles, SearchRequest, SearchResults } from './protocol.ts';
 import { SearchClient } from './search-client.ts';
 
 export class Search {
   readonly #files: SearchFiles;
-  #calls: SearchClient | undefined;
+  #client: SearchClient | undefined;
   #isClosed = false;
-  /** Commits since the projection was last caught up unasked. */
+  /** Commits since the projection last caught up while idle. */
   #commits = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Starts nothing: the thread begins with the first query, or with work to do unasked. */
+  /** The thread starts with the first request, or after enough commits. */
   constructor(files: SearchFiles) {
     this.#files = files;
   }
 
-  /** @throws AppError `unavailable` where the projection does not come to `position` in time */
+  /** @throws AppError `unavailable` if the projection does not reach `position` in time */
   async search(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage> {
-    const calls = this.#start();
-    const request = { kind: 'search', sellerId, query, position } as const;
-    const found = await this.#scheduleCatchUp(calls.send(request));
+    const found = await this.#send({ kind: 'search', sellerId, query, position });
     const owner = { sellerId, currency: found.currency };
     const products = found.rows.map((row) => decodeProduct(owner, row));
     return { products, hasMore: found.hasMore, position: found.position };
   }
 
-  /** @throws AppError `unavailable`, as above, and where too many exports are under way */
+  /** @throws AppError `unavailable`, as above, and if too many exports are open */
   async export(
     sellerId: SellerId, { filter, sort }: ExportQuery, position: number,
   ): Promise<ProductExport> {
-    const calls = this.#start();
-    const request = { kind: 'export', sellerId, filter, sort, position } as const;
-    const started = await this.#scheduleCatchUp(calls.send(request));
-    const pages = readPages(calls, started.export, sellerId, started.currency);
-    // To its first yield: only from there on does a generator that is returned come to its end.
+    const client = this.#start();
+    const started = await this.#send({ kind: 'export', sellerId, filter, sort, position });
+    const pages = readPages(client, started.export, { sellerId, currency: started.currency });
+    // Advance to the first yield: before it, `return` would skip the generator's finally block.
     await pages.next();
     return { position: started.position, pages };
   }
 
   /** @throws AppError `unavailable`, as above */
   readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals> {
-    const calls = this.#start();
-    return this.#scheduleCatchUp(calls.send({ kind: 'totals', sellerId, position }));
+    return this.#send({ kind: 'totals', sellerId, position });
   }
 
   /** @throws AppError `unavailable`, as above */
-  async countLowStock(
+  countLowStock(
     sellerId: SellerId, { stockMax, limit }: LowStockQuery, position: number,
   ): Promise<number> {
-    const calls = this.#start();
-    const request = { kind: 'lowStock', sellerId, stockMax, limit, position } as const;
-    return (await this.#scheduleCatchUp(calls.send(request))).products;
+    return this.#send({ kind: 'lowStock', sellerId, stockMax, limit, position });
   }
 
   /** Call it after each commit. */
   noteCommit(): void {
     this.#commits += 1;
-    this.#watch();
+    this.#waitForIdle();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    await this.#calls?.close();
+    await this.#client?.close();
   }
 
   #start(): SearchClient {
-    if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping. Try again.');
-    if (!this.#calls || this.#calls.isLost) this.#calls = new SearchClient(this.#files);
-    return this.#calls;
+    if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping. Retry soon.');
+    if (!this.#client || this.#client.isLost) this.#client = new SearchClient(this.#files);
+    return this.#client;
   }
 
-  /** What waited in vain is worth going on with, once there is time. */
-  async #scheduleCatchUp<Value>(answer: Promise<Value>): Promise<Value> {
+  /** After an error, such as a timeout, catching up continues when the store is idle. */
+  async #send<Request extends SearchRequest>(
+    request: Request,
+  ): Promise<SearchResults[Request['kind']]> {
     try {
-      return await answer;
+      return await this.#start().send(request);
     } catch (error) {
       this.#commits += SEARCH_IDLE_COMMITS;
-      this.#watch();
+      this.#waitForIdle();
       throw error;
     }
   }
 
-  /** Looks for a time without commits; meanwhile nothing is done unasked. */
-  #watch(): void {
+  /** Waits for a time without commits. */
+  #waitForIdle(): void {
     if (this.#timer || this.#isClosed) return;
-    this.#calls?.notify({ kind: 'pause' });
+    this.#client?.notify({ kind: 'pause' });
     let seen = this.#commits;
     this.#timer = setInterval(() => {
       if (seen === this.#commits) this.#catchUpWhenIdle();
@@ -112,7 +107,7 @@ export class Search {
   #catchUpWhenIdle(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    const isRunning = this.#calls && !this.#calls.isLost;
+    const isRunning = this.#client && !this.#client.isLost;
     if (!isRunning && this.#commits < SEARCH_IDLE_COMMITS) return;
     this.#commits = 0;
     this.#start().notify({ kind: 'catchUp' });
@@ -120,17 +115,17 @@ export class Search {
 }
 
 async function* readPages(
-  calls: SearchClient, id: number, sellerId: SellerId, currency: Currency,
+  client: SearchClient, id: number, owner: Pick<Product, 'sellerId' | 'currency'>,
 ): AsyncGenerator<readonly Product[], void, void> {
   try {
     yield [];
     for (;;) {
-      const { rows, hasMore } = await calls.send({ kind: 'page', export: id });
-      await setImmediate(); // Node hands over many messages at once, and pages might never let go
-      if (rows.length > 0) yield rows.map((row) => decodeProduct({ sellerId, currency }, row));
+      const { rows, hasMore } = await client.send({ kind: 'page', export: id });
+      await setImmediate(); // Node delivers messages in batches: let other work run between pages
+      if (rows.length > 0) yield rows.map((row) => decodeProduct(owner, row));
       if (!hasMore) return;
     }
   } finally {
-    calls.notify({ kind: 'endExport', export: id });
+    client.notify({ kind: 'endExport', export: id });
   }
 }

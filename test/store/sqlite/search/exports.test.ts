@@ -8,7 +8,7 @@ import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
-import { History } from '../../../../src/store/sqlite/search/history.ts';
+import { CatalogueReader } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
 import type { ProductExport } from '../../../../src/store/search-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
@@ -89,16 +89,16 @@ test('ends an export that takes too long', async (t) => {
   const { sellerId } = await makeActor(store);
   await store.searchProducts(sellerId, { filter: {}, sort: BY_ID, after: undefined, limit: 1 }, 0);
   await store.close();
-  const history = new History(prepareCatalogueFile(folder).file);
+  const catalogue = new CatalogueReader(prepareCatalogueFile(folder).file);
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const exports = new Exports(`${folder}/search.db`, history);
+  const exports = new Exports(`${folder}/search.db`, catalogue);
   const request = { kind: 'export', sellerId, filter: {}, sort: BY_ID, position: 0 } as const;
   const { export: id } = exports.start(request);
   t.mock.timers.tick(EXPORT_TIME_LIMIT_MS - 1);
   assert.deepEqual(exports.readPage(id), { rows: [], hasMore: false });
   t.mock.timers.tick(1);
   assert.throws(() => exports.readPage(id), { name: 'AppError', code: 'unavailable' });
-  history.close();
+  catalogue.close();
 });
 
 async function prepareCatalogue(t: TestContext): Promise<{ store: Store; actor: Actor }> {

@@ -8,11 +8,10 @@ import type {
   ProductFilter, ProductQuery, ProductSort,
 } from '../../../../src/domain/catalogue/product-query.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
-import { History } from '../../../../src/store/sqlite/search/history.ts';
+import { CatalogueReader } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
 import { ProductFinder } from '../../../../src/store/sqlite/search/product-finder.ts';
 import { Projection } from '../../../../src/store/sqlite/search/projection.ts';
 import { openProjectionFile } from '../../../../src/store/sqlite/search/projection-file.ts';
-import { prepareCountLowStock } from '../../../../src/store/sqlite/search/totals.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { makeNewProduct } from '../../contract/fixture.ts';
 import { ALL_SORTS, BY_ID } from './model.ts';
@@ -97,7 +96,7 @@ test('looks a page up by the product before it, and counts matches by their inde
 });
 
 test('counts what is low in stock by its index alone', (t) => {
-  const plans = [...explainWith(t, prepareCountLowStock).values()];
+  const plans = [...explainWith(t, (db) => new ProductFinder(db).countLowStock(1, 5, 10)).values()];
   assert.deepEqual(plans, [[
     'CO-ROUTINE (subquery-1)',
     'SEARCH product USING COVERING INDEX product_stock (seller=? AND stock<?)',
@@ -106,9 +105,9 @@ test('counts what is low in stock by its index alone', (t) => {
 });
 
 test('catches up by indexes alone', (t) => {
-  const history = new History(prepareCatalogueFile(makeFolder(t)).file);
-  t.after(() => history.close());
-  const plans = explainWith(t, (db) => { new Projection(db, history); });
+  const catalogue = new CatalogueReader(prepareCatalogueFile(makeFolder(t)).file);
+  t.after(() => catalogue.close());
+  const plans = explainWith(t, (db) => { new Projection(db, catalogue); });
   const writes = [...plans].filter(([sql]) => /^(?:SELECT.* FROM|UPDATE|DELETE)/.test(sql));
   assert.equal(writes.length, 9);
   for (const [sql, plan] of writes) {

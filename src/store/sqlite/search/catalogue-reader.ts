@@ -1,7 +1,7 @@
 /**
- * What the projection reads of the catalogue: where a seller stands, the products for the first
- * build, and the history from then on. Every statement is a snapshot of its own, and short: no
- * reading transaction ever keeps the catalogue's log from being cut back.
+ * What the projection reads from the catalogue: sellers and their positions, the products for the
+ * first build, and the history after it. Every statement is short and outside a transaction, so
+ * reading never keeps the catalogue's write-ahead log from being truncated.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
@@ -10,9 +10,10 @@ import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts';
 import { openReader } from '../engine/connection.ts';
 import { decodeProduct, prepareListProducts } from '../catalogue/products.ts';
-import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import {
+  readCurrency, readId, readInteger, readOptional, readText, type Row,
+} from '../engine/row.ts';
 
-/** A seller, and the position at which the catalogue stands. */
 export interface CatalogueSeller {
   readonly id: SellerId;
   readonly position: number;
@@ -25,13 +26,13 @@ export interface Change {
   readonly productId: ProductId;
   readonly at: number;
   readonly stock: number;
-  /** The product's JSON, undefined where only its stock moved. */
+  /** The product's snapshot; undefined where only its stock changed. */
   readonly json: string | undefined;
 }
 
 const SELLER_COLUMNS = 'id, position, currency, currency_decimals';
 
-export class History {
+export class CatalogueReader {
   readonly #db: DatabaseSync;
   readonly #findSeller;
   readonly #nextSeller;
@@ -58,7 +59,7 @@ export class History {
     return row && mapSeller(row);
   }
 
-  /** The first seller after this one, of all that there are. */
+  /** The first of all sellers after this id. */
   nextSeller(after: number): CatalogueSeller | undefined {
     const row = this.#nextSeller.get(after);
     return row && mapSeller(row);
@@ -73,8 +74,8 @@ export class History {
   }
 
   /**
-   * By what the change at a position is known again: a catalogue that was put back to an older copy
-   * comes by each position once more, with another change. Position 0 is the same in all.
+   * Identifies the change at a position: a catalogue that was restored from a backup reaches each
+   * position again, with another change. Position 0 is the same in all.
    */
   findMark(sellerId: SellerId, position: number): string | undefined {
     if (position === 0) return '';
@@ -87,7 +88,7 @@ export class History {
   }
 }
 
-/** The product that a change left, from the JSON that it was answered with. */
+/** The product after a change with a snapshot. */
 export function readSnapshot(change: Change, json: string, currency: Currency): StoredProduct {
   const { productId: id, stock, position, at: updatedAt } = change;
   return { ...parseSnapshot(json, currency), id, stock, position, updatedAt };
@@ -95,8 +96,7 @@ export function readSnapshot(change: Change, json: string, currency: Currency): 
 
 function mapSeller(row: Row): CatalogueSeller {
   return {
-    // The primary key of the table of sellers is what a SellerId is.
-    id: readInteger(row, 'id') as SellerId,
+    id: readId<SellerId>(row, 'id'),
     position: readInteger(row, 'position'),
     currency: readCurrency(row),
   };
@@ -106,8 +106,7 @@ function mapChange(row: Row): Change {
   return {
     position: readInteger(row, 'position'),
     isDeletion: readText(row, 'type') === 'deleted',
-    // The column holds the ids of products.
-    productId: readInteger(row, 'product_id') as ProductId,
+    productId: readId<ProductId>(row, 'product_id'),
     at: readInteger(row, 'at'),
     stock: readInteger(row, 'stock_after'),
     json: readOptional(row, 'product', readText),

@@ -6,10 +6,9 @@
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
+import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
+import type { CatalogueTotals, ExportQuery, LowStockQuery } from '../../search-store.ts';
 import type { ProductRow } from '../catalogue/products.ts';
-import type {
-  ProductFilter, ProductQuery, ProductSort,
-} from '../../../domain/catalogue/product-query.ts';
 import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 
 /** The paths of the two databases, with which the thread is started. */
@@ -18,46 +17,40 @@ export interface SearchFiles {
   readonly search: string;
 }
 
-export interface SearchRequest {
-  readonly kind: 'search';
-  readonly sellerId: SellerId;
-  readonly query: ProductQuery;
-  readonly position: number;
-}
+/** Answered when the projection has reached the position. */
+export type PositionRequest = { readonly sellerId: SellerId; readonly position: number } & (
+  | { readonly kind: 'search'; readonly query: ProductQuery }
+  | ({ readonly kind: 'export' } & ExportQuery)
+  | { readonly kind: 'totals' }
+  | ({ readonly kind: 'lowStock' } & LowStockQuery));
 
-export interface ExportRequest {
-  readonly kind: 'export';
-  readonly sellerId: SellerId;
-  readonly filter: ProductFilter;
-  readonly sort: ProductSort;
-  readonly position: number;
-}
-
-export interface TotalsRequest {
-  readonly kind: 'totals';
-  readonly sellerId: SellerId;
-  readonly position: number;
-}
-
-/** Counts products with at most `stockMax` in stock, up to a limit. */
-export interface LowStockRequest {
-  readonly kind: 'lowStock';
-  readonly sellerId: SellerId;
-  readonly stockMax: number;
-  readonly limit: number;
-  readonly position: number;
-}
-
-/** Answered when the projection has reached their position. */
-export type PositionRequest = SearchRequest | ExportRequest | TotalsRequest | LowStockRequest;
+export type ExportRequest = Extract<PositionRequest, { readonly kind: 'export' }>;
 
 /** Reads the next page of an export. */
-export interface PageRequest {
+interface PageRequest {
   readonly kind: 'page';
   readonly export: number;
 }
 
-export type SearchCall = { readonly id: number } & (PositionRequest | PageRequest);
+export type SearchRequest = PositionRequest | PageRequest;
+
+export interface FoundRows {
+  readonly rows: readonly ProductRow[];
+  readonly hasMore: boolean;
+}
+
+/** The result of each kind of request. */
+export interface SearchResults {
+  readonly search: FoundRows & { readonly currency: Currency; readonly position: number };
+  readonly export: {
+    readonly export: number; readonly currency: Currency; readonly position: number;
+  };
+  readonly totals: CatalogueTotals;
+  readonly lowStock: number;
+  readonly page: FoundRows;
+}
+
+export type SearchCall = { readonly id: number } & SearchRequest;
 
 /** Messages without a response. `catchUp` and `pause` control catching up while idle. */
 export type SearchNotification =
@@ -73,27 +66,6 @@ export interface SearchFailure {
   readonly detail: string;
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: string | undefined;
-}
-
-export interface FoundRows {
-  readonly rows: readonly ProductRow[];
-  readonly hasMore: boolean;
-}
-
-export interface FoundPage extends FoundRows {
-  readonly currency: Currency;
-  readonly position: number;
-}
-
-export interface CountedProducts {
-  readonly products: number;
-}
-
-/** The response to an ExportRequest; its pages are FoundRows. */
-export interface StartedExport {
-  readonly export: number;
-  readonly currency: Currency;
-  readonly position: number;
 }
 
 /** An error that a retry may not meet. */
