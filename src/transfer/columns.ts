@@ -11,16 +11,19 @@
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import {
-  PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentFieldName, type ShopSystem,
+  PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
 import { invalidQuery } from '../http/request/query.ts';
 
-const SENT = SENT_FIELDS.map(({ name }) => name);
-export const MEMBERS = [...SENT, 'currency'] as const;
-/** Those that a file may leave open: no SKU and no currency is good for all rows. */
-export const DEFAULTABLE = SENT.filter((name): name is Defaultable => name !== 'sku');
+export const MEMBERS: readonly Member[] = [...SENT_FIELDS.map(({ name }) => name), 'currency'];
 export type Member = SentFieldName | 'currency';
+
+/** Fields that a file may leave open: no SKU and no currency is good for all rows. */
 export type Defaultable = Exclude<SentFieldName, 'sku'>;
+export type DefaultableField = SentField & { readonly name: Defaultable };
+export const DEFAULTABLE_FIELDS =
+  SENT_FIELDS.filter((field): field is DefaultableField => field.name !== 'sku');
+export const DEFAULTABLE = DEFAULTABLE_FIELDS.map(({ name }) => name);
 
 /** What our own export has beside them, and nobody misses. */
 const EXPORT_ONLY: ReadonlySet<string> = new Set(PRODUCT_FIELD_NAMES.filter((name) =>
@@ -133,7 +136,7 @@ export function findColumns(
   const { names, layout, places, others } = locate(header, map);
   const used = new Set([...Object.values(places).flat(), ...Object.values(others)]);
   assertUnique(header, used);
-  assertUsable(listMissing(places, defaults), header, isPartial);
+  assertUsable(findSources(places, defaults, isPartial), header);
   const ignored = header.filter((_, place) => {
     const name = names[place] ?? '';
     return name !== '' && !used.has(place) && (layout.shop !== undefined || !EXPORT_ONLY.has(name));
@@ -164,8 +167,7 @@ export function matchColumns(
 ): ColumnMatch {
   const { places, others } = locate(header, map);
   const structure = Object.values(others).filter((place) => place !== undefined);
-  const missing = listMissing(places, defaults);
-  return { places, structure, missing, isUsable: isUsable(missing, isPartial) };
+  return { places, structure, ...findSources(places, defaults, isPartial) };
 }
 
 function locate(header: readonly string[], map: ColumnMap) {
@@ -233,9 +235,9 @@ function assertUnique(header: readonly string[], used: ReadonlySet<number | unde
 }
 
 function assertUsable(
-  missing: readonly Member[], header: readonly string[], isPartial: boolean,
+  { missing, isUsable }: Pick<ColumnMatch, 'missing' | 'isUsable'>, header: readonly string[],
 ): void {
-  if (isUsable(missing, isPartial)) return;
+  if (isUsable) return;
   const value = missing.map((member) => `${member}:COLUMN`).join(',');
   const issue: Issue = {
     parameter: 'map', code: 'required', detail: `Name the columns: ${value}.`,
@@ -244,15 +246,15 @@ function assertUsable(
   throw new AppError('invalid_data', what, { issues: [issue] });
 }
 
-/** An existing product can be changed with its SKU and one more member. */
-function isUsable(missing: readonly Member[], isPartial: boolean): boolean {
-  if (!isPartial) return missing.length === 0;
-  return !missing.includes('sku') && missing.length < DEFAULTABLE.length;
-}
-
-function listMissing(places: Columns['places'], defaults: Defaults): readonly Member[] {
-  return SENT_FIELDS.filter(({ name, isRequired }) =>
-    isRequired && places[name].length === 0 && !defaults.has(name)).map(({ name }) => name);
+/** What has a column or a default; an existing product can be changed with its SKU and another. */
+function findSources(
+  places: Columns['places'], defaults: Defaults, isPartial: boolean,
+): Pick<ColumnMatch, 'missing' | 'isUsable'> {
+  const found = SENT_FIELDS.filter(({ name }) => places[name].length > 0 || defaults.has(name));
+  const missing = SENT_FIELDS.filter((field) => field.isRequired && !found.includes(field))
+    .map(({ name }) => name);
+  const isUsable = isPartial ? !missing.includes('sku') && found.length > 1 : missing.length === 0;
+  return { missing, isUsable };
 }
 
 /** Says what the columns are; bounded, whatever was sent. */

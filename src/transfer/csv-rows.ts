@@ -6,11 +6,10 @@
  */
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
-import type { ParseResult } from '../domain/validation.ts';
 import { parseProductPatch, type ProductPatch } from '../domain/catalogue/product.ts';
 import {
-  type ColumnMap, type Columns, DEFAULTABLE, type Defaultable, type Defaults, findColumns,
-  type Member,
+  type ColumnMap, type Columns, type Defaultable, DEFAULTABLE_FIELDS, type DefaultableField,
+  type Defaults, findColumns, type Member,
 } from './columns.ts';
 import { type DecimalMarks, parseDecimal, unescapeFormula } from './csv-cells.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
@@ -70,19 +69,19 @@ export class CsvRows implements RowReader {
     const columns = findColumns(header.cells, map, defaults, isPartial);
     if (columns.hasLocalDecimals) this.#marks = 'either';
     else if (this.#reader.delimiter !== ',') this.#marks = 'unclear';
-    for (const member of DEFAULTABLE) {
-      const text = defaults.get(member)
-        ?? (member === 'category' && columns.isShop ? NO_CATEGORY : undefined);
-      if (text !== undefined) this.#defaults.set(member, this.#parseDefault(member, text));
+    for (const field of DEFAULTABLE_FIELDS) {
+      const text = defaults.get(field.name)
+        ?? (field.name === 'category' && columns.isShop ? NO_CATEGORY : undefined);
+      if (text !== undefined) this.#defaults.set(field.name, this.#parseDefault(field, text));
     }
     return columns;
   }
 
   /** A default is read like a cell. */
-  #parseDefault(member: Defaultable, text: string): ParsedDefault {
+  #parseDefault(field: DefaultableField, text: string): ParsedDefault {
     const members: Record<string, unknown> = {};
     const issues: Issue[] = [];
-    this.#parseMember(members, issues, member, unescapeFormula(text));
+    this.#parseMember(members, issues, field, unescapeFormula(text));
     try {
       return issues.length > 0 ? { issues } : { patch: parseProductPatch(members, this.#currency) };
     } catch (error) {
@@ -104,27 +103,26 @@ export class CsvRows implements RowReader {
   }
 
   #parseContent(cells: readonly string[], columns: Columns, sku: string): RowContent {
-    const { name, category } = this.#inheritance.apply(cells, columns, {
+    const inherited: Partial<Record<Member, string>> = this.#inheritance.apply(cells, columns, {
       sku,
       name: pickText(cells, columns, 'name'),
       category: firstCategory(pickText(cells, columns, 'category'), columns),
     });
-    const price = pick(cells, columns, 'price');
-    const stock = pick(cells, columns, 'stock');
-    const hasNothing = isBlank(sku) && isBlank(price) && isBlank(stock);
+    const hasNothing = isBlank(sku) && isBlank(pick(cells, columns, 'price'))
+      && isBlank(pick(cells, columns, 'stock'));
     if (hasNothing && (columns.isShop || cells.every(isBlank))) return undefined;
     if (columns.isShop && isNoProduct(cells, columns)) return undefined;
     const issues: Issue[] = [];
     const members: Record<string, unknown> = { sku };
     const absent: Defaultable[] = [];
-    const read = (member: Defaultable, cell: string): void => {
-      if (isBlank(cell)) absent.push(member);
-      else this.#parseMember(members, issues, member, cell);
-    };
-    read('name', name);
-    read('category', category);
-    read('price', price);
-    read('stock', stock);
+    for (const field of DEFAULTABLE_FIELDS) {
+      const { name, kind, isRequired } = field;
+      const cell = inherited[name]
+        ?? (kind === 'text' ? pickText(cells, columns, name) : pick(cells, columns, name));
+      if (!isBlank(cell)) this.#parseMember(members, issues, field, cell);
+      // Fingerprints of imports without a later, optional field must not change.
+      else if (isRequired || this.#defaults.has(name)) absent.push(name);
+    }
     const currency = pick(cells, columns, 'currency').trim();
     const mismatch = currency === '' ? undefined : findCurrencyIssue(currency, this.#currency);
     if (mismatch) issues.push(mismatch);
@@ -139,13 +137,13 @@ export class CsvRows implements RowReader {
 
   /** Parses the text of a member. */
   #parseMember(
-    members: Record<string, unknown>, issues: Issue[], member: Defaultable, text: string,
+    members: Record<string, unknown>, issues: Issue[], { name, kind }: DefaultableField,
+    text: string,
   ): void {
-    let parsed: ParseResult<unknown> = { value: text };
-    if (member === 'price') parsed = parseDecimal(text, this.#marks);
-    if (member === 'stock') parsed = parseDecimal(text, this.#marks, 'whole');
-    if ('value' in parsed) members[member] = parsed.value;
-    else issues.push({ pointer: `/${member}`, ...parsed.error });
+    const parsed = kind === 'text' ? { value: text }
+      : parseDecimal(text, this.#marks, kind === 'quantity' ? 'whole' : 'decimal');
+    if ('value' in parsed) members[name] = parsed.value;
+    else issues.push({ pointer: `/${name}`, ...parsed.error });
   }
 
   /** The values that new products get for the members that a row leaves out. */

@@ -8,7 +8,7 @@ import { IMPORT_BLANK_LINES_LIMIT, IMPORT_RECORD_LIMIT_BYTES, LINE_LIMIT_BYTES }
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
 import { parseJson } from '../http/request/json.ts';
-import { DEFAULTABLE } from './columns.ts';
+import { DEFAULTABLE_FIELDS } from './columns.ts';
 import {
   findCurrencyIssue, type ImportRow, missingMember, parseContent, type RowContent, type RowReader,
   sliceRows, tooManyBlankLines,
@@ -54,8 +54,9 @@ export class NdjsonRows implements RowReader {
   #parseContent(members: Readonly<Record<string, unknown>>): RowContent {
     const { id, position, created_at, updated_at, currency, ...own } = members;
     const issue = currency === undefined ? undefined : findCurrencyIssue(currency, this.#currency);
-    const missing = DEFAULTABLE.filter((member) => !Object.hasOwn(own, member))
-      .map((member) => missingMember(member, 'required'));
+    const missing = DEFAULTABLE_FIELDS
+      .filter(({ name, isRequired }) => isRequired && !Object.hasOwn(own, name))
+      .map(({ name }) => missingMember(name, 'required'));
     const leftOut = missing.length > 0 ? { defaults: {}, missing } : undefined;
     return parseContent(own, issue ? [issue] : [], this.#currency, leftOut);
   }
