@@ -41,9 +41,9 @@ const LENGTH = 11;
 const PAIRS = Array.from({ length: 1024 }, (_, n) => DIGITS.charAt(n >> 5) + DIGITS.charAt(n & 31));
 const LOW_RANGE = 2 ** 30;
 
-/** The smallest id that an object made at `at` (milliseconds since 1970) may have. */
-export function minIdForTime(at: number): number {
-  return at * IDS_PER_MILLISECOND;
+/** An id for an object made at `at` (milliseconds since 1970): above `lastId`, ordered by time. */
+export function nextId(lastId: number, at: number): number {
+  return Math.max(lastId + 1, at * IDS_PER_MILLISECOND);
 }
 
 export function formatSellerId(id: SellerId): string {

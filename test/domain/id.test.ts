@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  minIdForTime, formatKeyId, formatProductId, formatSellerId, formatWebhookId, type KeyId,
-  parseKeyId, parseProductId, parseSellerId, parseWebhookId, type ProductId, type SellerId,
-  type WebhookId,
+  formatKeyId, formatProductId, formatSellerId, formatWebhookId, type KeyId, nextId, parseKeyId,
+  parseProductId, parseSellerId, parseWebhookId, type ProductId, type SellerId, type WebhookId,
 } from '../../src/domain/id.ts';
 import { forRandom, type Random } from './random.ts';
 
@@ -56,8 +55,9 @@ test('orders strings as it orders numbers', () => {
 
 test('gives a later millisecond a larger first id, with room for 1024 before it', () => {
   const at = Date.parse('2026-01-02T03:04:05.678Z');
-  assert.equal(minIdForTime(at + 1) - minIdForTime(at), 1024);
-  assert.ok(Number.isSafeInteger(minIdForTime(Date.parse('2248-01-01T00:00:00Z'))));
+  assert.equal(nextId(0, at + 1) - nextId(0, at), 1024);
+  assert.ok(Number.isSafeInteger(nextId(0, Date.parse('2248-01-01T00:00:00Z'))));
+  assert.equal(nextId(nextId(0, at), at - 1), nextId(0, at) + 1);
 });
 
 test('does not know the product id of another seller', () => {

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../limits.ts';
 import type { NewAuditEvent } from '../../../domain/access/audit.ts';
-import { minIdForTime, type SellerId } from '../../../domain/id.ts';
+import { nextId, type SellerId } from '../../../domain/id.ts';
 import type {
   NewSession, Session, VerifiedCredentials, SignedInSession,
 } from '../../account-store.ts';
@@ -72,7 +72,7 @@ export function prepareAddSession(db: DatabaseSync) {
       SELECT id FROM session WHERE seller_id = :sellerId
       ORDER BY id DESC LIMIT -1 OFFSET :most))`);
   return (sellerId: SellerId, session: NewSession, at: number): void => {
-    const id = Math.max(readInteger(findLastId.get(sellerId) ?? {}, 'id') + 1, minIdForTime(at));
+    const id = nextId(readInteger(findLastId.get(sellerId) ?? {}, 'id'), at);
     const { hash, address, userAgent } = session;
     insert.run({ sellerId, id, hash, at, address, userAgent });
     forget.run({

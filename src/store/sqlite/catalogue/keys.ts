@@ -4,7 +4,7 @@ import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
 import type { AuditType } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
-  minIdForTime, formatKeyId, type KeyId, type KeyReference, type SellerId,
+  formatKeyId, type KeyId, type KeyReference, nextId, type SellerId,
 } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { isScope, type Scope } from '../../../domain/access/caller.ts';
@@ -104,7 +104,7 @@ function prepareAddKey(db: DatabaseSync) {
       throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
     }
     const lastId = readInteger(findLastId.get(sellerId) ?? {}, 'id');
-    const id = Math.max(lastId + 1, minIdForTime(at));
+    const id = nextId(lastId, at);
     return mapKey(insert.get({
       sellerId, id, hash, at, name: key.name, scopes: key.scopes.join(' '),
       ranges: key.addressRanges.join(' '), expiresAt: key.expiresAt ?? null,

@@ -8,7 +8,7 @@ import { CLOCK_STEP_LIMIT_MS } from '../../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
-import { minIdForTime, type ProductId, type SellerId } from '../../../domain/id.ts';
+import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
@@ -91,7 +91,7 @@ export class PositionAllocator {
   /** An id for a new product: by time, and above every id that the seller was ever given. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);
-    counters.lastProductId = Math.max(counters.lastProductId + 1, minIdForTime(at));
+    counters.lastProductId = nextId(counters.lastProductId, at);
     // Here is where a ProductId comes from.
     return counters.lastProductId as ProductId;
   }

@@ -1,7 +1,7 @@
 /** Sellers in SQLite: statements beside the mapping of their rows. */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
-import { minIdForTime, type SellerId } from '../../../domain/id.ts';
+import { nextId, type SellerId } from '../../../domain/id.ts';
 import type { NewSeller, Seller } from '../../../domain/access/seller.ts';
 import type { PageQuery } from '../../write.ts';
 import type { AuditLog } from '../accounts/audit.ts';
@@ -28,7 +28,7 @@ export function sellerMutations(db: DatabaseSync, audit: AuditLog) {
 
   return {
     createSeller({ name, currency }: NewSeller, at: number): Seller {
-      const id = Math.max(readInteger(findLastId.get() ?? {}, 'id') + 1, minIdForTime(at));
+      const id = nextId(readInteger(findLastId.get() ?? {}, 'id'), at);
       return mapSeller(insert.get(id, name, currency.code, currency.decimals, at) ?? {});
     },
     /** What is so already is left as it is, and noted nowhere. */

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { AppError } from '../../../domain/error.ts';
 import {
-  minIdForTime, formatWebhookId, type SellerId, type WebhookId, type WebhookReference,
+  formatWebhookId, nextId, type SellerId, type WebhookId, type WebhookReference,
 } from '../../../domain/id.ts';
 import {
   generateWebhookSecret, type WebhookSecret,
@@ -73,7 +73,7 @@ function secretMethods(
   /** Chosen here, for a secret is sealed for it; above all that this process has seen. */
   function takeId(sellerId: SellerId): WebhookId {
     const found = reader.snapshot().findLastWebhookId(sellerId);
-    lastId = Math.max(found + 1, lastId + 1, minIdForTime(clock()));
+    lastId = nextId(Math.max(found, lastId), clock());
     // Here is where a WebhookId comes from.
     return lastId as WebhookId;
   }
