@@ -1,7 +1,6 @@
 /** What the requests of one app go through, put together once from its options. */
 import { Authenticator } from './api/authenticate.ts';
 import { Instances } from './api/instances.ts';
-import { Readiness } from './api/readiness.ts';
 import { RequestRates } from './api/request-rates.ts';
 import type { Route, Services } from './api/route.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
@@ -115,7 +114,6 @@ export function createAppContext<FeatureOptions extends object>(
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
     }),
-    readiness: new Readiness(store),
     router: new Router(description.routes),
     rates: perKey > 0 || perSeller > 0
       ? new RequestRates({ perKey, perSeller }, clock) : undefined,

@@ -1,21 +1,118 @@
-/** How the server is: whoever watches over it needs no key, and learns nothing of sellers. */
+/**
+ * Liveness and readiness of the server, for load balancers and monitoring. Neither needs a key nor
+ * reveals anything about sellers. Readiness checks that the server can read and is likely to be
+ * able to write: at most once a second however often it is asked, and without waiting for a disk
+ * that does not respond.
+ */
 import { AppError } from '../domain/error.ts';
 import type { Reply } from '../http/response/reply.ts';
+import type { AccessStore } from '../store/access-store.ts';
+import type { MaintenanceStore, StoreMetrics } from '../store/maintenance-store.ts';
+import type { Answer, Operation } from './description/operation.ts';
+import { objectOf } from './description/schema.ts';
+import {
+  READY_CHECK_INTERVAL_MS, READY_CHECK_TIMEOUT_MS, READY_MIN_FREE_BYTES, READY_RETRY_MS,
+} from './limits.ts';
 import { JSON_TYPE } from './media-types.ts';
 import type { ApiRequest, Services } from './route.ts';
 
 const HEADERS = { 'content-type': JSON_TYPE, 'cache-control': 'no-store' };
 
-/** GET /healthz: 200, also of a server that is stopping */
+/** GET /healthz: 200, also while the server is stopping */
 export async function readHealth(): Promise<Reply> {
   return { status: 200, headers: HEADERS, body: '{"status":"alive"}' };
 }
 
 /** GET /readyz: 200, 503 */
 export async function readReadiness(
-  _call: Pick<ApiRequest, 'headers'>, { readiness }: Services,
+  _request: Pick<ApiRequest, 'headers'>, { instances }: Services,
 ): Promise<Reply> {
-  const fault = await readiness.findFault();
-  if (fault !== undefined) throw new AppError('unavailable', fault);
+  const problem = await instances.get(createReadiness).findProblem();
+  if (problem !== undefined) throw new AppError('unavailable', problem);
   return { status: 200, headers: HEADERS, body: '{"status":"ready"}' };
+}
+
+function createReadiness({ store }: Services): Readiness {
+  return new Readiness(store);
+}
+
+type CheckedStore = Pick<AccessStore, 'listSellers'> & Pick<MaintenanceStore, 'readMetrics'>;
+
+/** The readiness of one server. */
+class Readiness {
+  readonly #store: CheckedStore;
+  #checkedAt = -Infinity;
+  #check: Promise<string | undefined> | undefined;
+  #problem: string | undefined;
+
+  constructor(store: CheckedStore) {
+    this.#store = store;
+  }
+
+  /** Why the server is not ready, in a sentence; undefined if it is. */
+  async findProblem(): Promise<string | undefined> {
+    const now = performance.now();
+    if (!this.#check && now >= this.#checkedAt + READY_CHECK_INTERVAL_MS) {
+      this.#checkedAt = now;
+      this.#check = this.#checkStore().then((problem) => {
+        this.#problem = problem;
+        this.#check = undefined;
+        return problem;
+      });
+    }
+    if (!this.#check) return this.#problem;
+    const late = Promise.withResolvers<string>();
+    const timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, 'The disk does not answer.');
+    try {
+      return await Promise.race([this.#check, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Never rejects. */
+  async #checkStore(): Promise<string | undefined> {
+    try {
+      await this.#store.listSellers({ after: undefined, limit: 1 });
+      return findStoreProblem(await this.#store.readMetrics());
+    } catch {
+      return 'The database cannot be read.'; // requests that fail on it report the cause
+    }
+  }
+}
+
+function findStoreProblem(
+  { canWrite, freeBytes, lastFailure }: StoreMetrics,
+): string | undefined {
+  if (!canWrite) return 'Nothing can be written until this server is started again.';
+  if (freeBytes < READY_MIN_FREE_BYTES) return 'The disk is full.';
+  // After a while the server counts as ready again: only a write can show that the problem is over.
+  if (!lastFailure || lastFailure.agoMs >= READY_RETRY_MS) return undefined;
+  const isFull = lastFailure.code === 'storage_full';
+  return isFull ? 'The disk is full.' : 'The last change could not be written.';
+}
+
+export const readHealthOperation: Operation = {
+  id: 'readHealth',
+  summary: 'Check that the server is alive',
+  description: 'Answers as long as the process does anything at all. Needs no key.',
+  answers: { 200: describeStatus('It is alive.', 'alive') },
+};
+
+export const readReadinessOperation: Operation = {
+  id: 'readReadiness',
+  summary: 'Check that the server can do its work',
+  description: 'With 503, `detail` says why not: the server is stopping, its database cannot be '
+    + 'read, its disk is full, or its last change could not be written. Checked at most once a '
+    + 'second. Needs no key.',
+  answers: { 200: describeStatus('It is ready.', 'ready') },
+};
+
+function describeStatus(description: string, status: string): Answer {
+  return {
+    description,
+    content: {
+      [JSON_TYPE]: { schema: objectOf({ status: { const: status } }), example: { status } },
+    },
+  };
 }

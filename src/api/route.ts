@@ -14,7 +14,6 @@ import type { Store } from '../store/store.ts';
 import type { ApiDescription, Operation, Parameter } from './description/operation.ts';
 import type { Instances } from './instances.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-types.ts';
-import type { Readiness } from './readiness.ts';
 import type { OpenStream, Streams } from './streams.ts';
 
 /** One request: authenticated, within its rate, allowed by its scope, its query checked. */
@@ -54,7 +53,6 @@ export interface Services {
   readonly largeStockCalls: ConcurrencyLimiter<SellerId>;
   /** Opens streams, and counts them together with the requests that wait for changes. */
   readonly streams: Streams;
-  readonly readiness: Readiness;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
   /** Is told of errors that are not the client's doing. */

@@ -11,8 +11,9 @@
  * `telemetry`.
  */
 import { listParameters, stockParameters, stockSyncParameters } from './description/parameters.ts';
-import { readHealth, readReadiness } from './health.ts';
-import { readHealthOperation, readReadinessOperation } from './health-operations.ts';
+import {
+  readHealth, readHealthOperation, readReadiness, readReadinessOperation,
+} from './health.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
 import { HEALTH, PRODUCTS, READINESS, STOCK } from './paths.ts';
 import {

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { Readiness } from '../../src/api/readiness.ts';
-import { createApp, listen, openSqliteStore, type StoreFigures } from '../../src/index.ts';
+import { readReadiness } from '../../src/api/health.ts';
+import { Instances } from '../../src/api/instances.ts';
+import type { Services } from '../../src/api/route.ts';
+import {
+  AppError, createApp, listen, openSqliteStore, type Store, type StoreFigures,
+} from '../../src/index.ts';
 import { open } from '../http/raw.ts';
 import { makeActor, makeHash, makeNewKey, makeNewProduct } from '../store/contract/fixture.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -17,10 +21,22 @@ const WELL: StoreFigures = {
   freeBytes: 1024 ** 3, commits: { buckets: [], count: 0, sum: 0 },
 };
 
+/** The readiness of a server on this store. */
+function makeReadiness(store: Pick<Store, 'listSellers' | 'readMetrics'>) {
+  // The cast: readiness needs no other service.
+  const services = { store, instances: new Instances(() => services) } as Services;
+  return {
+    findProblem: () => readReadiness({ headers: {} }, services).then(() => undefined, (error) => {
+      assert.ok(error instanceof AppError && error.code === 'unavailable');
+      return error.publicDetail;
+    }),
+  };
+}
+
 /** What is asked of a store, and what it answers. */
 function makeStore(figures: () => Promise<StoreFigures>) {
   const asked = { sellers: 0, figures: 0 };
-  const readiness = new Readiness({
+  const readiness = makeReadiness({
     async listSellers() {
       asked.sellers += 1;
       return [];
@@ -104,7 +120,7 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   const failed = await store.readMetrics();
   assert.equal(failed.lastFailure?.code, 'storage_full');
   assert.deepEqual([failed.failedCommits, failed.canWrite], [1, true]);
-  assert.equal(await new Readiness(store).findFault(), 'The disk is full.');
+  assert.equal(await makeReadiness(store).findProblem(), 'The disk is full.');
   // An update in its place, which needs no room.
   await store.noteKeyUse({ sellerId: actor.sellerId, keyId: key.id }, '192.0.2.1');
   const figures = await store.readMetrics();
@@ -112,7 +128,7 @@ test('is not ready after a commit that failed, until one is made', async (t) => 
   assert.deepEqual([figures.failedCommits, figures.commits.count - failed.commits.count], [1, 1]);
   assert.ok(figures.walBytes > 0 && figures.freeBytes > 0 && figures.commits.sum > 0);
   assert.equal(figures.waitingChanges, 0);
-  assert.equal(await new Readiness(store).findFault(), undefined);
+  assert.equal(await makeReadiness(store).findProblem(), undefined);
 });
 
 const ill: readonly [what: string, figures: Partial<StoreFigures>, says: RegExp | undefined][] = [
@@ -127,7 +143,7 @@ const ill: readonly [what: string, figures: Partial<StoreFigures>, says: RegExp 
 for (const [what, figures, says] of ill) {
   test(`says ${says ? 'what is in the way' : 'that it is ready'} where ${what}`, async () => {
     const { readiness } = makeStore(async () => ({ ...WELL, ...figures }));
-    const fault = await readiness.findFault();
+    const fault = await readiness.findProblem();
     if (says) assert.match(fault ?? '', says);
     else assert.equal(fault, undefined);
   });
@@ -137,11 +153,11 @@ test('asks the store once a second, however often it is asked', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const { asked, readiness } = makeStore(async () => WELL);
-  await Promise.all(Array.from({ length: 500 }, () => readiness.findFault()));
-  for (let n = 0; n < 500; n += 1) await readiness.findFault();
+  await Promise.all(Array.from({ length: 500 }, () => readiness.findProblem()));
+  for (let n = 0; n < 500; n += 1) await readiness.findProblem();
   assert.deepEqual(asked, { sellers: 1, figures: 1 });
   now = 1_000;
-  await readiness.findFault();
+  await readiness.findProblem();
   assert.deepEqual(asked, { sellers: 2, figures: 2 });
 });
 
@@ -150,11 +166,11 @@ test('waits for a disk that does not answer no longer than 2 s, and asks it no m
   const { asked, readiness } = makeStore(() => slow.promise);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   for (let n = 0; n < 3; n += 1) {
-    const fault = readiness.findFault();
+    const fault = readiness.findProblem();
     t.mock.timers.tick(2_000);
     assert.equal(await fault, 'The disk does not answer.');
   }
   assert.deepEqual(asked, { sellers: 1, figures: 1 });
   slow.resolve(WELL);
-  assert.equal(await readiness.findFault(), undefined);
+  assert.equal(await readiness.findProblem(), undefined);
 });
