@@ -16,7 +16,7 @@ BROWSER_TESTS = 'test/browser/**/*.browser.ts'
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo dev types test coverage test-all test-faults test-browser fuzz bench \
-  audit sbom sbom-dev pack print-node clean
+  limits audit sbom sbom-dev pack print-node clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,9 @@ fuzz: ## hostile requests for FUZZ_SECONDS (180), made from FUZZ_SEED or a seed 
 
 bench: ## this server beside a plain node:http one, growth to a million products (some minutes)
 	@$(NODE) test/bench/main.ts
+
+limits: ## the table of limits, src/LIMITS.md, from their constants
+	@$(NODE) test/limits/main.ts
 
 audit: ## what an auditor wants to see first: lines, exports, network, files, SQL, secrets, code
 	@$(NODE) test/audit/main.ts

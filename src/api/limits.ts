@@ -1,53 +1,83 @@
-/** Limits of the API: rates, streams, pages and concurrent calls. */
+/** Limits of the API: rates, pages, streams and concurrent requests. */
+import { STOCK_CHANGES_LIMIT } from '../domain/limits.ts';
+import { BODY_LIMIT_BYTES, JSON_VALUES_LIMIT } from '../http/limits.ts';
+import { assertRelations } from '../runtime/relations.ts';
+import { EXPORT_TIME_LIMIT_MS } from '../store/limits.ts';
 
-/** Requests a minute for each key; 0 turns the limit off. */
+/** Default requests a minute per key, 0 for no limit; 100 a second on average. */
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 6_000;
+/** Largest rate that a setting accepts; no server answers more. */
 export const RATE_LIMIT_PER_MINUTE_MAX = 10_000_000;
-/** A seller's default rate limit, as a multiple of the rate limit of one key. */
+/** Default rate limit of a seller, as a multiple of that of a key; many keys must not add up. */
 export const SELLER_RATE_LIMIT_FACTOR = 10;
-
-/** How often the server looks whether it is ready, and how long that may take. */
-export const READY_CHECK_INTERVAL_MS = 1_000;
-export const READY_CHECK_TIMEOUT_MS = 2_000;
-/** A disk that has less left counts as full. */
-export const READY_MIN_FREE_BYTES = 16 * 1024 * 1024;
-/** How long after a commit that failed no more changes are asked for. */
-export const READY_RETRY_MS = 5_000;
-
-/** Refused keys a minute from one address; beyond it they are answered with 429. */
+/** Failed authentications a minute per client address; more get 429, which slows guessing. */
 export const FAILED_KEYS_PER_ADDRESS_PER_MINUTE = 60;
-/** Token buckets kept for keys, sellers and addresses; the least recently used is dropped first. */
+/** Token buckets per kind of limit; memory is bounded, and the least recently used goes first. */
 export const RATE_LIMIT_ENTRIES_LIMIT = 10_000;
+
+/** Characters of an Idempotency-Key; the draft's examples have 36. */
 export const IDEMPOTENCY_KEY_LIMIT_CHARACTERS = 255;
-/** How often the last use of a key is written. */
+/** How often the last use of a key is written; one small write a minute per key. */
 export const KEY_LAST_USE_INTERVAL_MS = 60_000;
-/** How often the requests of keys are written that were counted, and of how many keys at once. */
+/**
+ * How often the request counts of keys are written, and for how many keys and hours; a crash
+ * loses at most one interval.
+ */
 export const KEY_USAGE_INTERVAL_MS = 10_000;
 export const KEY_USAGE_ENTRIES_LIMIT = 10_000;
 
-/** Imports under way, in all and for one seller: each holds up to two units in memory. */
-export const CONCURRENT_IMPORTS_LIMIT = 8;
-export const CONCURRENT_IMPORTS_PER_SELLER_LIMIT = 4;
+/** How often readiness is checked, and how long a check may take; load balancers ask often. */
+export const READY_CHECK_INTERVAL_MS = 1_000;
+export const READY_CHECK_TIMEOUT_MS = 2_000;
+/** Free space below which the disk counts as full; a commit and its log fit in it. */
+export const READY_MIN_FREE_BYTES = 16 * 1024 * 1024;
+/** Time after a failed commit without writes, in which the server counts as not ready. */
+export const READY_RETRY_MS = 5_000;
 
+/** Entries of a list page, by default and at most; a page of 1,000 is read and rendered at once. */
 export const PAGE_SIZE_DEFAULT = 100;
 export const PAGE_SIZE_LIMIT = 1_000;
-/** Bytes of rendered pages that are kept in memory; their compressed forms are kept beside. */
+/** Bytes of rendered pages in the page cache, plus their compressed forms; memory is bounded. */
 export const PAGE_CACHE_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** Of a call that changes stock, in JSON. */
+/** Body of a stock request in JSON; 10,000 changes have 209 bytes each. */
 export const STOCK_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
-/** Those larger than other bodies may be, in all and of one seller: each takes 10 MiB of memory. */
+/**
+ * Concurrent stock requests above the normal body limit, in total and per seller; each takes
+ * 10 MiB of memory.
+ */
 export const CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT = 32;
 export const CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT = 8;
 
+/** Concurrent imports, in total and per seller; each holds up to two batches in memory. */
+export const CONCURRENT_IMPORTS_LIMIT = 8;
+export const CONCURRENT_IMPORTS_PER_SELLER_LIMIT = 4;
 /**
- * Concurrent streams, plus requests that wait for changes: total, per seller, and per key. It takes
- * ten sellers at their limits to exhaust the total.
+ * Concurrent streams and requests that wait for changes: in total, per seller and per key; it
+ * takes ten sellers at their limits to exhaust the total.
  */
 export const STREAMS_TOTAL_LIMIT = 2_000;
 export const STREAMS_PER_SELLER_LIMIT = 200;
 export const STREAMS_PER_KEY_LIMIT = 50;
-/** How often a stream checks its key or session again. SECURITY.md promises it. */
+/** How often a stream checks its key or session again; SECURITY.md promises it. */
 export const REAUTHORIZE_INTERVAL_MS = 15_000;
-/** Maximum duration of an export or a live stream, so of the slot that a slow reader holds. */
-export const STREAM_DURATION_LIMIT_MS = 30 * 60 * 1000;
+/** Longest export or live stream; a slow reader holds its slot no longer. */
+export const STREAM_DURATION_LIMIT_MS = EXPORT_TIME_LIMIT_MS;
+
+/** Call it when the app is created. @throws Error if limits contradict each other */
+export function assertApiLimits(): void {
+  assertRelations({
+    'STREAMS_PER_KEY_LIMIT < STREAMS_PER_SELLER_LIMIT':
+      STREAMS_PER_KEY_LIMIT < STREAMS_PER_SELLER_LIMIT,
+    'STREAMS_PER_SELLER_LIMIT < STREAMS_TOTAL_LIMIT':
+      STREAMS_PER_SELLER_LIMIT < STREAMS_TOTAL_LIMIT,
+    'REAUTHORIZE_INTERVAL_MS < STREAM_DURATION_LIMIT_MS':
+      REAUTHORIZE_INTERVAL_MS < STREAM_DURATION_LIMIT_MS,
+    'CONCURRENT_IMPORTS_PER_SELLER_LIMIT < CONCURRENT_IMPORTS_LIMIT':
+      CONCURRENT_IMPORTS_PER_SELLER_LIMIT < CONCURRENT_IMPORTS_LIMIT,
+    'PAGE_SIZE_DEFAULT < PAGE_SIZE_LIMIT': PAGE_SIZE_DEFAULT < PAGE_SIZE_LIMIT,
+    'BODY_LIMIT_BYTES < STOCK_BODY_LIMIT_BYTES': BODY_LIMIT_BYTES < STOCK_BODY_LIMIT_BYTES,
+    '6 values for each of STOCK_CHANGES_LIMIT <= JSON_VALUES_LIMIT':
+      6 * STOCK_CHANGES_LIMIT + 7 <= JSON_VALUES_LIMIT,
+  });
+}

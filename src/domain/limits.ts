@@ -1,42 +1,48 @@
-/** The limits of the data, wherever it comes from; those of the server are in `config.ts`. */
+/** Limits of the data, whichever way it arrives. */
 
+/** Lengths of a product's texts; longer ones fit no shop page or barcode label. */
 export const NAME_LIMIT_CODE_POINTS = 200;
 export const CATEGORY_LIMIT_CODE_POINTS = 100;
 export const SKU_LIMIT_CODE_POINTS = 64;
-/** Prices are below this, in the currency's major unit. */
+/** Prices are below this, in the major unit; minor units then stay exact integers. */
 export const PRICE_LIMIT = 1e12;
+/** Largest stock; sums over a catalogue stay exact integers. */
 export const STOCK_LIMIT = 1_000_000_000;
 
-/** Why stock moved, and the name of the system that said so. */
+/** Reason of a stock movement, and name of the system that reported it; both are in every event. */
 export const REASON_LIMIT_CODE_POINTS = 200;
 export const SOURCE_LIMIT_CODE_POINTS = 64;
-/** Changes of one call in JSON. */
+/** Changes of one stock request in JSON; they are one transaction. */
 export const STOCK_CHANGES_LIMIT = 10_000;
-/** Changes of a call that are looked at in one turn of the event loop. */
+/** Changes of a stock request that one time slice validates; it takes a few milliseconds. */
 export const STOCK_SLICE_CHANGES = 1_000;
-/** Faults that the result of one change names: there are thousands of results in an answer. */
+/** Errors listed for one stock change; a response has thousands of results. */
 export const ISSUES_PER_CHANGE_LIMIT = 10;
-
-export const KEY_NAME_LIMIT_CODE_POINTS = 100;
-export const KEY_ADDRESS_RANGES_LIMIT = 32;
-/** Keys of one seller that are neither revoked nor expired. */
-export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
-/** The longest life of a key, and the longest overlap of a rotation: ten years. */
-export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
-/** Faults that one answer names; the rest are counted. */
+/** Errors listed in one response; the rest are counted. */
 export const ISSUES_PER_RESPONSE_LIMIT = 50;
 
-/** Endpoints of webhooks of one seller. */
+/** Name of an API key, and the address ranges that it may be used from; both fit on a page. */
+export const KEY_NAME_LIMIT_CODE_POINTS = 100;
+export const KEY_ADDRESS_RANGES_LIMIT = 32;
+/** Keys of a seller that are neither revoked nor expired; a list shows them all. */
+export const LIVE_KEYS_PER_SELLER_LIMIT = 1_000;
+/** Longest life of a key and longest overlap of a rotation, ten years; longer means forever. */
+export const DURATION_LIMIT_MS = 3_653 * 24 * 60 * 60 * 1000;
+
+/** Webhooks of a seller; every change is sent to each. */
 export const WEBHOOKS_PER_SELLER_LIMIT = 20;
+/** URL of a webhook; the length that all software supports. */
 export const WEBHOOK_URL_LIMIT_CHARACTERS = 2_048;
+/** Description of a webhook; it fits on a page. */
 export const WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS = 200;
-/** How long the old secret of an endpoint goes on signing unless a rotation says otherwise. */
+/** Default time for which a rotated secret keeps signing; a receiver is updated within a day. */
 export const WEBHOOK_OVERLAP_DEFAULT = '24h';
 
-/** Accounts of the portal. */
+/** E-mail address of an account; the longest that SMTP can deliver to (RFC 5321). */
 export const EMAIL_LIMIT_CHARACTERS = 254;
+/** Length of a password; NIST SP 800-63B-4 asks for length, and hashing needs a bound. */
 export const PASSWORD_MIN_CODE_POINTS = 12;
 export const PASSWORD_LIMIT_CODE_POINTS = 256;
-/** Passwords that are hashed at once, each in 64 MiB, and that wait for it. */
+/** Passwords hashed at the same time, and waiting for it; each takes 64 MiB and a thread. */
 export const CONCURRENT_PASSWORD_HASHES_LIMIT = 2;
 export const PASSWORD_HASH_QUEUE_LIMIT = 32;

@@ -1,76 +1,112 @@
 /**
- * The limits of HTTP itself: what one connection, one request and one answer may be, and how long
- * each may take.
+ * Limits of HTTP: what one connection, one request and one response may take, and how long. Each
+ * comment says what is limited, then why.
  */
+import { assertRelations } from '../runtime/relations.ts';
 
-/** A product of the largest legal members takes under 5 KiB of JSON, however it is escaped. */
+/** Longest JSON body unless a route says otherwise; the largest valid product takes 5 KiB. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
-/** Longest body, and longest time, to discard after an early response to keep the connection. */
-export const DISCARD_LIMIT_BYTES = 1024 * 1024;
-export const DISCARD_TIMEOUT_MS = 30_000;
+/** Longest time for a body that is read as a whole; slow networks send 64 KiB in seconds. */
+export const REQUEST_TIMEOUT_MS = 30_000;
 /**
- * Lingering close, with the times of nginx: how long a connection is read after its last response,
- * and how long without a byte of its client.
+ * Minimum rate of a body of any length, averaged over each interval of waiting; a client that
+ * sends next to nothing would hold one of few slots.
  */
-export const LINGERING_TIMEOUT_MS = 30_000;
-export const LINGERING_IDLE_TIMEOUT_MS = 5_000;
-/** Concurrently lingering connections: one more destroys the oldest one. */
-export const LINGERING_CONNECTIONS_LIMIT = 1_000;
-/** Read rate for all of them: discarding that much takes about a twentieth of a processor. */
-export const LINGERING_BYTES_PER_SECOND = 64 * 1024 * 1024;
+export const BODY_MIN_RATE_BYTES_PER_SECOND = 1_024;
+export const BODY_MIN_RATE_INTERVAL_MS = 30_000;
+/** Nesting of a JSON body; the API needs 3 levels, and recursion needs a bound. */
 export const JSON_DEPTH_LIMIT = 8;
-/** Members of objects and items of arrays: 10,000 changes of stock have up to 60,007. */
+/** Members and items of a JSON body; 10,000 stock changes have up to 60,007. */
 export const JSON_VALUES_LIMIT = 64_000;
-/** Fields and files of one form, and what describes one of them. */
+/**
+ * Expansion of a gzip body, beyond an exempt size; files of rows shrink to a twentieth, bombs to
+ * a thousandth.
+ */
+export const GZIP_RATIO_LIMIT = 200;
+export const GZIP_RATIO_EXEMPT_BYTES = 1024 * 1024;
+/** Fields and files of one form, and the header of each; no form of the portal has more. */
 export const FORM_PARTS_LIMIT = 100;
 export const FORM_PART_HEAD_LIMIT_BYTES = 4 * 1024;
 
-/** What is held of an answer for a proxy that is still sending; then it begins all the same. */
-export const RESPONSE_BUFFER_LIMIT_BYTES = 4 * 1024 * 1024;
-
-/** Shorter answers are not worth compressing, and neither are those that shrink by less. */
-export const COMPRESSION_MIN_BYTES = 1_024;
-export const COMPRESSION_MAX_RATIO = 0.9;
-/** From 0 to 11, which makes pages a seventh smaller than 4 in a hundred times the time. */
-export const BROTLI_QUALITY = 4;
-
-/** How large gzip may make a body, by its size as it comes: beyond some bytes that it may be. */
-export const GZIP_RATIO_LIMIT = 200;
-export const GZIP_RATIO_EXEMPT_BYTES = 1024 * 1024;
-/** How fast a body of any length has to come: on average over each interval of waiting for it. */
-export const BODY_MIN_RATE_BYTES_PER_SECOND = 1_024;
-export const BODY_MIN_RATE_INTERVAL_MS = 30_000;
-
-/** Headers of a request, in bytes and in number. */
+/** Header of a request, in bytes and fields; browsers and proxies send under 8 KiB. */
 export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const HEADER_COUNT_LIMIT = 100;
-/** How long a client may take to agree on TLS. */
+/** Time for a TLS handshake, and then for the headers; both take a few round trips. */
 export const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** How long a client may take to send the headers, and then a body that is read as a whole. */
 export const HEADERS_TIMEOUT_MS = 5_000;
-export const REQUEST_TIMEOUT_MS = 30_000;
+/** How often overdue headers are looked for; it bounds how late their timeout is. */
+export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
+
 /**
- * How long a connection with a request under way may stand still: nothing read, nothing sent.
- * Longer than a request may wait for changes.
+ * Time without a byte in either direction during a request; longer than any wait for a body or
+ * for changes, and it frees what a vanished client holds.
  */
 export const STALL_TIMEOUT_MS = 45_000;
-/** How often the headers that have not come are looked for. */
-export const CONNECTIONS_CHECK_INTERVAL_MS = 1_000;
-/** How long a connection may wait for its next request. */
+/** Time between requests on a connection; clients that poll reuse theirs within seconds. */
 export const KEEP_ALIVE_TIMEOUT_MS = 5_000;
-/** How many requests one connection may carry, one after the other. */
+/** Requests of one connection, one after the other; a bound that no normal client reaches. */
 export const CONNECTION_REQUESTS_LIMIT = 100_000;
-/** How many of them may wait for their answers at once. */
+/** Pipelined requests of a connection without a response; each waits in memory. */
 export const PIPELINED_REQUESTS_LIMIT = 100;
-/** Connections in all, and of one address (of IPv6: a network of 64 bits). */
+/**
+ * Connections in total and per client address (IPv6: a /64 network); each takes memory and a
+ * descriptor, and one client must not take all.
+ */
 export const CONNECTIONS_LIMIT = 10_000;
 export const CONNECTIONS_PER_ADDRESS_LIMIT = 256;
-/** Those beyond that are being told so; more are ended without a word. */
+/** Connections beyond the total that are being told so; further ones are closed without a word. */
 export const REJECTED_CONNECTIONS_LIMIT = 1_000;
-/** How fast a client has to take what waits for it, after a time; and how often that is judged. */
+/**
+ * Minimum rate at which a client reads, after a grace period, and how often it is checked; what a
+ * client does not read stays in memory.
+ */
 export const SLOW_READER_MIN_RATE_BYTES_PER_SECOND = 1_024;
 export const SLOW_READER_GRACE_MS = 30_000;
 export const SLOW_READER_CHECK_INTERVAL_MS = 5_000;
 
-/** After this a stopping server ends the connections that are still under way. */
+/**
+ * Longest body, and time, to discard after an early response; a new connection costs less than
+ * reading more.
+ */
+export const DISCARD_LIMIT_BYTES = 1024 * 1024;
+export const DISCARD_TIMEOUT_MS = 30_000;
+/**
+ * Lingering close: how long a connection is read after its last response, in total and without a
+ * byte; the values of nginx.
+ */
+export const LINGERING_TIMEOUT_MS = 30_000;
+export const LINGERING_IDLE_TIMEOUT_MS = 5_000;
+/** Concurrently lingering connections; one more destroys the oldest. */
+export const LINGERING_CONNECTIONS_LIMIT = 1_000;
+/** Read rate of all lingering connections together; it takes about 5 % of one core. */
+export const LINGERING_BYTES_PER_SECOND = 64 * 1024 * 1024;
+
+/** Response bytes buffered for a proxy that is still sending; beyond it the response starts. */
+export const RESPONSE_BUFFER_LIMIT_BYTES = 4 * 1024 * 1024;
+/**
+ * Smallest response that is compressed, and the largest share that a compressed one may have;
+ * below that, compression costs more than it saves.
+ */
+export const COMPRESSION_MIN_BYTES = 1_024;
+export const COMPRESSION_MAX_RATIO = 0.9;
+/** Brotli quality, 0 to 11; 11 shrinks pages by another seventh in a hundred times the time. */
+export const BROTLI_QUALITY = 4;
+
+/** Time to drain in-flight requests when the server stops; then their connections are closed. */
 export const STOP_TIMEOUT_MS = 8_000;
+
+/** Call it before listening. @throws Error if limits contradict each other */
+export function assertHttpLimits(): void {
+  assertRelations({
+    'HEADERS_TIMEOUT_MS < REQUEST_TIMEOUT_MS': HEADERS_TIMEOUT_MS < REQUEST_TIMEOUT_MS,
+    'REQUEST_TIMEOUT_MS < STALL_TIMEOUT_MS': REQUEST_TIMEOUT_MS < STALL_TIMEOUT_MS,
+    'BODY_MIN_RATE_INTERVAL_MS < STALL_TIMEOUT_MS': BODY_MIN_RATE_INTERVAL_MS < STALL_TIMEOUT_MS,
+    'CONNECTIONS_PER_ADDRESS_LIMIT < CONNECTIONS_LIMIT':
+      CONNECTIONS_PER_ADDRESS_LIMIT < CONNECTIONS_LIMIT,
+    'SLOW_READER_CHECK_INTERVAL_MS < SLOW_READER_GRACE_MS':
+      SLOW_READER_CHECK_INTERVAL_MS < SLOW_READER_GRACE_MS,
+    'LINGERING_IDLE_TIMEOUT_MS < LINGERING_TIMEOUT_MS':
+      LINGERING_IDLE_TIMEOUT_MS < LINGERING_TIMEOUT_MS,
+    'BODY_LIMIT_BYTES < DISCARD_LIMIT_BYTES': BODY_LIMIT_BYTES < DISCARD_LIMIT_BYTES,
+  });
+}

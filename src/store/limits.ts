@@ -1,17 +1,25 @@
-/** Limits that every store keeps and its users rely on. */
+/** Limits that every store adapter keeps and its users rely on. */
 
-/** How far a clock may step back without the time of a catalogue doing so, too. */
+/**
+ * How far the clock may step back before a catalogue's times follow it; daylight saving errors
+ * are an hour.
+ */
 export const CLOCK_STEP_LIMIT_MS = 60 * 60 * 1000;
-
-/** How long a change is remembered under its Idempotency-Key, and what each new one forgets. */
+/** How long an idempotency record is kept; clients retry within a day. */
 export const IDEMPOTENCY_LIFE_MS = 48 * 60 * 60 * 1000;
+/** Longest export; it holds a snapshot open, which keeps the write-ahead log from shrinking. */
+export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
 
+/**
+ * Longest delay before a webhook message is retried; an endpoint that recovers hears within a
+ * day.
+ */
 export const WEBHOOK_RETRY_LIMIT_MS = 24 * 60 * 60 * 1000;
-/** Attempts that are kept in the log of an endpoint. */
+/** Attempts kept in the log of an endpoint; they fit on a few pages. */
 export const WEBHOOK_ATTEMPTS_KEPT = 200;
 
-/** A session ends when nothing was asked for so long, and after its whole life in any case. */
+/** Life of a session without a request, and in any case; a person signs in once a day. */
 export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-/** Sessions of one seller; the oldest is ended first. */
+/** Sessions of one seller; the oldest is ended first, so the table is bounded. */
 export const SESSIONS_PER_SELLER_LIMIT = 50;

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
-import { DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS } from '../limits.ts';
+import {
+  assertServeLimits, DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS,
+} from '../limits.ts';
 import { createApp } from '../../features.ts';
 import type { Store } from '../../store/store.ts';
 import type { Command, Input } from '../command.ts';
@@ -40,6 +42,7 @@ export const serve: Command = {
     ...featureFlags,
   },
   async run(input) {
+    assertServeLimits();
     const { flags, dataFolder } = input;
     const trustedProxies = readTrustedProxies(input);
     const listening = readListening(input, trustedProxies);

@@ -3,7 +3,9 @@
  * piece of the history once for all who ask for the same in one turn: many streams of one seller
  * cost little more than one.
  */
-import { CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS } from './limits.ts';
+import {
+  assertChangesLimits, CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
+} from './limits.ts';
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
@@ -39,6 +41,7 @@ export class ChangeNotifier {
   readonly #pieces = new Map<string, Promise<ChangePiece>>();
 
   constructor(store: AccessStore & HistoryStore) {
+    assertChangesLimits();
     this.#store = store;
   }
 

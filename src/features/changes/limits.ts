@@ -1,16 +1,32 @@
 /** Limits of the change feed. */
+import { STALL_TIMEOUT_MS } from '../../http/limits.ts';
+import { assertRelations } from '../../runtime/relations.ts';
 
-/** Changes on a page of the feed, and in one piece of a live stream. */
+/**
+ * Changes on a page of the feed, by default and at most, and in one piece of a live stream; a
+ * piece is read and rendered at once.
+ */
 export const CHANGES_PAGE_SIZE_DEFAULT = 100;
 export const CHANGES_PAGE_SIZE_LIMIT = 1_000;
-/** The longest that a request waits for changes. */
+/** Longest wait of a request for changes; proxies give up on silent requests after a minute. */
 export const CHANGES_WAIT_LIMIT_SECONDS = 30;
 
-/** Idle time after which a live stream sends a comment: proxies close silent connections. */
+/** Idle time after which a live stream sends a comment; proxies close silent connections. */
 export const HEARTBEAT_INTERVAL_MS = 15_000;
-/** The time that a client of a stream is told to wait before it comes back. */
+/** Delay before the client of a live stream reconnects; a restart takes about as long. */
 export const STREAM_RETRY_MS = 1_000;
-/** Those who wait for changes are woken no more often than this, however many there are. */
+/** Shortest time between two wake-ups of waiting clients; each costs a read per seller. */
 export const WAKE_INTERVAL_MS = 15;
-/** Those who are woken in one turn of the event loop. */
+/** Waiting clients that one time slice wakes; each wake-up takes some microseconds. */
 export const WAKE_SLICE_WAITERS = 100;
+
+/** Call it when the feature starts. @throws Error if limits contradict each other */
+export function assertChangesLimits(): void {
+  assertRelations({
+    'CHANGES_WAIT_LIMIT_SECONDS < STALL_TIMEOUT_MS':
+      CHANGES_WAIT_LIMIT_SECONDS * 1000 < STALL_TIMEOUT_MS,
+    'HEARTBEAT_INTERVAL_MS < STALL_TIMEOUT_MS': HEARTBEAT_INTERVAL_MS < STALL_TIMEOUT_MS,
+    'CHANGES_PAGE_SIZE_DEFAULT < CHANGES_PAGE_SIZE_LIMIT':
+      CHANGES_PAGE_SIZE_DEFAULT < CHANGES_PAGE_SIZE_LIMIT,
+  });
+}

@@ -24,6 +24,7 @@ import { formOf } from './forms/draft.ts';
 import { type Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
+import { assertPortalLimits } from './limits.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
@@ -49,6 +50,7 @@ const ROOT = '/portal';
 
 /** The pages of a server, for `createApp`. */
 export function createPortal(options: PortalOptions = {}): Pages {
+  assertPortalLimits();
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
   let portal: Portal | undefined;
   const own = {

@@ -1,19 +1,20 @@
 /** Limits of logs and metrics. */
 
-/** Log lines that wait for a slow reader; further lines are dropped. */
+/** Log lines that wait for a slow reader; beyond it lines are dropped, so memory is bounded. */
 export const LOG_BUFFER_LIMIT_CHARACTERS = 1024 * 1024;
-/** How long a stopping server waits for its log to be written. */
+/** Time for which a stopping server waits for its log to be written; a pipe may be stuck. */
 export const LOG_CLOSE_TIMEOUT_MS = 1_000;
 
-/** Upper bounds of the histogram of request durations. */
+/** Histogram buckets of request durations; the default buckets of Prometheus, and finer ones. */
 export const REQUEST_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** How often the event-loop delay is sampled, and the upper bounds of its histogram. */
+/** How often event-loop delay is sampled; a timer this often costs nothing measurable. */
 export const EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS = 20;
+/** Histogram buckets of event-loop delay; no delay should exceed the largest. */
 export const EVENT_LOOP_DELAY_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
 /** Where `--metrics-port` listens; other machines cannot reach it. */
 export const METRICS_HOST = '127.0.0.1';
-/** Shortest token for the metrics. */
+/** Shortest token for the metrics; shorter ones can be guessed. */
 export const METRICS_TOKEN_MIN_CHARACTERS = 20;

@@ -1,36 +1,52 @@
 /** Limits of webhook deliveries. */
 import type { Backoff } from '../../runtime/backoff.ts';
+import { STOP_TIMEOUT_MS } from '../../http/limits.ts';
+import { assertRelations } from '../../runtime/relations.ts';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
 
-/** Messages of webhooks under way at once; those to endpoints that fail take at most half. */
+/**
+ * Concurrent delivery attempts; those to failing endpoints take at most half, so that the others
+ * are never blocked.
+ */
 export const CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT = 256;
-/** Changes in one message; messages that an endpoint gets before others have their turn. */
+/** Changes in one message; receivers parse it in memory. */
 export const WEBHOOK_MESSAGE_CHANGES_LIMIT = 100;
+/** Messages that one endpoint gets in a row; then others that are due have precedence. */
 export const WEBHOOK_CONSECUTIVE_MESSAGES_LIMIT = 20;
-/** From the name of an endpoint to the end of its answer. */
+/** Time for an attempt, from the DNS lookup to the end of the response; receivers should queue. */
 export const WEBHOOK_TIMEOUT_MS = 15_000;
-/** Of the answer, which is thrown away. */
+/** Response that an attempt reads before it gives up; the body is discarded. */
 export const WEBHOOK_RESPONSE_LIMIT_BYTES = 64 * 1024;
-/** For the name of an endpoint that is made. */
+/** Time for the DNS lookup when a webhook is created; its client waits. */
 export const WEBHOOK_DNS_TIMEOUT_MS = 5_000;
 /**
- * In all; of a seller, and of endpoints that fail, it is one. Each takes one of the four threads of
- * Node that compress answers, too.
+ * Concurrent DNS lookups, of which a seller, and all failing endpoints together, get one; each
+ * takes one of the four threads that also compress responses.
  */
 export const CONCURRENT_DNS_LOOKUPS_LIMIT = 3;
-/** Delays before a failed message is retried, and after how long the endpoint is disabled. */
+/** Delays before a failed message is retried; they double up to a day. */
 export const WEBHOOK_RETRY_BACKOFF: Backoff = { firstMs: 5_000, limitMs: WEBHOOK_RETRY_LIMIT_MS };
+/** Time after which an endpoint that keeps failing is disabled; a long weekend passes. */
 export const WEBHOOK_GIVE_UP_MS = 5 * 24 * 60 * 60 * 1000;
-/** How often endpoints that are due are looked for at most. */
+/** How often endpoints that are due are looked for; each time is one read. */
 export const WEBHOOK_POLL_INTERVAL_MS = 100;
-/** How often a process looks that knows of no endpoint: another one may make the first. */
+/** The same while no endpoint is known; another process may create the first. */
 export const WEBHOOK_STANDBY_INTERVAL_MS = 2_000;
-/** How often a process that may not deliver, since another one does, tries to. */
+/** How often a process tries to get the delivery lock from another one; it takes over so soon. */
 export const WEBHOOK_LOCK_INTERVAL_MS = 2_000;
-/** How long an endpoint is left alone after the store has failed. */
+/** Pause of an endpoint after a store error; a full disk needs time. */
 export const WEBHOOK_STORE_ERROR_PAUSE_MS = 5_000;
-/** How long a server that stops waits for attempts that it has ended. */
+/** Time for which a stopping server waits for attempts that it has cancelled. */
 export const WEBHOOK_STOP_TIMEOUT_MS = 2_000;
-/** Test messages under way, in all and of a seller. */
+/** Concurrent test messages, in total and per seller; each request waits for its receiver. */
 export const CONCURRENT_WEBHOOK_TESTS_LIMIT = 16;
 export const CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT = 2;
+
+/** Call it when deliveries start. @throws Error if limits contradict each other */
+export function assertWebhookLimits(): void {
+  assertRelations({
+    'WEBHOOK_DNS_TIMEOUT_MS < WEBHOOK_TIMEOUT_MS': WEBHOOK_DNS_TIMEOUT_MS < WEBHOOK_TIMEOUT_MS,
+    'WEBHOOK_RETRY_LIMIT_MS < WEBHOOK_GIVE_UP_MS': WEBHOOK_RETRY_LIMIT_MS < WEBHOOK_GIVE_UP_MS,
+    'WEBHOOK_STOP_TIMEOUT_MS < STOP_TIMEOUT_MS': WEBHOOK_STOP_TIMEOUT_MS < STOP_TIMEOUT_MS,
+  });
+}

@@ -3,8 +3,8 @@
  * what a request waits for, which is to check a URL and to send a test message.
  */
 import {
-  CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT, WEBHOOK_DNS_TIMEOUT_MS,
-  WEBHOOK_TIMEOUT_MS,
+  assertWebhookLimits, CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
+  WEBHOOK_DNS_TIMEOUT_MS, WEBHOOK_TIMEOUT_MS,
 } from './limits.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId, WebhookReference } from '../../domain/id.ts';
@@ -56,6 +56,7 @@ export interface Webhooks {
 
 /** Delivers until it is closed. */
 export function startWebhooks(options: WebhooksOptions): Webhooks {
+  assertWebhookLimits();
   const { store } = options;
   const stop = new AbortController();
   const tests = new ConcurrencyLimiter<SellerId>('test messages', {

@@ -11,8 +11,8 @@ import {
   type ConnectionMetrics, countConnections, limitConnections, trackSockets,
 } from './connections.ts';
 import {
-  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES, HEADERS_TIMEOUT_MS,
-  KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
+  assertHttpLimits, CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
+  HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from '../limits.ts';
 import { LingeringConnections } from './lingering-close.ts';
 import { type FindMethods, handleRequests } from './request-rejections.ts';
@@ -49,6 +49,7 @@ export async function listen(
   handle: RequestListener, address: BindAddress,
   { trustedProxies = [], certificate, findMethods }: ListenOptions = {},
 ): Promise<Listener> {
+  assertHttpLimits();
   const options = {
     insecureHTTPParser: false,
     requireHostHeader: false, // Node would reject without a body; strict-request.ts checks it

@@ -1,70 +1,87 @@
 /** Limits of the SQLite store. */
+import { assertRelations } from '../../runtime/relations.ts';
 
-/** By which the times of commits are counted. */
+/** Histogram buckets of commit durations; from a fast disk to one that stalls. */
 export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
   [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** How long they are kept: 8 days. */
+/** How long request counts of keys are kept; 8 days, so that a full week is shown. */
 export const KEY_USAGE_KEPT_HOURS = 8 * 24;
 
-/** Changes that one transaction holds, and changes that wait for one; one more is refused. */
+/** Mutations of one transaction; the first in it waits for the last. */
 export const WRITE_BATCH_LIMIT = 500;
-/** Rows of large units that one transaction holds, but for a unit that is larger itself. */
+/** Rows of one transaction, unless one mutation has more; single changes wait for an import. */
 export const WRITE_BATCH_ROWS_LIMIT = 4_000;
+/** Mutations that wait for a transaction; one more is rejected, so memory is bounded. */
 export const WRITE_QUEUE_LIMIT = 20_000;
-/** How often the log says why changes are refused, while all are for the same disk. */
+/** How often the log repeats why all writes fail; a full disk fails thousands of them. */
 export const FAILURE_LOG_INTERVAL_MS = 1_000;
-/** Longest wait of the writer for another process; it waits on a thread of its own. */
+/** Longest wait of the writer for another process; it waits on its own thread. */
 export const WRITER_BUSY_TIMEOUT_MS = 5_000;
-/** Readers wait only while the write-ahead log is recovered after a crash. */
+/** Longest wait of a reader, only while the write-ahead log is recovered after a crash. */
 export const READER_BUSY_TIMEOUT_MS = 1_000;
+/** Page cache of the writer and of each reader; the indexes of some 100,000 products fit. */
 export const WRITER_CACHE_KIB = 16_384;
 export const READER_CACHE_KIB = 16_384;
-/** Of an import that is only tried: what it would write grows beyond this into a file. */
+/** Page cache of a dry run; what an import would write beyond it goes to a temporary file. */
 export const DRY_RUN_CACHE_KIB = 8_192;
 /**
- * Pages of 4 KiB in the write-ahead log after which the writer moves them into the database. Its
- * thread does that, so no reader waits. For single changes 1,000 is as good, but an import, which
- * changes pages all over the database, is a third faster, and much faster on a slow disk.
+ * Pages of 4 KiB in the write-ahead log before the writer checkpoints it; an import, which changes
+ * pages all over the database, is a third faster than with 1,000, and no reader waits.
  */
 export const WAL_CHECKPOINT_PAGES = 8_000;
-/** A log that once grew is cut back to this when it starts anew. */
+/** Size to which a grown write-ahead log is truncated; its space returns to the disk. */
 export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Stock levels that the writer remembers, for calls that name the same products again. */
+/** Stock levels that the writer caches; stock requests name the same products again. */
 export const STOCK_LEVELS_KEPT = 20_000;
-/** Products that a full count does not name, read at once. */
+/** Products missing from a stocktake that are read at once; memory is bounded. */
 export const STOCKTAKE_STEP_PRODUCTS = 1_000;
 
+/** Changes that one step of pruning removes, and the pause after it; writes go between. */
 export const PRUNE_STEP_CHANGES = 500;
 export const PRUNE_PAUSE_MS = 20;
 
-/** Changes that one look into the history reads, whether they are asked for or passed over. */
+/** Changes that one query of the history reads, matching or not; a read takes milliseconds. */
 export const HISTORY_SCAN_LIMIT = 5_000;
-/** Such looks that a page of the ledger may take: then it is answered with what it has. */
+/** Such queries for one page of the ledger; then the page ends early with a cursor. */
 export const LEDGER_STEPS_LIMIT = 40;
-/** Deleted products whose movements are found by a SKU that they had. */
+/** Deleted products whose movements are found by a former SKU; each takes a query. */
 export const LEDGER_PRODUCTS_LIMIT = 100;
-/** How often commits of other processes are looked for while somebody waits for changes. */
+/** How often commits of other processes are looked for while a client waits for changes. */
 export const COMMIT_POLL_INTERVAL_MS = 20;
 
+/** Expired idempotency records that each new one removes; the table shrinks as it is used. */
 export const IDEMPOTENCY_PRUNE_STEP = 4;
-/** What one step removes where old ones are looked for: each may be a MiB. */
+/** Expired idempotency records that one step of pruning removes; each may have a MiB. */
 export const IDEMPOTENCY_PRUNE_RECORDS = 25;
 
-/** Pages of 4 KiB that a backup copies before it says how far it is. */
+/** Pages of 4 KiB that a backup copies before it reports progress; it takes milliseconds. */
 export const BACKUP_STEP_PAGES = 250;
-
 /**
- * An unfinished file without a lock, as earlier versions left it, counts as abandoned after this
- * long without a write: a copy writes all the time, and its checks take minutes.
+ * Age without a write after which an unfinished file without a lock counts as abandoned; earlier
+ * versions locked none, and the checks of a copy take minutes.
  */
 export const UNLOCKED_TEMP_FILE_AGE_MS = 24 * 60 * 60 * 1000;
 
-/** What `doctor` says of one check, at most. */
+/** Findings of `doctor` in one check; the first tell enough. */
 export const DOCTOR_FINDINGS_LIMIT = 20;
-/** A write-ahead log that is larger is worth a look; and a disk with less room than this. */
+/** Size of a write-ahead log, and free disk space, at which `doctor` warns; both are unusual. */
 export const DOCTOR_WAL_LIMIT_BYTES = 256 * 1024 * 1024;
 export const DOCTOR_FREE_LIMIT_BYTES = 256 * 1024 * 1024;
-/** Unfinished files that are older are left over. */
+/** Age at which `doctor` reports an unfinished file; writing one takes less. */
 export const DOCTOR_LEFTOVER_AGE_MS = 10 * 60 * 1000;
+
+/** Call it when the store opens. @throws Error if limits contradict each other */
+export function assertSqliteLimits(): void {
+  assertRelations({
+    'WRITE_BATCH_LIMIT < WRITE_QUEUE_LIMIT': WRITE_BATCH_LIMIT < WRITE_QUEUE_LIMIT,
+    '4 KiB for each of WAL_CHECKPOINT_PAGES < WAL_SIZE_LIMIT_BYTES':
+      WAL_CHECKPOINT_PAGES * 4096 < WAL_SIZE_LIMIT_BYTES,
+    'WAL_SIZE_LIMIT_BYTES < DOCTOR_WAL_LIMIT_BYTES': WAL_SIZE_LIMIT_BYTES < DOCTOR_WAL_LIMIT_BYTES,
+    'DOCTOR_LEFTOVER_AGE_MS < UNLOCKED_TEMP_FILE_AGE_MS':
+      DOCTOR_LEFTOVER_AGE_MS < UNLOCKED_TEMP_FILE_AGE_MS,
+    'READER_BUSY_TIMEOUT_MS < WRITER_BUSY_TIMEOUT_MS':
+      READER_BUSY_TIMEOUT_MS < WRITER_BUSY_TIMEOUT_MS,
+  });
+}

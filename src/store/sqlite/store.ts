@@ -25,6 +25,7 @@ import { readDiskMetrics } from './files/disk-metrics.ts';
 import { pruneHistory } from './history/history-pruner.ts';
 import { openImportDryRun } from './history/import-dry-run.ts';
 import { Ledger } from './history/ledger.ts';
+import { assertSqliteLimits } from './limits.ts';
 import { openStockDryRun } from './history/stock-dry-run.ts';
 import { Search } from './search/search.ts';
 import { webhookStore } from './webhooks/webhook-store.ts';
@@ -64,6 +65,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions): Promise<Store> {
+  assertSqliteLimits();
   const { file, key } = prepareCatalogueFile(folder);
   const writer = await Writer.start({ file, pageLimit, auditKey: deriveAuditKey(key) }, clock);
   try {

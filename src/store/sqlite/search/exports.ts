@@ -4,9 +4,9 @@
  * write-ahead log of the projection only grows while a snapshot is open.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { EXPORT_TIME_LIMIT_MS } from '../../limits.ts';
 import {
-  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, CONCURRENT_EXPORTS_LIMIT,
-  CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
+  CONCURRENT_EXPORTS_LIMIT, CONCURRENT_EXPORTS_PER_SELLER_LIMIT, EXPORT_PAGE_SIZE,
 } from './limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { anchorOf, type KeysetAnchor } from '../../../domain/catalogue/product-query.ts';

@@ -1,35 +1,45 @@
 /** Limits of search and of exports. */
 
-/** How long a search waits for the projection to reach the position of its caller. */
+/** How long a search waits for the projection to catch up; most lags are milliseconds. */
 export const SEARCH_WAIT_LIMIT_MS = 5_000;
-/** `Retry-After` of a search that timed out, and of an export over the limit. */
+/** `Retry-After` of a search that waited in vain, and of an export too many. */
 export const SEARCH_RETRY_AFTER_SECONDS = 5;
-/** Searches and pages of exports that wait; one more is rejected. */
+/** Searches and export pages that wait, in total and per seller; one more is rejected. */
 export const SEARCH_QUEUE_LIMIT = 1_000;
-/** Of one seller. */
 export const SEARCHES_PER_SELLER_LIMIT = 250;
-/** Changes, or products of a first build, that one transaction of the projection applies. */
+/**
+ * Changes, or products of a first build, in one transaction of the projection; searches run
+ * between.
+ */
 export const SEARCH_STEP_LIMIT = 1_000;
-/** Pages of the text index that one merge step writes: about 70 ms. */
+/** Pages of the text index that one merge step writes; it takes some 70 ms. */
 export const SEARCH_MERGE_STEP_PAGES = 500;
-/** The projection catches up without a request after this long without a write, ... */
+/**
+ * Time without a write after which the projection catches up by itself, and the commits after
+ * which its thread starts for that; a search then finds it ready.
+ */
 export const SEARCH_IDLE_MS = 250;
-/** ... and its thread is started for that after this many commits. */
 export const SEARCH_IDLE_COMMITS = 20;
-/** Up to this many matches of a condition are read and sorted; otherwise the sort is scanned. */
+/**
+ * Matches up to which a condition's products are fetched and sorted; beyond it, an index in sort
+ * order is scanned.
+ */
 export const SEARCH_PROBE_LIMIT = 5_000;
+/** Prepared statements that are cached; each combination of conditions has its own. */
 export const SEARCH_STATEMENTS_LIMIT = 200;
-/** Longest wait for the projection of another process on the same folder. */
+/** Longest wait for another process that writes the projection; it waits on its own thread. */
 export const SEARCH_BUSY_TIMEOUT_MS = 5_000;
+/** Page cache of the projection; the indexes of some 100,000 products fit. */
 export const SEARCH_CACHE_KIB = 16_384;
-/** Young generation of its thread: a step creates many short-lived objects. */
+/** Heap for new objects of the search thread; a step makes many short-lived ones. */
 export const SEARCH_YOUNG_HEAP_MIB = 12;
-/** Pages of 4 KiB in the WAL of the projection after which it is checkpointed. */
+/** Pages of 4 KiB in the projection's write-ahead log before a checkpoint; a build is faster. */
 export const SEARCH_CHECKPOINT_PAGES = 8_000;
 
+/** Concurrent exports, in total and per seller; each holds a snapshot open. */
 export const CONCURRENT_EXPORTS_LIMIT = 8;
 export const CONCURRENT_EXPORTS_PER_SELLER_LIMIT = 4;
+/** Products of one page of an export; searches run between pages. */
 export const EXPORT_PAGE_SIZE = 250;
-/** An open export keeps the WAL of the projection from being truncated. */
-export const EXPORT_TIME_LIMIT_MS = 30 * 60 * 1000;
+/** Page cache of an export; it reads in order. */
 export const EXPORT_CACHE_KIB = 2_048;

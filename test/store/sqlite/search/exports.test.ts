@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {
-  EXPORT_PAGE_SIZE, EXPORT_TIME_LIMIT_MS, CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
+  EXPORT_PAGE_SIZE, CONCURRENT_EXPORTS_PER_SELLER_LIMIT,
 } from '../../../../src/store/sqlite/search/limits.ts';
+import { EXPORT_TIME_LIMIT_MS } from '../../../../src/store/limits.ts';
 import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
