@@ -23,8 +23,8 @@ export function formatCsvProduct(product: Product, fields: readonly ProductField
   return formatCsvRow(fields.map(({ read }) => read(product)));
 }
 
-/** One line; undefined becomes an empty cell. */
-export function formatCsvRow(values: readonly (string | number | undefined)[]): string {
+/** One line; undefined and null become empty cells. */
+export function formatCsvRow(values: readonly (string | number | null | undefined)[]): string {
   return `${values.map((value) => formatCell(value ?? '')).join(',')}\r\n`;
 }
 

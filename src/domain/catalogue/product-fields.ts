@@ -50,8 +50,8 @@ export type ShopSystem = 'shopify' | 'shopifyUrlHandle' | 'wooCommerce' | 'magen
 interface FieldDefinition {
   /** The name in JSON, CSV and queries. */
   readonly name: string;
-  /** The value that clients read. */
-  readonly read: (product: Product) => string | number;
+  /** The value that clients read; null for none. */
+  readonly read: (product: Product) => string | number | null;
   readonly schema: Schema;
   readonly description?: string;
   readonly example: string | number;
@@ -70,7 +70,7 @@ interface SentFieldDefinition extends FieldDefinition {
   /** Sellers may leave out the others; undefined or null is then "none". */
   readonly isRequired: boolean;
   readonly label: string;
-  readonly parse: (value: unknown, currency: Currency) => ParseResult<string | number>;
+  readonly parse: (value: unknown, currency: Currency) => ParseResult<string | number | null>;
   /** Column names in lower case; the first one whose cell is not blank counts. */
   readonly shopColumns: Readonly<Partial<Record<ShopSystem, readonly string[]>>>;
 }

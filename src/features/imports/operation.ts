@@ -1,4 +1,5 @@
 /** What the OpenAPI document says of the import. */
+import { DEFAULTABLE, MEMBERS } from '../../transfer/columns.ts';
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
@@ -70,16 +71,20 @@ export const importParameters: readonly Parameter[] = [
   {
     name: 'map', example: 'name:Title,stock:On hand',
     description: 'Columns of a CSV file to take members from, instead of those that are '
-      + 'recognised: `member:column`, with commas between. Members are `name`, `category`, `sku`, '
-      + '`price`, `stock` and `currency`; the name of a column may have commas.',
+      + `recognised: \`member:column\`, with commas between. Members are ${listNames(MEMBERS)}; `
+      + 'the name of a column may have commas.',
     schema: { type: 'string', minLength: 1 },
   },
   {
     name: 'default', example: 'stock:0,category:Misc',
     description: 'What new products get where a cell of a CSV file is blank, or a column is '
       + 'missing: `member:text`, with commas between. A default never changes a product that '
-      + 'exists. Members are `name`, `category`, `price` and `stock`; numbers are written as in '
-      + 'the file.',
+      + `exists. Members are ${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
     schema: { type: 'string', minLength: 1 },
   },
 ];
+
+function listNames(members: readonly string[]): string {
+  const names = members.map((member) => `\`${member}\``);
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}

@@ -11,10 +11,7 @@ import type { ImportSettings } from './import-rows.ts';
 
 type Columns = NonNullable<ImportJob['columns']>;
 
-const MEMBER_NAMES: Readonly<Record<Member, string>> = {
-  name: 'name', category: 'category', sku: 'SKU', price: 'price', stock: 'stock',
-  currency: 'currency',
-};
+const memberLabel = (member: Member): string => (member === 'sku' ? 'SKU' : member);
 
 const UPSERT_LABEL = 'Update the product';
 const MODES: readonly Choice[] = [
@@ -45,7 +42,7 @@ export function readSettings(form: Form, { upload: { head } }: ImportJob): Impor
   return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
 }
 
-const columnLabel = (member: Member): string => `Column for ${MEMBER_NAMES[member]}`;
+const columnLabel = (member: Member): string => `Column for ${memberLabel(member)}`;
 const defaultLabel = (member: string): string => `Default ${member} for new products`;
 
 /** Advice on rejected rows, in the words of the form; undefined if no remedy fits most rows. */
@@ -103,7 +100,7 @@ export function renderColumns({ columns, upload: { head } }: ImportJob): Content
 
 function describeUse({ places, structure }: Columns, place: number): string {
   const members = MEMBERS.filter((member) => places[member].includes(place));
-  if (members.length > 0) return members.map((member) => MEMBER_NAMES[member]).join(', ');
+  if (members.length > 0) return members.map(memberLabel).join(', ');
   return structure.includes(place) ? 'groups rows' : 'not used';
 }
 

@@ -89,7 +89,9 @@ export class ProjectedProducts {
     this.#updateNumbers.run(
       ...valuesOf(NUMBER_FIELDS), product.position, product.updatedAt, before.row,
     );
-    if (TEXT_FIELDS.every(({ member }) => product[member] === before[member])) return;
+    const isSame = TEXT_FIELDS.every(({ member }) =>
+      (product[member] ?? null) === (before[member] ?? null));
+    if (isSame) return;
     const [nameKey, text] = fold(product);
     this.#updateTexts.run(...valuesOf(TEXT_FIELDS), nameKey, text, before.row);
     this.#replaceText.run(text, BigInt(before.row));
