@@ -27,10 +27,11 @@ import {
 import { showKey, showKeys } from './keys/keys.ts';
 import { showOverview } from './overview/overview.ts';
 import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
-import { deleteProduct, showDeletion } from './products/product-deletion.ts';
 import { adjustmentDraft, adjustStock, setStock, stockDraft } from './products/product-stock.ts';
-import { editDraft, editProduct, showProduct } from './products/product.ts';
-import { showProducts } from './products/products.ts';
+import {
+  deleteProduct, editDraft, editProduct, showDeletion, showProduct,
+} from './products/product.ts';
+import { showProducts } from './products/product-list.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { join, showJoin } from './sign-in/join.ts';

@@ -1,9 +1,11 @@
 /** A form as a browser sends it: `application/x-www-form-urlencoded` (WHATWG URL, section 5). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Account } from '../../../domain/access/account.ts';
 import { AppError, type Issue } from '../../../domain/error.ts';
+import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { readBody, readMediaType } from '../../../http/request/body.ts';
-import type { Idempotency } from '../../../store/write.ts';
+import type { Idempotency, WriteContext } from '../../../store/write.ts';
 import { html, type Html } from '../html/html.ts';
 import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../limits.ts';
 
@@ -73,6 +75,19 @@ export function nonceField(): Html {
 /** Whether the store refused a form because it had been sent before. */
 export function isDuplicateSubmission(error: unknown): boolean {
   return error instanceof AppError && error.code === 'idempotency_mismatch';
+}
+
+/**
+ * The context of a mutation by a signed-in user. With a form, the mutation is made once, however
+ * often the form is sent.
+ * @throws AppError `invalid_data` for a form without a valid nonce
+ */
+export function toWriteContext(
+  { account: { sellerId }, address }: { readonly account: Account; readonly address: string },
+  form?: Form,
+): WriteContext {
+  const idempotency = form && readNonce(form);
+  return { sellerId, keyId: PORTAL_KEY_ID, address, idempotency };
 }
 
 /** What was sent with it. @throws AppError `invalid_data` for what no page has */

@@ -1,4 +1,4 @@
-/** The export: all products, or those of a search, as a file in the form of the API's exports. */
+/** The export: all products, or the result of a search, in the formats of the API's exports. */
 import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
 import { exportProducts } from '../../../api/products/product-export.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -42,7 +42,7 @@ export function renderExport({ link }: PageRequest): Html {
   </section>`;
 }
 
-/** Send the form of a search to the export: links would say all of it again, twice. */
+/** Buttons that send the search form to the export, instead of links that repeat the search. */
 export function renderExportButtons({ link }: PageRequest, formId: string): Html {
   const button = (format: string, label: string): Html => html`<button class="small"
     form="${formId}" formaction="${link('/export')}" name="format" value="${format}">${

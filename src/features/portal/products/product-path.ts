@@ -1,8 +1,8 @@
-/** Where the page of a product is. */
+/** The page of a product, for links from other pages. */
 import { formatProductId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 
-/** For links, as below `/portal`. */
+/** Path below `/portal`. */
 export function pathOf({ sellerId, id }: Pick<Product, 'sellerId' | 'id'>): string {
   return `/products/${formatProductId(sellerId, id)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What the list of products is asked for, from the address of its page to the query that the API
- * would be sent. A condition that cannot be read is left out, and its field says so.
+ * The search of the product list: translates the query of its page into a list query of the API. A
+ * filter that is not valid is ignored, with an error at its field.
  */
 import { cursorScope, decodeCursor } from '../../../api/products/product-pages.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
@@ -13,14 +13,14 @@ import { parseTypedPrice } from '../forms/typed-values.ts';
 
 export interface ProductSearch {
   readonly list: ListQuery;
-  /** What cursors of the list are signed for. */
-  readonly name: string;
-  /** The conditions as they were typed, and the sort; none of them is blank. */
+  /** The scope of the list's cursors. */
+  readonly scope: string;
+  /** The filters as entered, and the sort; without blank ones. */
   readonly typed: ReadonlyMap<SearchField, string>;
   readonly errors: FieldErrors;
   readonly isFiltered: boolean;
-  /** Where the page begins; undefined for the first one. */
-  readonly place: KeysetAnchor | undefined;
+  /** Where the page begins; undefined for the first page. */
+  readonly anchor: KeysetAnchor | undefined;
 }
 
 const FIELDS = ['q', 'category', 'stock', 'price_min', 'price_max', 'sort'] as const;
@@ -33,18 +33,18 @@ export const STOCK_OUT = 'out';
 export function readSearch(request: PageRequest, { cursors }: Portal): ProductSearch {
   const typed = readFields(request);
   const errors = new Map<string, string>();
-  const asked = translate(request, typed, errors);
-  const list = parseSound(asked, request, errors);
-  const name = cursorScope(request.account.sellerId, list);
-  const place = ignoreFaults(
-    () => decodeCursor(cursors, name, request.query.get('cursor') ?? undefined),
+  const parameters = translate(request, typed, errors);
+  const list = parseValid(parameters, request, errors);
+  const scope = cursorScope(request.account.sellerId, list);
+  const anchor = ignoreErrors(
+    () => decodeCursor(cursors, scope, request.query.get('cursor') ?? undefined),
     () => { errors.set('cursor', 'This page link is no longer valid. The list starts again.'); },
   );
-  const conditions = [...asked.keys()].filter((field) => field !== 'sort' && field !== 'limit');
-  return { list, name, typed, errors, isFiltered: conditions.length > 0, place };
+  const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
+  return { list, scope, typed, errors, isFiltered, anchor };
 }
 
-/** Buttons of the table send the sort, too, after that of the form: the last one counts. */
+/** Sort buttons of the table send `sort` after the field of the form: the last one counts. */
 function readFields({ query }: PageRequest): Map<SearchField, string> {
   const typed = new Map<SearchField, string>();
   for (const field of FIELDS) {
@@ -54,40 +54,40 @@ function readFields({ query }: PageRequest): Map<SearchField, string> {
   return typed;
 }
 
-/** The parameters of the API. */
+/** The query parameters of the API. */
 function translate(
   { account, format }: PageRequest, typed: ReadonlyMap<SearchField, string>,
   errors: Map<string, string>,
 ): Map<string, string> {
-  const asked = new Map([['limit', String(PORTAL_PAGE_PRODUCTS)]]);
+  const parameters = new Map([['limit', String(PORTAL_PAGE_PRODUCTS)]]);
   for (const [field, text] of typed) {
     if (field === 'price_min' || field === 'price_max') {
       const parsed = parseTypedPrice(text, account.currency, format.decimalMark);
-      if ('value' in parsed) asked.set(field, String(parsed.value));
+      if ('value' in parsed) parameters.set(field, String(parsed.value));
       else errors.set(field, parsed.error.detail);
     } else if (field !== 'stock') {
-      asked.set(field, text);
+      parameters.set(field, text);
     } else if (text === STOCK_OUT || text === STOCK_LOW) {
-      asked.set('stock_max', text === STOCK_OUT ? '0' : String(account.lowStock));
+      parameters.set('stock_max', text === STOCK_OUT ? '0' : String(account.lowStock));
     }
   }
-  return asked;
+  return parameters;
 }
 
-/** Removes what is faulty. */
-function parseSound(
-  asked: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
+/** Parses the query, without its invalid parameters. */
+function parseValid(
+  parameters: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
 ): ListQuery {
-  return ignoreFaults(() => parseListQuery(asked, account.currency), (error) => {
+  return ignoreErrors(() => parseListQuery(parameters, account.currency), (error) => {
     for (const { parameter = '', detail } of error.issues) {
       errors.set(parameter, detail);
-      asked.delete(parameter);
+      parameters.delete(parameter);
     }
-  }) ?? parseListQuery(asked, account.currency);
+  }) ?? parseListQuery(parameters, account.currency);
 }
 
-/** Undefined where the query is faulty, of which `note` is told. */
-function ignoreFaults<Value>(
+/** Undefined for an invalid query, which is passed to `note`. */
+function ignoreErrors<Value>(
   read: () => Value, note: (error: AppError) => void,
 ): Value | undefined {
   try {

@@ -1,22 +1,20 @@
-/** The stock of a product, changed by hand: set to what was counted, or moved by so many. */
-import { PORTAL_KEY_ID } from '../../../domain/id.ts';
+/** Manual stock changes of a product: an adjustment, or the quantity of a stocktake. */
 import {
   parseStockChange, type StockChange, type StockResult,
 } from '../../../domain/catalogue/stock-change.ts';
 import { TOO_MUCH } from '../../../domain/catalogue/stock-sync.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
-  type FieldErrors, fieldErrorsFrom, type Form, isDuplicateSubmission, readNonce,
+  type FieldErrors, fieldErrorsFrom, type Form, isDuplicateSubmission, toWriteContext,
 } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import { SENT_BEFORE } from './product-form.ts';
-import { type Refused, renderProduct } from './product-view.ts';
-import type { StockTexts } from './stock-forms.ts';
+import { type RejectedForm, renderProduct, type StockTexts } from './product-view.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
 import { getProduct, noProduct } from './product.ts';
 
-/** One of the two forms, by the name of the field of its number; the reason is named after it. */
+/** One of the two forms, named after its number field; `set_reason` is the reason of `set`. */
 type StockField = 'set' | 'amount';
 
 /** POST /portal/products/{id}/stock: 303, 400, 404, 409, 422 */
@@ -57,25 +55,26 @@ async function changeStock(
   describe: (typed: number) => object,
 ): Promise<Reply> {
   const texts = readTexts(form, field);
-  const refuse = async (refused: Refused): Promise<Reply> =>
-    renderProduct(request, portal, await getProduct(request, portal), { ...refused, stock: texts });
+  const reject = async (rejected: RejectedForm): Promise<Reply> =>
+    renderProduct(
+      request, portal, await getProduct(request, portal), { ...rejected, stock: texts },
+    );
   const read = readChange(request.parameters['id'] ?? '', texts, field, describe);
-  if ('errors' in read) return refuse({ status: 422, errors: read.errors });
-  const { sellerId } = request.account;
+  if ('errors' in read) return reject({ status: 422, errors: read.errors });
   try {
     const { results: [result], isReplay } = await portal.store.syncStock(
-      { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form) },
+      toWriteContext(request, form),
       {
         changes: [read.change], isAtomic: true, source: undefined, reason: undefined,
         completion: undefined,
       }, false,
     );
-    const refused = result && explainResult(request, result, read.change);
-    if (refused) return refuse(refused);
+    const rejected = result && explainResult(request, result, read.change);
+    if (rejected) return reject(rejected);
     const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
     return redirect(request.link(`/products/${request.parameters['id']}?done=${done}`));
   } catch (error) {
-    if (isDuplicateSubmission(error)) return refuse({ status: 409, detail: SENT_BEFORE });
+    if (isDuplicateSubmission(error)) return reject({ status: 409, detail: SENT_BEFORE });
     throw error;
   }
 }
@@ -94,18 +93,18 @@ function readChange(
   return { errors: new Map(errors) };
 }
 
-/** Undefined where it did what was asked for. @throws AppError `not_found` */
+/** Why the change was not made; undefined if it was. @throws AppError `not_found` */
 function explainResult(
   { format }: PageRequest, { status, previous = 0 }: StockResult,
   { set = 0, expect = 0 }: StockChange,
-): Refused | undefined {
-  const refuse = (detail: string): Refused =>
+): RejectedForm | undefined {
+  const reject = (detail: string): RejectedForm =>
     ({ status: 422, errors: new Map([['amount', detail]]) });
   switch (status) {
     case 'ok': case 'unchanged': return undefined;
     case 'not_found': throw noProduct();
-    case 'insufficient': return refuse(`Only ${format.number(previous)} are in stock.`);
-    case 'invalid': return refuse(TOO_MUCH.detail);
+    case 'insufficient': return reject(`Only ${format.number(previous)} are in stock.`);
+    case 'invalid': return reject(TOO_MUCH.detail);
     case 'conflict': case 'stale': {
       const [was, is, typed] = [expect, previous, set].map(format.number);
       const what = `The stock changed while you counted: it was ${was} and is now ${is}.`;

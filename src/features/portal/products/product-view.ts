@@ -1,14 +1,15 @@
 /**
- * The page of a product: what it is, what its stock did, and the forms that change it. A form that
- * is refused comes back on the same page, with what was typed.
+ * The page of a product: its fields, its stock over time, and the forms that change both. A
+ * rejected form is shown again on the same page, with what was entered.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
+import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
-import { errorSummary, postForm } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
+import { errorSummary, postForm, textField } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS, nonceField } from '../forms/form.ts';
 import { facts, flashNotice, notice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -16,7 +17,6 @@ import type { PageRequest, Portal } from '../route.ts';
 import { describeTexts, PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
 import { EDITED_FIELDS, formatBase } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
-import { STOCK_LABELS, stockForms, type StockTexts } from './stock-forms.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
 
@@ -26,8 +26,15 @@ export interface ProductEdit {
   readonly base: string;
 }
 
-/** A form that was refused, and why. */
-export interface Refused {
+/** What was typed, by the names of the fields. */
+export type StockTexts = Readonly<Record<string, string>>;
+
+const STOCK_LABELS: Readonly<Record<string, string>> = {
+  amount: 'Quantity', amount_reason: 'Reason', set: 'Counted quantity', set_reason: 'Reason',
+};
+
+/** A rejected form, and why. */
+export interface RejectedForm {
   readonly status: number;
   readonly errors?: FieldErrors;
   readonly detail?: string;
@@ -35,7 +42,7 @@ export interface Refused {
   readonly stock?: StockTexts;
 }
 
-const DONE = new Map([
+const FLASH = new Map([
   ['created', 'Product created.'],
   ['saved', 'Changes saved.'],
   ['stock', 'Stock updated.'],
@@ -44,23 +51,23 @@ const DONE = new Map([
 ]);
 
 export async function renderProduct(
-  request: PageRequest, portal: Portal, product: Product, refused?: Refused,
+  request: PageRequest, portal: Portal, product: Product, rejected?: RejectedForm,
 ): Promise<Reply> {
-  const { errors = NO_ERRORS, detail } = refused ?? {};
+  const { errors = NO_ERRORS, detail } = rejected ?? {};
   const ledger = await readLedger(request, portal, product);
   const id = formatProductId(product.sellerId, product.id);
   return renderPage(request, portal, {
     title: product.name,
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
-    ...(refused && { status: refused.status }),
+    ...(rejected && { status: rejected.status }),
     content: followChanges(request, Math.max(request.position, product.position), html`
-      ${!refused && [flashNotice(request, DONE), mergedNotice(request)]}
+      ${!rejected && [flashNotice(request, FLASH), mergedNotice(request)]}
       ${errorSummary(errors, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
           <a href="${request.link('/products')}">See the others</a></p>`)}
         ${renderFacts(request, product, id)}
-        ${renderCards(request, portal, product, { ledger, refused })}
+        ${renderCards(request, portal, product, { ledger, rejected })}
         <section id="movements" aria-labelledby="movements-title">
           <h2 id="movements-title">Stock movements</h2>
           ${renderLedger(request, product, ledger)}
@@ -108,15 +115,15 @@ function renderFacts(request: PageRequest, product: Product, id: string): Html {
 
 interface Shown {
   readonly ledger: StockLedger;
-  readonly refused: Refused | undefined;
+  readonly rejected: RejectedForm | undefined;
 }
 
 function renderCards(
-  request: PageRequest, { clock }: Portal, product: Product, { ledger, refused }: Shown,
+  request: PageRequest, { clock }: Portal, product: Product, { ledger, rejected }: Shown,
 ): Html {
   const { format } = request;
-  const errors = refused?.errors ?? NO_ERRORS;
-  const edit = refused?.edit
+  const errors = rejected?.errors ?? NO_ERRORS;
+  const edit = rejected?.edit
     ?? { texts: describeTexts(product, format), base: formatBase(product) };
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
   return html`<div class="columns">
@@ -127,21 +134,49 @@ function renderCards(
       </section>
       <section class="card" aria-labelledby="stock-heading">
         <h2 id="stock-heading">Update stock</h2>
-        ${changedMeanwhile(request, product, ['stock'], 'The stock has changed.')}
-        ${stockForms(request, product, refused?.stock ?? {}, errors)}
+        ${renderStaleNotice(request, product, ['stock'], 'The stock has changed.')}
+        ${stockForms(request, product, rejected?.stock ?? {}, errors)}
       </section>
     </div>
     <section class="card" aria-labelledby="edit-heading">
       <h2 id="edit-heading">Edit</h2>
-      ${changedMeanwhile(request, product, ['updated'], 'Someone else edited this product.')}
+      ${renderStaleNotice(request, product, ['updated'], 'Someone else edited this product.')}
       ${editForm(request, product, edit, errors)}
     </section>
   </div>`;
 }
 
-function changedMeanwhile(
+function renderStaleNotice(
   { link }: PageRequest, product: Product, types: readonly ChangeType[], what: string,
 ): Html {
   return showOnChange(types, html`<p>${what}
     <a href="${link(pathOf(product))}">Show the current version</a></p>`);
+}
+
+/** A stocktake is rejected if the stock is no longer the one shown, which `expect` carries. */
+function stockForms(
+  request: PageRequest, product: Product, texts: StockTexts, errors: FieldErrors,
+): Html {
+  const here = request.link(pathOf(product));
+  const number = (name: string): Html => textField({
+    name, label: STOCK_LABELS[name] ?? '', value: texts[name] ?? '', errors, isRequired: true,
+    inputMode: 'numeric',
+  });
+  const reason = (name: string): Html => textField({
+    name, label: `${STOCK_LABELS[name]} (optional)`, value: texts[name] ?? '', errors,
+    maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, up to two per code point
+  });
+  return html`<h3>Adjust stock</h3>
+    ${postForm(request, `${here}/adjust`, html`${nonceField()}
+      ${number('amount')}
+      ${reason('amount_reason')}
+      <div class="actions"><button name="way" value="add">Add</button>
+        <button name="way" value="take" class="plain">Remove</button></div>`)}
+    <hr>
+    <h3>Stocktake</h3>
+    ${postForm(request, `${here}/stock`, html`${nonceField()}
+      <input type="hidden" name="expect" value="${product.stock}" data-live="expect">
+      ${number('set')}
+      ${reason('set_reason')}
+      <div class="actions"><button>Set stock</button></div>`)}`;
 }

@@ -1,13 +1,18 @@
-/** One product: its page, and what is edited there. */
-import { AppError } from '../../../domain/error.ts';
-import { parseProductId, PORTAL_KEY_ID } from '../../../domain/id.ts';
+/** One product: its page, and how it is edited and deleted. */
 import { parseProductPatch } from '../../../domain/catalogue/product.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import { AppError } from '../../../domain/error.ts';
+import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Form } from '../forms/form.ts';
+import { postForm } from '../forms/fields.ts';
+import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
+import { facts } from '../html/elements.ts';
+import { html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
 import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
-import { redirect } from '../html/page.ts';
-import { renderGoneProduct } from './new-product-form.ts';
+import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import { renderGoneProduct } from './new-product.ts';
 import { CHOICE_FIELDS, readChoices, renderConflict } from './product-conflict.ts';
 import {
   describeTexts, parseTexts, type ProductTexts, readTaken, readTexts,
@@ -17,7 +22,6 @@ import {
 } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
 import { type ProductEdit, renderProduct } from './product-view.ts';
-import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
 export async function showProduct(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -29,10 +33,10 @@ export async function editProduct(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const submitted = readSubmitted(form);
-  for (let tries = 0; tries < EDIT_ATTEMPTS_LIMIT; tries += 1) {
+  for (let attempt = 0; attempt < EDIT_ATTEMPTS_LIMIT; attempt += 1) {
     const product = await findProduct(request, portal);
     if (!product) return renderGoneProduct(request, portal, submitted.texts);
-    const reply = await tryEdit(request, portal, product, submitted);
+    const reply = await saveEdit(request, portal, product, submitted);
     if (reply) return reply;
   }
   throw new AppError('unavailable', 'The stock of this product keeps changing. Try again.');
@@ -86,10 +90,10 @@ function readSubmitted(form: Form): Submitted {
  * the save. Stock movements are no conflict: an edit does not touch the stock, which changes all
  * day in a busy shop.
  */
-async function tryEdit(
+async function saveEdit(
   request: PageRequest, portal: Portal, product: Product, { choices, ...edit }: Submitted,
 ): Promise<Reply | undefined> {
-  const { sellerId, id, position } = product;
+  const { id, position } = product;
   const base = parseBase(edit.base);
   const texts = keepSpaces(edit.texts, base ?? product);
   const read = parseTexts(texts, request, (body, currency) =>
@@ -103,24 +107,79 @@ async function tryEdit(
   const done = new URLSearchParams(kept.length === 0
     ? { done: 'saved' } : kept.map((field) => ['theirs', field]));
   const saved = redirect(request.link(`${pathOf(product)}?${done}`));
-  // As it is after a double click, too.
+  // Nothing to save, as after a double click.
   if (formatBase(merged) === formatBase(product)) return saved;
-  const write = { sellerId, keyId: PORTAL_KEY_ID };
   try {
-    await portal.store.patchProduct(write, { id }, merged, { ifMatch: [position] });
+    const precondition = { ifMatch: [position] };
+    await portal.store.patchProduct(toWriteContext(request), { id }, merged, precondition);
     return saved;
   } catch (error) {
-    const isMoved = error instanceof AppError
+    const isStale = error instanceof AppError
       && (error.code === 'precondition_failed' || error.code === 'not_found');
-    if (isMoved) return undefined;
+    if (isStale) return undefined;
     const errors = readTaken(error);
     const retry = { texts: describeTexts(merged, request.format), base: formatBase(product) };
     return renderProduct(request, portal, product, { status: 422, errors, edit: retry });
   }
 }
 
-/** White space around a text that came by the API stays, unless somebody types another text. */
+/** Keeps white space around a text from the API, unless the user enters another text. */
 function keepSpaces(texts: ProductTexts, { name, category }: MergeBase): ProductTexts {
   const keep = (typed: string, was: string): string => (was.trim() === typed ? was : typed);
   return { ...texts, name: keep(texts.name, name), category: keep(texts.category, category) };
+}
+
+/** GET /portal/products/{id}/delete: 200, 404 */
+export async function showDeletion(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderDeletion(request, portal, false);
+}
+
+/** POST /portal/products/{id}/delete: 303, 400, 404, 409, 422 */
+export async function deleteProduct(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const id = parseProductId(request.account.sellerId, request.parameters['id'] ?? '');
+  if (id === undefined) throw noProduct();
+  const position = findWholeNumber(form.get('position'));
+  try {
+    const ifMatch = position === undefined ? [] : [position];
+    await portal.store.deleteProduct(toWriteContext(request, form), { id }, { ifMatch });
+  } catch (error) {
+    const isChanged = error instanceof AppError && error.code === 'precondition_failed';
+    if (isChanged) return renderDeletion(request, portal, true);
+    throw error;
+  }
+  return redirect(request.link('/products?done=deleted'));
+}
+
+async function renderDeletion(
+  request: PageRequest, portal: Portal, isChanged: boolean,
+): Promise<Reply> {
+  const { format, link } = request;
+  const product = await getProduct(request, portal);
+  const { name, sku, category, priceMinor, stock, position, updatedAt } = product;
+  const here = link(pathOf(product));
+  return renderPage(request, portal, {
+    title: 'Delete this product?',
+    status: isChanged ? 409 : 200,
+    content: html`${isChanged && html`<div class="notice low" role="alert" tabindex="-1" autofocus>
+        <p>The product has changed, so it was not deleted. This is the current version.</p>
+      </div>`}
+      <section class="card">
+        ${facts([
+    ['Name', html`<bdi>${name}</bdi>`],
+    ['SKU', html`<bdi>${sku}</bdi>`],
+    ['Category', html`<bdi>${category}</bdi>`],
+    ['Price', format.money(priceMinor)],
+    ['Stock', format.number(stock)],
+    ['Updated', format.timeElement(updatedAt)],
+  ])}
+        <p>This cannot be undone. The SKU becomes available again, and the history of the product
+          is kept.</p>
+        ${postForm(request, `${here}/delete`, html`${nonceField()}
+          <input type="hidden" name="position" value="${position}">
+          <button class="danger">Delete product</button>
+          <a class="button" href="${here}">Cancel</a>`, 'actions')}
+      </section>`,
+  });
 }

@@ -1,4 +1,4 @@
-/** The movements of a product's stock, the newest first, page by page. */
+/** The stock ledger of a product: its movements, newest first, in pages. */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { KeyId } from '../../../domain/id.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
@@ -13,18 +13,17 @@ import { findWholeNumber } from '../forms/typed-values.ts';
 import { pathOf } from './product-path.ts';
 
 export interface StockLedger {
-  /** The newest, for the plot. */
+  /** The newest movements, for the plot. */
   readonly newest: readonly Change[];
-  /** Those of the page that is asked for. */
+  /** The movements of the requested page. */
   readonly page: readonly Change[];
-  /** Where the next page begins: its newest position. */
+  /** The newest position of the next page. */
   readonly next: number | undefined;
   readonly isFirst: boolean;
   readonly keyNames: ReadonlyMap<KeyId, string>;
 }
 
-
-/** The page is that which the address asks for; the first one where it asks for none. */
+/** Reads the page that starts at the query parameter `up_to`, by default the first one. */
 export async function readLedger(
   request: PageRequest, { store }: Portal, { sellerId, id }: Product,
 ): Promise<StockLedger> {
@@ -73,7 +72,7 @@ const WHY: Readonly<Record<Change['type'], string>> = {
   created: 'Created', updated: 'Edited', deleted: 'Deleted', stock: '',
 };
 
-/** The first page of what was read for the plot. */
+/** The first page of the movements that were read for the plot. */
 function cutPage(newest: readonly Change[], next: number | undefined) {
   const movements = newest.slice(0, PORTAL_PAGE_ROWS);
   const last = newest.length > PORTAL_PAGE_ROWS ? movements.at(-1) : undefined;

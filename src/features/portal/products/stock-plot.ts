@@ -1,4 +1,4 @@
-/** The stock of a product over time as a line of steps; the ledger beside it says the same. */
+/** Plots the stock of a product over time; the ledger beside it is its accessible equivalent. */
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
@@ -6,21 +6,21 @@ import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
 import { measureLabel } from '../html/bar-plot.ts';
 
-/** What the stock was from a time on, milliseconds since 1970. */
+/** The stock since a time, in milliseconds since 1970. */
 interface Step {
   readonly at: number;
   readonly stock: number;
 }
 
-/** Of a product and its newest movements, the newest first. */
-interface Traced {
+/** A product and its movements, newest first. */
+interface StockHistory {
   readonly product: Pick<Product, 'createdAt'>;
   readonly movements: readonly Pick<Change, 'at' | 'movement'>[];
   readonly now: number;
 }
 
 const RECENT_MS = 30 * DAY_MS;
-/** Fewer recent movements than this make no picture: then all that are known do. */
+/** With fewer recent movements than this, the plot shows all that are known. */
 const RECENT_MIN = 3;
 const SPAN_MIN_MS = MINUTE_MS;
 
@@ -28,13 +28,13 @@ const [WIDTH, HEIGHT] = [400, 190];
 const [TOP, RIGHT, BOTTOM] = [12, 12, 26];
 const TICKS = 4;
 
-/** Nothing where no movement is known. */
-export function stockPlot(traced: Traced, format: Format): Html | undefined {
-  const steps = traceSteps(traced);
+/** Undefined without a movement. */
+export function stockPlot(history: StockHistory, format: Format): Html | undefined {
+  const steps = findSteps(history);
   const [first] = steps;
   const last = steps.at(-1);
   if (!first || !last) return undefined;
-  const end = Math.max(traced.now, last.at, first.at + SPAN_MIN_MS);
+  const end = Math.max(history.now, last.at, first.at + SPAN_MIN_MS);
   const stocks = steps.map(({ stock }) => stock);
   const ticks = findTicks(Math.max(...stocks));
   const top = ticks.at(-1) ?? 1;
@@ -60,8 +60,8 @@ export function stockPlot(traced: Traced, format: Format): Html | undefined {
   </svg>`;
 }
 
-/** Of the last 30 days where there is something to see, else as far back as movements are given. */
-function traceSteps({ product, movements, now }: Traced): readonly Step[] {
+/** The last 30 days if they have enough movements, otherwise all of them. */
+function findSteps({ product, movements, now }: StockHistory): readonly Step[] {
   const recent = movements.filter(({ at }) => at >= now - RECENT_MS);
   const isRecent = recent.length >= RECENT_MIN && recent.length < movements.length;
   const shown = isRecent ? recent : movements;
@@ -72,7 +72,7 @@ function traceSteps({ product, movements, now }: Traced): readonly Step[] {
   return isRecent ? [{ at: since, stock: oldest.movement.before }, ...steps] : steps;
 }
 
-/** From 0 to beyond the most, in steps that are easy to read. */
+/** From 0 to at least the maximum, in round steps. */
 function findTicks(most: number): readonly number[] {
   const rough = Math.max(most, 1) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -81,7 +81,7 @@ function findTicks(most: number): readonly number[] {
   return Array.from({ length: Math.ceil(Math.max(most, 1) / step) + 1 }, (_, n) => n * step);
 }
 
-/** The times at both ends and in the middle, as far as there is room for them. */
+/** Time labels at both ends and in the middle, if they fit. */
 function renderTimes(
   start: number, end: number, room: number, format: Format,
 ): readonly (readonly [at: number, text: string, anchor: string])[] {

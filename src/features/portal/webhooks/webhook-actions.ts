@@ -1,13 +1,11 @@
 /** What is done with a webhook: test, disable, enable, send again, replace its secret, delete. */
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { AppError } from '../../../domain/error.ts';
-import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { WriteContext } from '../../../store/write.ts';
 import { postForm } from '../forms/fields.ts';
 import {
-  type FieldErrors, fieldErrorsFrom, type Form, NO_ERRORS, nonceField, readNonce,
+  type FieldErrors, fieldErrorsFrom, type Form, NO_ERRORS, nonceField, toWriteContext,
 } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
@@ -29,10 +27,8 @@ export async function switchWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const webhook = await getWebhook(request, portal);
-  const { sellerId, id } = webhook;
   const patch = await parseWebhookPatch({ status: form.get('status') }, async () => undefined);
-  const { address } = request;
-  await portal.store.patchWebhook({ sellerId, keyId: PORTAL_KEY_ID, address }, id, patch);
+  await portal.store.patchWebhook(toWriteContext(request), webhook.id, patch);
   const done = patch.status === 'active' ? 'enabled' : 'disabled';
   return redirect(request.link(`${pathOf(webhook)}?done=${done}`));
 }
@@ -45,7 +41,7 @@ export async function replayWebhook(
   const typed = form.getTrimmed('position');
   try {
     const position = parseReplay({ position: findWholeNumber(typed) ?? NaN }, request.position);
-    await portal.store.replayWebhook(writeOf(request, form), webhook.id, position);
+    await portal.store.replayWebhook(toWriteContext(request, form), webhook.id, position);
     return redirect(request.link(`${pathOf(webhook)}?done=replayed`));
   } catch (error) {
     return renderWebhook(request, portal, webhook, readPositionFault(error), typed);
@@ -65,7 +61,7 @@ export async function rotateSecret(
 ): Promise<Reply> {
   const { id } = await getWebhook(request, portal);
   const overlapMs = readOverlap(form);
-  const write = writeOf(request, form);
+  const write = toWriteContext(request, form);
   return renderMadeSecret(request, portal, () =>
     portal.store.rotateWebhookSecret(write, id, overlapMs));
 }
@@ -91,12 +87,8 @@ export async function deleteWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   // Sent twice, it is not there the second time, and the store knows that this was done.
-  await portal.store.deleteWebhook(writeOf(request, form), readWebhookId(request, portal));
+  await portal.store.deleteWebhook(toWriteContext(request, form), readWebhookId(request, portal));
   return redirect(request.link('/webhooks?done=deleted'));
-}
-
-function writeOf({ account: { sellerId }, address }: PageRequest, form: Form): WriteContext {
-  return { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form), address };
 }
 
 /** What is wrong with the position; anything else is thrown on. */

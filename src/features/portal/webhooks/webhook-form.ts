@@ -1,7 +1,6 @@
 /** Making a webhook and changing one. The secret is shown once, in the answer to the form. */
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { AppError } from '../../../domain/error.ts';
-import { PORTAL_KEY_ID } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
 import { parseNewWebhook, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
@@ -10,7 +9,8 @@ import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { checkboxes, errorSummary, postForm, textField } from '../forms/fields.ts';
 import {
-  type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField, readNonce,
+  type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField,
+  toWriteContext,
 } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderNewSecret } from './new-secret.ts';
@@ -32,8 +32,8 @@ export async function makeWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const webhooks = getWebhooks(portal);
-  const { account: { sellerId }, address } = request;
-  const write = { sellerId, keyId: PORTAL_KEY_ID, idempotency: readNonce(form), address };
+  const { sellerId } = request.account;
+  const write = toWriteContext(request, form);
   try {
     const sent = await parseNewWebhook(readMembers(form), (url) =>
       webhooks.checkUrl(sellerId, url));
@@ -62,7 +62,7 @@ export async function editWebhook(
   try {
     const patch = await parseWebhookPatch(readMembers(form), (url) =>
       webhooks.checkUrl(sellerId, url));
-    const write = { sellerId, keyId: PORTAL_KEY_ID, address: request.address };
+    const write = toWriteContext(request);
     const { webhook } = await portal.store.patchWebhook(write, id, patch);
     return redirect(request.link(`${pathOf(webhook)}?done=changed`));
   } catch (error) {

@@ -7,7 +7,7 @@ import { SESSION_IDLE_MS } from '../../../../src/store/limits.ts';
 import { LIVE_CATCH_UP_LIMIT } from '../../../../src/features/portal/limits.ts';
 import { type EventStream, readEvents } from '../../changes/event-stream.ts';
 import { makeClock } from '../../../support/clock.ts';
-import { createWriteTarget, openOther } from '../products/catalogue.ts';
+import { openCatalogue, openOther } from '../products/catalogue.ts';
 import type { PageClient } from '../page-client.ts';
 
 /** For tests that would otherwise wait for ever where the portal is wrong. */
@@ -38,7 +38,7 @@ async function follow(...args: Parameters<typeof ask>): Promise<EventStream> {
 }
 
 test('tells a page what others change, from where the page was made', LIMITED, async (t) => {
-  const { user, create, sync, server } = await createWriteTarget(t);
+  const { user, create, sync, server } = await openCatalogue(t);
   const mug = await create({ stock: 9 });
   const { text } = await user.get('/portal/products');
   const after = /data-live-from="\/portal\/live" data-live-after="(\d+)"/.exec(text)?.[1] ?? '';
@@ -61,7 +61,7 @@ test('tells a page what others change, from where the page was made', LIMITED, a
 });
 
 test('begins with the present where a page missed too much, and says so', LIMITED, async (t) => {
-  const { user, create, sync } = await createWriteTarget(t);
+  const { user, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 0 });
   await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
   const near = await follow(t, user, '1');
@@ -77,14 +77,14 @@ test('begins with the present where a page missed too much, and says so', LIMITE
 });
 
 test('leads whoever is not signed in to the sign-in', async (t) => {
-  const { user } = await createWriteTarget(t);
+  const { user } = await openCatalogue(t);
   user.cookies.clear();
   const { statusCode, headers } = await ask(t, user, '0');
   assert.deepEqual([statusCode, headers.location], [303, '/portal/sign-in?to=%2Flive%3Fafter%3D0']);
 });
 
 test('ends within 15 s of the end of the session', LIMITED, async (t) => {
-  const { user, create, sync } = await createWriteTarget(t);
+  const { user, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
   const now = performance.now.bind(performance);
@@ -102,7 +102,7 @@ test('ends within 15 s of the end of the session', LIMITED, async (t) => {
 });
 
 test('keeps no session alive that nobody uses', LIMITED, async (t) => {
-  const { user, create, sync, clock } = await createWriteTarget(t);
+  const { user, create, sync, clock } = await openCatalogue(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
   const now = performance.now.bind(performance);
@@ -123,7 +123,7 @@ test('keeps no session alive that nobody uses', LIMITED, async (t) => {
 
 test('follows for one shop on 50 pages at once, and for another one on more', LIMITED,
   async (t) => {
-    const { user, server } = await createWriteTarget(t);
+    const { user, server } = await openCatalogue(t);
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));
     const refused = await ask(t, user, '0');
     assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '5']);

@@ -1,4 +1,4 @@
-/** A shop whose seller is signed in to the portal, and whose programs use the API meanwhile. */
+/** A shop whose seller is signed in to the portal while its programs use the API. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
@@ -27,14 +27,14 @@ export interface Created {
   readonly path: string;
 }
 
-/** Names that try to leave the place in which they stand. */
+/** Names that try to break out of their context. */
 export const HOSTILE_NAMES: readonly string[] = [
   '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onmouseover='alert(1)",
   '</title><h1>&lt;', '\u202egnihton', '👩‍👩‍👧‍👦'.repeat(20), 'ǹ́'.repeat(60), '${1+1} {{7*7}}',
   '"'.repeat(200), '😀'.repeat(200), 'é'.repeat(200),
 ];
 
-export async function createWriteTarget(t: TestContext, fields: Fields = {}): Promise<Catalogue> {
+export async function openCatalogue(t: TestContext, fields: Fields = {}): Promise<Catalogue> {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   return { server, clock, ...await openOther(server, fields) };
@@ -70,13 +70,13 @@ export async function openOther(server: TestServer, fields: Fields = {}) {
   };
 }
 
-/** What stands at a field as its fault, by the names of the fields. */
-export function fieldErrorsFrom({ text }: Answer): Record<string, string> {
+/** The error messages at fields, by field name. */
+export function readFieldErrors({ text }: Answer): Record<string, string> {
   const errors = [...text.matchAll(/id="field-(\w+)-fault">(.*?)<\/p>/gs)];
   return Object.fromEntries(errors.map(([, name = '', fault = '']) => [name, readText(fault)]));
 }
 
-/** The rows of the first table of a page: the texts of their cells. */
+/** The cell texts of the first table, row by row. */
 export function readRows({ text }: Answer): string[][] {
   const [, body = ''] = /<tbody>(.*?)<\/tbody>/s.exec(text) ?? [];
   return [...body.matchAll(/<tr\b.*?<\/tr>/gs)].map(([row]) =>

@@ -1,16 +1,16 @@
-/** Making a product in the portal. */
+/** Creating a product in the portal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import { assertPage } from '../page-rules.ts';
 import { type Fields, readText } from '../page-client.ts';
-import { HOSTILE_NAMES, createWriteTarget, fieldErrorsFrom } from './catalogue.ts';
+import { HOSTILE_NAMES, openCatalogue, readFieldErrors } from './catalogue.ts';
 
 const NEW = '/portal/products/new';
 const GOOD = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: '12,50', stock: '40' };
 
-test('creates what was typed, and shows it', async (t) => {
-  const { user, send, server, sellerId } = await createWriteTarget(t);
+test('creates the product as entered, and shows it', async (t) => {
+  const { user, send, server, sellerId } = await openCatalogue(t);
   assertPage(await user.get(NEW));
   const made = await user.submit({ ...GOOD, name: ' Blue mug ', sku: ' MUG-1' });
   assert.equal(made.status, 303);
@@ -25,8 +25,8 @@ test('creates what was typed, and shows it', async (t) => {
   assert.deepEqual(changes.map(({ type, keyId }) => [type, keyId]), [['created', PORTAL_KEY_ID]]);
 });
 
-test('understands prices with a point and with a comma, and no other marks', async (t) => {
-  const { user, send } = await createWriteTarget(t);
+test('accepts prices with a decimal point or comma, and no other separators', async (t) => {
+  const { user, send } = await openCatalogue(t);
   for (const [price, read] of [
     ['12.50', 12.5], ['12,5', 12.5], ['0', 0], ['1234', 1234], [' 7 ', 7], ['999999999999.99',
       999_999_999_999.99],
@@ -48,17 +48,17 @@ test('understands prices with a point and with a comma, and no other marks', asy
     await user.get(NEW);
     const answer = await user.submit({ ...GOOD, price });
     assertPage(answer, 422);
-    assert.match(fieldErrorsFrom(answer)['price'] ?? '', fault, price);
+    assert.match(readFieldErrors(answer)['price'] ?? '', fault, price);
     assert.equal(user.valueOf('price'), price);
   }
 });
 
-test('takes three decimals where the currency has them, by the mark of the locale', async (t) => {
-  const { user, send } = await createWriteTarget(t, { currency: 'KWD' });
+test('accepts three decimals for a currency that has them', async (t) => {
+  const { user, send } = await openCatalogue(t, { currency: 'KWD' });
   await user.get(NEW);
   const refused = await user.submit({ ...GOOD, price: '1,234' });
   assert.match(
-    fieldErrorsFrom(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/,
+    readFieldErrors(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/,
   );
   assert.equal((await user.submit({ price: '1.234' })).status, 303);
   assert.equal((await send({ path: '/api/v1/products' })).json().products[0].price, 1.234);
@@ -78,30 +78,30 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
   ['words for numbers', { price: 'ten', stock: 'many' }, 'stock', /whole number/],
 ];
 
-test('creates nothing from a form with faults', async (t) => {
-  const { user, create, send } = await createWriteTarget(t);
+test('creates nothing from an invalid form', async (t) => {
+  const { user, create, send } = await openCatalogue(t);
   await create({ sku: 'TAKEN' });
   for (const [what, fields, at, says] of faulty) {
-    await t.test(`such as ${what}: it says so at the field, and keeps what was typed`, async () => {
+    await t.test(`reports ${what} at the field, and keeps the entered values`, async () => {
       await user.get(NEW);
       const typed: Fields = { ...GOOD, ...fields };
       const answer = await user.submit(typed);
       assertPage(answer, 422);
-      assert.match(fieldErrorsFrom(answer)[at] ?? '', says);
+      assert.match(readFieldErrors(answer)[at] ?? '', says);
       assert.ok(answer.text.includes(`href="#field-${at}"`));
       for (const [name, value] of Object.entries(typed)) {
         assert.equal(user.valueOf(name), String(value ?? '').trim(), name);
       }
     });
   }
-  await t.test('and names all faults at once, in the order of the fields', async () => {
+  await t.test('reports all errors at once, in the order of the fields', async () => {
     await user.get(NEW);
     const answer = await user.submit({ name: '', category: '', sku: '', price: '', stock: '' });
-    const errors = Object.keys(fieldErrorsFrom(answer));
+    const errors = Object.keys(readFieldErrors(answer));
     assert.deepEqual(errors, ['name', 'category', 'sku', 'price', 'stock']);
     assert.match(readText(answer.text), /Name: Must not be blank\. Category: Must not be blank/);
   });
-  await t.test('nor from one that no page has shown', async () => {
+  await t.test('rejects a form that no page has shown', async () => {
     await user.get(NEW);
     assertPage(await user.submit({ ...GOOD, once: 'x' }), 400);
     await user.get(NEW);
@@ -110,8 +110,8 @@ test('creates nothing from a form with faults', async (t) => {
   assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 1);
 });
 
-test('creates a product once, however often its form is sent', async (t) => {
-  const { user, send } = await createWriteTarget(t);
+test('creates one product, however often its form is sent', async (t) => {
+  const { user, send } = await openCatalogue(t);
   await user.get(NEW);
   const body = new URLSearchParams({
     csrf: user.valueOf('csrf') ?? '', once: user.valueOf('once') ?? '', ...GOOD,
@@ -131,8 +131,8 @@ test('creates a product once, however often its form is sent', async (t) => {
   assert.equal((await send({ path: '/api/v1/products' })).json().products.length, 2);
 });
 
-test('keeps hostile names as they are typed, and only as text', async (t) => {
-  const { user, send } = await createWriteTarget(t);
+test('keeps hostile names as entered, and renders them as text', async (t) => {
+  const { user, send } = await openCatalogue(t);
   for (const [n, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
     await user.get(NEW);

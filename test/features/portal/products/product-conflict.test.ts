@@ -1,15 +1,15 @@
-/** Two edits of one product: what only one side changed is merged, the rest is asked about. */
+/** Concurrent edits of one product: merged where they can be, otherwise decided by the user. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PORTAL_KEY_ID } from '../../../../src/domain/id.ts';
 import type { Answer } from '../../../support/http.ts';
 import { assertPage } from '../page-rules.ts';
 import { readText } from '../page-client.ts';
-import { createWriteTarget } from './catalogue.ts';
+import { openCatalogue } from './catalogue.ts';
 
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M', price: 1 };
 
-/** The fields that the page asks about: their two versions, as the labels of the choices. */
+/** The choices of the conflict page: the labels of both versions, by field. */
 function readChoices({ text }: Answer): Record<string, string[]> {
   const groups = [...text.matchAll(/<fieldset\b.*?<legend>(.*?)<\/legend>(.*?)<\/fieldset>/gs)];
   return Object.fromEntries(groups.map(([, legend = '', content = '']) => [
@@ -17,8 +17,8 @@ function readChoices({ text }: Answer): Record<string, string[]> {
   ]));
 }
 
-test('merges what only one side changed, without asking, and says what it kept', async (t) => {
-  const { user, create, patch, read } = await createWriteTarget(t);
+test('merges fields that one side changed, and names those it kept', async (t) => {
+  const { user, create, patch, read } = await openCatalogue(t);
   const mug = await create(MUG);
   await user.get(mug.path);
   await patch(mug, { price: 3, category: 'Bar' });
@@ -30,9 +30,9 @@ test('merges what only one side changed, without asking, and says what it kept',
   assert.deepEqual([name, category, sku, price], ['Cup', 'Bar', 'M', 3]);
 });
 
-test('asks about a field that both sides changed, with both versions, and saves nothing before',
+test('shows both versions of a field that both sides changed, and saves nothing yet',
   async (t) => {
-    const { user, create, patch, read } = await createWriteTarget(t);
+    const { user, create, patch, read } = await openCatalogue(t);
     const mug = await create(MUG);
     await user.get(mug.path);
     await patch(mug, { name: 'Beaker', price: 3 });
@@ -49,8 +49,8 @@ test('asks about a field that both sides changed, with both versions, and saves 
     assert.deepEqual(await read(mug), theirs);
   });
 
-test('saves each field as it was chosen', async (t) => {
-  const { user, create, patch, read } = await createWriteTarget(t);
+test('saves the chosen version of each field', async (t) => {
+  const { user, create, patch, read } = await openCatalogue(t);
   const mug = await create(MUG);
   await user.get(mug.path);
   await patch(mug, { name: 'Beaker', price: 3, category: 'Bar' });
@@ -61,8 +61,8 @@ test('saves each field as it was chosen', async (t) => {
   assert.deepEqual([name, category, sku, price], ['Cup', 'Bar', 'CUP', 3]);
 });
 
-test('asks again where a choice is missing, and keeps those that were made', async (t) => {
-  const { user, create, patch, read } = await createWriteTarget(t);
+test('asks again for a missing choice, and keeps the others', async (t) => {
+  const { user, create, patch, read } = await openCatalogue(t);
   const mug = await create(MUG);
   await user.get(mug.path);
   await patch(mug, { name: 'Beaker', price: 3 });
@@ -83,7 +83,7 @@ test('asks again where a choice is missing, and keeps those that were made', asy
 
 test('asks again about a field that a third edit changed after the choice', async (t) => {
   for (const choice of ['mine', 'theirs']) {
-    const { user, create, patch, read } = await createWriteTarget(t);
+    const { user, create, patch, read } = await openCatalogue(t);
     const mug = await create(MUG);
     await user.get(mug.path);
     await patch(mug, { name: 'Beaker' });
@@ -100,8 +100,8 @@ test('asks again about a field that a third edit changed after the choice', asyn
   }
 });
 
-test('sees an edit that comes between the look at the product and the save', async (t) => {
-  const { user, create, patch, sync, read, server } = await createWriteTarget(t);
+test('detects an edit between reading and saving the product', async (t) => {
+  const { user, create, patch, sync, read, server } = await openCatalogue(t);
   const mug = await create(MUG);
   const save = server.store.patchProduct.bind(server.store);
   let before = async (): Promise<void> => {};
@@ -127,8 +127,8 @@ test('sees an edit that comes between the look at the product and the save', asy
   assert.deepEqual([name, last], ['Vase', 85]);
 });
 
-test('asks nothing where both sides made the same change', async (t) => {
-  const { user, create, patch } = await createWriteTarget(t);
+test('asks nothing if both sides made the same change', async (t) => {
+  const { user, create, patch } = await openCatalogue(t);
   const mug = await create();
   await user.get(mug.path);
   await patch(mug, { name: 'Cup' });
@@ -136,9 +136,9 @@ test('asks nothing where both sides made the same change', async (t) => {
   assert.equal(answer.headers.location, `${mug.path}?done=saved`);
 });
 
-test('asks about every field that differs where a form does not say what it was made from',
+test('asks about every difference if the base of the form is missing',
   async (t) => {
-    const { user, create, read } = await createWriteTarget(t);
+    const { user, create, read } = await openCatalogue(t);
     const mug = await create(MUG);
     const theirs = await read(mug);
     for (const base of [undefined, '', 'x', '[]', '["Mug","Kitchen","M","1"]', '[1,2,3,4]', '{}']) {
@@ -150,8 +150,8 @@ test('asks about every field that differs where a form does not say what it was 
     }
   });
 
-test('offers to create a product that was deleted, with what was typed', async (t) => {
-  const { user, create, send, read } = await createWriteTarget(t);
+test('offers to create a deleted product again, with the entered values', async (t) => {
+  const { user, create, send, read } = await openCatalogue(t);
   const mug = await create({ sku: 'M', stock: 7 });
   await user.get(mug.path);
   await send({ method: 'DELETE', path: `/api/v1/products/${mug.id}` });

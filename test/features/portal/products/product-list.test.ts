@@ -1,24 +1,24 @@
-/** The list of products in the portal: what it shows, finds and sorts, page by page. */
+/** The product list of the portal: content, search, sorting and pages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from '../../../support/http.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 import { readText, PageClient } from '../page-client.ts';
 import {
-  type Catalogue, HOSTILE_NAMES, createWriteTarget, openOther, fieldErrorsFrom, readRows,
+  type Catalogue, HOSTILE_NAMES, openCatalogue, openOther, readFieldErrors, readRows,
 } from './catalogue.ts';
 
 const LIST = '/portal/products';
 
-/** The names on the page, in their order. */
+/** The product names on the page, in order. */
 async function list({ user }: Pick<Catalogue, 'user'>, query = ''): Promise<string[]> {
   const answer = await user.get(`${LIST}${query}`);
   assertPage(answer);
   return readRows(answer).map(([name = '']) => name);
 }
 
-test('shows each product with its numbers as the seller writes them', async (t) => {
-  const catalogue = await createWriteTarget(t, { currency: 'CHF' });
+test('formats numbers in the locale of the seller', async (t) => {
+  const catalogue = await openCatalogue(t, { currency: 'CHF' });
   const { user, create } = catalogue;
   const mug = await create({ name: 'Mug', category: 'Kitchen', sku: 'M', price: 1234.5, stock: 6 });
   await create({ name: 'Lamp', sku: 'L', stock: 5, price: 0 });
@@ -34,9 +34,9 @@ test('shows each product with its numbers as the seller writes them', async (t) 
   assert.deepEqual(rows[2]?.slice(0, 2), ['Jar', 'sold out 0']);
 });
 
-test('leads whoever is not signed in to the sign-in, and shows nothing of another shop',
+test('redirects without a session, and hides other shops',
   async (t) => {
-    const { server, create, user } = await createWriteTarget(t);
+    const { server, create, user } = await openCatalogue(t);
     const { path } = await create({ name: 'Secret' });
     const one = path.slice('/portal'.length);
     await assertOwn(server, ['/products', '/products/new', one, `${one}/delete`, '/live?after=0']);
@@ -61,8 +61,8 @@ test('leads whoever is not signed in to the sign-in, and shows nothing of anothe
   });
 
 describe('an empty list', () => {
-  test('says how to begin where there is no product', async (t) => {
-    const { user, server } = await createWriteTarget(t);
+  test('explains how to start without products', async (t) => {
+    const { user, server } = await openCatalogue(t);
     const { text } = await user.get(LIST);
     const curl = `curl 'http://127.0.0.1:${server.port}/api/v1/products'`;
     assert.ok(readText(text).includes(curl));
@@ -72,8 +72,8 @@ describe('an empty list', () => {
     assert.doesNotMatch(text, /role="search"/);
   });
 
-  test('leads back to all products where nothing was found', async (t) => {
-    const { user, create } = await createWriteTarget(t);
+  test('links to all products if none match', async (t) => {
+    const { user, create } = await openCatalogue(t);
     await create();
     const { text } = await user.get(`${LIST}?q=nothing`);
     assert.match(readText(text), /No products match/);
@@ -82,9 +82,9 @@ describe('an empty list', () => {
   });
 });
 
-describe('conditions', () => {
-  test('find products, together, and stand in the form again', async (t) => {
-    const catalogue = await createWriteTarget(t);
+describe('filters', () => {
+  test('combine, and are kept in the form', async (t) => {
+    const catalogue = await openCatalogue(t);
     const { create, user } = catalogue;
     await create({ name: 'Blue mug', category: 'Kitchen', price: 12.5, stock: 9 });
     await create({ name: 'Red mug', category: 'Kitchen', price: 8, stock: 3 });
@@ -107,8 +107,8 @@ describe('conditions', () => {
     }
   });
 
-  test('sort by every column, both ways, from the form and from the heads', async (t) => {
-    const catalogue = await createWriteTarget(t);
+  test('sort by every column, both ways, by form and by column header', async (t) => {
+    const catalogue = await openCatalogue(t);
     const { create, clock, user } = catalogue;
     await create({ name: 'b', sku: 'S1', price: 3, stock: 1 });
     clock.now += 1_000;
@@ -131,8 +131,8 @@ describe('conditions', () => {
     assert.match((await user.get(`${LIST}?sort=-price`)).text, /aria-sort="descending"/);
   });
 
-  test('that are faulty are left out, and say so at their fields', async (t) => {
-    const catalogue = await createWriteTarget(t);
+  test('that are invalid are ignored, with an error at their fields', async (t) => {
+    const catalogue = await openCatalogue(t);
     const { create, user } = catalogue;
     await create({ name: 'Mug' });
     await create({ name: 'Jar' });
@@ -146,7 +146,7 @@ describe('conditions', () => {
     ] as const) {
       const answer = await user.get(`${LIST}?${query}`);
       assertPage(answer, 400);
-      assert.match(fieldErrorsFrom(answer)[field] ?? '', fault, query);
+      assert.match(readFieldErrors(answer)[field] ?? '', fault, query);
       assert.match(answer.text, new RegExp(`href="#field-${field}"`));
       assert.equal(readRows(answer).length, 2, query);
       if (field === 'q') continue;
@@ -163,8 +163,8 @@ describe('conditions', () => {
 });
 
 describe('pages', () => {
-  test('keep their place and the conditions', async (t) => {
-    const catalogue = await createWriteTarget(t);
+  test('keep their position and filters', async (t) => {
+    const catalogue = await openCatalogue(t);
     const { user, create } = catalogue;
     for (let n = 0; n < 110; n += 1) {
       await create({ name: `${n % 11 === 0 ? 'Jar' : 'Mug'} ${n}`, price: n % 7 });
@@ -191,8 +191,8 @@ describe('pages', () => {
     assert.equal(readRows(await user.get(findNext(first)))[0]?.[0], name);
   });
 
-  test('begin anew where the place is not one of this list', async (t) => {
-    const { user, create } = await createWriteTarget(t);
+  test('start again with a cursor of another list', async (t) => {
+    const { user, create } = await openCatalogue(t);
     for (let n = 0; n < 51; n += 1) await create();
     const { text } = await user.get(LIST);
     const cursor = /cursor=([\w-]+)/.exec(text)?.[1] ?? '';
@@ -204,8 +204,8 @@ describe('pages', () => {
     }
   });
 
-  test('stay within 50 KiB whatever the products are called, and escape it', async (t) => {
-    const { user, create } = await createWriteTarget(t, { name: '"'.repeat(200) });
+  test('stay within 50 KiB and escape hostile names', async (t) => {
+    const { user, create } = await openCatalogue(t, { name: '"'.repeat(200) });
     for (const name of HOSTILE_NAMES) {
       const category = [...name].slice(0, 100).join('');
       for (let n = 0; n < 2; n += 1) await create({ name, category, price: 999_999_999_999.99 });
@@ -235,7 +235,7 @@ describe('pages', () => {
   });
 });
 
-/** The address of the page after this one; empty where there is none. */
+/** The URL of the next page; empty on the last one. */
 function findNext({ text }: Answer): string {
   const next = /<a class="button" href="([^"]*)" rel="next"/.exec(text)?.[1] ?? '';
   return next.replaceAll('&amp;', '&');

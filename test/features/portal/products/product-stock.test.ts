@@ -1,12 +1,12 @@
-/** The stock of a product, changed by hand in the portal. */
+/** Manual stock changes in the portal. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertPage } from '../page-rules.ts';
 import { type Fields, readText } from '../page-client.ts';
-import { type Catalogue, createWriteTarget, fieldErrorsFrom, readRows } from './catalogue.ts';
+import { type Catalogue, openCatalogue, readFieldErrors, readRows } from './catalogue.ts';
 
-async function start(t: Parameters<typeof createWriteTarget>[0], stock: number) {
-  const catalogue = await createWriteTarget(t);
+async function start(t: Parameters<typeof openCatalogue>[0], stock: number) {
+  const catalogue = await openCatalogue(t);
   const mug = await catalogue.create({ stock });
   const { user, read } = catalogue;
   return {
@@ -23,14 +23,14 @@ async function start(t: Parameters<typeof createWriteTarget>[0], stock: number) 
   };
 }
 
-/** The newest movement: how much, from what to what, why, from where, by whom. */
+/** The newest movement: its delta, stock, reason, source and key. */
 async function readNewest({ user }: Pick<Catalogue, 'user'>): Promise<string[]> {
   const [row = []] = readRows(await user.follow());
   return row.slice(1);
 }
 
-describe('goods that come or go', () => {
-  test('move the stock by so many, for a reason', async (t) => {
+describe('an adjustment', () => {
+  test('adds to the stock or removes from it, with a reason', async (t) => {
     const { user, adjust, stock } = await start(t, 9);
     const added = await adjust({ amount: '5', amount_reason: ' delivery ', way: 'add' });
     assert.equal(added.status, 303);
@@ -43,7 +43,7 @@ describe('goods that come or go', () => {
     assert.equal(await stock(), 11);
   });
 
-  test('move what is there, whatever happened since the page was opened', async (t) => {
+  test('applies to the current stock, not to the one shown', async (t) => {
     const { user, mug, sync, stock } = await start(t, 9);
     await user.get(mug.path);
     await sync([{ id: mug.id, set: 100 }]);
@@ -54,20 +54,20 @@ describe('goods that come or go', () => {
     assert.equal(await stock(), 97);
   });
 
-  test('are no more than there are, and take the stock not beyond its limit', async (t) => {
+  test('removes no more than is in stock, and adds no more than fits', async (t) => {
     const { user, adjust, stock } = await start(t, 1_500);
     const refused = await adjust({ amount: '1501', amount_reason: 'sold', way: 'take' });
     assertPage(refused, 422);
-    assert.deepEqual(fieldErrorsFrom(refused), { amount: 'Only 1,500 are in stock.' });
+    assert.deepEqual(readFieldErrors(refused), { amount: 'Only 1,500 are in stock.' });
     const typed = ['amount', 'amount_reason'].map((name) => user.valueOf(name));
     assert.deepEqual(typed, ['1501', 'sold']);
     const tooMany = await adjust({ amount: '1000000000', way: 'add' });
     assertPage(tooMany, 422);
-    assert.match(fieldErrorsFrom(tooMany)['amount'] ?? '', /beyond 1,000,000,000/);
+    assert.match(readFieldErrors(tooMany)['amount'] ?? '', /beyond 1,000,000,000/);
     assert.equal(await stock(), 1_500);
   });
 
-  test('that are faulty change nothing, and say so at their fields', async (t) => {
+  test('changes nothing if it is invalid, with an error at its field', async (t) => {
     const { adjust, stock } = await start(t, 9);
     for (const [fields, at, fault] of [
       [{ amount: '' }, 'amount', /blank/], [{ amount: 'x' }, 'amount', /whole number/],
@@ -78,12 +78,12 @@ describe('goods that come or go', () => {
     ] as const) {
       const answer = await adjust({ ...fields, way: 'add' });
       assertPage(answer, 422);
-      assert.match(fieldErrorsFrom(answer)[at] ?? '', fault);
+      assert.match(readFieldErrors(answer)[at] ?? '', fault);
     }
     assert.equal(await stock(), 9);
   });
 
-  test('are counted once, however often the form is sent', async (t) => {
+  test('is made once, however often the form is sent', async (t) => {
     const { user, mug, stock } = await start(t, 9);
     await user.get(mug.path);
     const body = new URLSearchParams({
@@ -103,8 +103,8 @@ describe('goods that come or go', () => {
   });
 });
 
-describe('a count', () => {
-  test('sets the stock to it, for a reason', async (t) => {
+describe('a stocktake', () => {
+  test('sets the stock, with a reason', async (t) => {
     const { user, set, stock } = await start(t, 9);
     assert.equal((await set({ set: '4', set_reason: 'count' })).status, 303);
     assert.deepEqual(await readNewest({ user }), ['-5', '9 → 4', 'count', '', 'Portal']);
@@ -113,7 +113,7 @@ describe('a count', () => {
     assert.match(readText((await user.follow()).text), /already had this value/);
   });
 
-  test('is refused where the stock moved meanwhile, and taken when it is sent again', async (t) => {
+  test('is rejected if the stock changed meanwhile, and accepted when sent again', async (t) => {
     const { user, mug, sync, stock } = await start(t, 9);
     await user.get(mug.path);
     await sync([{ id: mug.id, adjust: -2 }]);
@@ -130,7 +130,7 @@ describe('a count', () => {
     assert.equal(await stock(), 8);
   });
 
-  test('that is faulty changes nothing', async (t) => {
+  test('changes nothing if it is invalid', async (t) => {
     const { set, stock } = await start(t, 9);
     for (const [fields, at] of [
       [{ set: '' }, 'set'], [{ set: '-1' }, 'set'], [{ set: '1000000001' }, 'set'],
@@ -140,14 +140,14 @@ describe('a count', () => {
     ] as const) {
       const answer = await set(fields);
       assertPage(answer, 422);
-      assert.deepEqual(Object.keys(fieldErrorsFrom(answer)), [at]);
+      assert.deepEqual(Object.keys(readFieldErrors(answer)), [at]);
     }
     assertPage(await set({ set: '5', once: '' }), 400);
     assertPage(await set({ set: '5', csrf: '' }), 403);
     assert.equal(await stock(), 9);
   });
 
-  test('of a product that is gone is not found', async (t) => {
+  test('answers 404 for a deleted product', async (t) => {
     const { user, mug, send } = await start(t, 9);
     await user.get(mug.path);
     const fields = { csrf: user.valueOf('csrf') ?? '', set: '1', expect: '9', amount: '1' };

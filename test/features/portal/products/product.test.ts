@@ -1,24 +1,23 @@
-/** The page of a product in the portal, and edits of it. */
+/** The page of a product in the portal, its edits and its deletion. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { formatProductId, type ProductId } from '../../../../src/domain/id.ts';
+import { formatProductId, PORTAL_KEY_ID, type ProductId } from '../../../../src/domain/id.ts';
 import { assertForeign, assertPage } from '../page-rules.ts';
 import { type Fields, readText, PageClient } from '../page-client.ts';
 import {
-  type Catalogue, type Created, HOSTILE_NAMES, createWriteTarget, openOther, fieldErrorsFrom,
-  readRows,
+  type Catalogue, type Created, HOSTILE_NAMES, openCatalogue, openOther, readFieldErrors, readRows,
 } from './catalogue.ts';
 
-/** Opens the page of a product and sends its form for edits. */
+/** Opens the page of a product and sends its edit form. */
 async function edit({ user }: Pick<Catalogue, 'user'>, { path }: Created, fields: Fields) {
   await user.get(path);
   return user.submit(fields, { action: path });
 }
 
-test('shows a product, its stock over time, and who moved it', async (t) => {
-  const { user, create, sync, clock } = await createWriteTarget(t);
+test('shows a product, its stock over time, and the keys that changed it', async (t) => {
+  const { user, create, sync, clock } = await openCatalogue(t);
   const mug = await create({ name: 'Mug', sku: 'M', category: 'Kitchen', price: 12.5, stock: 9 });
   clock.now += 60_000;
   await sync([{ id: mug.id, adjust: -6 }], { source: 'till', reason: 'sold' });
@@ -35,8 +34,8 @@ test('shows a product, its stock over time, and who moved it', async (t) => {
   assert.match(text, /From 2 Jan 2026, 04:04:05 CET to .*: minimum 3, maximum 9, 3 at the end/);
 });
 
-test('shows the movements of a product alone, page by page', async (t) => {
-  const { user, create, sync } = await createWriteTarget(t);
+test('pages through the movements of one product', async (t) => {
+  const { user, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 0 });
   assert.match(readText((await user.get(mug.path)).text), /No stock movements yet/);
   const other = await create({ stock: 0 });
@@ -60,8 +59,8 @@ test('shows the movements of a product alone, page by page', async (t) => {
   assert.match(readText(none.text), /No older movements/);
 });
 
-test('names nothing of another shop, and nothing that is not there', async (t) => {
-  const catalogue = await createWriteTarget(t);
+test('answers alike for products of other shops and unknown ids', async (t) => {
+  const catalogue = await openCatalogue(t);
   const { server, create, read } = catalogue;
   const mug = await create({ stock: 5 });
   const other = await openOther(server);
@@ -91,8 +90,8 @@ test('names nothing of another shop, and nothing that is not there', async (t) =
 });
 
 describe('an edit', () => {
-  test('saves what was typed, and leaves the stock as it is', async (t) => {
-    const catalogue = await createWriteTarget(t);
+  test('saves the entered values without touching the stock', async (t) => {
+    const catalogue = await openCatalogue(t);
     const { user, create, sync, read } = catalogue;
     const mug = await create({ price: 1, stock: 9 });
     await user.get(mug.path);
@@ -106,8 +105,8 @@ describe('an edit', () => {
     assert.deepEqual([name, category, sku, price, stock], ['Cup', 'Bar', 'CUP', 2.5, 7]);
   });
 
-  test('of nothing changes nothing', async (t) => {
-    const catalogue = await createWriteTarget(t, { currency: 'JPY' });
+  test('saves nothing if nothing was changed', async (t) => {
+    const catalogue = await openCatalogue(t, { currency: 'JPY' });
     const { create, read } = catalogue;
     const mug = await create({ name: ' Outer space ', price: 1200 });
     const before = await read(mug);
@@ -117,8 +116,8 @@ describe('an edit', () => {
     assert.deepEqual((await read(mug))?.['name'], ' Outer space ');
   });
 
-  test('begins with the price as the locale writes it, and takes it either way', async (t) => {
-    const catalogue = await createWriteTarget(t, { currency: 'KWD' });
+  test('shows the price in the locale, and accepts either decimal separator', async (t) => {
+    const catalogue = await openCatalogue(t, { currency: 'KWD' });
     const { user, create, read, server, sellerId } = catalogue;
     const mug = await create({ price: 1_234.5 });
     await server.store.setAccountSettings(
@@ -132,11 +131,11 @@ describe('an edit', () => {
       assert.equal((await read(mug))?.['price'], kept);
     }
     const refused = await edit(catalogue, mug, { price: '1.234' });
-    assert.match(fieldErrorsFrom(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
+    assert.match(readFieldErrors(refused)['price'] ?? '', /Could mean 1234 or 1,234\./);
   });
 
-  test('that is sent twice is made once, and is no conflict', async (t) => {
-    const { user, create, read, sync } = await createWriteTarget(t);
+  test('is saved once if it is sent twice, without a conflict', async (t) => {
+    const { user, create, read, sync } = await openCatalogue(t);
     const mug = await create();
     await user.get(mug.path);
     const body = new URLSearchParams({
@@ -150,8 +149,8 @@ describe('an edit', () => {
     assert.equal((await read(mug))?.['position'], 3); // created, edited, stock
   });
 
-  test('with faults is refused at its fields, and keeps what was typed', async (t) => {
-    const catalogue = await createWriteTarget(t);
+  test('is rejected at its fields if it is invalid, and keeps the entered values', async (t) => {
+    const catalogue = await openCatalogue(t);
     const { user, create, read, patch } = catalogue;
     const mug = await create();
     await create({ sku: 'TAKEN' });
@@ -159,14 +158,14 @@ describe('an edit', () => {
     const faulty: Fields = { name: '', category: 'x'.repeat(101), sku: 'A\u200bB', price: '1.234' };
     const answer = await edit(catalogue, mug, faulty);
     assertPage(answer, 422);
-    assert.deepEqual(Object.keys(fieldErrorsFrom(answer)), ['name', 'category', 'sku', 'price']);
+    assert.deepEqual(Object.keys(readFieldErrors(answer)), ['name', 'category', 'sku', 'price']);
     for (const [name, value] of Object.entries(faulty)) {
       assert.equal(user.valueOf(name), value, name);
     }
     const taken = await edit(catalogue, mug, { sku: 'TAKEN' });
     assertPage(taken, 422);
     assert.match(
-      fieldErrorsFrom(taken)['sku'] ?? '', /already have a product with the SKU "TAKEN"/,
+      readFieldErrors(taken)['sku'] ?? '', /already have a product with the SKU "TAKEN"/,
     );
     assert.equal(user.valueOf('sku'), 'TAKEN');
     assert.deepEqual(await read(mug), before);
@@ -180,8 +179,60 @@ describe('an edit', () => {
   });
 });
 
-test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
-  const catalogue = await createWriteTarget(t);
+describe('a deletion', () => {
+  test('asks for confirmation, and deletes the version that it has shown', async (t) => {
+    const { user, create, read, server, sellerId } = await openCatalogue(t);
+    const mug = await create({ name: 'Mug', stock: 9 });
+    await user.get(mug.path);
+    assert.ok(user.page?.text.includes(`href="${mug.path}/delete"`));
+    const asked = await user.get(`${mug.path}/delete`);
+    assertPage(asked);
+    assert.match(readText(asked.text), /Delete this product\? Name Mug SKU .* Stock 9/);
+    assert.ok(await read(mug));
+    assert.equal((await user.submit({}, { action: `${mug.path}/delete` })).status, 303);
+    const list = await user.follow();
+    assertPage(list);
+    assert.match(readText(list.text), /Product deleted/);
+    assert.equal(await read(mug), undefined);
+    for (const path of [mug.path, `${mug.path}/delete`]) assertPage(await user.get(path), 404);
+    const { changes } = await server.store.listChanges(sellerId, { after: 1, limit: 10 });
+    assert.deepEqual(changes.map(({ type, keyId }) => [type, keyId]), [['deleted', PORTAL_KEY_ID]]);
+  });
+
+  test('asks again if the product was changed since', async (t) => {
+    const { user, create, read, sync } = await openCatalogue(t);
+    const mug = await create({ stock: 9 });
+    await user.get(`${mug.path}/delete`);
+    await sync([{ id: mug.id, set: 500 }]);
+    const refused = await user.submit({}, { action: `${mug.path}/delete` });
+    assertPage(refused, 409);
+    assert.match(readText(refused.text), /product has changed, so it was not deleted.* Stock 500/);
+    assert.ok(await read(mug));
+    for (const position of ['', 'x', '1', '-1', '2e0', '2.00000000000000001']) {
+      const answer = await user.submit({ position }, { action: `${mug.path}/delete` });
+      assertPage(answer, 409);
+    }
+    assertPage(await user.submit({ csrf: 'x' }, { action: `${mug.path}/delete` }), 403);
+    await user.get(`${mug.path}/delete`);
+    assert.equal((await user.submit({}, { action: `${mug.path}/delete` })).status, 303);
+    assert.equal(await read(mug), undefined);
+  });
+
+  test('treats a double click as one deletion', async (t) => {
+    const { user, create } = await openCatalogue(t);
+    const mug = await create();
+    await user.get(`${mug.path}/delete`);
+    const body = new URLSearchParams(['csrf', 'once', 'position'].map((name) =>
+      [name, user.valueOf(name) ?? '']));
+    const send = () => user.post(`${mug.path}/delete`, body);
+    const answers = [...await Promise.all([send(), send()]), await send()];
+    assert.deepEqual(answers.map(({ headers }) => headers.location),
+      Array.from({ length: 3 }, () => '/portal/products?done=deleted'));
+  });
+});
+
+test('stays within 50 KiB and escapes hostile texts', async (t) => {
+  const catalogue = await openCatalogue(t);
   const { user, create, sync, patch } = catalogue;
   for (const [index, name] of HOSTILE_NAMES.entries()) {
     const category = [...name].slice(0, 100).join('');
@@ -206,8 +257,8 @@ test('stays within 50 KiB whatever stands on it, and escapes it', async (t) => {
   }
 });
 
-test('writes for those who are not signed in any more nothing at all', async (t) => {
-  const { user, create, read, server } = await createWriteTarget(t);
+test('writes nothing after sign-out', async (t) => {
+  const { user, create, read, server } = await openCatalogue(t);
   const mug = await create();
   const before = await read(mug);
   await user.get(mug.path);
@@ -219,8 +270,8 @@ test('writes for those who are not signed in any more nothing at all', async (t)
   assert.deepEqual(await read(mug), before);
 });
 
-test('edits a product with a SKU of an earlier version, and leaves the SKU', async (t) => {
-  const { server, ...shop } = await createWriteTarget(t);
+test('edits a product without touching a SKU that is no longer valid', async (t) => {
+  const { server, ...shop } = await openCatalogue(t);
   const mug = await shop.create({ sku: 'OLD' });
   const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
   db.prepare('UPDATE product SET sku = ?').run('A\u00a01');
@@ -230,5 +281,5 @@ test('edits a product with a SKU of an earlier version, and leaves the SKU', asy
   assert.deepEqual([name, sku], ['Cup', 'A\u00a01']);
   const renamed = await edit(shop, mug, { sku: 'A\u00a02' });
   assertPage(renamed, 422);
-  assert.match(fieldErrorsFrom(renamed)['sku'] ?? '', /U\+00A0/);
+  assert.match(readFieldErrors(renamed)['sku'] ?? '', /U\+00A0/);
 });

@@ -1,4 +1,4 @@
-/** The line of a product's stock. */
+/** The stock plot of a product. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Formats } from '../../../../src/features/portal/html/format.ts';
@@ -10,7 +10,7 @@ const format = new Formats().get({
   locale: 'en-GB', timeZone: 'UTC', currency: { code: 'EUR', decimals: 2 },
 });
 
-/** What is drawn of a product after these movements: days ago, and the stock from then on. */
+/** Draws movements, given as days ago and the stock since then. */
 function draw(moves: readonly (readonly [daysAgo: number, stock: number])[], createdDaysAgo = 400) {
   const movements = moves.map(([daysAgo, after], index) => ({
     at: NOW - daysAgo * DAY_MS,
@@ -28,11 +28,11 @@ function draw(moves: readonly (readonly [daysAgo: number, stock: number])[], cre
   };
 }
 
-test('draws nothing of a stock that never moved', () => {
+test('draws nothing without movements', () => {
   assert.equal(draw([]).text, '');
 });
 
-test('goes up and down in steps, from the first movement to now', () => {
+test('draws steps from the first movement to now', () => {
   const { path, labels, text } = draw([[10, 100], [5, 50], [0, 75]]);
   // 100 is at the top, 12 below the edge, and 0 at 164; the numbers on the left take 35.
   assert.equal(path, 'M35 12H211.5V88H388V50H388');
@@ -40,7 +40,7 @@ test('goes up and down in steps, from the first movement to now', () => {
   assert.match(text, /<title id="plot-title">.*minimum 50,\s+maximum 100,\s+75 at the end/s);
 });
 
-test('shows the last 30 days where stock moved in them, and all there is where it did not', () => {
+test('shows the last 30 days if stock moved in them, otherwise all movements', () => {
   const recent = draw([[200, 900], [20, 10], [10, 20], [5, 10]]);
   assert.deepEqual(recent.labels.slice(-3), ['30 Jan', '14 Feb', '1 Mar']);
   assert.match(recent.path, /^M[\d.]+ 27\.2H/); // 900 of 1,000, before all of them
@@ -49,7 +49,7 @@ test('shows the last 30 days where stock moved in them, and all there is where i
   assert.match(draw([[12, 5], [11, 1], [10, 2], [1, 3]], 12).path, /^M[\d.]+ [\d.]+H/);
 });
 
-test('stays within its frame, whatever the numbers are', () => {
+test('stays within its frame for any numbers', () => {
   const moves = Array.from({ length: 200 }, (_, n) => [20 - n / 10, (n * 7_919) % 1e9] as const);
   for (const [name, drawn] of Object.entries({
     many: draw(moves), most: draw([[1, 1e9], [0, 0]]), none: draw([[1, 1], [1, 0]]),

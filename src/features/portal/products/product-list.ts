@@ -1,33 +1,37 @@
-/** The list of products: how it is searched and sorted, its rows, what to do where it is empty. */
+/** The list of products: its search form, its table, and what to do if it is empty. */
+import { formatNextCursor, readProductPage } from '../../../api/products/product-pages.ts';
+import type { Product } from '../../../domain/catalogue/product-fields.ts';
+import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import type { SortKey } from '../../../domain/catalogue/product-query.ts';
-import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import { copyable, type Row, table } from '../html/elements.ts';
-import { type Choice, selectField, textField } from '../forms/fields.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { type Choice, errorSummary, selectField, textField } from '../forms/fields.ts';
+import { copyable, flashNotice, pager, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
-import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
-import { stockLevel } from '../html/live.ts';
+import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
+import { renderPage } from '../html/page.ts';
 import { formatCreation } from '../keys/new-key.ts';
-import type { PageRequest } from '../route.ts';
+import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { renderExportButtons } from './export-file.ts';
 import { pathOf } from './product-path.ts';
-import { type ProductSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
+import { type ProductSearch, readSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
 
-export const SEARCH_LABELS: Readonly<Record<string, string>> = {
+const SEARCH_LABELS: Readonly<Record<string, string>> = {
   q: 'Search', category: 'Category', stock: 'Stock', price_min: 'Price from', price_max: 'Price to',
   sort: 'Sort by',
 };
 
 /**
- * So that 50 of the longest fit into a page; the page of the product has all of them. Where the
- * links of the page carry long conditions, it is names and categories that make room.
+ * Texts are shortened so that a page of the longest ones stays below 50 KiB; the page of a product
+ * has them whole. If the search is long, its links take room from names and categories.
  */
 const [NAME_BYTES, CATEGORY_BYTES, SKU_BYTES] = [200, 100, 64];
 const TEXT_MIN_BYTES = 50;
 const LINKS = 2;
-/** Of conditions, for which there is room in any case. */
-const CONDITIONS_BYTES = 200;
-export const SEARCH_FORM = 'search';
+/** Length of a search that takes no room from texts. */
+const SEARCH_BYTES = 200;
+const SEARCH_FORM = 'search';
 
 const SORTS: readonly Choice[] = [
   { value: 'id', label: 'Oldest first' }, { value: '-id', label: 'Newest first' },
@@ -39,7 +43,40 @@ const SORTS: readonly Choice[] = [
   { value: 'updated_at', label: 'Least recently updated' },
 ];
 
-export function searchForm(
+const FLASH = new Map([['deleted', 'Product deleted.']]);
+const IGNORED = 'These filters are not valid and were ignored:';
+
+/** GET /portal/products: 200, 400, 503 */
+export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position, link } = request;
+  const search = readSearch(request, portal);
+  const { list, scope, anchor, typed, errors } = search;
+  const page = await readProductPage(portal.store, { sellerId, position }, list, anchor);
+  const cursor = formatNextCursor(portal.cursors, scope, list, page);
+  const here = (more: Readonly<Record<string, string>>): string => {
+    const parameters = new URLSearchParams([...typed, ...Object.entries(more)]);
+    return link(parameters.size === 0 ? '/products' : `/products?${parameters}`);
+  };
+  const isUnused = page.products.length === 0 && !search.isFiltered && !anchor;
+  return renderPage(request, portal, {
+    title: 'Products',
+    status: errors.size === 0 ? 200 : 400,
+    content: followChanges(request, page.position, html`
+      ${flashNotice(request, FLASH)}
+      ${errors.size > 0 && errorSummary(errors, IGNORED, SEARCH_LABELS)}
+      ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
+        <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
+      ${!isUnused && html`<p class="actions">
+        <a class="button main" href="${link('/products/new')}">New product</a></p>
+        ${searchForm(request, search)}`}
+      ${productTable(request, page.products, search)}
+      ${page.products.length > 0 && renderExportButtons(request, SEARCH_FORM)}
+      ${pager('Pages of products', anchor && here({}), cursor && here({ cursor }))}`),
+    scripts: ['live.js'],
+  });
+}
+
+function searchForm(
   { account, link }: PageRequest, { typed, errors, isFiltered, list }: ProductSearch,
 ): Html {
   const stocks: readonly Choice[] = [
@@ -71,13 +108,13 @@ export function searchForm(
   </form>`;
 }
 
-export function productTable(
+function productTable(
   request: PageRequest, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
-  const conditions = String(new URLSearchParams([...search.typed]));
+  const query = String(new URLSearchParams([...search.typed]));
   const lessBytes =
-    Math.max(0, conditions.length - CONDITIONS_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
+    Math.max(0, query.length - SEARCH_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
   return table({
     caption: 'Products',
     columns: [
@@ -91,19 +128,19 @@ export function productTable(
   });
 }
 
-/** Sends the form of the search with another sort: the other way round where it is the present. */
+/** A button that sorts by a column, or reverses the current sort. */
 function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string) {
-  const isHere = sort.by === by;
-  const value = isHere && !sort.isDescending ? `-${by}` : by;
-  const arrow = isHere && html` <span aria-hidden="true">${sort.isDescending ? '↓' : '↑'}</span>`;
+  const isCurrent = sort.by === by;
+  const value = isCurrent && !sort.isDescending ? `-${by}` : by;
+  const arrow = sort.isDescending ? '↓' : '↑';
   return {
     label: html`<button form="${SEARCH_FORM}" name="sort" value="${value}" class="sort">${label}${
-      arrow}</button>`,
-    sort: isHere ? sort.isDescending ? 'descending' as const : 'ascending' as const : undefined,
+      isCurrent && html` <span aria-hidden="true">${arrow}</span>`}</button>`,
+    sort: isCurrent ? sort.isDescending ? 'descending' as const : 'ascending' as const : undefined,
   };
 }
 
-/** Its texts are that much shorter than they may be. */
+/** Texts are shortened by `lessBytes` more. */
 function renderRow(request: PageRequest, product: Product, lessBytes: number): Row {
   const { format, link } = request;
   const { name, sku, category, priceMinor, stock, updatedAt } = product;
@@ -121,10 +158,8 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
   ];
 }
 
-function renderEmpty({ link, base }: PageRequest, { isFiltered, place }: ProductSearch): Html {
-  if (place !== undefined) {
-    return html`<p>There are no more products.</p>`;
-  }
+function renderEmpty({ link, base }: PageRequest, { isFiltered, anchor }: ProductSearch): Html {
+  if (anchor !== undefined) return html`<p>There are no more products.</p>`;
   if (isFiltered) {
     return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }
