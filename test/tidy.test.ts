@@ -5,10 +5,34 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '..');
+const SOURCE_LINES_LIMIT = 250;
+const TEST_LINES_LIMIT = 400;
 const FUNCTION_LINES_LIMIT = 60;
 const LINE_LENGTH_LIMIT = 100;
+const FOLDER_FILES_LIMIT = 15;
+const SMALL_FILE_LINES = 40;
 
-/** The rooms of `src`, each with the rooms that it may import besides itself. */
+/** Files that still break a rule; entries are removed as the files are fixed. */
+const LONG_FILES = new Set([
+  'src/features/portal/portal.ts', 'src/store/sqlite/engine/database-file.ts',
+  'src/transfer/columns.ts',
+]);
+const CROWDED_FOLDERS = new Set(['src/api', 'src/features/portal/products']);
+const FRAGMENTS = new Set([
+  'src/cli/backup/copy-progress.ts', 'src/cli/serve/inherited-sockets.ts',
+  'src/cli/serve/proxies.ts', 'src/cli/serve/setting-file.ts',
+  'src/features/openapi/operation.ts', 'src/features/portal/openapi/curl.ts',
+  'src/features/portal/openapi/prose.ts', 'src/features/portal/webhooks/new-secret.ts',
+  'src/store/sqlite/engine/commit-metrics.ts',
+]);
+
+/** What starts a program or a thread, or is imported by other programs. */
+const ENTRIES = [
+  'src/main.ts', 'src/index.ts', 'src/store/sqlite/engine/writer-thread.ts',
+  'src/store/sqlite/search/search-thread.ts',
+];
+
+/** The rooms of `src`, each with the rooms that it may import in addition to itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
   domain: ['runtime'],
@@ -40,16 +64,32 @@ const sources = load('src/**/*.ts');
 const tests = load('test/**/*.ts');
 
 test('keeps files, functions and lines short', () => {
-  const faults: string[] = [];
+  const problems: string[] = [];
   for (const file of [...sources, ...tests]) {
-    const limit = file.path.startsWith('src') ? 300 : 400;
-    if (file.lines.length > limit) faults.push(`${file.path}: ${file.lines.length} lines`);
+    const limit = file.path.startsWith('src/') ? SOURCE_LINES_LIMIT : TEST_LINES_LIMIT;
+    const isLong = file.lines.length > limit;
+    if (isLong && !LONG_FILES.has(file.path)) problems.push(`${file.path}: over ${limit} lines`);
     file.lines.forEach((line, index) => {
-      if (line.length > LINE_LENGTH_LIMIT) faults.push(`${file.path}:${index + 1}: long line`);
+      if (line.length > LINE_LENGTH_LIMIT) problems.push(`${file.path}:${index + 1}: long line`);
     });
-    faults.push(...findLongFunctions(file));
+    problems.push(...findLongFunctions(file));
   }
-  assert.deepEqual(faults, []);
+  assert.deepEqual(problems, []);
+});
+
+test('keeps at most 15 files in a folder of the source', () => {
+  const folders = Map.groupBy(globSync('src/**/*.*', { cwd: ROOT }).sort(), dirname);
+  const crowded = [...folders].filter(([, files]) => files.length > FOLDER_FILES_LIMIT)
+    .map(([folder]) => folder);
+  assert.deepEqual(crowded.filter((folder) => !CROWDED_FOLDERS.has(folder)), []);
+});
+
+test('has small files only if another folder imports them', () => {
+  const small = sources.filter(({ path, lines }) =>
+    lines.length < SMALL_FILE_LINES && !path.endsWith('/limits.ts') && !ENTRIES.includes(path));
+  const fragments = small.map(({ path }) => path).filter((path) => sources.every((file) =>
+    dirname(file.path) === dirname(path) || !targetsOf(file).includes(path)));
+  assert.deepEqual(fragments.filter((path) => !FRAGMENTS.has(path)), []);
 });
 
 test('imports only from Node and from itself', () => {
@@ -59,49 +99,49 @@ test('imports only from Node and from itself', () => {
 });
 
 test('imports inward only', () => {
-  const faults: string[] = [];
+  const problems: string[] = [];
   for (const file of sources) {
-    const part = partOf(file.path);
-    const allowed = MAY_IMPORT[part];
-    assert.ok(allowed, `${file.path} is in no part that has a rule`);
+    const room = roomOf(file.path);
+    const allowed = MAY_IMPORT[room];
+    assert.ok(allowed, `${file.path} is in no room that has a rule`);
     for (const target of targetsOf(file)) {
-      const other = partOf(target);
-      if (other !== part && !allowed.includes(other)) faults.push(`${file.path} -> ${target}`);
+      const other = roomOf(target);
+      if (other !== room && !allowed.includes(other)) problems.push(`${file.path} -> ${target}`);
     }
   }
-  assert.deepEqual(faults, []);
+  assert.deepEqual(problems, []);
 });
 
 test('imports no feature but from itself, the portal and the composition', () => {
-  const faults = sources.flatMap((file) => targetsOf(file)
+  const problems = sources.flatMap((file) => targetsOf(file)
     .filter((target) => target.startsWith('src/features/'))
     .filter((target) => !mayImportFeature(file.path, target.split('/')[2] ?? ''))
     .map((target) => `${file.path} -> ${target}`));
-  assert.deepEqual(faults, []);
+  assert.deepEqual(problems, []);
 });
 
-test('names no product, SKU or stock in the code of http', () => {
-  const faults = sources.filter(({ path }) => path.startsWith('src/http/'))
+test('has no product vocabulary in the code of http', () => {
+  const problems = sources.filter(({ path }) => path.startsWith('src/http/'))
     .flatMap(({ path, text }) => [...withoutComments(text)
       .replaceAll('seller-product-api', '') // the name of this project
       .matchAll(/\w*(?:product|sku|stock)\w*/gi)].map(([word]) => `${path}: ${word}`));
-  assert.deepEqual(faults, []);
+  assert.deepEqual(problems, []);
 });
 
-test('has no circle of imports', () => {
+test('has no import cycles', () => {
   const targets = new Map(sources.map((file) => [file.path, targetsOf(file)]));
   const done = new Set<string>();
-  const visit = (path: string, way: readonly string[]): void => {
-    assert.ok(!way.includes(path), `circle: ${[...way, path].join(' -> ')}`);
+  const visit = (path: string, chain: readonly string[]): void => {
+    assert.ok(!chain.includes(path), `cycle: ${[...chain, path].join(' -> ')}`);
     if (done.has(path)) return;
-    for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+    for (const target of targets.get(path) ?? []) visit(target, [...chain, path]);
     done.add(path);
   };
   for (const path of targets.keys()) visit(path, []);
   assert.equal(done.size, sources.length);
 });
 
-test('exports nothing that nobody imports, and has no file that nothing leads to', () => {
+test('has no unused exports and no unused files', () => {
   const imported = new Set(sources.flatMap((file) => file.imports.flatMap(({ names, from }) =>
     names.map((name) => `${resolve(file.path, from)} ${name}`))));
   const unused = sources.filter(({ path }) => path !== 'src/index.ts').flatMap(({ path, text }) =>
@@ -109,13 +149,11 @@ test('exports nothing that nobody imports, and has no file that nothing leads to
       .map(([, name]) => `${path} ${name}`).filter((name) => !imported.has(name)));
   assert.deepEqual(unused, []);
   const reached = new Set(sources.flatMap(targetsOf));
-  const entries = ['src/main.ts', 'src/index.ts', 'src/store/sqlite/engine/writer-thread.ts',
-    'src/store/sqlite/search/search-thread.ts'];
   const lost = sources.map(({ path }) => path).filter((path) => !reached.has(path));
-  assert.deepEqual(lost.sort(), entries.filter((path) => lost.includes(path)).sort());
+  assert.deepEqual(lost.filter((path) => !ENTRIES.includes(path)), []);
 });
 
-test('says what each file is for in its first lines', () => {
+test('has a header comment in each file', () => {
   const bare = [...sources, ...tests].filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text));
   assert.deepEqual(bare.map(({ path }) => path), []);
 });
@@ -134,7 +172,7 @@ test('needs no package to run and no install script to develop', () => {
   }
 });
 
-/** As far as comments stand alone or end a line, which a string with `//` in it does not. */
+/** Handles comments on lines of their own and at the end of a line, but no `//` in strings. */
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(?:^| )\/\/ .*$/gm, '');
 }
@@ -170,7 +208,7 @@ function targetsOf(file: SourceFile): string[] {
   return own.map(({ from }) => resolve(file.path, from));
 }
 
-function partOf(path: string): string {
+function roomOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
@@ -181,7 +219,7 @@ function mayImportFeature(path: string, feature: string): boolean {
   return own === feature || (own === 'portal' && part === feature);
 }
 
-/** A function begins with a line that ends in `{` and ends where the indentation comes back. */
+/** A function starts at a line that ends in `{`, and ends at the next line as far to the left. */
 function findLongFunctions({ path, lines }: SourceFile): string[] {
   const opening = /^( *)(?:export )?(?:async |static )*(?:function\b|#?\w+\(.*\).*\{$)/;
   const statement = /^ *(?:if|for|while|switch|return|describe)\b/;
