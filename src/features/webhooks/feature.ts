@@ -4,15 +4,10 @@ import { type Route, routeDefaults } from '../../api/route.ts';
 import { formatWebhookId } from '../../domain/id.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
-import { listDeliveries, replayWebhook, rotateSecret, testWebhook } from './actions.ts';
+import { webhookOperations } from './operations.ts';
 import {
-  createWebhookOperation, deleteWebhookOperation, listDeliveriesOperation, listWebhooksOperation,
-  patchWebhookOperation, readWebhookOperation, replayWebhookOperation, rotateSecretOperation,
-  testWebhookOperation,
-} from './operations.ts';
-import {
-  createWebhook, deleteWebhook, listWebhooks, patchWebhook, readWebhook, WEBHOOKS, webhookService,
-  type WebhookService,
+  createWebhook, deleteWebhook, listDeliveries, listWebhooks, patchWebhook, readWebhook,
+  replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService, type WebhookService,
 } from './routes.ts';
 import { webhookSchemas } from './schemas.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -37,26 +32,27 @@ export const webhooks: Feature<WebhooksOption> = {
   routes: [
     {
       ...get, path: WEBHOOKS, query: pageParameters,
-      operation: listWebhooksOperation, handle: listWebhooks,
+      operation: webhookOperations.list, handle: listWebhooks,
     },
-    { ...post, path: WEBHOOKS, operation: createWebhookOperation, handle: createWebhook },
-    { ...get, path: WEBHOOK, operation: readWebhookOperation, handle: readWebhook },
-    { ...patch, path: WEBHOOK, operation: patchWebhookOperation, handle: patchWebhook },
-    { ...remove, path: WEBHOOK, operation: deleteWebhookOperation, handle: deleteWebhook },
+    { ...post, path: WEBHOOKS, operation: webhookOperations.create, handle: createWebhook },
+    { ...get, path: WEBHOOK, operation: webhookOperations.read, handle: readWebhook },
+    { ...patch, path: WEBHOOK, operation: webhookOperations.patch, handle: patchWebhook },
+    { ...remove, path: WEBHOOK, operation: webhookOperations.delete, handle: deleteWebhook },
     {
       ...get, path: `${WEBHOOK}/deliveries`, query: pageParameters,
-      operation: listDeliveriesOperation, handle: listDeliveries,
+      operation: webhookOperations.listDeliveries, handle: listDeliveries,
     },
     {
       ...post, path: `${WEBHOOK}/test`, consumes: [],
-      operation: testWebhookOperation, handle: testWebhook,
+      operation: webhookOperations.test, handle: testWebhook,
     },
     {
-      ...post, path: `${WEBHOOK}/replay`, operation: replayWebhookOperation, handle: replayWebhook,
+      ...post, path: `${WEBHOOK}/replay`,
+      operation: webhookOperations.replay, handle: replayWebhook,
     },
     {
       ...post, path: `${WEBHOOK}/rotate-secret`,
-      operation: rotateSecretOperation, handle: rotateSecret,
+      operation: webhookOperations.rotateSecret, handle: rotateSecret,
     },
   ],
   schemas: webhookSchemas,
@@ -74,11 +70,11 @@ export const webhooks: Feature<WebhooksOption> = {
   },
   server: {
     settings: {
-      'no-webhooks': { help: 'send no webhooks, and answer 404 where they are', isSetting: true },
+      'no-webhooks': { help: 'send no webhooks; their routes answer 404', isSetting: true },
       'webhook-allow-private': {
         help: 'send webhooks to any address and port (see SECURITY.md)', isSetting: true,
       },
-      'webhook-allow-http': { help: 'send webhooks without TLS, too', isSetting: true },
+      'webhook-allow-http': { help: 'send webhooks also without TLS', isSetting: true },
     },
     load: loadWebhooks,
   },
