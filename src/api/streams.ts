@@ -1,13 +1,14 @@
 /**
  * Opens every stream of the API and of the portal: takes its concurrency slot before `start` reads
- * the store, and guards it until it ends (`http/guarded-stream.ts`). The types do not let handlers
- * answer with any other stream.
+ * the store, and guards it until it ends (`http/response/guarded-stream.ts`). The types do not let
+ * handlers return any other stream.
  */
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../domain/error.ts';
 import { formatKeyId, type KeyReference, type SellerId } from '../domain/id.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { ConcurrencyLimiter } from '../http/concurrency-limiter.ts';
+import { Reauthorization } from '../http/reauthorization.ts';
 import { GuardedStream } from '../http/response/guarded-stream.ts';
 import type { ErrorReporter } from '../http/response/problem.ts';
 import type { Chunks, Reply } from '../http/response/reply.ts';
@@ -41,7 +42,7 @@ interface StreamClient {
   readonly record: RequestRecord;
 }
 
-/** The answer, before it is guarded. */
+/** The response, before it is guarded. */
 interface OpenedStream extends Reply<Chunks> {
   readonly body: Chunks;
   /** Releases what `body` holds, even if it was never read. */
@@ -72,7 +73,7 @@ export class Streams {
     );
   }
 
-  /** Takes a slot; call what it returns to release it. @throws AppError `unavailable` */
+  /** Takes a slot, and returns the function that releases it. @throws AppError `unavailable` */
   acquire(key: KeyReference): () => void {
     const releaseSeller = this.#sellers.acquire(key.sellerId);
     try {
@@ -87,12 +88,12 @@ export class Streams {
     }
   }
 
-  /** For a body that may take as long to arrive as the reauthorization interval of streams. */
+  /** For a body that may take longer to arrive than the interval of reauthorization. */
   async reauthorizeAfterWait<T>(pending: Promise<T>, reauthorize: () => Promise<void>): Promise<T> {
-    const startedAt = performance.now();
+    const { reauthorizeIntervalMs } = this.#options.limits;
+    const reauthorization = new Reauthorization(reauthorize, reauthorizeIntervalMs);
     const value = await pending;
-    const waitedMs = performance.now() - startedAt;
-    if (waitedMs >= this.#options.limits.reauthorizeIntervalMs) await reauthorize();
+    if (reauthorization.isDue) await reauthorization.run();
     return value;
   }
 
@@ -124,10 +125,10 @@ export class Streams {
     });
   }
 
-  /** A failure of the store also ends the stream. */
+  /** A store failure also ends the stream. */
   #explain(error: unknown): never {
     if (error instanceof AppError) throw error;
     this.#options.report({ id: 'reauthorize', error });
-    throw new AppError('unavailable', 'Your access could not be checked. Try again.');
+    throw new AppError('unavailable', 'Your access could not be checked. Retry the request.');
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../../domain/error.ts';
+import { Reauthorization } from '../reauthorization.ts';
 
 type Chunk = string | Uint8Array;
 
@@ -36,16 +37,16 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   readonly #durationTimer: NodeJS.Timeout | undefined;
   #source: AsyncIterator<Chunk, unknown, void> | undefined;
   #closeSource: (() => Promise<unknown>) | undefined;
+  readonly #reauthorization: Reauthorization;
   #reauthorizeTimer: NodeJS.Timeout | undefined;
-  #reauthorizeAt = 0;
-  #reauthorizing: Promise<void> | undefined;
   #isDisconnected = false;
   /** Settles once the source is returned and the slot released. */
   #ending: Promise<void> | undefined;
 
   constructor(options: GuardOptions) {
     this.#options = options;
-    const { durationLimitMs, response } = options;
+    const { durationLimitMs, response, reauthorize, reauthorizeIntervalMs } = options;
+    this.#reauthorization = new Reauthorization(reauthorize, reauthorizeIntervalMs);
     if (durationLimitMs !== undefined) {
       this.#durationTimer = setTimeout(() => this.#cut(tookTooLong()), durationLimitMs).unref();
     }
@@ -63,7 +64,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
    * @throws AppError the reason of `signal`
    */
   async check(): Promise<void> {
-    if (performance.now() >= this.#reauthorizeAt) await this.#reauthorize();
+    if (this.#reauthorization.isDue) await this.#reauthorize();
     this.signal.throwIfAborted();
   }
 
@@ -152,19 +153,17 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
 
   #scheduleReauthorization(): void {
     const { reauthorizeIntervalMs } = this.#options;
-    this.#reauthorizeAt = performance.now() + reauthorizeIntervalMs;
     clearTimeout(this.#reauthorizeTimer);
     this.#reauthorizeTimer = setTimeout(() => void this.#reauthorize(), reauthorizeIntervalMs)
       .unref();
   }
 
-  /** One at a time; never rejects. */
+  /** Never rejects. */
   #reauthorize(): Promise<void> {
-    this.#reauthorizing ??= this.#options.reauthorize().then(
+    return this.#reauthorization.run().then(
       () => { if (!this.signal.aborted) this.#scheduleReauthorization(); },
       (error: AppError) => this.#cut(error),
-    ).finally(() => { this.#reauthorizing = undefined; });
-    return this.#reauthorizing;
+    );
   }
 
   #cut(reason: AppError): void {

@@ -6,6 +6,8 @@
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { copyText } from '../../../domain/text.ts';
+import { MinimumTransferRate } from '../../../http/minimum-transfer-rate.ts';
+import { Reauthorization } from '../../../http/reauthorization.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,
@@ -29,20 +31,16 @@ export async function* guardUpload(
   content: AsyncIterable<Buffer>, reauthorize: () => Promise<void>,
   now = () => performance.now(),
 ): AsyncGenerator<Buffer, void, void> {
-  const start = now();
-  let checkAt = start + REAUTHORIZE_INTERVAL_MS;
+  const reauthorization = new Reauthorization(reauthorize, REAUTHORIZE_INTERVAL_MS, now);
+  const minimumRate = new MinimumTransferRate(UPLOAD_MIN_RATE_BYTES_PER_SECOND, UPLOAD_GRACE_MS);
+  const startedAt = now();
   let readBytes = 0;
   for await (const chunk of content) {
     readBytes += chunk.length;
-    const elapsedMs = now() - start;
-    const expectedBytes = (elapsedMs - UPLOAD_GRACE_MS) / 1000 * UPLOAD_MIN_RATE_BYTES_PER_SECOND;
-    if (readBytes < expectedBytes) {
+    if (now() - startedAt > minimumRate.allowedMs(readBytes)) {
       throw new AppError('request_timeout', 'The upload was too slow. The file was not kept.');
     }
-    if (start + elapsedMs >= checkAt) {
-      await reauthorize();
-      checkAt = now() + REAUTHORIZE_INTERVAL_MS;
-    }
+    if (reauthorization.isDue) await reauthorization.run();
     yield chunk;
   }
 }
