@@ -55,7 +55,7 @@ interface FieldDefinition {
   readonly schema: Schema;
   readonly description?: string;
   readonly example: string | number;
-  /** Whether it is text that needs no escapes in JSON. */
+  /** Whether it is always a text, and one that needs no escapes in JSON. */
   readonly isPlain?: boolean;
   /** Where a `Product` and the SQL table have the value; the currency is the seller's. */
   readonly member: keyof Product;

@@ -145,11 +145,11 @@ export function createProductFormatter(
   fields: readonly ProductField[],
 ): (product: Product) => string {
   let opening = '{';
-  const members = fields.map(({ name, read, schema, isPlain }) => {
+  const members = fields.map(({ name, read, example, isPlain }) => {
     const quote = isPlain ? '"' : '';
     const before = `${opening}"${name}":${quote}`;
     opening = `${quote},`;
-    return { before, read, isEscaped: schema['type'] === 'string' && !isPlain };
+    return { before, read, isEscaped: typeof example === 'string' && !isPlain };
   });
   const end = `${opening.slice(0, -1)}}`;
   return (product) => {
