@@ -41,9 +41,10 @@ import {
   testWebhook,
 } from './webhooks/webhook-actions.ts';
 import {
-  editWebhook, makeWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
+  editWebhook, createWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
 } from './webhooks/webhook-form.ts';
-import { showWebhook, showWebhooks } from './webhooks/webhooks.ts';
+import { showWebhook } from './webhooks/webhook-page.ts';
+import { showWebhooks } from './webhooks/webhooks.ts';
 
 const openGet = { method: 'GET', access: 'open' } as const;
 const openPost = { method: 'POST', access: 'open' } as const;
@@ -102,7 +103,7 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
   { ...get, path: '/webhooks/new', handle: showWebhookForm },
-  { ...post, path: '/webhooks/new', handle: makeWebhook, draft: newWebhookDraft },
+  { ...post, path: '/webhooks/new', handle: createWebhook, draft: newWebhookDraft },
   { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
   { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookEdit },
   { ...post, path: '/webhooks/{webhook_id}/edit', handle: editWebhook, draft: webhookDraft },

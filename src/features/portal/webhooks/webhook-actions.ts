@@ -1,4 +1,4 @@
-/** What is done with a webhook: test, disable, enable, send again, replace its secret, delete. */
+/** Actions on a webhook: test, disable, enable, resend changes, rotate its secret, delete. */
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { AppError } from '../../../domain/error.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
@@ -11,9 +11,9 @@ import { html } from '../html/html.ts';
 import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
-import { pathOf } from './webhook-cards.ts';
-import { renderMadeSecret } from './webhook-form.ts';
-import { getWebhook, nameOf, readWebhookId, renderWebhook } from './webhooks.ts';
+import { renderCreatedSecret } from './webhook-form.ts';
+import { renderWebhook } from './webhook-page.ts';
+import { getWebhook, nameOf, pathOf, readWebhookId } from './webhooks.ts';
 
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
 export async function testWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -44,7 +44,7 @@ export async function replayWebhook(
     await portal.store.replayWebhook(toWriteContext(request, form), webhook.id, position);
     return redirect(request.link(`${pathOf(webhook)}?done=replayed`));
   } catch (error) {
-    return renderWebhook(request, portal, webhook, readPositionFault(error), typed);
+    return renderWebhook(request, portal, webhook, readPositionError(error), typed);
   }
 }
 
@@ -62,7 +62,7 @@ export async function rotateSecret(
   const { id } = await getWebhook(request, portal);
   const overlapMs = readOverlap(form);
   const write = toWriteContext(request, form);
-  return renderMadeSecret(request, portal, () =>
+  return renderCreatedSecret(request, portal, () =>
     portal.store.rotateWebhookSecret(write, id, overlapMs));
 }
 
@@ -86,13 +86,13 @@ export async function showWebhookDeletion(request: PageRequest, portal: Portal):
 export async function deleteWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  // Sent twice, it is not there the second time, and the store knows that this was done.
+  // On a double click the webhook is gone already; the store then replays the first deletion.
   await portal.store.deleteWebhook(toWriteContext(request, form), readWebhookId(request, portal));
   return redirect(request.link('/webhooks?done=deleted'));
 }
 
-/** What is wrong with the position; anything else is thrown on. */
-function readPositionFault(error: unknown): FieldErrors {
+/** The error of the position; other errors are rethrown. */
+function readPositionError(error: unknown): FieldErrors {
   if (error instanceof AppError) {
     if (error.code === 'history_pruned') return new Map([['position', error.publicDetail]]);
     const errors = fieldErrorsFrom(error.issues);

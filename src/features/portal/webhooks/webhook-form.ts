@@ -1,46 +1,46 @@
-/** Making a webhook and changing one. The secret is shown once, in the answer to the form. */
-import { getWebhooks } from '../../webhooks/routes.ts';
+/** Creating a webhook and editing one. The secret is shown once, in the answer to the form. */
 import { AppError } from '../../../domain/error.ts';
+import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
 import { parseNewWebhook, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
+import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
-import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
+import { getWebhooks } from '../../webhooks/routes.ts';
 import { checkboxes, errorSummary, postForm, textField } from '../forms/fields.ts';
 import {
   type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField,
   toWriteContext,
 } from '../forms/form.ts';
+import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
+import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
-import { renderNewSecret } from './new-secret.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, PageRequest } from '../route.ts';
-import { pathOf } from './webhook-cards.ts';
-import { getWebhook } from './webhooks.ts';
+import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import { getWebhook, pathOf } from './webhooks.ts';
 
 const LABELS = { url: 'URL', description: 'Description', types: 'Events' };
 
 /** GET /portal/webhooks/new: 200, 404 */
 export async function showWebhookForm(request: PageRequest, portal: Portal): Promise<Reply> {
   getWebhooks(portal);
-  return renderNew(request, portal, new Form(), NO_ERRORS);
+  return renderForm(request, portal, new Form());
 }
 
 /** POST /portal/webhooks/new: 200, 400, 404, 409, 422 */
-export async function makeWebhook(
+export async function createWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const webhooks = getWebhooks(portal);
   const { sellerId } = request.account;
   const write = toWriteContext(request, form);
   try {
-    const sent = await parseNewWebhook(readMembers(form), (url) =>
+    const webhook = await parseNewWebhook(readMembers(form), (url) =>
       webhooks.checkUrl(sellerId, url));
-    return await renderMadeSecret(request, portal, () => portal.store.createWebhook(write, sent));
+    return await renderCreatedSecret(request, portal, () =>
+      portal.store.createWebhook(write, webhook));
   } catch (error) {
-    const { errors, refusal } = readRefusal(error);
-    return renderNew(request, portal, form, errors, refusal);
+    return renderForm(request, portal, form, readRejection(error));
   }
 }
 
@@ -50,7 +50,7 @@ export async function showWebhookEdit(request: PageRequest, portal: Portal): Pro
   const form = new Form(new URLSearchParams([
     ['url', url], ['description', description], ...(types ?? []).map((type) => ['types', type]),
   ]));
-  return renderEdit(request, portal, form, NO_ERRORS);
+  return renderForm(request, portal, form);
 }
 
 /** POST /portal/webhooks/{webhook_id}/edit: 303, 404, 422 */
@@ -62,11 +62,10 @@ export async function editWebhook(
   try {
     const patch = await parseWebhookPatch(readMembers(form), (url) =>
       webhooks.checkUrl(sellerId, url));
-    const write = toWriteContext(request);
-    const { webhook } = await portal.store.patchWebhook(write, id, patch);
+    const { webhook } = await portal.store.patchWebhook(toWriteContext(request), id, patch);
     return redirect(request.link(`${pathOf(webhook)}?done=changed`));
   } catch (error) {
-    return renderEdit(request, portal, form, readRefusal(error).errors);
+    return renderForm(request, portal, form, readRejection(error));
   }
 }
 
@@ -74,27 +73,28 @@ const FIELDS = Object.keys(LABELS);
 
 export const newWebhookDraft: DraftRoute = {
   fields: FIELDS,
-  show: async (request, portal, form) => renderNew(request, portal, form, NO_ERRORS),
+  show: async (request, portal, form) => renderForm(request, portal, form),
 };
 
 export const webhookDraft: DraftRoute = {
   fields: FIELDS,
   async show(request, portal, form) {
     await getWebhook(request, portal);
-    return renderEdit(request, portal, form, NO_ERRORS);
+    return renderForm(request, portal, form);
   },
 };
 
-/** Makes a secret and shows it; or says that this was done before. */
-export async function renderMadeSecret(
-  request: PageRequest, portal: Portal, make: () => Promise<WebhookWithSecret>,
+/** Creates a secret and shows it, unless the form was submitted before. */
+export async function renderCreatedSecret(
+  request: PageRequest, portal: Portal, create: () => Promise<WebhookWithSecret>,
 ): Promise<Reply> {
-  const made = await makeOnce(make);
-  const path = made ? pathOf(made.webhook) : '/webhooks';
-  const back = html`<p><a class="button" href="${request.link(path)}">View webhook</a></p>`;
-  if (made) {
+  const created = await createOnce(create);
+  if (created) {
+    const path = request.link(pathOf(created.webhook));
     return renderPage(request, portal, {
-      title: 'Webhook secret', content: html`${renderNewSecret(made)}${back}`,
+      title: 'Webhook secret',
+      content: html`${renderNewSecret(created)}
+        <p><a class="button" href="${path}">View webhook</a></p>`,
     });
   }
   return renderPage(request, portal, {
@@ -106,20 +106,42 @@ export async function renderMadeSecret(
   });
 }
 
-/** Undefined where the form had been sent before. */
-async function makeOnce(
-  make: () => Promise<WebhookWithSecret>,
+/** Undefined if the form was submitted before. */
+async function createOnce(
+  create: () => Promise<WebhookWithSecret>,
 ): Promise<WebhookWithSecret | undefined> {
   try {
-    const made = await make();
-    return made.isReplay ? undefined : made;
+    const created = await create();
+    return created.isReplay ? undefined : created;
   } catch (error) {
     if (isDuplicateSubmission(error)) return undefined;
     throw error;
   }
 }
 
-/** What the API would be sent. */
+function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {
+  return html`<section class="card" aria-labelledby="new-secret">
+    <h2 id="new-secret">Signing secret</h2>
+    <p>Copy it now. You won't see it again. Your server uses it to verify that messages come
+      from here.</p>
+    ${copyable('secret', secret)}
+    <h3>How to verify a message</h3>
+    <p>Messages are signed according to Standard Webhooks 1.0.0, which has libraries for most
+      languages. Without a library:</p>
+    <ol>
+      <li>Join <code>webhook-id</code>, <code>webhook-timestamp</code> (both are headers) and the
+        unmodified body with full stops.</li>
+      <li>Compute the HMAC-SHA256 of the result. The key is the part after <code>whsec_</code>,
+        decoded from base64.</li>
+      <li>Encode it in base64 and prefix <code>v1,</code>. It must equal one of the space-separated
+        signatures in <code>webhook-signature</code>.</li>
+      <li>Reject a <code>webhook-timestamp</code> that is more than five minutes off, and messages
+        for any webhook other than <code>${formatWebhookId(webhook)}</code>.</li>
+    </ol>
+  </section>`;
+}
+
+/** The body that a client of the API would send. */
 function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unknown } {
   const types = form.getAll('types');
   return {
@@ -129,40 +151,37 @@ function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unkno
   };
 }
 
-/** What a form says about it, of an error that a form can be told. */
-function readRefusal(
-  error: unknown,
-): { readonly errors: FieldErrors; readonly refusal?: string } {
+interface Rejection {
+  readonly errors: FieldErrors;
+  readonly detail?: string;
+}
+
+/** What the form says about an error; other errors are rethrown. */
+function readRejection(error: unknown): Rejection {
   if (error instanceof AppError) {
     if (error.code === 'invalid_data') return { errors: fieldErrorsFrom(error.issues) };
-    if (error.code === 'limit_reached') return { errors: NO_ERRORS, refusal: error.publicDetail };
+    if (error.code === 'limit_reached') return { errors: NO_ERRORS, detail: error.publicDetail };
   }
   throw error;
 }
 
-function renderNew(
-  request: PageRequest, portal: Portal, form: Form, errors: FieldErrors, refusal?: string,
+/** The form for a new webhook, or for the one that the path names. */
+function renderForm(
+  request: PageRequest, portal: Portal, form: Form,
+  { errors, detail }: Rejection = { errors: NO_ERRORS },
 ): Reply {
+  const { link, parameters: { webhook_id: id } } = request;
+  const [title, path, action, button, back] = id === undefined
+    ? ['New webhook', link('/webhooks'), '/new', 'Create webhook', 'All webhooks'] as const
+    : ['Edit webhook', link(`/webhooks/${id}`), '/edit', 'Save', 'Back to webhook'] as const;
   return renderPage(request, portal, {
-    title: 'New webhook',
-    status: refusal !== undefined ? 409 : errors.size > 0 ? 422 : 200,
-    content: html`${errorSummary(errors, refusal, LABELS)}
-      ${postForm(request, request.link('/webhooks/new'), html`${nonceField()}
+    title,
+    status: detail !== undefined ? 409 : errors.size > 0 ? 422 : 200,
+    content: html`${errorSummary(errors, detail, LABELS)}
+      ${postForm(request, path + action, html`${id === undefined && nonceField()}
         ${renderFields(form, errors)}
-        <button>Create webhook</button>`, 'card stack')}
-      <p><a href="${request.link('/webhooks')}">All webhooks</a></p>`,
-  });
-}
-
-function renderEdit(request: PageRequest, portal: Portal, form: Form, errors: FieldErrors): Reply {
-  const path = request.link(`/webhooks/${request.parameters['webhook_id']}`);
-  return renderPage(request, portal, {
-    title: 'Edit webhook',
-    status: errors.size > 0 ? 422 : 200,
-    content: html`${errorSummary(errors, undefined, LABELS)}
-      ${postForm(request, `${path}/edit`, html`${renderFields(form, errors)}
-        <button>Save</button>`, 'card stack')}
-      <p><a href="${path}">Back to webhook</a></p>`,
+        <button>${button}</button>`, 'card stack')}
+      <p><a href="${path}">${back}</a></p>`,
   });
 }
 

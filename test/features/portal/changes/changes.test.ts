@@ -1,4 +1,4 @@
-/** The page of changes: the history in words, its filters and its pages. */
+/** The changes page: descriptions, filters and pages. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseProductId } from '../../../../src/domain/id.ts';
@@ -10,7 +10,7 @@ import { openShop, readText, type Shop } from '../page-client.ts';
 
 const MUG = { name: 'Blue mug', category: 'Kitchen', sku: 'MUG-1', price: 12, stock: 40 };
 
-test('says where nothing has happened yet, and what to do', async (t) => {
+test('explains how to start without changes', async (t) => {
   const { shop } = await start(t);
   const page = await shop.user.get('/portal/changes');
   assertPage(page);
@@ -19,7 +19,7 @@ test('says where nothing has happened yet, and what to do', async (t) => {
 });
 
 describe('a change', () => {
-  test('is told in words, with who made it and a link to the product', async (t) => {
+  test('is described, with its key and a link to the product', async (t) => {
     const { shop, clock } = await start(t);
     const { id } = (await call(shop, 'POST', '/products', MUG)).json();
     clock.now += 60_000;
@@ -37,14 +37,14 @@ describe('a change', () => {
     assert.ok(page.text.includes(`<a href="/portal/products/${id}">`));
   });
 
-  test('that was made in the portal is by the portal', async (t) => {
+  test('names the portal if it was made there', async (t) => {
     const { shop } = await start(t);
     await shop.user.get('/portal/products/new');
     await shop.user.submit({ ...MUG, price: '12', stock: '40' });
     assert.match(readRows(await shop.user.get('/portal/changes'))[0] ?? '', / Portal 1$/);
   });
 
-  test('of a product that is gone leads nowhere', async (t) => {
+  test('has no link to a deleted product', async (t) => {
     const { shop } = await start(t);
     const { id } = (await call(shop, 'POST', '/products', MUG)).json();
     await call(shop, 'DELETE', `/products/${id}`);
@@ -53,7 +53,7 @@ describe('a change', () => {
     assert.ok(!page.text.includes(`/products/${id}`));
   });
 
-  test('is compared with what the product was called before, past movements of its stock',
+  test('is compared with the previous snapshot, skipping stock movements',
     async (t) => {
       const { shop } = await start(t);
       const { id } = (await call(shop, 'POST', '/products', MUG)).json();
@@ -63,7 +63,7 @@ describe('a change', () => {
       assert.match(row ?? '', /^Category: Kitchen → Cups SKU: MUG-1 → CUP-1 CUP-1 .* 7$/);
     });
 
-  test('stays small and harmless whatever is in it', async (t) => {
+  test('stays small and escapes hostile texts', async (t) => {
     const { shop } = await start(t);
     for (let n = 0; n < 25; n += 1) {
       const hostile = (mark: string): string =>
@@ -84,7 +84,7 @@ describe('a change', () => {
 });
 
 describe('the changes', () => {
-  test('come on pages, the newest first, from any position', async (t) => {
+  test('are paged newest first, from any position', async (t) => {
     const { shop } = await start(t);
     await call(shop, 'POST', '/products', MUG);
     for (let n = 0; n < 59; n += 1) await adjust(shop, { sku: MUG.sku, adjust: 1 });
@@ -102,7 +102,7 @@ describe('the changes', () => {
     assert.match(jump.text, /href="\/portal\/changes" rel="first"/);
   });
 
-  test('can be those of one kind, and of one product', async (t) => {
+  test('can be filtered by type and product', async (t) => {
     const { shop } = await start(t);
     const { id } = (await call(shop, 'POST', '/products', MUG)).json();
     await call(shop, 'POST', '/products', { ...MUG, sku: 'CUP-1' });
@@ -119,7 +119,7 @@ describe('the changes', () => {
     assert.match(readText(shop.user.page?.text ?? ''), /No changes match\. Show all changes/);
   });
 
-  test('go on with the same conditions on the next page', async (t) => {
+  test('keep their filters on the next page', async (t) => {
     const { shop } = await start(t);
     const { id } = (await call(shop, 'POST', '/products', MUG)).json();
     for (let n = 0; n < 30; n += 1) await adjust(shop, { id, adjust: 1 });
@@ -128,7 +128,7 @@ describe('the changes', () => {
     assert.deepEqual(readPositions(await shop.user.get(next)), [6, 5, 4, 3, 2]);
   });
 
-  test('say what could not be understood, and leave it out', async (t) => {
+  test('ignore invalid filters, with an error at their fields', async (t) => {
     const { shop } = await start(t);
     await call(shop, 'POST', '/products', MUG);
     for (const [query, at] of [
@@ -142,7 +142,7 @@ describe('the changes', () => {
     }
   });
 
-  test('say where the history begins once it was removed for its age', async (t) => {
+  test('say where the history begins after pruning', async (t) => {
     const { server, shop, clock } = await start(t);
     await call(shop, 'POST', '/products', MUG);
     await adjust(shop, { sku: MUG.sku, adjust: 1 });
@@ -156,7 +156,7 @@ describe('the changes', () => {
     assert.match(none, /No changes match.*begins after position 2/);
   });
 
-  test('are those of the shop alone', async (t) => {
+  test('are those of the own shop only', async (t) => {
     const { server, shop } = await start(t);
     const other = await openShop(server);
     const { id } = (await call(other, 'POST', '/products', MUG)).json();
@@ -190,7 +190,7 @@ async function adjust(shop: Shop, change: Readonly<Record<string, unknown>>, sou
   assert.equal(answer.json().applied, 1, answer.text);
 }
 
-/** The rows of the table as text. */
+/** The texts of the table rows. */
 function readRows(page: Answer): string[] {
   const body = /<tbody>(.*)<\/tbody>/s.exec(page.text)?.[1] ?? '';
   return body.split('</tr>').slice(0, -1).map(readText);

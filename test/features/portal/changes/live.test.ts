@@ -1,4 +1,4 @@
-/** The stream of changes that the pages of the portal follow. */
+/** The change stream that portal pages follow. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
@@ -10,7 +10,7 @@ import { makeClock } from '../../../support/clock.ts';
 import { openCatalogue, openOther } from '../products/catalogue.ts';
 import type { PageClient } from '../page-client.ts';
 
-/** For tests that would otherwise wait for ever where the portal is wrong. */
+/** For tests that would wait forever if the portal were wrong. */
 const LIMITED = { timeout: 20_000 };
 
 async function ask(
@@ -37,7 +37,7 @@ async function follow(...args: Parameters<typeof ask>): Promise<EventStream> {
   return readEvents(response);
 }
 
-test('tells a page what others change, from where the page was made', LIMITED, async (t) => {
+test('sends changes since the position of the page', LIMITED, async (t) => {
   const { user, create, sync, server } = await openCatalogue(t);
   const mug = await create({ stock: 9 });
   const { text } = await user.get('/portal/products');
@@ -60,7 +60,7 @@ test('tells a page what others change, from where the page was made', LIMITED, a
   assert.deepEqual(again.events.map(({ id }) => id), [4]);
 });
 
-test('begins with the present where a page missed too much, and says so', LIMITED, async (t) => {
+test('skips to the current position if a page missed too much, and says so', LIMITED, async (t) => {
   const { user, create, sync } = await openCatalogue(t);
   const mug = await create({ stock: 0 });
   await sync(Array.from({ length: LIVE_CATCH_UP_LIMIT }, (_, n) => ({ id: mug.id, set: n + 1 })));
@@ -76,7 +76,7 @@ test('begins with the present where a page missed too much, and says so', LIMITE
   }
 });
 
-test('leads whoever is not signed in to the sign-in', async (t) => {
+test('redirects to the sign-in without a session', async (t) => {
   const { user } = await openCatalogue(t);
   user.cookies.clear();
   const { statusCode, headers } = await ask(t, user, '0');
@@ -101,7 +101,7 @@ test('ends within 15 s of the end of the session', LIMITED, async (t) => {
   assert.equal(stream.events.at(-1)?.id, 2);
 });
 
-test('keeps no session alive that nobody uses', LIMITED, async (t) => {
+test('does not keep an idle session alive', LIMITED, async (t) => {
   const { user, create, sync, clock } = await openCatalogue(t);
   const mug = await create({ stock: 1 });
   let passedMs = 0;
@@ -121,7 +121,7 @@ test('keeps no session alive that nobody uses', LIMITED, async (t) => {
   assert.equal((await user.get('/portal/products')).status, 303);
 });
 
-test('follows for one shop on 50 pages at once, and for another one on more', LIMITED,
+test('serves 50 streams of one shop, and more for another', LIMITED,
   async (t) => {
     const { user, server } = await openCatalogue(t);
     const streams = await Promise.all(Array.from({ length: 50 }, () => follow(t, user, '0')));

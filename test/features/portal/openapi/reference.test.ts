@@ -1,4 +1,4 @@
-/** The pages of the API: each operation of the document has one, with a line that works. */
+/** The API reference: a page for each operation, with a curl line that works. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -15,10 +15,10 @@ import { openShop, readText, type Shop } from '../page-client.ts';
 
 const DOCUMENT = readDocument({ description, prefix: '' });
 const IDS = routes.map(({ operation }) => operation.id);
-/** With all that a shell, a URL and a page could take for something else. */
+/** Full of characters that are special in a shell, a URL and a page. */
 const SKU = 'it\'s "$1" /`x`%2F&<é>';
 
-test('the index leads to every operation, and to the document', async (t) => {
+test('the index links to every operation and to the document', async (t) => {
   const { shop, server } = await start(t);
   const index = await shop.user.get('/portal/api');
   assertPage(index);
@@ -32,7 +32,7 @@ test('the index leads to every operation, and to the document', async (t) => {
 });
 
 describe('the page of an operation', () => {
-  test('says all that the document says of it', async (t) => {
+  test('contains everything that the document says about it', async (t) => {
     const { shop } = await start(t);
     for (const operation of DOCUMENT.operations) {
       const page = await shop.user.get(`/portal/api/${operation.id}`);
@@ -53,7 +53,7 @@ describe('the page of an operation', () => {
     }
   });
 
-  test('has every object that it names, once, and leads to every refusal', async (t) => {
+  test('describes each object that it names once, and links to each error', async (t) => {
     const { shop } = await start(t);
     const problems = await shop.user.get('/portal/api/problems');
     assertPage(problems);
@@ -71,7 +71,7 @@ describe('the page of an operation', () => {
     assert.match(readText(sync), /StockSync Member Type Description changes array of StockChange/);
   });
 
-  test('has a line that works, where it reads', async (t) => {
+  test('has a working curl line if it reads', async (t) => {
     const { shop, server } = await start(t);
     await createProduct(shop);
     await shop.user.get('/portal/webhooks/new');
@@ -90,7 +90,7 @@ describe('the page of an operation', () => {
     }
   });
 
-  test('has a line that does what it says to the product of the example, and to no other',
+  test('has a curl line that changes the example product only',
     async (t) => {
       const { shop } = await start(t);
       const id = (await createProduct(shop)).json().id;
@@ -105,14 +105,14 @@ describe('the page of an operation', () => {
       assert.deepEqual([stock, sku], [40, SKU]);
     });
 
-  test('is for an operation that there is', async (t) => {
+  test('answers 404 for unknown operations', async (t) => {
     const { shop } = await start(t);
     for (const id of ['listProductsHead', 'nothing', '__proto__', '%3Cb%3E']) {
       assertPage(await shop.user.get(`/portal/api/${id}`), 404);
     }
   });
 
-  test('says where webhooks are switched off', async (t) => {
+  test('says that webhooks are disabled', async (t) => {
     const server = await startServer(t, { portal: true });
     const { user } = await openShop(server);
     assert.match((await user.get('/portal/api/listWebhooks')).text, /This is disabled/);
@@ -120,7 +120,7 @@ describe('the page of an operation', () => {
   });
 });
 
-test('a line names the server as it is reached, and quotes what is in it', () => {
+test('a curl line has the URL of this server, and is quoted', () => {
   const [operation] = DOCUMENT.operations.filter(({ id }) => id === 'putProductBySku');
   assert.ok(operation);
   const line = formatCurl(operation, 'https://shop.example/base', new Map([['sku', SKU]]));
@@ -139,7 +139,7 @@ test('a line names the server as it is reached, and quotes what is in it', () =>
   assert.equal(body, '{"name":"it\'s $1 `x`"}');
 });
 
-test('prose has code, emphasis and lists, and everything else is text', () => {
+test('prose has code, emphasis and lists; everything else is text', () => {
   const { text } = renderProse('A <b>`<i>`</b> *word* 2*3*4\nand on\n\n- `x`: one\n- two & more');
   assert.equal(text.replaceAll(/\s+/g, ' '), '<p>A &lt;b&gt;<code>&lt;i&gt;</code>&lt;/b&gt;'
     + ' <em>word</em> 2<em>3</em>4 and on</p> <ul><li><code>x</code>: one</li>'
@@ -170,7 +170,7 @@ async function createProduct(shop: Shop): Promise<Answer> {
   return answer;
 }
 
-/** The line to try on the page of an operation, as it would be copied. */
+/** The curl line on the page of an operation, as copied. */
 async function readLine(shop: Shop, id: string): Promise<string> {
   const page = await shop.user.get(`/portal/api/${id}`);
   const shown = /<pre id="copy-curl"[^>]*>([^<]*)<\/pre>/.exec(page.text)?.[1];
@@ -179,7 +179,7 @@ async function readLine(shop: Shop, id: string): Promise<string> {
     .replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 }
 
-/** What a shell gives to curl. */
+/** The arguments that a shell passes to curl. */
 function runShell(line: string, key: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\nKEY='${key}'\n${line}`;
   const { stdout, status, stderr } = spawnSync('sh', ['-eu', '-c', script]);
@@ -187,7 +187,7 @@ function runShell(line: string, key: string): string[] {
   return String(stdout).split('\0').slice(0, -1);
 }
 
-/** What curl would send, of the flags that lines here have. */
+/** The request that curl would send, for the flags used here. */
 function readCall(url: string | undefined, flags: readonly string[]) {
   const { port, pathname, search } = new URL(url ?? '');
   const headers = flags.flatMap((flag, index) =>
@@ -198,7 +198,7 @@ function readCall(url: string | undefined, flags: readonly string[]) {
   };
 }
 
-/** Runs a line that writes. */
+/** Runs a curl line that writes. */
 async function run(shop: Shop, id: string): Promise<Answer> {
   const given = runShell(await readLine(shop, id), shop.key);
   const method = given[0] === '-X' ? given[1] ?? '' : 'POST';

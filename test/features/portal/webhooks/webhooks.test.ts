@@ -1,4 +1,4 @@
-/** The pages of webhooks: making them, what is shown of one, and what can be done with it. */
+/** The webhook pages: creating webhooks, the page of one, and its actions. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -15,7 +15,7 @@ import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
 
 const ELSEWHERE = '/portal/webhooks/whk_0000000000500000000005';
 
-test('says where webhooks are switched off, and offers nothing', async (t) => {
+test('says that webhooks are disabled, and offers nothing', async (t) => {
   const server = await startServer(t, { portal: true });
   const { user } = await openShop(server);
   const page = await user.get('/portal/webhooks');
@@ -28,8 +28,8 @@ test('says where webhooks are switched off, and offers nothing', async (t) => {
   }
 });
 
-describe('making a webhook', () => {
-  test('shows its secret once, which signs what is sent', async (t) => {
+describe('creating a webhook', () => {
+  test('shows the secret once, which signs the messages', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { user } = shop;
     assert.match(readText((await user.get('/portal/webhooks')).text), /No webhooks yet/);
@@ -53,14 +53,14 @@ describe('making a webhook', () => {
     }
   });
 
-  test('sends all changes where no type is ticked', async (t) => {
+  test('sends all changes if no type is selected', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     assert.equal(webhook.types, null);
     assert.match(readText((await shop.user.get(pathOf(webhook))).text), /All changes/);
   });
 
-  test('makes one webhook of a form that is sent twice, and shows no secret again', async (t) => {
+  test('creates one webhook if the form is sent twice, and shows no secret again', async (t) => {
     const { server, shop: { user, ...shop }, receiver } = await start(t);
     await user.get('/portal/webhooks/new');
     const body = new URLSearchParams({
@@ -78,7 +78,7 @@ describe('making a webhook', () => {
     assert.equal((await listWebhooks(server, shop)).length, 1);
   });
 
-  test('names its faults at the fields, and keeps what was typed', async (t) => {
+  test('shows errors at the fields, and keeps the entered values', async (t) => {
     const { server, shop } = await start(t, { allowPrivate: false });
     const { user } = shop;
     const faulty: readonly [fields: Fields, at: string, says: RegExp][] = [
@@ -101,7 +101,7 @@ describe('making a webhook', () => {
     assert.deepEqual(await listWebhooks(server, shop), []);
   });
 
-  test('says that there are too many', async (t) => {
+  test('rejects webhooks beyond the limit', async (t) => {
     const { server, shop, receiver } = await start(t);
     for (let n = 0; n < 20; n += 1) {
       await make(server, shop, { url: receiver.url, description: '&'.repeat(200) });
@@ -116,7 +116,7 @@ describe('making a webhook', () => {
 });
 
 describe('the page of a webhook', () => {
-  test('tells what came of a test', async (t) => {
+  test('reports the result of a test message', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     await act(shop, webhook, 'test');
@@ -129,7 +129,7 @@ describe('the page of a webhook', () => {
     assert.match(failed, /was not delivered: responded with 500\./);
   });
 
-  test('shows since when it fails, what was answered, and when it is tried again', async (t) => {
+  test('shows since when it fails, the response, and the next attempt', async (t) => {
     const { server, shop, receiver } = await start(t);
     receiver.answer = answerWith(503);
     const { webhook } = await make(server, shop, { url: receiver.url });
@@ -142,7 +142,7 @@ describe('the page of a webhook', () => {
     assert.match(readText((await shop.user.get('/portal/webhooks')).text), /failing/);
   });
 
-  test('has the attempts on pages, the newest first', async (t) => {
+  test('pages through the attempts, newest first', async (t) => {
     const { server, shop } = await start(t);
     const { webhook } = await make(server, shop, { url: 'http://127.0.0.1:9/' });
     for (let n = 1; n <= 30; n += 1) {
@@ -176,7 +176,7 @@ describe('the page of a webhook', () => {
     assertPage(await act(shop, webhook, 'status', { status: 'paused' }), 400);
   });
 
-  test('changes it, and says at the field what cannot be so', async (t) => {
+  test('saves an edit, and shows an error at its field', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { user } = shop;
     const { webhook } = await make(server, shop, { url: receiver.url, types: ['stock'] });
@@ -197,7 +197,7 @@ describe('the page of a webhook', () => {
     assert.deepEqual([found.url, found.types], [url, ['created', 'deleted']]);
   });
 
-  test('sends again from a position on, once', async (t) => {
+  test('resends from a position, once', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     for (let n = 0; n < 3; n += 1) await createProduct(shop);
@@ -218,7 +218,7 @@ describe('the page of a webhook', () => {
     assert.deepEqual(positionsOf(receiver.received), [1, 2, 3, 2, 3]);
   });
 
-  test('says at the field from which position nothing can be sent', async (t) => {
+  test('shows an error at the field for a position that cannot be resent', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     for (const position of ['', '1', '-1', '0.5', 'x', '9'.repeat(20)]) {
@@ -236,7 +236,7 @@ describe('the page of a webhook', () => {
     assert.match(refused.text, /id="field-position-fault">The history begins after position/);
   });
 
-  test('replaces its secret: both sign as long as was chosen, and the new one once', async (t) => {
+  test('rotates the secret: both sign during the overlap', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { secret: old, webhook } = await make(server, shop, { url: receiver.url });
     const answer = await act(shop, webhook, 'rotate', { overlap: '1h' });
@@ -254,7 +254,7 @@ describe('the page of a webhook', () => {
     assert.deepEqual(await signers(), [secret]);
   });
 
-  test('replaces the secret once of a form that is sent twice', async (t) => {
+  test('rotates the secret once if the form is sent twice', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { webhook } = await make(server, shop, { url: receiver.url });
     await shop.user.get(pathOf(webhook));
@@ -270,7 +270,7 @@ describe('the page of a webhook', () => {
     assert.deepEqual(await server.store.findWebhookSecrets(webhook), [secret]);
   });
 
-  test('deletes it after asking, and takes a second click for the first', async (t) => {
+  test('deletes it after confirmation, once on a double click', async (t) => {
     const { server, shop, receiver } = await start(t);
     const { user } = shop;
     const { webhook } = await make(server, shop, { url: receiver.url });
@@ -288,7 +288,7 @@ describe('the page of a webhook', () => {
   });
 });
 
-test('keeps the webhooks of a shop from everybody else', async (t) => {
+test('hides the webhooks of a shop from others', async (t) => {
   const { server, shop, receiver } = await start(t);
   const other = await openShop(server);
   const { webhook } = await make(server, other, { url: receiver.url });
@@ -321,7 +321,7 @@ async function start(
   return { server, shop: await openShop(server), receiver: await startReceiver(t) };
 }
 
-/** Makes a webhook by its form. */
+/** Creates a webhook with the form. */
 async function make(
   server: TestServer, shop: Shop, fields: Fields,
 ): Promise<{ readonly secret: string; readonly webhook: Webhook }> {
@@ -333,7 +333,7 @@ async function make(
   return { secret: readSecret(made.text), webhook };
 }
 
-/** Sends a form of the page of a webhook. */
+/** Sends a form on the page of a webhook. */
 async function act(shop: Shop, webhook: Webhook, action: string, fields: Fields = {}) {
   await shop.user.get(pathOf(webhook));
   return shop.user.submit(fields, { action: `${pathOf(webhook)}/${action}` });

@@ -1,0 +1,158 @@
+/** The page of a webhook: its state, its delivery attempts, and the actions for it. */
+import { formatWebhookId } from '../../../domain/id.ts';
+import {
+  findNextAttempt, type Webhook, type WebhookAttempt,
+} from '../../../domain/webhooks/webhook.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { errorSummary, postForm, selectField, textField } from '../forms/fields.ts';
+import { type FieldErrors, NO_ERRORS, nonceField } from '../forms/form.ts';
+import { findWholeNumber, OVERLAPS } from '../forms/typed-values.ts';
+import { facts, flashNotice, notice, numeric, pager, type Row, table } from '../html/elements.ts';
+import { type Content, html, type Html, shorten } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
+import { PORTAL_PAGE_ROWS } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import {
+  describeTypes, getWebhook, nameOf, pathOf, renderState, WEBHOOK_TEXT_BYTES,
+} from './webhooks.ts';
+
+const LABELS = { position: 'Send changes after position' };
+const DELIVERED = 'delivered';
+
+const FLASH = new Map([
+  ['changed', 'Webhook updated.'],
+  ['disabled', 'Webhook disabled. Nothing is sent until you enable it.'],
+  ['enabled', 'Webhook enabled. Delivery resumes where it stopped.'],
+  ['replayed', 'The changes since that position are being sent again.'],
+]);
+
+/** GET /portal/webhooks/{webhook_id}: 200, 404 */
+export async function showWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderWebhook(request, portal, await getWebhook(request, portal), NO_ERRORS);
+}
+
+/** `typed` and `errors` are those of the position to resend from. */
+export async function renderWebhook(
+  request: PageRequest, portal: Portal, webhook: Webhook, errors: FieldErrors, typed = '',
+): Promise<Reply> {
+  const before = findWholeNumber(request.query.get('before') ?? '');
+  const found = await portal.store.listWebhookAttempts(webhook, {
+    before, limit: PORTAL_PAGE_ROWS + 1,
+  });
+  const attempts = found.slice(0, PORTAL_PAGE_ROWS);
+  const last = found.length > attempts.length ? attempts.at(-1)?.n : undefined;
+  const path = request.link(pathOf(webhook));
+  return renderPage(request, portal, {
+    title: `Webhook: ${nameOf(webhook)}`,
+    status: errors.size === 0 ? 200 : 422,
+    content: html`${errorSummary(errors, undefined, LABELS)}
+      ${renderNotice(request, attempts)}
+      <div class="card">${renderFacts(request, webhook)}
+        <p class="actions"><a class="button" href="${path}/edit">Edit</a>
+          <a class="button" href="${path}/delete">Delete …</a></p></div>
+      ${renderCards(request, webhook, errors, typed)}
+      <h2>Delivery attempts</h2>
+      ${table({
+    caption: 'Delivery attempts, newest first',
+    columns: ['When', 'Event', 'Result', numeric('HTTP status'), numeric('Duration'), 'Message ID'],
+    rows: attempts.map((attempt) => renderAttempt(request, attempt)),
+    empty: html`<p>Nothing sent yet. Send a test message to check the connection.</p>`,
+  })}
+      ${pager('Pages of attempts', before === undefined ? undefined : path,
+    last === undefined ? undefined : `${path}?before=${last}`)}
+      <p><a href="${request.link('/webhooks')}">All webhooks</a></p>`,
+  });
+}
+
+function renderNotice(request: PageRequest, attempts: readonly WebhookAttempt[]): Content {
+  if (request.query.get('done') !== 'tested') return flashNotice(request, FLASH);
+  const test = attempts.find(({ kind }) => kind === 'test');
+  if (!test) return undefined;
+  const { status, durationMs, outcome } = test;
+  if (outcome === DELIVERED) {
+    const response = `HTTP ${status ?? ''} after ${request.format.number(durationMs)} ms`;
+    return notice(`The test message was delivered: ${response}.`);
+  }
+  return html`<div class="notice bad" role="alert">
+    <p>The test message was not delivered: ${outcome}.</p></div>`;
+}
+
+function renderFacts({ format, position }: PageRequest, webhook: Webhook): Html {
+  const { url, description, disabledReason, failingSince, createdAt, updatedAt } = webhook;
+  const nextAttemptAt = findNextAttempt(webhook);
+  const pairs: (readonly [name: string, value: Content] | false)[] = [
+    ['URL', url],
+    description !== '' && ['Description', description],
+    ['ID', html`<code>${formatWebhookId(webhook)}</code>`],
+    ['Status', renderState(webhook)],
+    disabledReason !== undefined && ['Reason', disabledReason],
+    ['Events', describeTypes(webhook)],
+    ['Delivered up to position',
+      `${format.number(webhook.position)} of ${format.number(position)}`],
+    failingSince !== undefined && ['Failing since', format.timeElement(failingSince)],
+    nextAttemptAt !== undefined && ['Next attempt', format.timeElement(nextAttemptAt)],
+    ['Created', format.timeElement(createdAt)],
+    ['Updated', format.timeElement(updatedAt)],
+  ];
+  return facts(pairs.filter((pair) => pair !== false));
+}
+
+function renderAttempt({ format }: PageRequest, attempt: WebhookAttempt): Row {
+  const { at, kind, first, last, status, durationMs, outcome, messageId } = attempt;
+  const isSingle = first === last;
+  const positions = [first ?? 0, ...isSingle ? [] : [last ?? 0]].map(format.number).join('–');
+  return [
+    format.timeElement(at),
+    kind === 'test' ? 'Test' : `${isSingle ? 'Change' : 'Changes'} ${positions}`,
+    outcome === DELIVERED ? html`<span class="tag good">delivered</span>`
+      : shorten(outcome, WEBHOOK_TEXT_BYTES),
+    status ?? 'none',
+    `${format.number(durationMs)} ms`,
+    html`<code>${messageId}</code>`,
+  ];
+}
+
+function renderCards(
+  request: PageRequest, webhook: Webhook, errors: FieldErrors, typed: string,
+): Html {
+  const { format, link, position } = request;
+  const action = (name: string): string => link(`${pathOf(webhook)}/${name}`);
+  return html`<div class="columns">
+    <section class="card" aria-labelledby="test">
+      <h2 id="test">Test</h2>
+      <p>Sends a signed test message now, even if the webhook is disabled.</p>
+      ${postForm(request, action('test'), html`<button>Send test message</button>`)}
+    </section>
+    ${renderSwitch(request, webhook, action('status'))}
+    <section class="card" aria-labelledby="replay">
+      <h2 id="replay">Resend changes</h2>
+      ${postForm(request, action('replay'), html`${nonceField()}
+        ${textField({
+    name: 'position', label: LABELS.position, value: typed, errors, inputMode: 'numeric',
+    hint: `0 resends the whole history. The current position is ${format.number(position)}.`,
+  })}
+        <button>Resend</button>`)}
+    </section>
+    <section class="card" aria-labelledby="rotate">
+      <h2 id="rotate">Rotate secret</h2>
+      ${postForm(request, action('rotate'), html`${nonceField()}
+        ${selectField({
+    name: 'overlap', label: 'Keep the old secret valid for', value: '24h', choices: OVERLAPS,
+  })}
+        <button>Create new secret</button>`)}
+    </section>
+  </div>`;
+}
+
+function renderSwitch(request: PageRequest, { status }: Webhook, action: string): Html {
+  const isActive = status === 'active';
+  const label = isActive ? 'Disable' : 'Enable';
+  return html`<section class="card" aria-labelledby="switch">
+    <h2 id="switch">${label}</h2>
+    <p>${isActive ? 'Nothing is sent until you enable it. Then delivery resumes where it stopped.'
+    : 'Delivery resumes where it stopped. Changes since then are sent.'}</p>
+    ${postForm(request, action, html`
+      <input type="hidden" name="status" value="${isActive ? 'disabled' : 'active'}">
+      <button>${label}</button>`)}
+  </section>`;
+}
