@@ -29,7 +29,7 @@ const commands = new Map<string, () => Promise<Command>>(Object.entries({
   export: async () => (await import('./cli/transfer/export.ts')).exportProducts,
   doctor: async () => (await import('./cli/admin/doctor.ts')).doctor,
   backup: async () => (await import('./cli/backup/backup.ts')).backupCatalogue,
-  restore: async () => (await import('./cli/backup/restore.ts')).restoreCatalogue,
+  restore: async () => (await import('./cli/backup/backup.ts')).restoreCatalogue,
   demo: async () => (await import('./cli/serve/demo.ts')).demo,
 }));
 

@@ -1,65 +1,98 @@
 /**
- * `backup`: copies the database of the data folder to a file, or to a folder of backups, with or
- * without a running server. The file appears once it is checked; until then it is FILE.ID.part.
+ * `backup` and `restore`. A backup copies the database of the data folder to a file or a folder of
+ * backups, with or without a running server; the file appears after it was checked, and is
+ * FILE.ID.part until then. A restore replaces the catalogue while no server runs.
  */
+import { join } from 'node:path';
 import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../limits.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { type Backup, backUp } from '../../store/sqlite/backup/backup.ts';
 import { backUpToFolder } from '../../store/sqlite/backup/backup-folder.ts';
+import type { CatalogueFacts, CopyState } from '../../store/sqlite/backup/database-copy.ts';
+import { restore, type Restored } from '../../store/sqlite/backup/restore.ts';
+import { CATALOGUE_FILE_NAME } from '../../store/sqlite/engine/database-file.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
 import { type Command, type Input, UsageError } from '../command.ts';
-import { CopyProgress, describeCatalogue } from './copy-progress.ts';
-import { withInterrupt } from '../progress.ts';
-import { formatMebibytes } from '../format.ts';
-import { readNumber } from '../serve/settings.ts';
+import { Progress, withInterrupt } from '../progress.ts';
+import { formatCount, formatCounted, formatMebibytes } from '../format.ts';
+import { readNumber } from '../settings.ts';
+
+const NO_BACKUP = 'Interrupted: no backup was made.';
 
 export const backupCatalogue: Command = {
-  summary: 'Copies the database to a file and checks the copy, while a server serves or not.',
+  summary: 'Copies the database to a file and checks the copy, even while a server runs.',
   operands: ['[FILE]'],
   flags: {
-    folder: { value: 'DIR', help: 'instead of FILE: one named by the time, in this folder' },
+    folder: { value: 'DIR', help: 'instead of FILE: a file named by the time, in this folder' },
     every: {
-      value: 'DURATION', help: 'with --folder: none while the newest there is younger, such as 24h',
+      value: 'DURATION', help: 'with --folder: skip if there is a more recent one, such as 24h',
     },
     keep: {
-      value: 'N', help: `with --folder: how many stay there (default: ${DEFAULT_BACKUPS_KEPT})`,
+      value: 'N', help: `with --folder: how many to keep (default: ${DEFAULT_BACKUPS_KEPT})`,
     },
   },
   async run(input) {
     const { flags, operands: [path] } = input;
     const folder = flags['folder'];
     if ((path === undefined) === (folder === undefined)) {
-      throw new UsageError('Give FILE, or --folder.');
+      throw new UsageError('Give either FILE or --folder.');
     }
-    if (folder !== undefined) return intoFolder(input, folder);
+    if (folder !== undefined) return backUpIntoFolder(input, folder);
     if (flags['every'] !== undefined || flags['keep'] !== undefined) {
-      throw new UsageError('--every and --keep go with --folder.');
+      throw new UsageError('--every and --keep need --folder.');
     }
-    await intoFile(input, path ?? '');
+    await backUpIntoFile(input, path ?? '');
   },
 };
 
-/** Runs the work, and removes what it has begun where it is interrupted. */
-async function watch<Result>(
-  note: Input['note'],
+export const restoreCatalogue: Command = {
+  summary: 'Replaces the catalogue by a backup, while no server runs.',
+  operands: ['FILE'],
+  flags: {
+    replace: { help: 'replace an existing catalogue, which is kept under another name' },
+  },
+  async run({ operands: [file = ''], flags, dataFolder: folder, isJson, out, note }) {
+    const target = new AtomicFile(join(folder, CATALOGUE_FILE_NAME));
+    const isReplacing = flags['replace'] !== undefined;
+    const startedAt = performance.now();
+    const task = { file, folder, target, isReplacing, at: Date.now() };
+    const unchanged = `Interrupted: ${folder} is unchanged.`;
+    const done = await withProgress(note, unchanged, (begin, progress) => {
+      begin(target);
+      return restore(task, (state) => progress.show(state));
+    });
+    const seconds = Math.round(performance.now() - startedAt) / 1000;
+    const { sellers, products, changes, version, bytes, kept, secrets } = done;
+    const summary = {
+      folder, sellers, products, changes, version, bytes, seconds, kept, secrets,
+    };
+    out(isJson ? JSON.stringify(summary) : `Restored ${describeCatalogue(done)} to ${folder}: `
+      + `${formatMebibytes(bytes)} in ${seconds.toFixed(1)} s, checked.`);
+    for (const text of describeConsequences(done)) note(text);
+  },
+};
+
+/** Runs the work with progress; if it is interrupted, removes the partial file. */
+async function withProgress<Result>(
+  note: Input['note'], interrupted: string,
   work: (begin: (target: AtomicFile) => void, progress: CopyProgress) => Promise<Result>,
 ): Promise<Result> {
   const progress = new CopyProgress(note);
   let target: AtomicFile | undefined;
-  const begin = (begun: AtomicFile): void => { target = begun; };
+  const begin = (file: AtomicFile): void => { target = file; };
   return withInterrupt(() => work(begin, progress).finally(() => progress.close()), () => {
     target?.discard();
-    return 'Interrupted: no backup was made.';
+    return interrupted;
   });
 }
 
-async function intoFile(input: Input, path: string): Promise<void> {
-  // SQLite would take it for a part of another database; and a copy is no stream.
+async function backUpIntoFile(input: Input, path: string): Promise<void> {
+  // SQLite would treat it as part of another database; and a copy is not a stream.
   if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
     throw new UsageError(`Choose another name than "${path}".`);
   }
   const startedAt = performance.now();
-  const made = await watch(input.note, (begin, progress) => {
+  const made = await withProgress(input.note, NO_BACKUP, (begin, progress) => {
     const target = new AtomicFile(path);
     begin(target);
     return backUp(input.dataFolder, target, (state) => progress.show(state));
@@ -69,23 +102,23 @@ async function intoFile(input: Input, path: string): Promise<void> {
   noteKey(input);
 }
 
-async function intoFolder(input: Input, folder: string): Promise<void> {
+async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const { flags, isJson, out } = input;
-  const keep = readNumber('keep', flags['keep'], DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT);
+  const keep = readNumber(flags, 'keep', DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT);
   if (keep === 0) throw new UsageError('--keep takes 1 or more.');
   const intervalMs = flags['every'] === undefined ? 0 : parseDuration(flags['every']);
   const startedAt = performance.now();
   const task = { dataFolder: input.dataFolder, folder, intervalMs, keep, at: Date.now() };
-  const { made, removed, dueInMs } = await watch(input.note, (begin, progress) =>
+  const { made, removed, dueInMs } = await withProgress(input.note, NO_BACKUP, (begin, progress) =>
     backUpToFolder(task, begin, (state) => progress.show(state)));
   const summary = made && summarize(made, startedAt);
   if (isJson) {
     out(JSON.stringify({ made: summary ?? null, removed, due_in_ms: dueInMs ?? null }));
   } else {
-    const why = dueInMs === undefined ? 'Another process makes a backup now.'
-      : 'The newest backup is young enough: none was made.';
+    const why = dueInMs === undefined ? 'Another process is making a backup.'
+      : 'The latest backup is recent enough. None was made.';
     out(summary ? describe(summary) : why);
-    for (const name of removed) out(`Removed the oldest, ${name}.`);
+    for (const name of removed) out(`Removed ${name}, the oldest.`);
   }
   if (made) noteKey(input);
 }
@@ -99,10 +132,59 @@ function summarize(made: Backup & { readonly path: string }, startedAt: number) 
 function describe(summary: ReturnType<typeof summarize>): string {
   const { file, bytes, seconds } = summary;
   return `Backed up ${describeCatalogue(summary)} to ${file}: `
-    + `${formatMebibytes(bytes)} in ${seconds.toFixed(1)} s, read back and found whole.`;
+    + `${formatMebibytes(bytes)} in ${seconds.toFixed(1)} s, checked by reading it back.`;
 }
 
 function noteKey({ note }: Input): void {
-  note('server.key, which opens the secrets of webhooks and of one-time codes, is not in it:'
-    + ' keep a copy of it elsewhere.');
+  note('The backup does not contain server.key, which decrypts webhook secrets and two-factor'
+    + ' secrets. Keep a copy of it elsewhere.');
+}
+
+function describeConsequences({ kept, secrets: { sealed, opened } }: Restored): string[] {
+  const names = kept.join(', ');
+  return [
+    ...(kept.length === 0 ? [] : [`The previous catalogue is kept as ${names}.`]),
+    'Changes since the backup are gone. Keys that were revoked since then are valid again: revoke'
+      + ' them again. Clients that remember a later position must resync from a new export.'
+      + ' Everyone must sign in to the portal again.',
+    ...(opened === sealed ? [] : [
+      `${formatCount(sealed - opened)} of ${formatCount(sealed)} webhook and two-factor secrets`
+        + ' cannot be decrypted with the server.key in the folder, if there is one. Put the'
+        + ' right one there before you start a server. Without it, rotate the webhook secrets and'
+        + ' sign in with recovery codes.',
+    ]),
+  ];
+}
+
+/** Shows how far a copy is, and when it is being checked. */
+class CopyProgress {
+  readonly #progress = new Progress(process.stderr);
+  readonly #note: (text: string) => void;
+  #isEnded = false;
+
+  constructor(note: (text: string) => void) {
+    this.#note = note;
+  }
+
+  show(state: CopyState): void {
+    if (state.bytes < state.sizeBytes) {
+      this.#progress.show(state);
+    } else if (!this.#isEnded) {
+      this.#isEnded = true;
+      this.#progress.end(state);
+      this.#note('Checking the copy.');
+    }
+  }
+
+  close(): void {
+    this.#progress.close();
+  }
+}
+
+/** The size of a catalogue, for people. */
+function describeCatalogue(
+  { sellers, products, changes }: Pick<CatalogueFacts, 'sellers' | 'products' | 'changes'>,
+): string {
+  return `${formatCounted(sellers, 'seller')} with ${formatCounted(products, 'product')}`
+    + ` after ${formatCounted(changes, 'change')}`;
 }

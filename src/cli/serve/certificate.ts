@@ -1,7 +1,6 @@
 /**
- * The files of `--tls-cert` and `--tls-key`: read and checked before they are used, so that a
- * mistake is told in words and, where a server runs already, changes nothing. Refuses a key that
- * every user of the machine could read.
+ * Reads the files of `--tls-cert` and `--tls-key`, and checks them before they are used: an error
+ * is explained, and does not affect a running server. Rejects a key that every user can access.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -10,7 +9,7 @@ import { CERTIFICATE_EXPIRY_WARNING_DAYS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Certificate } from '../../http/server/tls.ts';
 import { CommandFailure } from '../command.ts';
-import { readSettingFile } from './setting-file.ts';
+import { readSettingFile } from '../settings.ts';
 
 export interface CertificateFiles {
   readonly certFile: string;
@@ -18,14 +17,15 @@ export interface CertificateFiles {
 }
 
 export interface ReadCertificate extends Certificate {
-  /** Whose it is, and until when it is good. */
+  /** Its subject and expiry. */
   readonly description: string;
-  /** What is wrong with it, though it can be used. */
+  /** Problems that do not prevent its use. */
   readonly warnings: readonly string[];
 }
 
 /**
- * `host` is the one that clients come to, if it is known; `now` is in milliseconds since 1970.
+ * @param host The host that clients connect to, if it is known.
+ * @param now Milliseconds since 1970.
  * @throws CommandFailure
  */
 export function readCertificate(
@@ -34,12 +34,12 @@ export function readCertificate(
   const { text: cert } = readSettingFile(certFile);
   const { text: key, isOpenToAll } = readSettingFile(keyFile);
   if (isOpenToAll) {
-    throw new CommandFailure(`Every user of this machine can get at the key ${keyFile}.`
-      + ' Close it to them (chmod o= FILE), and get a new one if they are not to be trusted.');
+    throw new CommandFailure(`Every user of this machine can access the key ${keyFile}.`
+      + ' Revoke that access (chmod o= FILE), and replace the key if you do not trust all users.');
   }
   const x509 = parseCertificate(cert, certFile);
   if (!x509.checkPrivateKey(parseKey(key, keyFile))) {
-    throw new CommandFailure(`The key ${keyFile} is not the one of the certificate ${certFile}.`);
+    throw new CommandFailure(`The key ${keyFile} does not belong to the certificate ${certFile}.`);
   }
   try {
     createSecureContext({ cert, key });
@@ -50,12 +50,12 @@ export function readCertificate(
   return {
     cert, key,
     description: `${x509.subject.replaceAll('\n', ', ') || 'a certificate without a subject'},`
-      + ` good until ${until}`,
+      + ` valid until ${until}`,
     warnings: [...listTimeWarnings(x509, now), ...listHostWarnings(x509, host)],
   };
 }
 
-/** The first of the file, which is the server's own. @throws CommandFailure */
+/** The first certificate in the file is the server's own. @throws CommandFailure */
 function parseCertificate(pem: string, path: string): X509Certificate {
   try {
     return new X509Certificate(pem);
@@ -70,7 +70,7 @@ function parseKey(pem: string, path: string): KeyObject {
     return createPrivateKey(pem);
   } catch {
     throw new CommandFailure(pem.includes('ENCRYPTED')
-      ? `The key ${path} is locked by a passphrase. Give one without it.`
+      ? `The key ${path} has a passphrase. Use a key without one.`
       : `${path} is not a private key in PEM (-----BEGIN PRIVATE KEY-----).`);
   }
 }
@@ -78,10 +78,10 @@ function parseKey(pem: string, path: string): KeyObject {
 function listTimeWarnings({ validFromDate, validToDate }: X509Certificate, now: number): string[] {
   const [from, until] = [validFromDate.getTime(), validToDate.getTime()];
   if (now < from) {
-    return [`The certificate is good only from ${validFromDate.toISOString()} on.`];
+    return [`The certificate is not valid before ${validFromDate.toISOString()}.`];
   }
   if (now > until) {
-    return [`The certificate has expired on ${validToDate.toISOString()}: clients refuse it.`];
+    return [`The certificate expired on ${validToDate.toISOString()}. Clients will reject it.`];
   }
   const days = Math.floor((until - now) / DAY_MS);
   if (days >= CERTIFICATE_EXPIRY_WARNING_DAYS) return [];
@@ -92,7 +92,7 @@ function listHostWarnings(x509: X509Certificate, host: string | undefined): stri
   if (host === undefined) return [];
   const address = host.replace(/^\[|\]$/g, '');
   const isFor = isIP(address) ? x509.checkIP(address) : x509.checkHost(address);
-  return isFor ? [] : [`The certificate is not for ${host}, where clients are told to come.`];
+  return isFor ? [] : [`The certificate is not valid for ${host}, the host of --base-url.`];
 }
 
 function describe(error: unknown): string {

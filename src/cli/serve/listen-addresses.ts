@@ -1,11 +1,17 @@
-/** Where `serve` is to listen: on ports, on a Unix socket, or on the sockets of systemd. */
-import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
+/**
+ * Where `serve` listens: on ports, on a Unix socket, or on sockets that systemd opened for it
+ * (sd_listen_fds(3)); and which proxies it trusts to name the addresses of their clients.
+ */
+import { DEFAULT_HOST, DEFAULT_PORT, INHERITED_SOCKETS_LIMIT } from '../limits.ts';
+import { AppError } from '../../domain/error.ts';
+import { TrustedProxies } from '../../http/request/client-address.ts';
 import type { BindAddress } from '../../http/server/bind.ts';
 import { type Input, UsageError } from '../command.ts';
-import { listInheritedSockets } from './inherited-sockets.ts';
-import { readNumber } from './settings.ts';
+import { readNumber } from '../settings.ts';
 
-/** The name of a socket that systemd passes in the place of `--redirect-port`. */
+const PORT_LIMIT = 65_535;
+const FIRST_DESCRIPTOR = 3;
+/** The name of a systemd socket that redirects, as `--redirect-port` does. */
 const REDIRECT_NAME = 'redirect';
 
 export interface HostAndPort {
@@ -14,39 +20,73 @@ export interface HostAndPort {
 }
 
 export interface ListenAddresses {
-  /** Undefined where clients come by another address than that of the server. */
+  /** Undefined if clients do not connect to the server's own address. */
   readonly own: HostAndPort | undefined;
   /** One or more. */
   readonly serving: readonly BindAddress[];
   readonly redirecting: readonly BindAddress[];
 }
 
+interface InheritedSocket {
+  readonly fileDescriptor: number;
+  /** `FileDescriptorName=` of its unit; empty if it has none. */
+  readonly name: string;
+}
+
 /** @throws UsageError */
 export function readListenAddresses({ flags, environment }: Input): ListenAddresses {
   const inherited = listInheritedSockets(environment, process.pid);
   if (inherited.length > 0) {
-    refuseFlags(flags, ['host', 'port', 'socket', 'redirect-port'], 'the sockets of systemd');
-    const isRedirect = ({ name }: { readonly name: string }) => name === REDIRECT_NAME;
-    const serving = inherited.filter((socket) => !isRedirect(socket));
-    if (serving.length > 0) {
-      return { own: undefined, serving, redirecting: inherited.filter(isRedirect) };
-    }
-    throw new UsageError(`One socket of systemd has to have another name than ${REDIRECT_NAME}.`);
+    rejectFlags(flags, ['host', 'port', 'socket', 'redirect-port'], 'sockets of systemd');
+    const redirecting = inherited.filter(({ name }) => name === REDIRECT_NAME);
+    const serving = inherited.filter(({ name }) => name !== REDIRECT_NAME);
+    if (serving.length > 0) return { own: undefined, serving, redirecting };
+    throw new UsageError(`One socket of systemd needs another name than ${REDIRECT_NAME}.`);
   }
-  const { socket: socketPath, 'redirect-port': redirectPort } = flags;
+  const { socket: socketPath } = flags;
   if (socketPath !== undefined) {
-    refuseFlags(flags, ['host', 'port', 'tls-cert', 'tls-key', 'redirect-port'], '--socket');
+    rejectFlags(flags, ['host', 'port', 'tls-cert', 'tls-key', 'redirect-port'], '--socket');
     return { own: undefined, serving: [{ socketPath }], redirecting: [] };
   }
   const host = flags['host'] ?? DEFAULT_HOST;
-  const own = { host, port: readNumber('port', flags['port'], DEFAULT_PORT, 65_535) };
-  const redirecting = redirectPort === undefined ? []
-    : [{ host, port: readNumber('redirect-port', redirectPort, 0, 65_535) }];
+  const own = { host, port: readNumber(flags, 'port', DEFAULT_PORT, PORT_LIMIT) };
+  const redirecting = flags['redirect-port'] === undefined ? []
+    : [{ host, port: readNumber(flags, 'redirect-port', 0, PORT_LIMIT) }];
   return { own, serving: [own], redirecting };
 }
 
+/** As `createApp` takes them. @throws UsageError */
+export function readTrustedProxies({ flags }: Input): readonly string[] {
+  const names = (flags['trusted-proxies'] ?? '').split(',').map((name) => name.trim());
+  const proxies = names.filter((name) => name !== '');
+  try {
+    new TrustedProxies(proxies); // validates them
+    return proxies;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new UsageError('--trusted-proxies takes comma-separated addresses.'
+      + ` ${error.publicDetail}`);
+  }
+}
+
+/** The variables are inherited too, so sockets that are meant for another process are ignored. */
+function listInheritedSockets(
+  environment: Readonly<NodeJS.ProcessEnv>, processId: number,
+): readonly InheritedSocket[] {
+  const count = environment['LISTEN_FDS'];
+  if (count === undefined || environment['LISTEN_PID'] !== String(processId)) return [];
+  const length = /^\d{1,3}$/.test(count) ? Number(count) : NaN;
+  if (!(length <= INHERITED_SOCKETS_LIMIT)) {
+    throw new UsageError(`LISTEN_FDS must be a whole number up to ${INHERITED_SOCKETS_LIMIT}.`);
+  }
+  const names = environment['LISTEN_FDNAMES']?.split(':') ?? [];
+  return Array.from({ length }, (_, index) => (
+    { fileDescriptor: FIRST_DESCRIPTOR + index, name: names[index] ?? '' }
+  ));
+}
+
 /** @throws UsageError */
-function refuseFlags(flags: Input['flags'], names: readonly string[], other: string): void {
+function rejectFlags(flags: Input['flags'], names: readonly string[], other: string): void {
   const given = names.find((name) => flags[name] !== undefined);
-  if (given !== undefined) throw new UsageError(`--${given} does not go together with ${other}.`);
+  if (given !== undefined) throw new UsageError(`--${given} cannot be combined with ${other}.`);
 }

@@ -1,4 +1,4 @@
-/** Where `serve` listens, with or without TLS, and the address that it tells. */
+/** Opens the listeners of `serve`, with or without TLS, and knows the URL that clients use. */
 import { isIP } from 'node:net';
 import type { App } from '../../app.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
@@ -8,88 +8,96 @@ import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import type { Operator } from '../../feature.ts';
 import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
+import { readUrl } from '../settings.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
 import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
 
 export const listeningFlags: Flags = {
-  host: { value: 'ADDRESS', help: `where to listen (default: ${DEFAULT_HOST})`, isSetting: true },
-  port: { value: 'N', help: `0 finds a free one (default: ${DEFAULT_PORT})`, isSetting: true },
+  host: {
+    value: 'ADDRESS', isSetting: true, help: `address to listen on (default: ${DEFAULT_HOST})`,
+  },
+  port: {
+    value: 'N', isSetting: true,
+    help: `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`,
+  },
   socket: { value: 'PATH', help: 'listen on a Unix socket instead', isSetting: true },
   'base-url': {
     value: 'URL', isSetting: true,
-    help: 'where clients find it (default: http://HOST:PORT, with TLS https://HOST:PORT)',
+    help: 'public URL of the server (default: http://HOST:PORT, with TLS https://HOST:PORT)',
   },
   'tls-cert': {
     value: 'FILE', isSetting: true,
-    help: 'speak TLS with this certificate (PEM); read anew on SIGHUP',
+    help: 'serve TLS with this certificate chain (PEM); reloaded on SIGHUP',
   },
-  'tls-key': { value: 'FILE', help: 'the private key of the certificate (PEM)', isSetting: true },
+  'tls-key': { value: 'FILE', help: 'private key of the certificate (PEM)', isSetting: true },
   'redirect-port': {
     value: 'N', isSetting: true,
-    help: 'a port without TLS, from which browsers are led to --base-url',
+    help: 'a port without TLS that redirects browsers to --base-url',
+  },
+  'trusted-proxies': {
+    value: 'LIST', isSetting: true,
+    help: 'proxies whose forwarding headers are trusted; "unix" for clients of the Unix socket',
   },
 };
 
-/** They are listened on, but nobody comes to them. */
-const ANY = ['0.0.0.0', '::'];
+/** Addresses to listen on, but not to connect to. */
+const WILDCARDS = ['0.0.0.0', '::'];
 
-/** The members of an app that a listener needs. */
 type Served = Pick<App, 'handle' | 'findMethods'>;
 
-/** How a server is reached, as its settings say. */
 interface Listening {
-  /** Undefined where nothing says it but the address of each request. */
+  /** Undefined if only the address of each request says it. */
   readonly baseUrl: string | undefined;
-  /** @throws CommandFailure where somebody else listens there */
+  /** @throws CommandFailure if a port is taken or not permitted */
   open(app: Served, operator: Operator): Promise<OpenListening>;
 }
 
 interface OpenListening {
-  /** Where it is found. */
+  /** The URL of the server. */
   readonly url: string;
-  /** What an operator should know of these settings; empty where there is nothing. */
+  /** Problems with the settings that the operator should know. */
   readonly warnings: readonly string[];
   stop(): Promise<void>;
-  /** Of all that it listens on. */
+  /** Sums of all listeners. */
   readMetrics(): ConnectionMetrics;
 }
 
-/** @throws UsageError, and CommandFailure where the certificate cannot be used */
+/** @throws UsageError; CommandFailure if the certificate cannot be used */
 export function readListening(
   input: Input, trustedProxies: readonly string[],
 ): Listening {
   const { flags } = input;
-  const places = readListenAddresses(input);
+  const addresses = readListenAddresses(input);
   const files = readFiles(flags['tls-cert'], flags['tls-key']);
   const scheme = files ? 'https' : 'http';
-  const baseUrl = readBaseUrl(flags['base-url'])
-    ?? (files && isKnown(places.own) ? formatUrl(scheme, places.own) : undefined);
-  assertConsistent(places, files, baseUrl);
-  const site = baseUrl === undefined ? undefined : new URL(baseUrl);
-  const read = files && (() => readCertificate(files, site?.hostname, Date.now()));
+  const baseUrl = readUrl(flags, 'base-url')
+    ?? (files && isKnown(addresses.own) ? formatUrl(scheme, addresses.own) : undefined);
+  assertConsistent(addresses, files, baseUrl);
+  const origin = baseUrl === undefined ? undefined : new URL(baseUrl);
+  const read = files && (() => readCertificate(files, origin?.hostname, Date.now()));
   const certificate = read?.();
   const openings = [
-    ...places.serving.map((address) => (
+    ...addresses.serving.map((address) => (
       ({ handle, findMethods }: Served) => listen(
         handle, address, { trustedProxies, findMethods, ...(certificate && { certificate }) },
       ))),
-    ...places.redirecting.map((address) => (
-      () => listen(createRedirect(site?.origin ?? ''), address))),
+    ...addresses.redirecting.map((address) => (
+      () => listen(createRedirect(origin?.origin ?? ''), address))),
   ];
   return {
     baseUrl,
     async open(app, operator) {
-      const listeners = await openAll(openings.map((open) => () => open(app)), places);
-      const forget = read && renewOnSignal(listeners, read, operator);
+      const listeners = await openAll(openings.map((open) => () => open(app)), addresses);
+      const stopReloading = read && reloadOnSignal(listeners, read, operator);
       const port = listeners[0]?.port ?? 0;
       return {
-        url: baseUrl ?? formatUrl(scheme, { host: places.own?.host ?? '', port }),
-        warnings: certificate?.warnings ?? warnOfNetwork(listeners),
+        url: baseUrl ?? formatUrl(scheme, { host: addresses.own?.host ?? '', port }),
+        warnings: certificate?.warnings ?? warnOfPlainHttp(listeners),
         async stop() {
-          forget?.();
+          stopReloading?.();
           await Promise.all(listeners.map((listener) => listener.stop()));
         },
-        readMetrics: () => sumFigures(listeners),
+        readMetrics: () => sumMetrics(listeners),
       };
     },
   };
@@ -101,13 +109,13 @@ function assertConsistent(
   baseUrl: string | undefined,
 ): void {
   if (!own && baseUrl === undefined) {
-    throw new UsageError('Without a port of its own it needs --base-url: where clients find it.');
+    throw new UsageError('Without a port of its own, the server needs --base-url.');
   }
   if (files && baseUrl?.startsWith('http:')) {
-    throw new UsageError('With --tls-cert, --base-url begins with https.');
+    throw new UsageError('With --tls-cert, --base-url must begin with https.');
   }
   if (redirecting.length > 0 && !(files && baseUrl !== undefined)) {
-    throw new UsageError('--redirect-port needs --tls-cert, and --base-url to lead to.');
+    throw new UsageError('--redirect-port needs --tls-cert and --base-url.');
   }
 }
 
@@ -116,30 +124,22 @@ function readFiles(
 ): CertificateFiles | undefined {
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   if (certFile === undefined && keyFile === undefined) return undefined;
-  throw new UsageError('--tls-cert and --tls-key go together.');
+  throw new UsageError('--tls-cert and --tls-key must be given together.');
 }
 
-function readBaseUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const url = URL.parse(text);
-  const isPlain = url !== null && !url.search && !url.hash && !url.username;
-  if (isPlain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
-  throw new UsageError(`--base-url takes an address such as https://shop.example, not "${text}".`);
-}
-
-/** Whether an address is one that clients can come to, before the server listens. */
+/** Whether clients can connect to this address, which is known before the server listens. */
 function isKnown(own: HostAndPort | undefined): own is HostAndPort {
-  return own !== undefined && own.port > 0 && !ANY.includes(own.host);
+  return own !== undefined && own.port > 0 && !WILDCARDS.includes(own.host);
 }
 
-/** Without the port where it is the usual one. */
+/** The URL of an address, without the default port of its scheme. */
 function formatUrl(scheme: string, { host, port }: HostAndPort): string {
   return new URL(`${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`).origin;
 }
 
-/** All of them, or none. @throws CommandFailure */
+/** Opens all listeners or none. @throws CommandFailure */
 async function openAll(
-  openings: readonly (() => Promise<Listener>)[], places: ListenAddresses,
+  openings: readonly (() => Promise<Listener>)[], addresses: ListenAddresses,
 ): Promise<Listener[]> {
   const listeners: Listener[] = [];
   try {
@@ -147,48 +147,47 @@ async function openAll(
     return listeners;
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop()));
-    throw explainFailure(error, places);
+    throw explainFailure(error, addresses);
   }
 }
 
 /**
- * Reads the certificate anew whenever the operator asks for it. One that cannot be used is told,
- * and the one that is there stays. What it returns ends that.
+ * Reloads the certificate on SIGHUP. If the new one cannot be used, the current one stays in use.
+ * Returns a function that stops this.
  */
-function renewOnSignal(
+function reloadOnSignal(
   listeners: readonly Listener[], read: () => ReadCertificate, { note, warn }: Operator,
 ): () => void {
-  const renew = (): void => {
+  const reload = (): void => {
     try {
       const certificate = read();
       for (const listener of listeners) listener.renew(certificate);
-      note(`The certificate was read anew: ${certificate.description}.`);
+      note(`Reloaded the certificate: ${certificate.description}.`);
       for (const warning of certificate.warnings) warn(warning);
     } catch (error) {
       if (!(error instanceof CommandFailure)) throw error;
-      warn(`${error.message} The certificate that this server has stays.`);
+      warn(`${error.message} The current certificate stays in use.`);
     }
   };
-  process.on('SIGHUP', renew);
-  return () => { process.off('SIGHUP', renew); };
+  process.on('SIGHUP', reload);
+  return () => { process.off('SIGHUP', reload); };
 }
 
-function sumFigures(listeners: readonly Listener[]): ConnectionMetrics {
+function sumMetrics(listeners: readonly Listener[]): ConnectionMetrics {
   const sum = { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 };
   for (const listener of listeners) {
-    const figures = listener.readMetrics();
-    sum.open += figures.open;
-    sum.receivedBytes += figures.receivedBytes;
-    sum.sentBytes += figures.sentBytes;
-    sum.unreadable += figures.unreadable;
+    const metrics = listener.readMetrics();
+    sum.open += metrics.open;
+    sum.receivedBytes += metrics.receivedBytes;
+    sum.sentBytes += metrics.sentBytes;
+    sum.unreadable += metrics.unreadable;
   }
   return sum;
 }
 
-function warnOfNetwork(listeners: readonly Listener[]): string[] {
+function warnOfPlainHttp(listeners: readonly Listener[]): string[] {
   if (listeners.every(({ host }) => host === '' || isLoopback(host))) return [];
-  return ['This address is not encrypted: give --tls-cert and --tls-key, or put a server that'
-    + ' speaks TLS before it.'];
+  return ['Connections are not encrypted. Use --tls-cert and --tls-key, or a proxy with TLS.'];
 }
 
 function explainFailure(error: unknown, { own }: ListenAddresses): unknown {
@@ -200,7 +199,7 @@ function explainFailure(error: unknown, { own }: ListenAddresses): unknown {
   }
   if (code === 'EACCES') {
     return new CommandFailure(`The user that runs this server may not listen on port ${port}.`
-      + ' Choose one from 1024 on, or let systemd pass the socket.');
+      + ' Choose one from 1024, or let systemd pass the socket.');
   }
   return error;
 }

@@ -1,4 +1,7 @@
-/** `serve`: the app, a listener and the signals that stop them. */
+/**
+ * `serve`: runs the app behind its listeners until SIGTERM or SIGINT, then drains: accepts no new
+ * requests, finishes those in flight and closes the store.
+ */
 import { once } from 'node:events';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
@@ -13,29 +16,28 @@ import { describeFirstSteps } from './first-steps.ts';
 import { startRetentionJob } from './retention.ts';
 import { backupFlags, listBackupMetrics, readBackups } from './backups.ts';
 import { listeningFlags, readListening } from './listening.ts';
-import { proxyFlags, readTrustedProxies } from './proxies.ts';
-import { readNumber, readSwitch } from './settings.ts';
+import { readTrustedProxies } from './listen-addresses.ts';
 import { featureFlags, loadFeatures } from './served-features.ts';
+import { readNumber, readSwitch } from '../settings.ts';
 import { withNewStore } from '../with-store.ts';
 
 export const serve: Command = {
-  summary: 'Serves the API until it is told to stop (SIGTERM or SIGINT).',
+  summary: 'Serves the API until SIGTERM or SIGINT.',
   operands: [],
   flags: {
     ...listeningFlags,
-    ...proxyFlags,
     'rate-limit': {
       value: 'N', isSetting: true,
-      help: `requests a minute for each key, 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
+      help: `requests per minute and key; 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
     },
     'seller-rate-limit': {
       value: 'N', isSetting: true,
-      help: 'requests a minute with all keys of a seller, 0 is off (default: '
+      help: 'requests per minute with all keys of a seller; 0 is off (default: '
         + `${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`,
     },
     'history-days': {
       value: 'N', isSetting: true,
-      help: `days that the history is kept, 0 is for ever (default: ${DEFAULT_HISTORY_DAYS})`,
+      help: `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`,
     },
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
     ...backupFlags,
@@ -48,16 +50,14 @@ export const serve: Command = {
     const listening = readListening(input, trustedProxies);
     const { baseUrl } = listening;
     const rateLimitPerMinute = readNumber(
-      'rate-limit', flags['rate-limit'], DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX,
+      flags, 'rate-limit', DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX,
     );
     const sellerRateLimitPerMinute = readNumber(
-      'seller-rate-limit', flags['seller-rate-limit'],
-      rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR, RATE_LIMIT_PER_MINUTE_MAX,
+      flags, 'seller-rate-limit', rateLimitPerMinute * SELLER_RATE_LIMIT_FACTOR,
+      RATE_LIMIT_PER_MINUTE_MAX,
     );
-    const historyDays = readNumber(
-      'history-days', flags['history-days'], DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT,
-    );
-    const allowBrowsers = readSwitch('allow-browsers', flags['allow-browsers']);
+    const historyDays = readNumber(flags, 'history-days', DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT);
+    const allowBrowsers = readSwitch(flags, 'allow-browsers');
     const startBackups = readBackups(input);
     const features = await loadFeatures(input, baseUrl);
     const { operator } = features;
@@ -90,7 +90,7 @@ export const serve: Command = {
           const ended = Promise.all([
             listener.stop(), app.close(), running.stop(), backups?.stop(),
           ]);
-          note('Stopping: answering what is under way.');
+          note('Stopping: finishing requests in flight.');
           setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
           await ended;
         }

@@ -9,8 +9,7 @@ import { safeErrorReporter } from '../../http/response/problem.ts';
 import type { MetricFamily } from '../../runtime/metric-family.ts';
 import type { Store } from '../../store/store.ts';
 import { type Flags, type Input, UsageError } from '../command.ts';
-import { readSettingFile } from './setting-file.ts';
-import { readNumber, readSwitch } from './settings.ts';
+import { readNumber, readSettingFile, readSwitch } from '../settings.ts';
 
 export const featureFlags: Flags = Object.assign({}, ...features.map(({ server }) =>
   server?.settings));
@@ -72,11 +71,9 @@ function readSettings({ flags, dataFolder }: Input, baseUrl: string | undefined)
     dataFolder,
     baseUrl,
     readText: (name) => flags[name],
-    readSwitch: (name) => readSwitch(name, flags[name]),
-    readNumber(name, limit) {
-      const text = flags[name];
-      return text === undefined ? undefined : readNumber(name, text, 0, limit);
-    },
+    readSwitch: (name) => readSwitch(flags, name),
+    readNumber: (name, limit) =>
+      (flags[name] === undefined ? undefined : readNumber(flags, name, 0, limit)),
     readFile(name) {
       const path = flags[name];
       return path === undefined ? undefined : readSettingFile(path).text;

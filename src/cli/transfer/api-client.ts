@@ -14,6 +14,7 @@ import { createGunzip } from 'node:zlib';
 import { RESPONSE_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
 import { CommandFailure, type Input, UsageError } from '../command.ts';
+import { readUrl } from '../settings.ts';
 import { readErrorResponse } from './api-error.ts';
 import { TemporaryFailure } from './api-error.ts';
 
@@ -53,7 +54,7 @@ const TEMPORARY: readonly string[] = [
 
 /** Reads the server and the key from the flags and the environment. @throws UsageError */
 export function readServer({ flags, environment }: Input): ApiServer {
-  return { url: readUrl(flags['url'] ?? DEFAULT_URL), key: readKey(flags, environment) };
+  return { url: readUrl(flags, 'url') ?? DEFAULT_URL, key: readKey(flags, environment) };
 }
 
 /**
@@ -153,13 +154,6 @@ function explainError({ url }: ApiServer, error: unknown, wasReached: boolean): 
 
 function isExplained(error: Error): boolean {
   return error instanceof CommandFailure || error instanceof UsageError;
-}
-
-function readUrl(text: string): string {
-  const url = URL.parse(text);
-  const isPlain = url !== null && !url.search && !url.hash && !url.username && !url.password;
-  if (isPlain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
-  throw new UsageError('--url must be an address such as https://shop.example, without a user.');
 }
 
 function readKey(flags: Input['flags'], environment: Input['environment']): ApiKeySecret {

@@ -13,7 +13,7 @@ import { createSeller } from '../setup.ts';
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2026, 10, 21);
 
-test('makes the next one when it is due, and tells of what it made and what failed', async () => {
+test('makes the next backup when it is due, and reports backups and failures', async () => {
   const outcomes: (BackupRun | Error)[] = [
     { made: 'one.db', removed: [], dueInMs: HOUR_MS },
     { made: undefined, removed: [], dueInMs: 5_000 },
@@ -52,7 +52,7 @@ test('makes the next one when it is due, and tells of what it made and what fail
   ]);
 });
 
-test('ends what is under way when it is stopped, and tells of no failure then', async () => {
+test('ends a backup in progress when stopped, without reporting a failure', async () => {
   const told: string[] = [];
   const schedule = scheduleBackups({
     clock: () => NOW,
@@ -68,7 +68,7 @@ test('ends what is under way when it is stopped, and tells of no failure then', 
   assert.deepEqual(schedule.readMetrics(), { made: 0, failed: 0, newestAt: undefined });
 });
 
-test('makes backups while it serves, keeps so many of them, and ends with them', async (t) => {
+test('makes backups while serving, keeps a limited number, and ends with the server', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const folder = makeFolder(t);
@@ -108,13 +108,13 @@ test('lets one of two servers on a data folder make the backup', async (t) => {
   const notes = (): string => both.map((one) => one.notes()).join('');
   while (!/^Backed up to/m.test(notes())) await wait(20);
   const { out } = await run(['backup', '--folder', folder, '--every', '24h', '--data', data]);
-  assert.match(out, /^(?:The newest backup is young enough: none was made|Another process)/);
+  assert.match(out, /^(?:The latest backup is recent enough\. None was made|Another process)/);
   for (const one of both) assert.equal(await one.stop('SIGTERM'), 0);
   assert.equal(notes().match(/^Backed up to/gm)?.length, 1);
   assert.equal(readdirSync(folder).length, 1);
 });
 
-test('knows of a backup that was made before it was started', async () => {
+test('knows the backup that was made before it started', async () => {
   const schedule = scheduleBackups({
     intervalMs: 24 * HOUR_MS, clock: () => NOW,
     run: async () => ({ made: undefined, removed: [], dueInMs: 20 * HOUR_MS }),
@@ -126,7 +126,7 @@ test('knows of a backup that was made before it was started', async () => {
   assert.deepEqual(schedule.readMetrics(), expected);
 });
 
-test('says that a backup failed, and goes on serving', async (t) => {
+test('reports a failed backup, and keeps serving', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const flags = ['--data', data, '--backup-folder', join(data, 'nowhere')];
@@ -141,13 +141,13 @@ const MISUNDERSTOOD: readonly [args: readonly string[], says: RegExp][] = [
   [['serve', '--backup-every', '0s'], /1s or more/],
   [['serve', '--backup-keep', '0'], /1 or more/],
   [['serve', '--backup-keep', 'all'], /whole number/],
-  [['backup'], /Give FILE, or --folder/],
-  [['backup', 'x.db', '--folder', 'y'], /Give FILE, or --folder/],
-  [['backup', 'x.db', '--keep', '2'], /go with --folder/],
+  [['backup'], /Give either FILE or --folder/],
+  [['backup', 'x.db', '--folder', 'y'], /Give either FILE or --folder/],
+  [['backup', 'x.db', '--keep', '2'], /need --folder/],
   [['backup', '--folder', 'y', '--keep', '0'], /1 or more/],
 ];
 
-test('refuses settings of backups that cannot be meant', async (t) => {
+test('rejects invalid backup settings', async (t) => {
   const data = join(makeFolder(t), 'data');
   await Promise.all(MISUNDERSTOOD.map(async ([args, says]) => {
     const { status, notes } = await run([...args, '--data', data]);

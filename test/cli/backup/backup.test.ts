@@ -17,7 +17,7 @@ import { createKey, createSeller } from '../setup.ts';
 const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const KILLS = 20;
 
-test('copies what a server has answered while it goes on writing', async (t) => {
+test('copies what a server has acknowledged, while it keeps writing', async (t) => {
   const load = await startLoad(t);
   await load.reach(300);
   const answered = new Map(load.answered);
@@ -26,7 +26,7 @@ test('copies what a server has answered while it goes on writing', async (t) => 
   assert.equal(status, 0, notes);
   await load.reach(load.answered.size + 20);
   await load.stop();
-  assert.match(notes, /^100 %, .* MiB\/s\nChecking the copy\.\nserver\.key, .* is not in it/);
+  assert.match(notes, /^100 %, .* MiB\/s\nChecking the copy\.\nThe backup does not contain server/);
   const { seconds, ...told } = JSON.parse(out);
   assert.equal(typeof seconds, 'number');
   const { positions, products } = readCatalogue(file);
@@ -49,7 +49,7 @@ test('copies what a server has answered while it goes on writing', async (t) => 
   for (const key of load.keys) assert.equal(bytes.includes(key), false, 'no plain key is in it');
 });
 
-test('leaves no file, or a whole one, wherever it is killed; the server goes on', async (t) => {
+test('leaves no file or a complete one wherever it is killed; the server keeps on', async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
   const random = makeRandom(seed);
@@ -93,7 +93,7 @@ test('leaves no file, or a whole one, wherever it is killed; the server goes on'
   t.diagnostic(`${KILLS} kills: ${none} left no file, ${whole} a whole one`);
 });
 
-test('lets one of two backups to the same file have it', async (t) => {
+test('lets only one of two backups create the same file', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
   const target = makeFolder(t);
@@ -106,7 +106,7 @@ test('lets one of two backups to the same file have it', async (t) => {
   assert.equal(seller, 0);
 });
 
-test('refuses names that are no files of their own', async (t) => {
+test('rejects names that are not files of their own', async (t) => {
   const folder = join(makeFolder(t), 'data');
   await createSeller(folder);
   for (const name of [join(folder, 'x.db-wal'), '-', '']) {
@@ -116,7 +116,7 @@ test('refuses names that are no files of their own', async (t) => {
   }
 });
 
-test('removes what it has made when it is interrupted', async (t) => {
+test('removes its partial file when it is interrupted', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const folder = makeFolder(t);

@@ -1,4 +1,4 @@
-/** `restore` as a command: what it says, what it refuses, and kills amid it. */
+/** `restore` as a command: its output, what it rejects, and kills while it runs. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { createKey, makeBackup } from '../setup.ts';
 const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname;
 const KILLS = 12;
 
-test('says what it has restored, and what follows from it', async (t) => {
+test('says what it has restored, and what to do next', async (t) => {
   const { folder, file } = await makeBackup(t);
   const refused = await run(['restore', file, '--data', folder]);
   assert.deepEqual([refused.status, refused.out], [1, '']);
@@ -23,10 +23,10 @@ test('says what it has restored, and what follows from it', async (t) => {
   const done = await run(['restore', file, '--data', folder, '--replace']);
   assert.equal(done.status, 0, done.notes);
   assert.match(done.out,
-    /^Restored 1 seller with 0 products after 0 changes to .*: \S+ MiB in \S+ s, found whole\.\n$/);
-  assert.match(done.notes, /What was there is kept as catalogue\.db\.replaced-\d{8}T\d{6}Z/);
-  assert.match(done.notes, /keys that were revoked since are good again/);
-  assert.doesNotMatch(done.notes, /secrets of webhooks/, 'there are none');
+    /^Restored 1 seller with 0 products after 0 changes to .*: \S+ MiB in \S+ s, checked\.\n$/);
+  assert.match(done.notes, /The previous catalogue is kept as catalogue\.db\.replaced-\d{8}T/);
+  assert.match(done.notes, /Keys that were revoked since then are valid again/);
+  assert.doesNotMatch(done.notes, /webhook and two-factor secrets/, 'there are none');
   const judged = await run(['doctor', '--data', folder]);
   assert.equal(judged.status, 0, judged.out + judged.notes);
   assert.doesNotMatch(judged.out, /catalogue\.db/, 'also of what was set aside');
@@ -41,7 +41,7 @@ test('says what it has restored, and what follows from it', async (t) => {
   });
 });
 
-test('is killed anywhere: the old catalogue is there, or the new one, and opens', async (t) => {
+test('leaves the old catalogue or the new one, wherever it is killed, and it opens', async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
   const random = makeRandom(seed);

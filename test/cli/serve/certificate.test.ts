@@ -1,4 +1,4 @@
-/** The files of a certificate: what is told of one that is at fault. */
+/** The files of a certificate, and the errors and warnings about them. */
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -19,59 +19,59 @@ function write(t: TestContext, { cert, key }: TestCertificate): CertificateFiles
   return files;
 }
 
-/** Good from so many days before now to so many days after it. */
-function makeGood(daysBefore: number, daysAfter: number, names = ['shop.example', '127.0.0.1']) {
+/** Valid from so many days before now to so many days after. */
+function makeValid(daysBefore: number, daysAfter: number, names = ['shop.example', '127.0.0.1']) {
   return makeCertificate({
     names,
     notBefore: new Date(NOW - daysBefore * DAY_MS), notAfter: new Date(NOW + daysAfter * DAY_MS),
   });
 }
 
-test('says whose a certificate is and until when it is good', (t) => {
-  const files = write(t, makeGood(1, 90));
+test('describes the subject and the expiry of a certificate', (t) => {
+  const files = write(t, makeValid(1, 90));
   for (const host of ['shop.example', '127.0.0.1', undefined]) {
     const { description, warnings } = readCertificate(files, host, NOW);
-    assert.equal(description, 'CN=shop.example, good until 2027-02-19');
+    assert.equal(description, 'CN=shop.example, valid until 2027-02-19');
     assert.deepEqual(warnings, []);
   }
 });
 
-test('warns of a certificate that is not good now, or not for long, or not for its host', (t) => {
+test('warns of a certificate that is expired, soon expires or has another host', (t) => {
   const warn = (daysBefore: number, daysAfter: number, host = 'shop.example'): string => {
-    const read = readCertificate(write(t, makeGood(daysBefore, daysAfter)), host, NOW);
+    const read = readCertificate(write(t, makeValid(daysBefore, daysAfter)), host, NOW);
     return read.warnings.join('\n');
   };
-  assert.match(warn(90, -1), /^The certificate has expired on 2026-11-20T12:00:00.000Z: .*\.$/);
-  assert.match(warn(-1, 90), /^The certificate is good only from 2026-11-22T12:00:00.000Z on\.$/);
+  assert.match(warn(90, -1), /^The certificate expired on 2026-11-20T12:00:00.000Z\. .*\.$/);
+  assert.match(warn(-1, 90), /^The certificate is not valid before 2026-11-22T12:00:00.000Z\.$/);
   assert.match(warn(80, 13), /^The certificate expires in 13 days\. Renew it, .* SIGHUP/);
   assert.equal(warn(80, 14), '');
   for (const host of ['other.example', '127.0.0.2', '[::1]']) {
     assert.equal(
-      warn(1, 90, host), `The certificate is not for ${host}, where clients are told to come.`,
+      warn(1, 90, host), `The certificate is not valid for ${host}, the host of --base-url.`,
     );
   }
 });
 
-test('refuses a key that every user can get at, and one of another certificate', (t) => {
-  const { cert, key } = makeGood(1, 90);
+test('rejects a key that every user can access, and one of another certificate', (t) => {
+  const { cert, key } = makeValid(1, 90);
   const open = write(t, { cert, key });
   for (const mode of [0o644, 0o604, 0o602]) {
     chmodSync(open.keyFile, mode);
     assert.throws(() => readCertificate(open, undefined, NOW), {
-      name: 'CommandFailure', message: /^Every user of this machine can get at the key .*pem\. /,
+      name: 'CommandFailure', message: /^Every user of this machine can access the key .*pem\. /,
     });
   }
   chmodSync(open.keyFile, 0o640);
   assert.equal(readCertificate(open, undefined, NOW).key, key);
 
-  const mixed = write(t, { cert, key: makeGood(1, 90).key });
+  const mixed = write(t, { cert, key: makeValid(1, 90).key });
   assert.throws(() => readCertificate(mixed, undefined, NOW), {
-    message: /^The key .*key\.pem is not the one of the certificate .*cert\.pem\.$/,
+    message: /^The key .*key\.pem does not belong to the certificate .*cert\.pem\.$/,
   });
 });
 
-test('says which file is not there, or not what it should be', (t) => {
-  const good = makeGood(1, 90);
+test('says which file is missing or invalid', (t) => {
+  const good = makeValid(1, 90);
   const refuse = (given: CertificateFiles, message: RegExp): void => {
     const refusal = { name: 'CommandFailure', message };
     assert.throws(() => readCertificate(given, undefined, NOW), refusal);
@@ -87,12 +87,12 @@ test('says which file is not there, or not what it should be', (t) => {
   refuse(write(t, { ...good, cert: torn }), /cert\.pem cannot be used: /);
 });
 
-test('refuses a key that is locked by a passphrase, and repeats nothing of it', (t) => {
-  const good = makeGood(1, 90);
+test('rejects a key with a passphrase, without repeating it', (t) => {
+  const good = makeValid(1, 90);
   const key = String(createPrivateKey(good.key).export({
     type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'hidden',
   }));
   assert.throws(() => readCertificate(write(t, { ...good, key }), undefined, NOW), {
-    message: /^The key \S+ is locked by a passphrase\. Give one without it\.$/,
+    message: /^The key \S+ has a passphrase\. Use a key without one\.$/,
   });
 });

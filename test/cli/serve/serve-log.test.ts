@@ -22,7 +22,7 @@ async function prepare(t: TestContext) {
   return { folder, key: await createKey(folder) };
 }
 
-test('writes one line a request, with its trace and without what its client wrote', async (t) => {
+test('writes one line per request, with its trace and without text from the client', async (t) => {
   const { folder, key: { id, key } } = await prepare(t);
   const serving = await startServing(t, ['--data', folder, '--log', 'info']);
   const canary = 'canary0123456789';
@@ -53,11 +53,11 @@ test('writes one line a request, with its trace and without what its client wrot
   assert.deepEqual([first.trace_id, first.parent_span_id], traceparent.split('-').slice(1, 3));
   assert.notEqual(first.span_id, first.parent_span_id);
   assert.deepEqual(lines.slice(-2).map(({ event, message }) => [event, message]), [
-    ['notice', 'Stopping: answering what is under way.'], ['notice', 'Stopped.'],
+    ['notice', 'Stopping: finishing requests in flight.'], ['notice', 'Stopped.'],
   ]);
 });
 
-test('changes its level by SIGUSR2, and says which it is', async (t) => {
+test('changes its level on SIGUSR2, and logs it', async (t) => {
   const { folder } = await prepare(t);
   const serving = await startServing(t, ['--data', folder]);
   const levels = ['warn', 'info', 'debug', 'off', 'error'];
@@ -73,7 +73,7 @@ test('changes its level by SIGUSR2, and says which it is', async (t) => {
     'log_level', 'log_level', 'unknown', 'log_level', 'unknown', '/healthz', 'log_level',
     'log_level',
   ]);
-  assert.match(serving.notes(), /^Stopping: answering what is under way\.\nStopped\.$/m);
+  assert.match(serving.notes(), /^Stopping: finishing requests in flight\.\nStopped\.$/m);
 });
 
 test('opens no debugger on SIGUSR1', async (t) => {
@@ -85,7 +85,7 @@ test('opens no debugger on SIGUSR1', async (t) => {
   assert.doesNotMatch(serving.notes(), /Debugger|inspector/);
 });
 
-test('serves on while nobody reads its log, and ends when it is told to', async (t) => {
+test('keeps serving while nobody reads its log, and stops when asked to', async (t) => {
   const { folder } = await prepare(t);
   const serving = await startServing(t, ['--data', folder, '--log', 'info']);
   const { child } = serving;
@@ -101,7 +101,7 @@ test('serves on while nobody reads its log, and ends when it is told to', async 
   child.stderr?.destroy();
 });
 
-test('serves on where its log cannot be written', async (t) => {
+test('keeps serving if its log cannot be written', async (t) => {
   const { folder, key: { key } } = await prepare(t);
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
@@ -119,7 +119,7 @@ test('serves on where its log cannot be written', async (t) => {
   assert.deepEqual(await ended, [0, null]);
 });
 
-test('refuses a level that it does not have', async (t) => {
+test('rejects an unknown log level', async (t) => {
   const { status, out, notes } = await run(['serve', '--log', 'loud', '--data', makeFolder(t)]);
   assert.match(notes, /^--log takes off, error, warn, info, debug, not "loud"\./);
   assert.deepEqual([status, out], [2, '']);

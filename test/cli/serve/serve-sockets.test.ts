@@ -118,7 +118,7 @@ test('leaves sockets alone that were passed to another process', async (t) => {
   assert.equal((await send(serving.port, { path: PATH })).status, 401);
 });
 
-test('says so where what was passed to it is no socket that listens', async (t) => {
+test('fails with one line if an inherited descriptor is not a listening socket', async (t) => {
   const folder = makeFolder(t);
   const file = openSync(MAIN, 'r');
   const child = spawn('sh', [...ACTIVATE, '--data', folder, '--base-url', BASE_URL], {
@@ -131,15 +131,15 @@ test('says so where what was passed to it is no socket that listens', async (t) 
 });
 
 const misunderstood: readonly [says: RegExp, flags: readonly string[]][] = [
-  [/^Without a port of its own it needs --base-url/, ['--socket', 'a.sock']],
-  [/^--port does not go together with --socket\./,
+  [/^Without a port of its own, the server needs --base-url/, ['--socket', 'a.sock']],
+  [/^--port cannot be combined with --socket\./,
     ['--socket', 'a.sock', '--base-url', BASE_URL, '--port', '1']],
-  [/^--tls-cert does not go together with --socket\./,
+  [/^--tls-cert cannot be combined with --socket\./,
     ['--socket', 'a.sock', '--base-url', BASE_URL, '--tls-cert', 'a', '--tls-key', 'b']],
 ];
 
 for (const [says, flags] of misunderstood) {
-  test(`refuses ${flags.join(' ')} with exit status 2`, async (t) => {
+  test(`rejects ${flags.join(' ')} with exit status 2`, async (t) => {
     const { status, notes } = await run(['serve', '--data', makeFolder(t), ...flags]);
     assert.match(notes, says);
     assert.equal(status, 2);
@@ -147,12 +147,12 @@ for (const [says, flags] of misunderstood) {
 }
 
 for (const [count, flags, says] of [
-  ['x', [], /^LISTEN_FDS is a whole number up to 8\./],
-  ['9', [], /^LISTEN_FDS is a whole number up to 8\./],
-  ['1', ['--port', '0'], /^--port does not go together with the sockets of systemd\./],
-  ['1', [], /^Without a port of its own it needs --base-url/],
+  ['x', [], /^LISTEN_FDS must be a whole number up to 8\./],
+  ['9', [], /^LISTEN_FDS must be a whole number up to 8\./],
+  ['1', ['--port', '0'], /^--port cannot be combined with sockets of systemd\./],
+  ['1', [], /^Without a port of its own, the server needs --base-url/],
 ] as const) {
-  test(`refuses LISTEN_FDS=${count} ${flags.join(' ')} with exit status 2`, async (t) => {
+  test(`rejects LISTEN_FDS=${count} ${flags.join(' ')} with exit status 2`, async (t) => {
     const child = spawn('sh', [...ACTIVATE, '--data', makeFolder(t), ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, LISTEN_FDS: count },
     });

@@ -45,7 +45,7 @@ async function ask(
   return [response.statusCode, outgoing.reusedSocket];
 }
 
-test('speaks TLS, says so in its address, and warns of nothing', async (t) => {
+test('serves TLS with an https address and no warnings', async (t) => {
   const { flags, certificate } = makeFiles(t, makeCertificate({
     notAfter: new Date(Date.now() + 90 * 24 * 60 * 60 * 1000),
   }));
@@ -67,42 +67,42 @@ test('reloads the certificate on SIGHUP, while open connections continue', async
   const renewed = makeCertificate();
   write(renewed);
   serving.child.kill('SIGHUP');
-  await serving.waitForNote(/The certificate was read anew: CN=localhost, good until \d{4}-/);
-  assert.deepEqual(await ask(url, certificate, agent), [401, true], 'on the connection of before');
+  await serving.waitForNote(/Reloaded the certificate: CN=localhost, valid until \d{4}-/);
+  assert.deepEqual(await ask(url, certificate, agent), [401, true], 'on the existing connection');
   assert.deepEqual(await ask(url, renewed), [401, false]);
   await assert.rejects(ask(url, certificate), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
 });
 
-test('keeps the certificate that it has where the new one cannot be used', async (t) => {
+test('keeps the current certificate if the new one cannot be used', async (t) => {
   const { flags, certificate, write } = makeFiles(t);
   const serving = await startServing(t, flags);
   write({ cert: makeCertificate().cert, key: certificate.key });
   serving.child.kill('SIGHUP');
-  await serving.waitForNote(/is not the one of .*\. The certificate that .* has stays\.\n/);
+  await serving.waitForNote(/does not belong to .*\. The current certificate stays in use\.\n/);
   assert.deepEqual(await ask(serving.url + PATH, certificate), [401, false]);
   write(certificate);
   serving.child.kill('SIGHUP');
-  await serving.waitForNote(/was read anew/);
+  await serving.waitForNote(/Reloaded the certificate/);
   assert.equal(await serving.stop('SIGTERM'), 0);
 });
 
-test('shows the portal on this machine by TLS, too', async (t) => {
+test('serves the portal on this machine over TLS too', async (t) => {
   const { flags, certificate } = makeFiles(t);
   const { url, port } = await startServing(t, flags);
   assert.deepEqual(await ask(`${url}/portal/join`, certificate), [200, false]);
   assert.deepEqual(await ask(`https://localhost:${port}/portal/join`, certificate), [200, false]);
 });
 
-test('fails with one clear line where the certificate cannot be used', async (t) => {
+test('fails with one clear line if the certificate cannot be used', async (t) => {
   const { folder, flags, write } = makeFiles(t);
   write({ cert: makeCertificate().cert, key: makeCertificate().key });
   const { status, out, notes } = await run(['serve', '--port', '0', ...flags]);
   assert.deepEqual([status, out], [1, '']);
-  assert.match(notes, /^The key \S+ is not the one of the certificate \S+\.\n$/);
+  assert.match(notes, /^The key \S+ does not belong to the certificate \S+\.\n$/);
   assert.equal(existsSync(join(folder, 'data')), false);
 });
 
-test('leads those who come to --redirect-port to the base URL, and takes nothing', async (t) => {
+test('redirects from --redirect-port to the base URL, and rejects keys there', async (t) => {
   const { flags } = makeFiles(t, makeCertificate({ names: ['shop.example'] }));
   const redirectPort = await findFreePort();
   const serving = await startServing(t, [
@@ -118,7 +118,7 @@ test('leads those who come to --redirect-port to the base URL, and takes nothing
   assert.equal(await serving.stop('SIGTERM'), 0);
 });
 
-test('fails with one clear line where the port of the redirect is taken', async (t) => {
+test('fails with one clear line if the port of the redirect is taken', async (t) => {
   const { flags } = makeFiles(t);
   const url = new URL(await listenUntilEnd(t, (_, response) => response.end()));
   const redirect = ['--base-url', 'https://localhost', '--redirect-port', url.port];
@@ -129,16 +129,16 @@ test('fails with one clear line where the port of the redirect is taken', async 
 });
 
 const misunderstood: readonly [says: RegExp, ...flags: string[]][] = [
-  [/^--tls-cert and --tls-key go together\./, '--tls-cert', 'a.pem'],
-  [/^--tls-cert and --tls-key go together\./, '--tls-key', 'a.pem'],
-  [/^With --tls-cert, --base-url begins with https\./, '--tls-cert', 'a.pem', '--tls-key', 'b.pem',
-    '--base-url', 'http://shop.example'],
+  [/^--tls-cert and --tls-key must be given together\./, '--tls-cert', 'a.pem'],
+  [/^--tls-cert and --tls-key must be given together\./, '--tls-key', 'a.pem'],
+  [/^With --tls-cert, --base-url must begin with https\./,
+    '--tls-cert', 'a.pem', '--tls-key', 'b.pem', '--base-url', 'http://shop.example'],
   [/^--redirect-port needs --tls-cert/, '--redirect-port', '80', '--base-url', 'https://a.example'],
   [/^--redirect-port takes /, '--redirect-port', 'http'],
 ];
 
 for (const [says, ...flags] of misunderstood) {
-  test(`refuses ${flags.join(' ')} with exit status 2`, async (t) => {
+  test(`rejects ${flags.join(' ')} with exit status 2`, async (t) => {
     const { status, notes } = await run(['serve', '--data', makeFolder(t), ...flags]);
     assert.match(notes, says);
     assert.equal(status, 2);

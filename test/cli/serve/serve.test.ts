@@ -38,7 +38,7 @@ test('prints its address in plain words, and that it has stopped beside it', asy
   child.kill('SIGTERM');
   const [status] = await once(child, 'close');
   assert.equal(status, 0);
-  assert.equal(notes, 'Stopping: answering what is under way.\nStopped.\n');
+  assert.equal(notes, 'Stopping: finishing requests in flight.\nStopped.\n');
 });
 
 test('warns that an address others can reach is not encrypted', async (t) => {
@@ -91,7 +91,7 @@ test('takes its settings from SELLER_API_ variables', async (t) => {
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
-test('limits sellers as --seller-rate-limit says', async (t) => {
+test('limits sellers by --seller-rate-limit', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { key } = await createKey(folder);
@@ -121,7 +121,7 @@ test('lets flags win over variables, and refuses browsers where nothing is said'
   assert.equal((await send(serving.port, { path: PATH, headers: browser })).status, 403);
 });
 
-test('fails with one clear line where the port is taken', async (t) => {
+test('fails with one clear line if the port is taken', async (t) => {
   const port = await occupyPort(t);
   const folder = makeFolder(t);
   const { status, out, notes } = await run(['serve', '--port', String(port), '--data', folder]);
@@ -129,7 +129,7 @@ test('fails with one clear line where the port is taken', async (t) => {
   assert.match(notes, new RegExp(`^Port ${port} is taken\\. Choose another with --port\\.\\n$`));
 });
 
-test('believes the proxies of --trusted-proxies, and nobody without it', async (t) => {
+test('trusts the proxies of --trusted-proxies, and none without it', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { key } = await createKey(folder, ['--allow', '192.0.2.0/24']);
@@ -153,7 +153,7 @@ const misunderstood: readonly [flag: string, value: string][] = [
 ];
 
 for (const [flag, value] of misunderstood) {
-  test(`refuses --${flag}=${value} with exit status 2, and makes no database`, async (t) => {
+  test(`rejects --${flag}=${value} with exit status 2, and creates no database`, async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { status, out, notes } = await run(['serve', `--${flag}=${value}`, '--data', folder]);
     assert.match(notes, new RegExp(`^--${flag} takes [^\\n]+\\n$`));
@@ -166,12 +166,12 @@ const variables: readonly [name: string, value: string, says: RegExp][] = [
   ['PORT', 'http', /^--port takes .*"http"/],
   ['RATE_LIMIT', 'fast', /^--rate-limit takes .*"fast"/],
   ['SELLER_RATE_LIMIT', 'fast', /^--seller-rate-limit takes .*"fast"/],
-  ['BASE_URL', 'shop.example', /^--base-url takes .*"shop.example"/],
+  ['BASE_URL', 'shop.example', /^--base-url takes an address/],
   ['ALLOW_BROWSERS', 'maybe', /^--allow-browsers is true or false, not "maybe"/],
 ];
 
 for (const [name, value, says] of variables) {
-  test(`refuses SELLER_API_${name}=${value} with exit status 2`, async (t) => {
+  test(`rejects SELLER_API_${name}=${value} with exit status 2`, async (t) => {
     const environment = { [`SELLER_API_${name}`]: value };
     const { status, out, notes } = await run(['serve', '--data', makeFolder(t)], environment);
     assert.match(notes, says);

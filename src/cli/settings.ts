@@ -1,0 +1,66 @@
+/** Reads the values of flags and settings: numbers, switches, addresses and the files they name. */
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isSystemError } from '../runtime/system-error.ts';
+import { CommandFailure, type Input, UsageError } from './command.ts';
+
+type Values = Input['flags'];
+
+/** Read, write and execute, for users that are neither the owner nor in the file's group. */
+const OTHERS_MODE = 0o007;
+
+/** A whole number from 0 to `limit`. @throws UsageError */
+export function readNumber(
+  values: Values, name: string, fallback: number, limit: number,
+): number {
+  const text = values[name];
+  if (text === undefined) return fallback;
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+  if (number <= limit) return number;
+  throw new UsageError(`--${name} takes a whole number from 0 to ${limit}, not "${text}".`);
+}
+
+/** Off unless it is given. @throws UsageError */
+export function readSwitch(values: Values, name: string): boolean {
+  const text = values[name];
+  if (text === undefined || text === 'false' || text === '0') return false;
+  if (text === 'true' || text === '1') return true;
+  throw new UsageError(`--${name} is true or false, not "${text}".`);
+}
+
+/** An HTTP address without a trailing slash. @throws UsageError, without repeating the value */
+export function readUrl(values: Values, name: string): string | undefined {
+  const text = values[name];
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  const isPlain = url !== null && !url.search && !url.hash && !url.username && !url.password;
+  if (isPlain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+  throw new UsageError(`--${name} takes an address such as https://shop.example, without a user,`
+    + ' a query or a fragment.');
+}
+
+interface SettingFile {
+  /** Decoded as UTF-8. */
+  readonly text: string;
+  /** Whether every user of the machine can access it. */
+  readonly isOpenToAll: boolean;
+}
+
+/** Reads a file that a setting names. @throws CommandFailure */
+export function readSettingFile(path: string): SettingFile {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const isOpenToAll = (fstatSync(file).mode & OTHERS_MODE) !== 0;
+      return { text: readFileSync(file, 'utf8'), isOpenToAll };
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) throw new CommandFailure(`There is no file ${path}.`);
+    if (isSystemError(error, 'EACCES')) {
+      throw new CommandFailure(`The user that runs this server may not read ${path}.`);
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`${path} cannot be read: ${reason}.`);
+  }
+}
