@@ -1,6 +1,7 @@
 /**
- * Cursors: opaque strings that say where the next page begins. A cursor is signed together with the
- * query that it continues, so it is refused when altered and when used with another query.
+ * Cursors: opaque strings that say where the next page of a list begins. The one format for all
+ * lists: an anchor as JSON, signed together with the scope of the list that it continues, so a
+ * cursor is rejected when altered and when used with another query.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { invalidQuery } from './request/query.ts';
@@ -15,27 +16,34 @@ export class Cursors {
     this.#key = key;
   }
 
-  /** `query` names what is listed, for whom and how; `place` is where the next page begins. */
-  format(query: string, place: string): string {
-    const bytes = Buffer.from(place);
-    return Buffer.concat([this.#sign(query, bytes), bytes]).toString('base64url');
+  /**
+   * The scope says what is listed, for whom and in which order; the anchor, where the next page
+   * begins. Undefined without an anchor: the page was the last one.
+   */
+  format(scope: string, anchor: object | number | undefined): string | undefined {
+    if (anchor === undefined) return undefined;
+    const bytes = Buffer.from(JSON.stringify(anchor));
+    return Buffer.concat([this.#sign(scope, bytes), bytes]).toString('base64url');
   }
 
-  /** The place in a cursor. @throws AppError `invalid_query` */
-  parse(query: string, cursor: string): string {
+  /** The anchor in a cursor, if there is one. @throws AppError `invalid_query` */
+  parse<Anchor>(scope: string, cursor: string | undefined): Anchor | undefined {
+    if (cursor === undefined) return undefined;
     const bytes = Buffer.from(cursor, 'base64url');
     const signature = bytes.subarray(0, SIGNATURE_BYTES);
-    const place = bytes.subarray(SIGNATURE_BYTES);
+    const anchor = bytes.subarray(SIGNATURE_BYTES);
     // Buffer.from skips what is not base64url: such a cursor was altered too.
     const isWhole = signature.length === SIGNATURE_BYTES && bytes.toString('base64url') === cursor;
-    if (isWhole && timingSafeEqual(signature, this.#sign(query, place))) return place.toString();
+    if (isWhole && timingSafeEqual(signature, this.#sign(scope, anchor))) {
+      return JSON.parse(anchor.toString()) as Anchor; // signed for this scope, so of its type
+    }
     const detail = 'Is not a cursor of this list. Take it from next_cursor, or begin without one.';
     throw invalidQuery([{ parameter: 'cursor', code: 'format', detail }]);
   }
 
-  /** The NUL ends the query, which has none, so no other pair of them is signed alike. */
-  #sign(query: string, place: Buffer): Buffer {
-    const hmac = createHmac('sha256', this.#key).update(`${query}\0`).update(place);
+  /** The NUL ends the scope, which has none, so no other pair of them is signed alike. */
+  #sign(scope: string, anchor: Buffer): Buffer {
+    const hmac = createHmac('sha256', this.#key).update(`${scope}\0`).update(anchor);
     return hmac.digest().subarray(0, SIGNATURE_BYTES);
   }
 }

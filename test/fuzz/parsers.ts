@@ -64,7 +64,7 @@ const SHOP = 'ID,Type,SKU,Name,Categories,Regular price,Stock,Parent\n1,variable
 const router = new Router(routes);
 const spans = new Spans();
 const cursors = new Cursors(Buffer.alloc(32, 1));
-const CURSOR = cursors.format('products', 'a place');
+const CURSOR = cursors.format('products', { key: 'a', id: 1 }) ?? '';
 
 export const PARSERS: Readonly<Record<string, Parser>> = {
   json: {

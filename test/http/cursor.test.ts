@@ -1,4 +1,4 @@
-/** Cursors: opaque, bound to their query, refused when altered. */
+/** Cursors: opaque, bound to their query, rejected when altered. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Cursors } from '../../src/http/cursor.ts';
@@ -7,7 +7,7 @@ import { catchRefusal } from '../domain/validation-errors.ts';
 
 const cursors = new Cursors(Buffer.alloc(32, 1));
 const QUERY = 'products of 5 by id';
-const CURSOR = cursors.format(QUERY, '1809738798774277');
+const CURSOR = cursors.format(QUERY, 1_809_738_798_774_277) ?? '';
 
 function assertRefused(cursor: string, query = QUERY, reader = cursors): void {
   const refusal = catchRefusal(() => reader.parse(query, cursor));
@@ -16,18 +16,30 @@ function assertRefused(cursor: string, query = QUERY, reader = cursors): void {
   assert.deepEqual(faults, [['cursor', 'format']]);
 }
 
-test('gives back the place that it was made with', () => {
+test('gives back the anchor that it was made with', () => {
   const characters = ['0', '9', 'a', '"', '\\', ',', '\0', 'é', '😀', '\ufffd'];
   forRandom(500, (random) => {
-    const place = Array.from({ length: random.below(30) }, () => random.pick(characters)).join('');
-    const cursor = cursors.format(QUERY, place);
+    const key = Array.from({ length: random.below(30) }, () => random.pick(characters)).join('');
+    const cursor = cursors.format(QUERY, { key, id: 1 }) ?? '';
     assert.match(cursor, /^[\w-]+$/, 'needs no escaping in a query');
-    assert.equal(cursors.parse(QUERY, cursor), place);
+    assert.deepEqual(cursors.parse(QUERY, cursor), { key, id: 1 });
   });
 });
 
 test('is the same in every process that has the same key', () => {
-  assert.equal(new Cursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), '1809738798774277');
+  assert.equal(new Cursors(Buffer.alloc(32, 1)).parse(QUERY, CURSOR), 1_809_738_798_774_277);
+});
+
+test('is read as earlier versions wrote it', () => {
+  assert.equal(cursors.parse('movements 1', 'VhFUN6nDl8LbNn-VzmupwzQy'), 42);
+  assert.deepEqual(cursors.parse('products 1 by id',
+    'FAYSGcT9vhj4TwM83MAxOnsia2V5Ijo3LCJpZCI6N30'), { key: 7, id: 7 });
+  assert.deepEqual(cursors.parse('stock 1 ', 'a-TyXzHgUyG_-ucxisy4kVs1LDld'), [5, 9]);
+});
+
+test('is none without an anchor, and has none where it is missing', () => {
+  assert.equal(cursors.format(QUERY, undefined), undefined);
+  assert.equal(cursors.parse(QUERY, undefined), undefined);
 });
 
 describe('is refused', () => {
@@ -52,26 +64,28 @@ describe('is refused', () => {
   });
 
   test('where its bytes are not those that were signed, though they read as the same text', () => {
-    const bytes = Buffer.from(cursors.format(QUERY, '\ufffd'), 'base64url');
-    const altered = Buffer.concat([bytes.subarray(0, 16), Buffer.from([0xff])]);
+    const bytes = Buffer.from(cursors.format(QUERY, ['\ufffd']) ?? '', 'base64url');
+    const altered = Buffer.concat([
+      bytes.subarray(0, 16), Buffer.from('["'), Buffer.from([0xff]), Buffer.from('"]'),
+    ]);
     assertRefused(altered.toString('base64url'));
   });
 
   test('in another spelling of the same bytes', () => {
     assertRefused(`${CURSOR}=`);
-    const cursor = cursors.format(QUERY, '>>>???');
+    const cursor = cursors.format(QUERY, ['>>>???']) ?? '';
     const standard = Buffer.from(cursor, 'base64url').toString('base64');
     if (standard !== cursor) assertRefused(standard);
   });
 
-  test('with another query, or with the bounds of query and place moved', () => {
+  test('with another query, or with the bounds of scope and anchor moved', () => {
     for (const query of ['', 'products of 6 by id', `${QUERY} `, QUERY.toUpperCase()]) {
       assertRefused(CURSOR, query);
     }
     const moved = Buffer.concat([
-      Buffer.from(cursors.format('a', 'bc'), 'base64url').subarray(0, 16), Buffer.from('c'),
+      Buffer.from(cursors.format('a', 12) ?? '', 'base64url').subarray(0, 16), Buffer.from('2'),
     ]);
-    assertRefused(moved.toString('base64url'), 'ab');
+    assertRefused(moved.toString('base64url'), 'a1');
   });
 
   test('under another key', () => assertRefused(CURSOR, QUERY, new Cursors(Buffer.alloc(32, 2))));

@@ -1,4 +1,5 @@
 /** Many products: a page of them, or all that match as one stream. */
+import type { KeysetAnchor } from '../../domain/catalogue/product-query.ts';
 import { formatEntityTag, isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ProductPage } from '../../store/catalogue-store.ts';
@@ -6,7 +7,7 @@ import { JSON_TYPE, MEDIA_TYPE_OF } from '../media-types.ts';
 import { rejectPagingParameters, formatNextLink } from '../pagination.ts';
 import { PRODUCTS } from '../paths.ts';
 import { exportProducts, formatterOf, LIST_FIELDS } from './product-export.ts';
-import { formatNextCursor, cursorScope, decodeCursor, readProductPage } from './product-pages.ts';
+import { formatNextCursor, cursorScope, readProductPage } from './product-pages.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
 import type { ApiRequest, Services } from '../route.ts';
 
@@ -24,7 +25,7 @@ async function listPage(call: ApiRequest, services: Services, list: ListQuery): 
   const { sellerId, position } = call.caller;
   const name = cursorScope(sellerId, list);
   const cursor = call.query.get('cursor');
-  const after = decodeCursor(services.cursors, name, cursor);
+  const after = services.cursors.parse<KeysetAnchor>(name, cursor);
   const tag = formatEntityTag(position);
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...LIST_FIELDS, etag: tag } };

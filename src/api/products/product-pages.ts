@@ -12,14 +12,6 @@ export function cursorScope(sellerId: SellerId, { isPlain, filter, sort }: ListQ
   return `products ${sellerId} ${isPlain ? 'by id' : JSON.stringify([filter, sort])}`;
 }
 
-/** Where a page of the list begins. @throws AppError `invalid_query` for a cursor of another one */
-export function decodeCursor(
-  cursors: Cursors, name: string, cursor: string | undefined,
-): KeysetAnchor | undefined {
-  // The cast: what we have signed for this list is a place in it.
-  return cursor === undefined ? undefined : JSON.parse(cursors.parse(name, cursor)) as KeysetAnchor;
-}
-
 /**
  * The plain list comes from the catalogue itself, everything that filters or sorts from its
  * projection.
@@ -36,8 +28,8 @@ export function readProductPage(
 
 /** The cursor of the page after this one, where there is one. */
 export function formatNextCursor(
-  cursors: Cursors, name: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
+  cursors: Cursors, scope: string, { sort }: ListQuery, { hasMore, products }: ProductPage,
 ): string | undefined {
   const last = hasMore ? products.at(-1) : undefined;
-  return last && cursors.format(name, JSON.stringify(anchorOf(last, sort)));
+  return cursors.format(scope, last && anchorOf(last, sort));
 }

@@ -56,14 +56,13 @@ async function listPage(
   const { store, cursors, prefix } = services;
   const { sellerId } = call.caller;
   const name = `stock ${sellerId} ${call.query.get('at') ?? ''}`;
-  const cursor = call.query.get('cursor');
-  // The cast: what we have signed for this list is a place in it.
-  const [position, after] = cursor === undefined
-    ? [await findPosition(call, services, moment)]
-    : JSON.parse(cursors.parse(name, cursor)) as [position: number, after: ProductId];
+  const anchor = cursors.parse<readonly [position: number, after: ProductId]>(
+    name, call.query.get('cursor'),
+  );
+  const [position, after] = anchor ?? [await findPosition(call, services, moment)];
   const page = await store.listStockAt(sellerId, position, { after, limit });
   const last = page.hasMore ? page.levels.at(-1) : undefined;
-  const next = last && cursors.format(name, JSON.stringify([position, last.id]));
+  const next = cursors.format(name, last && [position, last.id]);
   const levels = page.levels.map((level) => formatLevel(sellerId, level)).join(',');
   const nextCursor = JSON.stringify(next ?? null);
   return {

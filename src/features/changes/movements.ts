@@ -71,12 +71,11 @@ async function listPage(
   const { sellerId } = caller;
   const { filter, after, isDescending, limit } = ledger;
   const name = `movements ${sellerId} ${JSON.stringify([filter, after, isDescending])}`;
-  const cursor = query.get('cursor');
-  const place = cursor === undefined ? undefined : Number(cursors.parse(name, cursor));
+  const place = cursors.parse<number>(name, query.get('cursor'));
   const page = await store.listMovements(sellerId, place === undefined ? ledger : {
     ...ledger, ...(isDescending ? { upTo: place } : { after: place }),
   });
-  const next = page.next === undefined ? undefined : cursors.format(name, String(page.next));
+  const next = cursors.format(name, page.next);
   const movements = page.movements.map(formatMovement).join(',');
   return {
     status: 200,

@@ -156,12 +156,11 @@ async function replyPage<Item>(
   { query }: ApiRequest, { cursors }: Services, list: List<Item>,
 ): Promise<Reply> {
   const limit = readLimit(query);
-  const cursor = query.get('cursor');
-  const key = cursor === undefined ? undefined : Number(cursors.parse(list.scope, cursor));
+  const key = cursors.parse<number>(list.scope, query.get('cursor'));
   const found = await list.find(key, limit + 1);
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
-  const next = last ? cursors.format(list.scope, String(list.keyOf(last))) : null;
+  const next = cursors.format(list.scope, last && list.keyOf(last)) ?? null;
   const items = page.map((item) => list.format(item)).join(',');
   return replyJson(`{"${list.name}":[${items}],"next_cursor":${JSON.stringify(next)}}`);
 }

@@ -2,7 +2,7 @@
  * The search of the product list: translates the query of its page into a list query of the API. A
  * filter that is not valid is ignored, with an error at its field.
  */
-import { cursorScope, decodeCursor } from '../../../api/products/product-pages.ts';
+import { cursorScope } from '../../../api/products/product-pages.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
@@ -37,7 +37,7 @@ export function readSearch(request: PageRequest, { cursors }: Portal): ProductSe
   const list = parseValid(parameters, request, errors);
   const scope = cursorScope(request.account.sellerId, list);
   const anchor = ignoreErrors(
-    () => decodeCursor(cursors, scope, request.query.get('cursor') ?? undefined),
+    () => cursors.parse<KeysetAnchor>(scope, request.query.get('cursor') ?? undefined),
     () => { errors.set('cursor', 'This page link is no longer valid. The list starts again.'); },
   );
   const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
