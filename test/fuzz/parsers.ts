@@ -34,7 +34,7 @@ import { Spans } from '../../src/http/trace-context.ts';
 import { routes } from '../support/routes.ts';
 import { describeBrowser, readLocale } from '../../src/features/portal/html/browser.ts';
 import { readCookie } from '../../src/features/portal/sign-in/cookie.ts';
-import { readReturn } from '../../src/features/portal/sign-in/complete-sign-in.ts';
+import { toPagePath } from '../../src/features/portal/sign-in/complete-sign-in.ts';
 import { html, shorten } from '../../src/features/portal/html/html.ts';
 import { resolveOrigin } from '../../src/features/portal/origin.ts';
 import { findEndOfDay } from '../../src/features/portal/forms/typed-values.ts';
@@ -272,7 +272,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     check(text) {
       assert.ok(describeBrowser(text).length < 100);
       assert.ok(!readCookie(text, 'session')?.includes(';'));
-      const there = new URL(`https://shop.example${readReturn(text)}`);
+      const there = new URL(`https://shop.example${toPagePath(text)}`);
       assert.equal(there.host, 'shop.example', 'leads to another host');
       const { hostname } = new URL(
         resolveOrigin({ host: text, isEncrypted: false, isLocal: true }, undefined).origin,

@@ -1,8 +1,8 @@
 /**
- * Passwords: argon2id (RFC 9106) with the second of the parameter sets that its section 4
- * recommends, in the PHC string format, so that hashes of other parameters can still be checked
- * once these change. Each takes 64 MiB and a tenth of a second or more on a thread of Node's pool:
- * few run at once, and more than a queue of them is refused.
+ * Password hashes: argon2id (RFC 9106) with the second parameter set that section 4 recommends, in
+ * the PHC string format, so hashes stay verifiable when the parameters change. A hash takes 64 MiB
+ * and at least a tenth of a second on a thread of Node's pool, so few run at the same time; the
+ * others wait in a bounded queue.
  */
 import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -15,7 +15,7 @@ const PASSES = 3;
 const LANES = 4;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-const STAMP_LENGTH = 16;
+const FINGERPRINT_LENGTH = 16;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
 const derive = promisify(argon2);
@@ -32,7 +32,7 @@ export class Passwords {
   #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @throws AppError `unavailable` where too many are asked for at once */
+  /** @throws AppError `unavailable` if the queue is full */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
     const hash = await this.#derive(password, {
@@ -43,9 +43,9 @@ export class Passwords {
   }
 
   /**
-   * Whether a password is the one of a hash. Where there is no hash to compare with it takes as
-   * long, so that nobody can tell by the time which accounts exist.
-   * @throws AppError `unavailable`, as above
+   * Whether a password matches a hash. Takes as long without a hash, so the response time does not
+   * reveal which accounts exist.
+   * @throws AppError `unavailable` if the queue is full
    */
   async verify(password: string, phc: string | undefined): Promise<boolean> {
     const [, memory, passes, lanes, salt = '', expected = ''] = PHC.exec(phc ?? '') ?? [];
@@ -62,7 +62,7 @@ export class Passwords {
   }
 
   async #derive(password: string, parameters: Parameters): Promise<Buffer> {
-    await this.#begin();
+    await this.#acquire();
     try {
       return await derive('argon2id', {
         message: normalisePassword(password),
@@ -79,26 +79,26 @@ export class Passwords {
     }
   }
 
-  /** Resolves once it is this one's turn, which the one before hands over. */
-  async #begin(): Promise<void> {
+  /** Resolves when a slot is free; a finished hash hands its slot to the next in the queue. */
+  async #acquire(): Promise<void> {
     if (this.#inFlight < CONCURRENT_PASSWORD_HASHES_LIMIT) {
       this.#inFlight += 1;
       return;
     }
     if (this.#waiting.length >= PASSWORD_HASH_QUEUE_LIMIT) {
-      const detail = 'Too many people sign in at this moment. Try again in a few seconds.';
+      const detail = 'Too many sign-ins at the moment. Try again in a few seconds.';
       throw new AppError('unavailable', detail, { retryAfterSeconds: 5 });
     }
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
-/** Tells one password from the next, and nothing else: it is made of a salted hash. */
+/** Changes with the password and reveals nothing about it: it derives from the salted hash. */
 export function passwordFingerprint(passwordHash: string): string {
-  return hash('sha256', passwordHash, 'base64url').slice(0, STAMP_LENGTH);
+  return hash('sha256', passwordHash, 'base64url').slice(0, FINGERPRINT_LENGTH);
 }
 
-/** Base64 without padding, as the PHC string format has it. */
+/** Base64 without padding, as in the PHC string format. */
 function encode(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64').replaceAll('=', '');
 }

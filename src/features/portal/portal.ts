@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { TLSSocket } from 'node:tls';
 import { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
-import type { Pages, PagesRequest } from '../../feature.ts';
+import { Passwords } from '../../domain/access/password.ts';
 import { PORTAL_KEY_ID } from '../../domain/id.ts';
+import type { Pages, PagesRequest } from '../../feature.ts';
 import { isLocalClient } from '../../http/request/client-address.ts';
 import { findCode } from '../../http/response/problem.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -28,10 +29,9 @@ import { assertPortalLimits } from './limits.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
-import { Passwords } from '../../domain/access/password.ts';
+import { PageRateLimits, SignInLimits } from './sign-in/rate-limits.ts';
 import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
-import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-forms.ts';
-import { PageRateLimits, SignInLimits } from './sign-in/sign-in-limits.ts';
+import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-pages.ts';
 
 export interface PortalOptions {
   /**

@@ -4,6 +4,7 @@ import type { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
 import type { OpenStream } from '../../api/streams.ts';
 import type { Account } from '../../domain/access/account.ts';
+import type { Passwords } from '../../domain/access/password.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -13,8 +14,7 @@ import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { PortalOrigin } from './origin.ts';
-import type { Passwords } from '../../domain/access/password.ts';
-import type { SignInLimits } from './sign-in/sign-in-limits.ts';
+import type { SignInLimits } from './sign-in/rate-limits.ts';
 
 /** What all pages share. */
 export interface Portal extends Services {

@@ -4,18 +4,17 @@
  * 404, 405, 429; of a form also 400, 408, 413, 415). `draft` says how to show a form again whose
  * session ended while it was being filled in.
  */
-import {
-  changeEmail, changePassword, emailDraft, showEmail, showPassword,
-} from './account/account-password.ts';
-import { endSessions, showSessions } from './account/account-sessions.ts';
-import {
-  disableTwoFactor, enableTwoFactor, makeRecoveryCodes, showTwoFactor,
-} from './account/account-two-factor.ts';
 import { changeSettings, settingsDraft, showAccount } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
+import {
+  changeEmail, changePassword, emailDraft, showEmail, showPassword,
+} from './account/credentials.ts';
+import { endSessions, showSessions } from './account/sessions.ts';
+import {
+  disableTwoFactor, enableTwoFactor, makeRecoveryCodes, showTwoFactor,
+} from './account/two-factor.ts';
 import { showChanges } from './changes/changes.ts';
 import { followLive } from './changes/live-stream.ts';
-import { exportFile } from './products/export-file.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,
@@ -23,16 +22,17 @@ import {
 import { showImports, uploadFile } from './imports/upload-page.ts';
 import {
   createKey, keyDraft, revokeKey, rotateKey, showKeyForm, showRevocation,
-} from './keys/key-making.ts';
+} from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
+import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
+import { exportFile } from './products/export-file.ts';
 import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
+import { showProducts } from './products/product-list.ts';
 import { adjustmentDraft, adjustStock, setStock, stockDraft } from './products/product-stock.ts';
 import {
   deleteProduct, editDraft, editProduct, showDeletion, showProduct,
 } from './products/product.ts';
-import { showProducts } from './products/product-list.ts';
-import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { join, showJoin } from './sign-in/join.ts';
 import { showSignIn, showSignInCode, signIn, signInWithCode, signOut } from './sign-in/sign-in.ts';

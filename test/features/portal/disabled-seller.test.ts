@@ -21,7 +21,7 @@ test('signs out who is disabled, and refuses a right password like a wrong one',
   };
   const refused = await tryPassword(password);
   assert.equal(refused[0], 422);
-  assert.match(String(refused[1]), /do not belong together/);
+  assert.match(String(refused[1]), /Incorrect e-mail or password/);
   assert.deepEqual(await tryPassword(`${password}!`), refused);
   assert.equal((await other.user.get('/portal')).status, 200);
 

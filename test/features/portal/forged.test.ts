@@ -32,7 +32,7 @@ test('refuses a form without the token of its browser, and changes nothing', asy
     await user.get('/portal/account');
     const answer = await user.submit({ ...SETTINGS, csrf });
     assert.equal(answer.status, 403, String(csrf));
-    assert.match(readText(answer.text), /Nothing was changed\. Open the page anew/);
+    assert.match(readText(answer.text), /Nothing was changed\. Reload the page/);
     assert.deepEqual(await server.store.findAccount(sellerId), before);
   }
   await user.get('/portal/account');
@@ -98,7 +98,7 @@ test('refuses a form from another site, or of which nobody says where it comes f
     await user.get('/portal/account');
     const answer = await user.submit(SETTINGS, { headers });
     assert.equal(answer.status, 403, JSON.stringify(headers));
-    assert.match(readText(answer.text), /does not come from a page of this portal/);
+    assert.match(readText(answer.text), /did not come from a page of this portal/);
     assert.deepEqual(await server.store.findAccount(sellerId), before);
   }
   // A browser without Fetch Metadata says its origin.

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/access/api-key.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
-import { beginSession } from '../../../src/features/portal/sign-in/session.ts';
+import { startSession } from '../../../src/features/portal/sign-in/session.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type Answer, type Request, send } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
@@ -180,7 +180,7 @@ export async function makeAccount(
     codeHash: undefined, seller: parseNewSeller(name, currency),
     account: { email, passwordHash: hashCheaply(password), locale, timeZone },
     key: { ...newKey, hash: hashApiKey(key) },
-    session: beginSession('', undefined).session,
+    session: startSession('', undefined).session,
   });
   assert.ok(joined.refusal === undefined);
   const { sellerId } = joined;

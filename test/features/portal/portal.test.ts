@@ -113,7 +113,7 @@ test('answers what is not there with a page, and nothing of what was asked', asy
   for (const path of ['/portal/no-such-page', '/portal/%3Cscript%3E', '/portal/account/x/y']) {
     const answer = await user.get(path);
     assert.equal(answer.status, 404);
-    assert.match(readText(answer.text), /There is no such page/);
+    assert.match(readText(answer.text), /Page not found/);
     assert.doesNotMatch(answer.text, /no-such-page|<script>/);
     assert.equal(answer.headers['content-security-policy'], POLICY);
   }

@@ -1,28 +1,24 @@
-/** The account: how the portal is read, and the ways to what guards the sign-in. */
+/** The account page: preferences, and links to the pages that change how one signs in. */
 import {
   type AccountSettings, parseLocale, parseLowStock, parseTimeZone,
 } from '../../../domain/access/account.ts';
-import type { ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
-import { errorSummary, postForm, textField } from '../forms/fields.ts';
-import { type FieldErrors, Form, NO_ERRORS } from '../forms/form.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { makeDraftRoute, stateSummary, statusOf } from '../forms/form-page.ts';
+import { type Form, type FormState, initialState, takeValue } from '../forms/form.ts';
 import { facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { isAlive } from '../sign-in/session.ts';
 
 const DONE = new Map([
   ['settings', 'Your settings are saved.'],
-  ['email', 'Your e-mail is changed: sign in with the new one from now on.'],
-  ['password', 'Your password is changed, and all other browsers are signed out.'],
-  ['off', 'Signing in takes your password alone now.'],
+  ['email', 'E-mail changed. Use the new one the next time you sign in.'],
+  ['password', 'Password changed. All other browsers are signed out.'],
+  ['off', 'Two-factor authentication is off.'],
 ]);
-
-const LABELS = {
-  locale: 'Language and country', time_zone: 'Time zone', low_stock: 'Low stock',
-};
 
 const LOCALES = [
   'da-DK', 'de-AT', 'de-CH', 'de-DE', 'en-AU', 'en-CA', 'en-GB', 'en-IE', 'en-IN', 'en-US',
@@ -30,117 +26,92 @@ const LOCALES = [
   'nb-NO', 'nl-BE', 'nl-NL', 'pl-PL', 'pt-BR', 'pt-PT', 'sv-SE', 'tr-TR', 'zh-CN',
 ];
 
+const FIELDS: readonly Field[] = [
+  {
+    name: 'locale', label: 'Language and region', suggestions: LOCALES, isRequired: true,
+    maxLength: 35,
+  },
+  { name: 'time_zone', label: 'Time zone', isRequired: true, maxLength: 64 },
+  {
+    name: 'low_stock', label: 'Low-stock threshold', inputMode: 'numeric', isRequired: true,
+    maxLength: 10, hint: 'Products with this stock or less are marked as low.',
+  },
+];
+
 /** GET /portal/account: 200 */
 export async function showAccount(request: PageRequest, portal: Portal): Promise<Reply> {
   const { locale, timeZone, lowStock } = request.account;
-  const saved = new Form(new URLSearchParams({
+  return renderAccount(request, portal, initialState({
     locale, time_zone: timeZone, low_stock: String(lowStock),
   }));
-  return renderAccount(request, portal, saved, NO_ERRORS);
 }
 
 /** POST /portal/account: 303, 422 */
 export async function changeSettings(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { settings, errors } = readSettings(form);
-  if (errors.size > 0) return renderAccount(request, portal, form, errors);
+  const errors = new Map<string, string>();
+  const settings: AccountSettings = {
+    locale: takeValue(errors, 'locale', parseLocale(form.getTrimmed('locale')), ''),
+    timeZone: takeValue(errors, 'time_zone', parseTimeZone(form.getTrimmed('time_zone')), ''),
+    lowStock: takeValue(errors, 'low_stock', parseLowStock(form.get('low_stock')), 0),
+  };
+  if (errors.size > 0) return renderAccount(request, portal, { form, errors });
   await portal.store.setAccountSettings(request.account.sellerId, settings, request.address);
   return redirect(request.link('/account?done=settings'));
 }
 
-export const settingsDraft: DraftRoute = {
-  fields: ['locale', 'time_zone', 'low_stock'],
-  show: (request, portal, form) => renderAccount(request, portal, form, NO_ERRORS),
-};
-
-interface ReadSettings {
-  readonly settings: AccountSettings;
-  readonly errors: FieldErrors;
-}
-
-/** What is faulty stands in `faults`. */
-function readSettings(form: Form): ReadSettings {
-  const errors = new Map<string, string>();
-  const read = <Value>(name: string, parsed: ParseResult<Value>, empty: Value): Value => {
-    if ('value' in parsed) return parsed.value;
-    errors.set(name, parsed.error.detail);
-    return empty;
-  };
-  const settings = {
-    locale: read('locale', parseLocale(form.getTrimmed('locale')), ''),
-    timeZone: read('time_zone', parseTimeZone(form.getTrimmed('time_zone')), ''),
-    lowStock: read('low_stock', parseLowStock(form.get('low_stock')), 0),
-  };
-  return { settings, errors };
-}
+export const settingsDraft = makeDraftRoute(FIELDS, renderAccount);
 
 async function renderAccount(
-  request: PageRequest, portal: Portal, form: Form, errors: FieldErrors,
+  request: PageRequest, portal: Portal, state: FormState,
 ): Promise<Reply> {
   return renderPage(request, portal, {
     title: 'Account',
-    status: errors.size === 0 ? 200 : 422,
-    content: html`${errors.size === 0 && flashNotice(request, DONE)}
-      ${errorSummary(errors, undefined, LABELS)}
-      <section class="card" aria-labelledby="signing-in">
-        <h2 id="signing-in">Signing in</h2>
-        ${await renderSignIn(request, portal)}
+    status: statusOf(state),
+    content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
+      ${stateSummary(FIELDS, state)}
+      <section class="card" aria-labelledby="security">
+        <h2 id="security">Sign-in and security</h2>
+        ${await renderSecurity(request, portal)}
       </section>
       <section class="card" aria-labelledby="settings">
         <h2 id="settings">Settings</h2>
-        ${postForm(
-    request, request.link('/account'), renderSettings(request, portal, form, errors),
-  )}
+        ${postForm(request, request.link('/account'), html`
+          ${renderFields(completeFields(request, portal), state)}
+          <button>Save settings</button>`)}
       </section>`,
   });
 }
 
-async function renderSignIn(
+async function renderSecurity(
   { account, link, format }: PageRequest, { store, clock }: Portal,
 ): Promise<Html> {
   const { sellerId, email, hasTotp } = account;
   const [name = '', host = ''] = email.split('@');
   const sessions = await store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT);
-  const signedIn = sessions.filter((session) => isAlive(session, clock())).length;
-  const way = (path: string, label: string): Content =>
-    html`<br><a href="${link(path)}">${label}</a>`;
+  const count = sessions.filter((session) => isAlive(session, clock())).length;
+  const row = (value: Content, path: string, label: string): Content =>
+    html`${value}<br><a href="${link(`/account/${path}`)}">${label}</a>`;
   return facts([
-    ['E-mail', html`${name}@<wbr>${host}${way('/account/email', 'Change the e-mail')}`],
-    ['Password', html`••••••••${way('/account/password', 'Change the password')}`],
-    ['One-time codes', html`${hasTotp ? html`<span class="tag good">On</span>`
-      : html`<span class="tag">Off</span>`}${
-  way('/account/second-step', hasTotp ? 'Recovery codes, switch off' : 'Switch on')}`],
-    ['Signed in', html`${format.number(signedIn)} ${signedIn === 1 ? 'browser' : 'browsers'}${
-  way('/account/sessions', 'Show where')}`],
+    ['E-mail', row(html`${name}@<wbr>${host}`, 'email', 'Change e-mail')],
+    ['Password', row('••••••••', 'password', 'Change password')],
+    ['Two-factor authentication', row(
+      html`<span class="tag${hasTotp && ' good'}">${hasTotp ? 'On' : 'Off'}</span>`, 'second-step',
+      hasTotp ? 'Manage two-factor authentication' : 'Turn on two-factor authentication',
+    )],
+    ['Sessions', row(
+      `${format.number(count)} ${count === 1 ? 'browser' : 'browsers'}`, 'sessions',
+      'View sessions',
+    )],
   ]);
 }
 
-function renderSettings(
-  { format }: PageRequest, { clock }: Portal, form: Form, errors: FieldErrors,
-): Html {
-  return html`
-    ${textField({
-    name: 'locale', label: LABELS.locale, value: form.get('locale'), errors,
-    suggestions: LOCALES, isRequired: true, maxLength: 35,
-    hint: html`How numbers and times are written. Now: ${format.money(1_234_567)},
-      ${format.time(clock())}`,
-  })}
-    ${textField({
-    name: 'time_zone', label: LABELS.time_zone, value: form.get('time_zone'), errors,
-    suggestions: listTimeZones(), isRequired: true, maxLength: 64,
-  })}
-    ${textField({
-    name: 'low_stock', label: LABELS.low_stock, value: form.get('low_stock'), errors,
-    inputMode: 'numeric', isRequired: true, maxLength: 10,
-    hint: 'Products with this many pieces or fewer are shown as low.',
-  })}
-    <button>Save the settings</button>`;
-}
-
-let timeZones: readonly string[] | undefined;
-
-function listTimeZones(): readonly string[] {
-  timeZones ??= ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
-  return timeZones;
+/** The fields, with an example of the format and the time zones to choose from. */
+function completeFields({ format }: PageRequest, { clock }: Portal): readonly Field[] {
+  const hint = html`Format of numbers, prices and times. Now: ${format.money(1_234_567)},
+    ${format.time(clock())}`;
+  const zones = Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC');
+  return FIELDS.map((field) => field.name === 'locale' ? { ...field, hint }
+    : field.name === 'time_zone' ? { ...field, suggestions: ['UTC', ...zones] } : field);
 }

@@ -1,8 +1,8 @@
 /**
- * Against forged requests (OWASP Cross-Site Request Forgery Prevention): whatever is not a plain
- * read has to come from a page of this very portal, by what the browser says of it (Fetch Metadata,
- * or `Origin` where there is none), and has to carry a token that only such a page could hold. A
- * request that leaves either in doubt is refused.
+ * Protection against forged requests (OWASP Cross-Site Request Forgery Prevention). Anything but a
+ * plain read must come from a page of this portal according to the browser (Fetch Metadata, or
+ * `Origin` without it), and must carry a token that only such a page could hold. If either is in
+ * doubt, the request is rejected.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,7 +16,7 @@ const COOKIE = 'visit';
 const SECRET_BYTES = 32;
 const SECRET = /^[\w-]{43}$/;
 
-/** What the token of somebody who is not signed in hangs on; undefined where they are new here. */
+/** The secret behind the token of a browser without a session; undefined on its first request. */
 export function readAnonymousSecret(header: string | undefined): string | undefined {
   const secret = readCookie(header, COOKIE);
   return secret !== undefined && SECRET.test(secret) ? secret : undefined;
@@ -27,7 +27,7 @@ export function makeAnonymousSecret(): { readonly secret: string; readonly cooki
   return { secret, cookie: formatCookie(COOKIE, secret) };
 }
 
-/** The token of all forms that a browser is shown under one secret: that of its cookie. */
+/** The token of all forms that a browser is shown under one secret, which its cookie holds. */
 export function makeCsrfToken(secret: string): string {
   return createHmac('sha256', secret).update('csrf').digest('base64url');
 }
@@ -40,17 +40,17 @@ export function assertCsrfToken(secret: string | undefined, sent: string): void 
       && timingSafeEqual(expected ?? Buffer.alloc(0), given ?? Buffer.alloc(1));
     if (isSame) return;
   }
-  throw refuse('It came from a page that was open for too long, or from before you signed in.');
+  throw rejected('The page was open for too long, or you have signed in since it was loaded.');
 }
 
 /** `origin` is that of the portal itself. @throws AppError `browser_refused` */
 export function assertSameOrigin(headers: IncomingHttpHeaders, origin: string): void {
-  const base = headers['sec-fetch-site'];
-  if (base !== undefined ? base === 'same-origin' : headers.origin === origin) return;
-  throw refuse('It does not come from a page of this portal.');
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined ? site === 'same-origin' : headers.origin === origin) return;
+  throw rejected('The request did not come from a page of this portal.');
 }
 
-function refuse(why: string): AppError {
-  const hint = 'Nothing was changed. Open the page anew, and send it again.';
-  return new AppError('browser_refused', `${why} ${hint}`);
+function rejected(reason: string): AppError {
+  const hint = 'Nothing was changed. Reload the page and submit the form again.';
+  return new AppError('browser_refused', `${reason} ${hint}`);
 }

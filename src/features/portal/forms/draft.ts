@@ -9,13 +9,14 @@ import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id
 import { type Content, html } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
 import type { AnonymousPageRequest, Draft, DraftRoute, Portal } from '../route.ts';
+import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
 import { Form } from './form.ts';
 
 const FIELD = 'draft';
 /** Names the seller of the form, because its session may have ended when the form is sent. */
 const SELLER_FIELD = 'seller';
 
-interface Typed {
+interface SentForm {
   readonly sellerId: SellerId;
   readonly draftRoute: DraftRoute;
   readonly form: Form;
@@ -35,15 +36,14 @@ export function readSeller(form: Form): SellerId | undefined {
 /** For the hidden field; undefined if it is too long, or if nothing can be encrypted. */
 export async function encryptDraft(
   request: AnonymousPageRequest, { store, clock, report }: Portal,
-  { sellerId, draftRoute, form }: Typed,
+  { sellerId, draftRoute, form }: SentForm,
 ): Promise<string | undefined> {
   const fields = draftRoute.fields.flatMap((name) =>
     form.getAll(name).map((value) => [name, value] as const));
   const draft: Draft = { sellerId, path: request.path, fields, endsAt: clock() + DRAFT_LIFE_MS };
-  const text = JSON.stringify(draft);
-  if (Buffer.byteLength(text) > DRAFT_LIMIT_BYTES) return undefined;
+  if (Buffer.byteLength(JSON.stringify(draft)) > DRAFT_LIMIT_BYTES) return undefined;
   try {
-    return await store.encrypt(text, contextOf(request));
+    return await encryptValue(store, draft, contextOf(request));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     report({ id: 'draft', error }); // the sign-in goes on without it
@@ -56,11 +56,7 @@ export async function decryptDraft(
   request: AnonymousPageRequest, { store, clock }: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
   if (encrypted === '') return undefined;
-  const text = await store.decrypt(encrypted, contextOf(request));
-  if (text === undefined) return undefined;
-  // The cast: nothing else is encrypted for this context.
-  const draft = JSON.parse(text) as Draft;
-  return clock() < draft.endsAt ? draft : undefined;
+  return decryptValue(store, encrypted, contextOf(request), { now: clock() });
 }
 
 /** The draft in a sign-in form; empty without one. */
@@ -68,13 +64,12 @@ export function readDraft(form: Form): string {
   return form.get(FIELD);
 }
 
-export function draftField(encrypted: string | undefined): Content {
-  return encrypted !== undefined && encrypted !== ''
-    && html`<input type="hidden" name="${FIELD}" value="${encrypted}">`;
+export function draftField(encrypted: string): Content {
+  return encrypted !== '' && html`<input type="hidden" name="${FIELD}" value="${encrypted}">`;
 }
 
 export function formOf({ fields }: Draft): Form {
-  return new Form(new URLSearchParams(fields.map(([name, value]) => [name, value])));
+  return new Form(fields.map(([name, value]) => [name, value]));
 }
 
 /** The form token identifies the browser, as long as nobody is signed in there. */

@@ -1,32 +1,30 @@
 /**
- * The parts of forms: labelled fields that keep what was typed and say what is wrong with it, and
- * the list of all faults above them, which leads to each (WCAG 2.2, success criteria 3.3.1 to
- * 3.3.3).
+ * Form fields: each has a label, an optional hint and, if what was typed is invalid, an error below
+ * it. The error summary above a form links to every invalid field (WCAG 2.2, success criteria 3.3.1
+ * to 3.3.3).
  */
 import { type Content, html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 import { CSRF_FIELD } from './csrf.ts';
 import { sellerField } from './draft.ts';
-import type { FieldErrors } from './form.ts';
+import type { FieldErrors, FormState } from './form.ts';
 
-interface Field {
+interface LabelledField {
   readonly name: string;
   readonly label: string;
-  readonly value?: string;
-  readonly errors?: FieldErrors;
   readonly hint?: Content;
 }
 
-interface TextField extends Field {
+interface InputField extends LabelledField {
   /** As of `<input>`. Default `text`. */
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'datetime-local' | 'date';
   readonly inputMode?: 'decimal' | 'numeric';
   readonly autocomplete?: string;
   readonly isRequired?: boolean;
   readonly maxLength?: number;
-  /** `id` where a page has several fields of the name. */
+  /** Required if the page has several fields with this name. */
   readonly id?: string;
-  /** Values to choose from; any other can be typed, too. */
+  /** Suggested values; any other value can be typed, too. */
   readonly suggestions?: readonly string[];
 }
 
@@ -35,7 +33,21 @@ export interface Choice {
   readonly label: string;
 }
 
-/** A form that is sent by POST, with the token that tells it from a forged one. */
+interface ChoiceField extends LabelledField {
+  readonly choices: readonly Choice[];
+}
+
+/** A field of a declared form. Its value and its error come from the `FormState`. */
+export type Field = (InputField & { readonly control?: 'input' })
+  | (LabelledField & { readonly control: 'textarea'; readonly rows: number })
+  | (ChoiceField & { readonly control: 'select' | 'checkboxes' });
+
+interface Entered {
+  readonly value?: string;
+  readonly errors?: FieldErrors;
+}
+
+/** A form that is sent by POST, with its CSRF token. */
 export function postForm(
   request: Pick<AnonymousPageRequest, 'csrfToken' | 'user'>, action: string, content: Content,
   className = 'stack',
@@ -46,8 +58,21 @@ export function postForm(
   </form>`;
 }
 
-export function textField(field: TextField): Html {
-  const { name, label, value = '', type = 'text', autocomplete = 'off' } = field;
+/** Renders declared fields with what was typed and what is wrong with it. */
+export function renderFields(fields: readonly Field[], { form, errors }: FormState): Html {
+  return html`${fields.map((field) => {
+    const entered = { value: form.get(field.name), errors };
+    switch (field.control) {
+      case 'textarea': return textArea({ ...field, ...entered });
+      case 'select': return selectField({ ...field, ...entered });
+      case 'checkboxes': return checkboxes({ ...field, values: form.getAll(field.name), errors });
+      default: return textField({ ...field, ...entered });
+    }
+  })}`;
+}
+
+export function textField(field: InputField & Entered): Html {
+  const { name, label, value = '', type = 'text', autocomplete = 'off', suggestions } = field;
   const id = field.id ?? `field-${name}`;
   const [described, notes] = describeField(id, field);
   return html`<div class="field">
@@ -55,20 +80,18 @@ export function textField(field: TextField): Html {
     <input id="${id}" name="${name}" type="${type}" value="${type === 'password' ? '' : value}"
       autocomplete="${autocomplete}"${field.inputMode && html` inputmode="${field.inputMode}"`}
       ${field.maxLength && html` maxlength="${field.maxLength}"`}
-      ${field.isRequired && html` required`}${
-  field.suggestions && html` list="${id}-list"`}${described}>
-    ${field.suggestions && html`<datalist id="${id}-list">${field.suggestions.map((suggestion) =>
+      ${field.isRequired && html` required`}${suggestions && html` list="${id}-list"`}${described}>
+    ${suggestions && html`<datalist id="${id}-list">${suggestions.map((suggestion) =>
   html`<option value="${suggestion}">`)}</datalist>`}
     ${notes}
   </div>`;
 }
 
-/** For several lines, `rows` of which are seen. */
-export function textArea(field: Field & { readonly rows: number }): Html {
+function textArea(field: LabelledField & Entered & { readonly rows: number }): Html {
   const { name, label, value = '', rows } = field;
   const id = `field-${name}`;
   const [described, notes] = describeField(id, field);
-  // The first line break after the tag is none of the text (WHATWG HTML, section 13.1.2.5).
+  // Browsers drop the first line break after the tag (WHATWG HTML, section 13.1.2.5).
   return html`<div class="field">
     <label for="${id}">${label}</label>
     <textarea id="${id}" name="${name}" rows="${rows}" spellcheck="false"${described}>
@@ -77,7 +100,7 @@ ${value}</textarea>
   </div>`;
 }
 
-export function selectField(field: Field & { readonly choices: readonly Choice[] }): Html {
+export function selectField(field: ChoiceField & Entered): Html {
   const { name, label, value = '', choices } = field;
   const id = `field-${name}`;
   const [described, notes] = describeField(id, field);
@@ -91,70 +114,66 @@ export function selectField(field: Field & { readonly choices: readonly Choice[]
   </div>`;
 }
 
-/** A group of boxes to tick; `values` are those that are. */
+/** A group of checkboxes; `values` are the checked ones. */
 export function checkboxes(
-  field: Omit<Field, 'value'> & {
-    readonly choices: readonly Choice[]; readonly values: readonly string[];
-  },
+  field: ChoiceField & Pick<Entered, 'errors'> & { readonly values: readonly string[] },
 ): Html {
-  const { name, label, choices, values } = field;
-  const [described, notes] = describeField(`field-${name}`, field);
-  return html`<fieldset id="field-${name}" class="field"${described}>
-    <legend>${label}</legend>
-    ${choices.map((choice) => html`<label class="choice">
-      <input type="checkbox" name="${name}" value="${choice.value}"${
-  values.includes(choice.value) && html` checked`}> ${choice.label}</label>`)}
-    ${notes}
-  </fieldset>`;
+  return group(field, ({ value, label }) => html`
+      <input type="checkbox" name="${field.name}" value="${value}"${
+  field.values.includes(value) && html` checked`}> ${label}`);
 }
 
 /** A group of radio buttons; `value` is the selected one. */
 export function radioGroup(
-  field: Field & {
+  field: LabelledField & Entered & {
     readonly choices: readonly { readonly value: string; readonly label: Content }[];
   },
 ): Html {
-  const { name, label, value, choices } = field;
-  const [described, notes] = describeField(`field-${name}`, field);
-  return html`<fieldset id="field-${name}" class="field"${described}>
-    <legend>${label}</legend>
-    ${choices.map((choice) => html`<label class="choice">
-      <input type="radio" name="${name}" value="${choice.value}"${
-  choice.value === value && html` checked`} required> <span>${choice.label}</span></label>`)}
+  return group(field, ({ value, label }) => html`
+      <input type="radio" name="${field.name}" value="${value}"${
+  value === field.value && html` checked`} required> <span>${label}</span>`);
+}
+
+function group<Option>(
+  field: LabelledField & Entered & { readonly choices: readonly Option[] },
+  renderOption: (option: Option) => Html,
+): Html {
+  const [described, notes] = describeField(`field-${field.name}`, field);
+  return html`<fieldset id="field-${field.name}" class="field"${described}>
+    <legend>${field.label}</legend>
+    ${field.choices.map((option) => html`<label class="choice">${renderOption(option)}</label>`)}
     ${notes}
   </fieldset>`;
 }
 
-/**
- * The error summary; empty without errors. It gets the focus when the page loads. `labels` are
- * those of the fields.
- */
+/** The error summary; empty without errors. `labels` are those of the fields. */
 export function errorSummary(
   errors: FieldErrors, detail?: string, labels: Readonly<Record<string, string>> = {},
 ): Content {
   if (errors.size === 0 && detail === undefined) return undefined;
+  // It takes the focus when the page loads, so that screen readers announce it.
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
-    <p>${detail ?? 'Nothing was saved yet. Please correct this:'}</p>
-    ${errors.size > 0 && html`<ul>${[...errors].map(([name, fault]) => html`
+    <p>${detail ?? 'Nothing was saved. Please correct the following:'}</p>
+    ${errors.size > 0 && html`<ul>${[...errors].map(([name, error]) => html`
       <li><a href="#field-${name}">${labels[name] !== undefined && html`${labels[name]}: `}${
-  fault}</a></li>`)}</ul>`}
+  error}</a></li>`)}</ul>`}
   </div>`;
 }
 
 function describeField(
-  id: string, { name, errors, hint }: Field,
+  id: string, { name, errors, hint }: LabelledField & Entered,
 ): readonly [attributes: Content, notes: Content] {
-  const fault = errors?.get(name);
-  const ids = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`]
+  const error = errors?.get(name);
+  const ids = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-fault`]
     .filter((part) => part !== false);
   return [
     [
-      fault !== undefined && html` aria-invalid="true"`,
+      error !== undefined && html` aria-invalid="true"`,
       ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`,
     ],
     [
       hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`,
-      fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`,
+      error !== undefined && html`<p class="fault" id="${id}-fault">${error}</p>`,
     ],
   ];
 }

@@ -1,17 +1,24 @@
-/** A form as a browser sends it: `application/x-www-form-urlencoded` (WHATWG URL, section 5). */
+/**
+ * Posted forms: `application/x-www-form-urlencoded` (WHATWG URL, section 5). A form with a nonce
+ * takes effect once: the nonce becomes the idempotency key of its write, so the store recognizes a
+ * double click or a reload.
+ */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Account } from '../../../domain/access/account.ts';
 import { AppError, type Issue } from '../../../domain/error.ts';
 import { PORTAL_KEY_ID } from '../../../domain/id.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
 import { readBody, readMediaType } from '../../../http/request/body.ts';
 import type { Idempotency, WriteContext } from '../../../store/write.ts';
 import { html, type Html } from '../html/html.ts';
 import { FORM_FIELDS_LIMIT, FORM_LIMIT_BYTES } from '../limits.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
+const NONCE_FIELD = 'once';
+const NONCE = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** What is wrong with the fields of a form, by their names. */
+/** What is wrong with the fields of a form, by field name. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
 export const NO_ERRORS: FieldErrors = new Map();
@@ -19,21 +26,21 @@ export const NO_ERRORS: FieldErrors = new Map();
 export class Form {
   readonly #fields: URLSearchParams;
 
-  constructor(fields = new URLSearchParams()) {
-    this.#fields = fields;
+  constructor(fields: ConstructorParameters<typeof URLSearchParams>[0] = '') {
+    this.#fields = new URLSearchParams(fields);
   }
 
-  /** Empty for a field that was not sent. */
+  /** Empty if the field was not sent. */
   get(name: string): string {
     return this.#fields.get(name) ?? '';
   }
 
-  /** Without white space around it. */
+  /** The value without surrounding white space. */
   getTrimmed(name: string): string {
     return this.get(name).trim();
   }
 
-  /** All values of a field, such as those of boxes that were ticked. */
+  /** All values of a field, such as those of checked boxes. */
   getAll(name: string): readonly string[] {
     return this.#fields.getAll(name);
   }
@@ -41,6 +48,21 @@ export class Form {
   has(name: string): boolean {
     return this.#fields.has(name);
   }
+}
+
+/** What a form shows: the values that were typed, and the errors they caused. */
+export interface FormState {
+  readonly form: Form;
+  readonly errors: FieldErrors;
+  /** An error of the whole form. */
+  readonly detail?: string;
+  /** Default: 422 with an error, 200 without. */
+  readonly status?: number;
+}
+
+/** A form that shows `values` and no errors. */
+export function initialState(values: Record<string, string> = {}): FormState {
+  return { form: new Form(values), errors: NO_ERRORS };
 }
 
 /**
@@ -54,7 +76,16 @@ export async function readForm(request: IncomingMessage): Promise<Form> {
   throw new AppError('invalid_data', `A form may have at most ${FORM_FIELDS_LIMIT} fields.`);
 }
 
-/** The issues of a refusal by the first part of their pointers: what the fields are called. */
+/** Returns the parsed value; for an invalid one adds its error to `errors`. */
+export function takeValue<Value>(
+  errors: Map<string, string>, name: string, parsed: ParseResult<Value>, fallback: Value,
+): Value {
+  if ('value' in parsed) return parsed.value;
+  errors.set(name, parsed.error.detail);
+  return fallback;
+}
+
+/** The issues of an API error by the first segment of their pointers, which names the field. */
 export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
   const errors = new Map<string, string>();
   for (const { pointer = '', detail } of issues) {
@@ -64,15 +95,21 @@ export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
   return errors;
 }
 
-const FIELD = 'once';
-const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-/** The hidden field; made anew each time that its form is shown. */
+/** The hidden nonce field; a new nonce each time the form is shown. */
 export function nonceField(): Html {
-  return html`<input type="hidden" name="${FIELD}" value="${randomUUID()}">`;
+  return html`<input type="hidden" name="${NONCE_FIELD}" value="${randomUUID()}">`;
 }
 
-/** Whether the store refused a form because it had been sent before. */
+/** The idempotency key of a form. @throws AppError `invalid_data` for a nonce of no page */
+export function readNonce(form: Form): Idempotency {
+  const id = form.get(NONCE_FIELD);
+  if (NONCE.test(id)) return { key: `portal:${id}`, part: 0 };
+  throw new AppError(
+    'invalid_data', 'Nothing was changed. Reload the page and submit the form again.',
+  );
+}
+
+/** Whether the store rejected a form because its nonce was used before, with other values. */
 export function isDuplicateSubmission(error: unknown): boolean {
   return error instanceof AppError && error.code === 'idempotency_mismatch';
 }
@@ -88,11 +125,4 @@ export function toWriteContext(
 ): WriteContext {
   const idempotency = form && readNonce(form);
   return { sellerId, keyId: PORTAL_KEY_ID, address, idempotency };
-}
-
-/** What was sent with it. @throws AppError `invalid_data` for what no page has */
-export function readNonce(form: Form): Idempotency {
-  const id = form.get(FIELD);
-  if (ID.test(id)) return { key: `portal:${id}`, part: 0 };
-  throw new AppError('invalid_data', 'Nothing was changed. Open the page anew, and send it again.');
 }

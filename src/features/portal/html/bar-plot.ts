@@ -1,29 +1,28 @@
 /**
- * Bars over a row of days or hours, as SVG inside of the page: what came in, or went well, stands
- * above the line, and what went out, or was refused, hangs below it. Whoever does not see it reads
- * the same as a table.
+ * A bar chart over days or hours, as inline SVG: one series rises above the axis (stock in,
+ * requests that succeeded), the other hangs below it. The same values are available as a table.
  */
 import { numeric, table } from './elements.ts';
 import { type Content, html, type Html } from './html.ts';
 
 interface Bar {
   readonly label: string;
-  /** From 0; both are drawn to one scale. */
+  /** Zero or more; both series share one scale. */
   readonly up: number;
   readonly down: number;
 }
 
 interface BarPlot {
-  /** Of what it is, for those who do not see it. */
+  /** The accessible name. */
   readonly title: string;
-  /** What the label of a bar is: `Day`. */
+  /** What a bar stands for, such as `Day`. */
   readonly unit: string;
   readonly names: { readonly up: string; readonly down: string };
   readonly bars: readonly Bar[];
   readonly number: (value: number) => string;
 }
 
-// The drawing has a size of its own, in its own units; a page shows it as large as there is room.
+// In units of the drawing, which scales to the width of the page.
 const WIDTH = 360;
 const HEIGHT = 150;
 const LEFT = 2;
@@ -31,11 +30,15 @@ const TOP = 18;
 const BOTTOM = 22;
 const GAP_SHARE = 0.2;
 const LABELS_LIMIT = 5;
+// On phones, where the text is largest.
+const CHARACTER_WIDTH = 9;
+const WIDE_CHARACTER_WIDTH = 16;
+const LABEL_GAP = 8;
 
 export function barPlot(plot: BarPlot): Html {
   const { title, names, bars, number } = plot;
   const [up, down] = [greatest(bars, 'up'), greatest(bars, 'down')];
-  if (up + down === 0) return html`<p class="quiet">Nothing in this time.</p>`;
+  if (up + down === 0) return html`<p class="quiet">No activity in this period.</p>`;
   const total = (of: 'up' | 'down'): number => bars.reduce((sum, bar) => sum + bar[of], 0);
   const sums = `${names.up} ${number(total('up'))}, ${names.down} ${number(total('down'))}`;
   return html`<p class="row middle quiet">
@@ -44,7 +47,7 @@ export function barPlot(plot: BarPlot): Html {
     <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${sums}">
       ${renderBars(plot, up, down)}
     </svg>
-    <details><summary>As a table</summary>${renderTable(plot)}</details>`;
+    <details><summary>View as table</summary>${renderTable(plot)}</details>`;
 }
 
 function renderBars({ bars, number }: BarPlot, up: number, down: number): Html {
@@ -73,7 +76,7 @@ function renderAxis(y: number): Html {
   return html`<line class="axis" x1="${LEFT}" x2="${WIDTH - LEFT}" y1="${at}" y2="${at}"/>`;
 }
 
-/** What is there at all can be seen: its bar is never thinner than a line. */
+/** A value above zero stays visible: its bar is at least one unit high. */
 function rectangle(
   name: string, x: number, y: number, width: number, height: number,
 ): Content {
@@ -85,7 +88,7 @@ function rectangle(
 
 function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
   return table({
-    caption: `${title}, as a table`,
+    caption: `${title}, as table`,
     columns: [unit, numeric(names.up), numeric(names.down)],
     rows: bars.filter(({ up, down }) => up + down > 0).map(({ label, up, down }) =>
       [label, number(up), number(down)]),
@@ -97,22 +100,17 @@ function greatest(bars: readonly Bar[], of: 'up' | 'down'): number {
   return bars.reduce((most, bar) => Math.max(most, bar[of]), 0);
 }
 
-/** As many decimals as an eye can tell. */
+/** More decimals than one make no visible difference. */
 function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** In units of the drawing, for phones, where its text is largest. */
-const CHARACTER_WIDTH = 9;
-const WIDE_CHARACTER_WIDTH = 16;
-const GAP = 8;
-
 /**
- * The width of a text and the gap to the next one. East Asian characters are as wide as they are
- * high.
+ * Estimates the width of a label and the gap after it, so that a chart can omit labels that would
+ * overlap. East Asian characters are as wide as they are high.
  */
 export function measureLabel(text: string): number {
   const widths = [...text].map((character) =>
     character >= '\u2e80' ? WIDE_CHARACTER_WIDTH : CHARACTER_WIDTH);
-  return widths.reduce((sum, width) => sum + width, GAP);
+  return widths.reduce((sum, width) => sum + width, LABEL_GAP);
 }

@@ -1,11 +1,12 @@
 /**
- * What a User-Agent field says of a browser, for people: its name and its system. Anybody can send
- * any: it is a hint for those who look for their own sessions, and nothing hangs on it.
+ * What a browser says about itself: its name and system (User-Agent) and the preferred locale
+ * (Accept-Language; RFC 9110, sections 10.1.5 and 12.5.4). Clients can send anything, so these are
+ * hints and defaults only.
  */
 import { parseLocale } from '../../../domain/access/account.ts';
 import { ACCEPT_LANGUAGE_LIMIT_CHARACTERS } from '../limits.ts';
 
-/** The first that fits: most browsers also name those that they are like. */
+/** The first match wins: most browsers also name those that they are compatible with. */
 const BROWSERS: readonly (readonly [sign: RegExp, name: string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -30,11 +31,10 @@ export function describeBrowser(userAgent: string): string {
   const [browser, system] = [BROWSERS, SYSTEMS].map((known) =>
     known.find(([sign]) => sign.test(userAgent))?.[1]);
   if (browser !== undefined && system !== undefined) return `${browser} on ${system}`;
-  return browser ?? system ?? 'An unknown browser';
+  return browser ?? system ?? 'Unknown browser';
 }
 
-const FALLBACK = 'en-GB';
-
+/** The first locale of Accept-Language that `Intl` supports; en-GB without one. */
 export function readLocale(acceptLanguage: string | undefined): string {
   const tags = (acceptLanguage ?? '').slice(0, ACCEPT_LANGUAGE_LIMIT_CHARACTERS).split(',');
   for (const tag of tags) {
@@ -43,5 +43,5 @@ export function readLocale(acceptLanguage: string | undefined): string {
     const parsed = parseLocale(name.trim());
     if ('value' in parsed) return parsed.value;
   }
-  return FALLBACK;
+  return 'en-GB';
 }

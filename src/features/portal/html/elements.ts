@@ -1,4 +1,4 @@
-/** Lists: a table that a phone can scroll, what stands there when it is empty, and its pages. */
+/** Page elements: tables that scroll on a phone, pagers, facts, notices and text to copy. */
 import type { AnonymousPageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
@@ -7,21 +7,21 @@ export type Row = readonly Content[];
 
 interface Column {
   readonly label: Content;
-  /** How the rows are sorted by it, where they are. */
+  /** How the rows are sorted by this column, if they are. */
   readonly sort?: 'ascending' | 'descending' | undefined;
-  /** Numbers stand at the right, so that their digits do below each other. */
+  /** Numbers are right-aligned, so that their digits line up. */
   readonly isNumber?: boolean;
 }
 
 interface Table {
-  /** What the table is of, for those who do not see where it stands. */
+  /** The accessible name. */
   readonly caption: string;
   readonly columns: readonly (Column | string)[];
   /** The cells of each row; the first one is the header of its row. */
   readonly rows: readonly Row[];
-  /** Of the rows, where they stand for products that `live.js` keeps as they are. */
+  /** The products of the rows, if `live.js` keeps them current. */
   readonly productIds?: readonly string[];
-  /** What stands instead of a table without rows: why it is empty, and what to do next. */
+  /** Replaces a table without rows: why it is empty, and what to do next. */
   readonly empty: Content;
 }
 
@@ -50,7 +50,7 @@ export function numeric(label: string): Column {
   return { label, isNumber: true };
 }
 
-/** Links to the first page and to the next one, where there are such. */
+/** Links to the first page and to the next one, if there are such. */
 export function pager(label: string, first: string | undefined, next: string | undefined): Content {
   if (first === undefined && next === undefined) return undefined;
   return html`<nav class="pager" aria-label="${label}">
@@ -65,21 +65,21 @@ export function facts(pairs: readonly (readonly [name: string, value: Content])[
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** `id` tells it from the others of the page. */
+/** Text with a button that copies it; the button needs scripts. `id` is unique in the page. */
 export function copyable(id: string, text: string): Html {
   return html`<div class="copyable"><pre id="copy-${id}" tabindex="0">${text}</pre>
     <button type="button" class="small" data-copy="copy-${id}" hidden>Copy</button></div>`;
 }
 
-/** Nothing for a word that is none of these. */
+/** A success or information message. */
+export function notice(content: Content): Html {
+  return html`<div class="notice" role="status">${content}</div>`;
+}
+
+/** The notice of a redirect: the text for the word in `?done=`; nothing for any other word. */
 export function flashNotice(
   { query }: Pick<AnonymousPageRequest, 'query'>, texts: ReadonlyMap<string, string>,
 ): Content {
   const text = texts.get(query.get('done') ?? '');
   return text !== undefined && notice(html`<p>${text}</p>`);
-}
-
-/** Something that went well, or that is good to know. */
-export function notice(content: Content): Html {
-  return html`<div class="notice" role="status">${content}</div>`;
 }

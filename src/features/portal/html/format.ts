@@ -1,4 +1,4 @@
-/** Numbers, money and times as a seller reads them: in their locale, and in their time zone. */
+/** Formats numbers, money and times in the locale and time zone of a seller. */
 import type { Account } from '../../../domain/access/account.ts';
 import type { NewProduct, SentField } from '../../../domain/catalogue/product-fields.ts';
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
@@ -6,25 +6,25 @@ import { html, type Html } from './html.ts';
 
 export interface Format {
   number(value: number | bigint): string;
-  /** With its sign, such as `+3`: of a movement of stock. */
+  /** With a sign, such as `+3`: for stock movements. */
   delta(value: number): string;
   /** An amount in minor units. */
   money(minor: number | bigint): string;
-  /** As `money`, as it is typed: digits and the decimal mark alone. */
+  /** The amount as it is typed: digits and the decimal mark only. */
   amount(minor: number | bigint): string;
-  /** What stands before decimals. */
+  /** Precedes the decimals. */
   readonly decimalMark: '.' | ',';
-  /** With the zone; `at` is milliseconds since 1970. */
+  /** Date, time and zone; `at` is milliseconds since 1970. */
   time(at: number): string;
-  /** As `time`, as an element that machines can read, too. */
+  /** The same as an element with a machine-readable time. */
   timeElement(at: number): Html;
-  /** A day of the calendar, without its year. */
+  /** Day and month. */
   day(at: number): string;
-  /** Such a day in UTC, in which days are counted. */
+  /** Day and month in UTC, in which days are counted. */
   utcDay(at: number): string;
-  /** The time of the day, without its date. */
+  /** Hour and minute. */
   hour(at: number): string;
-  /** As `day`, with the time to the minute. */
+  /** Day, month, hour and minute. */
   minute(at: number): string;
 }
 
@@ -42,17 +42,17 @@ export function formatField(
 
 type FormatContext = Pick<Account, 'locale' | 'timeZone' | 'currency'>;
 
-/** Each takes a millisecond to make: those of the sellers who are there are kept. */
+/** A cache, because creating a format takes a millisecond. */
 export class Formats {
-  readonly #made = new Map<string, Format>();
+  readonly #formats = new Map<string, Format>();
 
   get({ locale, timeZone, currency }: FormatContext): Format {
     const name = `${locale} ${timeZone} ${currency.code}`;
-    const known = this.#made.get(name);
+    const known = this.#formats.get(name);
     if (known) return known;
-    if (this.#made.size >= PORTAL_FORMATS_LIMIT) this.#made.clear();
+    if (this.#formats.size >= PORTAL_FORMATS_LIMIT) this.#formats.clear();
     const format = makeFormat({ locale, timeZone, currency });
-    this.#made.set(name, format);
+    this.#formats.set(name, format);
     return format;
   }
 }
@@ -97,7 +97,7 @@ function makeFormat({ locale, timeZone, currency }: FormatContext): Format {
   };
 }
 
-/** An exact decimal text, which `Intl` takes as it is: a bigint may be more than a double holds. */
+/** An exact decimal text, which `Intl` accepts: a bigint may exceed what a double holds. */
 function toDecimal(minor: number | bigint, decimals: number): `${number}` {
   const digits = String(minor).padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

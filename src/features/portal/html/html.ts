@@ -1,11 +1,11 @@
 /**
- * HTML as a tagged template: the only way in which a page is made. What stands in the template is
- * markup, and every value that is put into it is text and is escaped, unless it is `Html` itself.
- * Put values between tags or into quoted attributes, where the escaped characters suffice (OWASP
- * Cross Site Scripting Prevention); never into a script, a style or the name of a tag.
+ * HTML as a tagged template, from which every page is built. The template is markup; every value in
+ * it is text and is escaped, unless it is `Html` itself. Put values between tags or into quoted
+ * attributes, where escaping these characters suffices (OWASP Cross Site Scripting Prevention);
+ * never into a script, a style or the name of a tag.
  */
 
-/** Markup. Only `html` makes it. */
+/** Markup. Only `html` creates it. */
 export class Html {
   readonly text: string;
 
@@ -14,7 +14,7 @@ export class Html {
   }
 }
 
-/** Nothing is shown for `undefined` and `false`; the items of a list stand one after the other. */
+/** `undefined` and `false` render nothing; the items of a list are concatenated. */
 export type Content = Html | string | number | undefined | false | readonly Content[];
 
 export function html(markup: TemplateStringsArray, ...values: readonly Content[]): Html {
@@ -43,7 +43,10 @@ function escapeText(text: string): string {
 
 const ELLIPSIS = '…';
 
-/** A text that takes at most so many bytes in a page: whole, or its beginning. */
+/**
+ * Cuts a text to a size in bytes, as escaped in a page, so that pages stay small however long the
+ * names are that sellers choose.
+ */
 export function shorten(text: string, limitBytes: number): string {
   if (countBytes(text) <= limitBytes) return text;
   const restBytes = limitBytes - countBytes(ELLIPSIS);

@@ -4,8 +4,8 @@
  * of a product carry its name as `data-live`, within one that carries the id as `data-product`.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
-import { type Content, html, type Html } from './html.ts';
 import type { PageRequest } from '../route.ts';
+import { type Content, html, type Html } from './html.ts';
 
 /** `position` is where the catalogue stood when the content was read. */
 export function followChanges(request: PageRequest, position: number, content: Content): Html {

@@ -1,7 +1,8 @@
 /**
- * The frame of every page: its head, the navigation, and the fields that tell a browser what a page
- * of the portal may do. Nothing is loaded from elsewhere, nothing inline is run (Content Security
- * Policy 3), no other page may frame it, and nobody is told where its links come from.
+ * The frame of every page: head, navigation and security headers. Pages load nothing from elsewhere
+ * and run nothing inline (Content Security Policy 3), cannot be framed, and send no referrer. An
+ * error is a page in the same frame; its status and text are those of the API problem, without
+ * anything from the request.
  */
 import { createProblem, describeProblem } from '../../../http/response/problem.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -13,9 +14,9 @@ import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
 interface PageContent {
-  /** In the title of the window and as the heading of the page. */
+  /** The title of the window and the heading of the page. */
   readonly title: string;
-  /** What the heading says instead. */
+  /** Replaces the title as the heading. */
   readonly heading?: Content;
   readonly content: Content;
   readonly status?: number;
@@ -24,7 +25,7 @@ interface PageContent {
   readonly cookies?: readonly string[];
 }
 
-const DRAFT = 'You are signed in again. Nothing was saved yet: check the form, and send it again.';
+const DRAFT = 'You are signed in again. Nothing was saved yet. Check the form and submit it again.';
 
 const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
@@ -32,8 +33,8 @@ const POLICY = [
   "require-trusted-types-for 'script'", "trusted-types 'none'",
 ].join('; ');
 
-/** Of every page; the origin is empty where the page is a refusal of the host. */
-function describeSafety(origin: string): Record<string, string> {
+/** The headers of every page. The origin is empty on the page that rejects the host. */
+function securityHeaders(origin: string): Record<string, string> {
   const [scheme, host = ''] = origin.split('://');
   return {
     'content-security-policy': POLICY,
@@ -46,7 +47,7 @@ function describeSafety(origin: string): Record<string, string> {
   };
 }
 
-/** A page of somebody who is signed in, with the navigation. */
+/** A page for a signed-in user, with the navigation. */
 export function renderPage(request: PageRequest, portal: Portal, page: PageContent): Reply {
   const { account, csrfToken, link } = request;
   const header = html`<header class="top">
@@ -65,22 +66,22 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
     title: `${page.title} · ${account.sellerName}`,
     scripts: ['portal.js', ...page.scripts ?? []],
   }, {
-    header, isOpen: false,
+    header, isPublic: false,
     main: html`<h1>${page.heading ?? page.title}</h1>
       ${request.isDraft && errorSummary(NO_ERRORS, DRAFT)}${page.content}`,
   });
 }
 
-/** A page for anybody: one column, and nothing that leads elsewhere. */
+/** A page for anybody: one column without navigation. */
 export function renderPublicPage(
   request: Pick<AnonymousPageRequest, 'link' | 'base'>, portal: Portal, page: PageContent,
 ): Reply {
   const header = html`<header class="top"><span class="shop">Seller portal</span></header>`;
   const main = html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`;
-  return render(request, portal, page, { header, main, isOpen: true });
+  return render(request, portal, page, { header, main, isPublic: true });
 }
 
-/** To another page, after something was done (RFC 9110, section 15.4.4). */
+/** Redirects to another page, such as after a form (RFC 9110, section 15.4.4). */
 export function redirect(location: string, cookies: readonly string[] = []): Reply {
   return { status: 303, headers: { location, 'cache-control': 'no-store' }, cookies };
 }
@@ -88,13 +89,13 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
 interface Frame {
   readonly header: Html;
   readonly main: Html;
-  /** Whether it is for anybody, and so without the navigation. */
-  readonly isOpen: boolean;
+  /** Whether the page is for anybody, without navigation. */
+  readonly isPublic: boolean;
 }
 
 function render(
   request: Pick<AnonymousPageRequest, 'link' | 'base'>, { assets }: Portal, page: PageContent,
-  { header, main, isOpen }: Frame,
+  { header, main, isPublic }: Frame,
 ): Reply {
   const asset = (name: string): string => request.link(`/assets/${assets.pathOf(name)}`);
   const status = page.status ?? 200;
@@ -110,7 +111,7 @@ function render(
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
 ${page.scripts?.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
 </head>
-<body${isOpen && html` class="open"`}>
+<body${isPublic && html` class="open"`}>
 <a class="skip" href="#main">Skip to content</a>
 ${header}
 <main id="main" tabindex="-1">${main}</main>
@@ -122,7 +123,7 @@ ${header}
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      ...describeSafety(request.base.origin),
+      ...securityHeaders(request.base.origin),
     },
     body: document.text,
     ...(page.cookies && { cookies: page.cookies }),
@@ -130,21 +131,22 @@ ${header}
 }
 
 function renderSection({ path: here, link }: PageRequest, path: string, name: string): Html {
-  const isIn = here === path || (path !== '/' && here.startsWith(`${path}/`));
-  const mark = here === path ? 'page' : 'true';
-  return html`<li><a href="${link(path)}"${isIn && html` aria-current="${mark}"`}>${name}</a></li>`;
+  const isCurrent = here === path || (path !== '/' && here.startsWith(`${path}/`));
+  const value = here === path ? 'page' : 'true';
+  return html`<li><a href="${link(path)}"${
+    isCurrent && html` aria-current="${value}"`}>${name}</a></li>`;
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: 'This could not be understood',
-  403: 'This was refused',
-  404: 'There is no such page',
-  405: 'There is no such page',
-  409: 'This cannot be done now',
-  413: 'This is too large',
+  400: 'Invalid request',
+  403: 'Request rejected',
+  404: 'Page not found',
+  405: 'Page not found',
+  409: 'Not possible right now',
+  413: 'Too large',
   429: 'Too many requests',
-  503: 'The server cannot do this now',
-  507: 'The disk of the server is full',
+  503: 'Temporarily unavailable',
+  507: 'The server is out of disk space',
 };
 
 /** Has the navigation if `request` is that of a signed-in user. */
@@ -152,17 +154,17 @@ export function renderErrorPage(
   error: unknown, portal: Portal,
   request: PageRequest | Pick<AnonymousPageRequest, 'link' | 'base'>,
 ): Reply {
-  // One of the two is told of what is no fault of the client: it is one event.
+  // Only one of the two reports an unexpected error: it is one event.
   const problem = describeProblem(error, portal.report);
   const { status, headers } = createProblem(error, () => {});
   const page: PageContent = {
     title: TITLES[status] ?? problem.title,
     status,
     content: html`<div role="alert" tabindex="-1" autofocus><p>${problem.detail}</p>
-      ${problem.instance !== undefined && html`<p>Its id is <code>${problem.instance}</code>.</p>`}
+      ${problem.instance !== undefined && html`<p>Error ID: <code>${problem.instance}</code></p>`}
       ${problem.errors && html`<ul>${problem.errors.map(({ detail }) => html`<li>${detail}</li>`)}
       </ul>`}</div>
-      <p><a class="button" href="${request.link('/')}">To the portal</a></p>`,
+      <p><a class="button" href="${request.link('/')}">Go to the portal</a></p>`,
   };
   const reply = 'account' in request
     ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);

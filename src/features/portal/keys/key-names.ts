@@ -1,19 +1,16 @@
-/** Who made changes, as their seller calls them. */
+/** The names of the keys that made changes. */
 import { formatKeyId, type KeyId, PORTAL_KEY_ID, type SellerId } from '../../../domain/id.ts';
 import type { AccessStore } from '../../../store/access-store.ts';
 
-/** The names of these keys; of one that is not there, its id. Each distinct one is looked up. */
+/** Names by key id; the formatted id for a key that does not exist. Looks up each key once. */
 export async function readKeyNames(
   store: AccessStore, sellerId: SellerId, keyIds: readonly KeyId[],
 ): Promise<ReadonlyMap<KeyId, string>> {
-  const names = new Map<KeyId, string>();
-  for (const keyId of new Set(keyIds)) {
-    names.set(keyId, keyId === PORTAL_KEY_ID ? 'Portal' : await readName(store, sellerId, keyId));
+  const names = new Map<KeyId, string>([[PORTAL_KEY_ID, 'Portal']]);
+  for (const keyId of keyIds) {
+    if (names.has(keyId)) continue;
+    const key = await store.findKey({ sellerId, keyId });
+    names.set(keyId, key?.name ?? formatKeyId({ sellerId, keyId }));
   }
   return names;
-}
-
-async function readName(store: AccessStore, sellerId: SellerId, keyId: KeyId): Promise<string> {
-  const key = await store.findKey({ sellerId, keyId });
-  return key?.name ?? formatKeyId({ sellerId, keyId });
 }

@@ -1,4 +1,4 @@
-/** The API keys of a shop, and the page of one, from which it is rotated or revoked. */
+/** The API keys of a shop, and the page of one key, where it is rotated and revoked. */
 import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
@@ -13,40 +13,39 @@ import { PORTAL_PAGE_ROWS } from '../limits.ts';
 import { readDayUsage, type Usage } from '../overview/request-stats.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
-const DONE = new Map([
-  ['revoked', 'The key is revoked: whatever is sent with it is refused.'],
-]);
-/** Ranges that the list names; the page of the key names them all. */
+const DONE = new Map([['revoked', 'Key revoked. Requests with it are now rejected.']]);
+/** Address ranges in the list; the page of the key shows all. */
 const RANGES_SHOWN = 2;
 const COLUMNS = [
-  'Key', 'State', 'Last 24 hours', 'Last use', 'May do', 'Expires', 'From', 'Created',
+  'Key', 'Status', 'Last 24 hours', 'Last used', 'Permissions', 'Expires', 'Allowed addresses',
+  'Created',
 ];
 
 /** GET /portal/keys: 200 */
 export async function showKeys(request: PageRequest, portal: Portal): Promise<Reply> {
-  const after = readKeyId(request, request.query.get('after') ?? '');
+  const { account: { sellerId }, link } = request;
+  const after = findKeyId(request, request.query.get('after') ?? '');
   const found = await portal.store.listKeys(
-    request.account.sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
+    sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
   );
-  const { byKey: usage } = await readDayUsage(portal, request.account.sellerId);
+  const { byKey: usage } = await readDayUsage(portal, sellerId);
   const keys = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > keys.length ? keys.at(-1) : undefined;
-  const make = html`<a class="button main" href="${request.link('/keys/new')}">New key</a>`;
   return renderPage(request, portal, {
     title: 'API keys',
     content: html`${flashNotice(request, DONE)}
-      <p>Each program that calls the API should have a key of its own: then you see what it does,
-        and can end it alone.</p>
-      <p>${make}</p>
+      <p>Give each program that calls the API its own key. You then see what it does, and can revoke
+        it on its own.</p>
+      <p><a class="button main" href="${link('/keys/new')}">Create key</a></p>
       ${table({
     caption: 'API keys',
     columns: COLUMNS,
     rows: keys.map((key) => renderRow(request, key, portal.clock(), usage.get(key.id))),
-    empty: html`<p>There is no key here. Make one to call the API.</p>`,
+    empty: html`<p>No API keys here. Create one to call the API.</p>`,
   })}
       ${pager(
-    'Pages of keys', after === undefined ? undefined : request.link('/keys'),
-    last && request.link(`/keys?after=${formatId(last)}`),
+    'Pages of keys', after === undefined ? undefined : link('/keys'),
+    last && link(`/keys?after=${formatId(last)}`),
   )}`,
   });
 }
@@ -54,36 +53,35 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
 /** GET /portal/keys/{key_id}: 200, 404 */
 export async function showKey(request: PageRequest, portal: Portal): Promise<Reply> {
   const key = await getKey(request, portal);
-  const { format } = request;
+  const { format, link } = request;
   const { byKey: usage } = await readDayUsage(portal, key.sellerId);
   const now = portal.clock();
+  const ranges = key.addressRanges.map((range) => html`<code>${formatRange(range)}</code><br>`);
   return renderPage(request, portal, {
-    title: `Key: ${key.name}`,
+    title: `API key: ${key.name}`,
     content: html`<div class="card">${facts([
-      ['Id', html`<code>${formatId(key)}</code>`],
-      ['State', renderState(key, now)],
-      ['May do', renderScopes(key)],
-      ['May be used from', key.addressRanges.length === 0 ? 'anywhere'
-        : html`${key.addressRanges.map((range) => html`<code>${formatRange(range)}</code><br>`)}`],
+      ['ID', html`<code>${formatId(key)}</code>`],
+      ['Status', renderStatus(key, now)],
+      ['Permissions', renderScopes(key)],
+      ['Allowed addresses', ranges.length === 0 ? 'Any' : ranges],
       ['Created', format.timeElement(key.createdAt)],
-      ['Expires', key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt)],
+      ['Expires', key.expiresAt === undefined ? 'Never' : format.timeElement(key.expiresAt)],
       ...key.revokedAt === undefined ? [] : [
         ['Revoked', format.timeElement(key.revokedAt)] as const,
       ],
-      ['Last use', renderUse(request, key)],
+      ['Last used', renderLastUse(request, key)],
       ['Last 24 hours', renderUsage(request, usage.get(key.id))],
     ])}</div>
-    ${isLive(key, now) ? renderActions(request, key)
-    : html`<p>Nothing can be done with it any more.
-        <a href="${request.link('/keys/new')}">Make a new key</a>.</p>`}
-    <p><a href="${request.link('/keys')}">All keys</a></p>`,
+    ${isActive(key, now) ? renderActions(request, key) : html`<p>This key no longer works.
+        <a href="${link('/keys/new')}">Create a new key</a>.</p>`}
+    <p><a href="${link('/keys')}">All API keys</a></p>`,
   });
 }
 
-/** The key that the path names. @throws AppError `not_found`, alike whoever else's it is */
+/** The key in the path. @throws AppError `not_found`, also for a key of another seller */
 export async function getKey(request: PageRequest, { store }: Portal): Promise<ApiKey> {
   const { sellerId } = request.account;
-  const keyId = readKeyId(request, request.parameters['key_id'] ?? '');
+  const keyId = findKeyId(request, request.parameters['key_id'] ?? '');
   const key = keyId === undefined ? undefined : await store.findKey({ sellerId, keyId });
   if (key) return key;
   throw new AppError('not_found', 'You have no key with this id.');
@@ -94,15 +92,15 @@ export function pathOf(key: ApiKey): string {
   return `/keys/${formatId(key)}`;
 }
 
-function isLive({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
-  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
-}
-
-export function renderUse(
+export function renderLastUse(
   { format }: PageRequest, { lastUsedAt, lastUsedAddress }: ApiKey,
 ): Content {
-  if (lastUsedAt === undefined) return 'never';
+  if (lastUsedAt === undefined) return 'Never';
   return html`${format.timeElement(lastUsedAt)} from <code>${lastUsedAddress}</code>`;
+}
+
+function isActive({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 
 function renderRow(
@@ -112,27 +110,27 @@ function renderRow(
   return [
     html`<a href="${link(pathOf(key))}">${key.name}</a><br>
       <span class="quiet small">${formatId(key)}</span>`,
-    renderState(key, now),
+    renderStatus(key, now),
     renderUsage(request, usage),
-    renderUse(request, key),
+    renderLastUse(request, key),
     renderScopes(key),
-    key.expiresAt === undefined ? 'never' : format.timeElement(key.expiresAt),
+    key.expiresAt === undefined ? 'Never' : format.timeElement(key.expiresAt),
     renderRanges(key),
     format.timeElement(key.createdAt),
   ];
 }
 
 function renderUsage({ format }: PageRequest, usage: Usage | undefined): Content {
-  if (!usage) return 'no requests';
+  if (!usage) return 'No requests';
   const { requests, refusals } = usage;
   return html`${format.number(requests)} ${requests === 1 ? 'request' : 'requests'},
-    ${refusals === 0 ? 'none' : format.number(refusals)} refused`;
+    ${refusals === 0 ? 'none' : format.number(refusals)} rejected`;
 }
 
-function renderState(key: ApiKey, now: number): Html {
-  if (key.revokedAt !== undefined) return html`<span class="tag bad">revoked</span>`;
-  if (isLive(key, now)) return html`<span class="tag good">live</span>`;
-  return html`<span class="tag low">expired</span>`;
+function renderStatus(key: ApiKey, now: number): Html {
+  if (key.revokedAt !== undefined) return html`<span class="tag bad">Revoked</span>`;
+  if (isActive(key, now)) return html`<span class="tag good">Active</span>`;
+  return html`<span class="tag low">Expired</span>`;
 }
 
 function renderScopes({ scopes }: ApiKey): Html {
@@ -140,34 +138,34 @@ function renderScopes({ scopes }: ApiKey): Html {
 }
 
 function renderRanges({ addressRanges }: ApiKey): Content {
-  if (addressRanges.length === 0) return html`<span class="nowrap">anywhere</span>`;
+  if (addressRanges.length === 0) return 'Any';
   const more = addressRanges.length - RANGES_SHOWN;
   return html`${addressRanges.slice(0, RANGES_SHOWN).map((range) => html`
     <code>${formatRange(range)}</code>`)}${more > 0 && html` and ${more} more`}`;
 }
 
-/** A range of one address is that address. */
+/** A range of one address is shown as that address. */
 function formatRange(range: string): string {
   return range.replace(range.includes(':') ? /\/128$/ : /\/32$/, '');
 }
 
 function renderActions(request: PageRequest, key: ApiKey): Html {
-  const { link } = request;
+  const path = request.link(pathOf(key));
   return html`<div class="columns">
     <section class="card" aria-labelledby="rotate">
       <h2 id="rotate">Rotate</h2>
-      <p>You get a new key that may do the same. This one goes on for a while, so that you have the
-        time to put the new one in its place.</p>
-      ${postForm(request, link(`${pathOf(key)}/rotate`), html`${nonceField()}
+      <p>Creates a new key with the same permissions. The old key keeps working for a while, so that
+        you can replace it in your programs.</p>
+      ${postForm(request, `${path}/rotate`, html`${nonceField()}
         ${selectField({
-    name: 'overlap', label: 'This key goes on for', value: '24h', choices: OVERLAPS,
+    name: 'overlap', label: 'Keep the old key valid for', value: '24h', choices: OVERLAPS,
   })}
-        <button>Rotate</button>`)}
+        <button>Rotate key</button>`)}
     </section>
     <section class="card" aria-labelledby="revoke">
       <h2 id="revoke">Revoke</h2>
-      <p>It ends at once and for good: whatever is sent with it is refused.</p>
-      <p><a class="button" href="${link(`${pathOf(key)}/revoke`)}">Revoke …</a></p>
+      <p>Requests with this key are rejected immediately. This cannot be undone.</p>
+      <p><a class="button" href="${path}/revoke">Revoke key</a></p>
     </section>
   </div>`;
 }
@@ -176,8 +174,8 @@ function formatId({ sellerId, id }: ApiKey): string {
   return formatKeyId({ sellerId, keyId: id });
 }
 
-/** Undefined for a text that is no id of a key of this shop. */
-function readKeyId({ account }: PageRequest, text: string): KeyId | undefined {
+/** Undefined for a text that is no key id of this seller. */
+function findKeyId({ account }: PageRequest, text: string): KeyId | undefined {
   const reference = parseKeyId(text);
   return reference?.sellerId === account.sellerId ? reference.keyId : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * The overview: what the catalogue comes to, which products are nearly sold out, how stock moved
- * in the last 30 days, and who asked for what in the last 24 hours. Each part is read by itself, so
- * one that has to be counted first keeps none of the others back.
+ * The overview: catalogue totals, low stock, stock movements of the last 30 days and API requests
+ * of the last 24 hours. The parts are read separately, so totals that are still being counted do
+ * not delay the others.
  */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -16,46 +16,47 @@ import { renderPage } from '../html/page.ts';
 import { LOW_STOCK_COUNT_LIMIT, LOW_STOCK_SHOWN, OVERVIEW_DAYS } from '../limits.ts';
 import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { renderRequests } from './request-stats.ts';
+import { renderRequestStats } from './request-stats.ts';
 
 /** GET /portal: 200 */
 export async function showOverview(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position } = request;
   const today = Math.floor(portal.clock() / DAY_MS);
   const since = today - OVERVIEW_DAYS + 1;
-  const [figures, days, requests] = await Promise.all([
-    readMetrics(request, portal),
+  const [catalogue, days, requestStats] = await Promise.all([
+    readCatalogueStats(request, portal),
     portal.store.listStockDays(sellerId, { since, limit: OVERVIEW_DAYS }),
-    renderRequests(request, portal),
+    renderRequestStats(request, portal),
   ]);
   return renderPage(request, portal, {
     title: 'Overview',
-    content: html`${figures ? renderFigures(request, figures) : html`<div class="notice low">
-        <p>The catalogue is being counted after a large change. Look again in a moment.</p></div>`}
+    content: html`${catalogue ? renderCatalogue(request, catalogue) : html`<div class="notice low">
+        <p>The totals are being recounted after a large change. Reload the page in a moment.</p>
+      </div>`}
       ${position === 0 && renderWelcome(request)}
       <div class="columns">
         <section class="card" aria-labelledby="moved">
-          <h2 id="moved">Stock moved in ${OVERVIEW_DAYS} days</h2>
+          <h2 id="moved">Stock movements, last ${OVERVIEW_DAYS} days</h2>
           ${renderDays(request, days, since)}
         </section>
-        ${requests}
+        ${requestStats}
       </div>
-      ${figures && position > 0 && renderLowStock(request, figures)}`,
+      ${catalogue && position > 0 && renderLowStock(request, catalogue)}`,
   });
 }
 
-interface Figures {
+interface CatalogueStats {
   readonly totals: CatalogueTotals;
-  /** Counted no further than a limit. */
+  /** Counted up to `LOW_STOCK_COUNT_LIMIT`. */
   readonly lowCount: number;
-  /** The first of them, those with the least stock. */
+  /** Those with the least stock. */
   readonly low: readonly Product[];
 }
 
-/** Undefined while the projection has not come to where the catalogue stands. */
-async function readMetrics(
+/** Undefined until the projection has caught up with the catalogue. */
+async function readCatalogueStats(
   { account: { sellerId, lowStock }, position }: PageRequest, { store }: Portal,
-): Promise<Figures | undefined> {
+): Promise<CatalogueStats | undefined> {
   try {
     const [totals, lowCount, page] = await Promise.all([
       store.readTotals(sellerId, position),
@@ -74,36 +75,38 @@ async function readMetrics(
   }
 }
 
-function renderFigures({ format, link }: PageRequest, { totals, lowCount }: Figures): Html {
+function renderCatalogue(
+  { format, link }: PageRequest, { totals, lowCount }: CatalogueStats,
+): Html {
   const { products, units, valueMinor } = totals;
   const isMore = lowCount >= LOW_STOCK_COUNT_LIMIT;
   return html`<div class="figures">
-    ${figure('Products', format.number(products), link('/products'))}
-    ${figure('Units in stock', format.number(units))}
-    ${figure('Value in stock', format.money(valueMinor))}
-    ${figure('Low or sold out', `${format.number(lowCount)}${isMore ? '+' : ''}`,
+    ${total('Products', format.number(products), link('/products'))}
+    ${total('Units in stock', format.number(units))}
+    ${total('Value in stock', format.money(valueMinor))}
+    ${total('Low or sold out', `${format.number(lowCount)}${isMore ? '+' : ''}`,
     link('/products?stock=low'))}
   </div>`;
 }
 
-/** Longer figures get a smaller font, so that they fit on one line of a card on a phone. */
-const LONG_FIGURE_CHARACTERS = 16;
-const LONGEST_FIGURE_CHARACTERS = 21;
+/** Longer numbers get a smaller font, to fit on one line of a card on a phone. */
+const LONG_TOTAL_CHARACTERS = 16;
+const LONGEST_TOTAL_CHARACTERS = 21;
 
-function figure(name: string, value: string, href?: string): Html {
-  const size = value.length > LONGEST_FIGURE_CHARACTERS ? ' longest'
-    : value.length > LONG_FIGURE_CHARACTERS ? ' long' : '';
+function total(name: string, value: string, href?: string): Html {
+  const size = value.length > LONGEST_TOTAL_CHARACTERS ? ' longest'
+    : value.length > LONG_TOTAL_CHARACTERS ? ' long' : '';
   return html`<section class="card"><h2 class="quiet small">${name}</h2>
     <p class="figure${size}">${href === undefined ? value
       : html`<a href="${href}">${value}</a>`}</p></section>`;
 }
 
 function renderWelcome({ link }: PageRequest): Html {
-  return html`<div class="empty"><p>Your catalogue is empty. Bring your products in:</p>
+  return html`<div class="empty"><p>Your catalogue is empty. Add your products:</p>
     <p class="row middle centre">
       <a class="button main" href="${link('/import')}">Import a file</a>
       <a class="button" href="${link('/products/new')}">Create a product</a>
-      <a class="button" href="${link('/keys/new')}">Make an API key</a></p></div>`;
+      <a class="button" href="${link('/keys/new')}">Create an API key</a></p></div>`;
 }
 
 function renderDays({ format }: PageRequest, days: readonly StockDay[], since: number): Html {
@@ -116,12 +119,12 @@ function renderDays({ format }: PageRequest, days: readonly StockDay[], since: n
     };
   });
   return barPlot({
-    title: `Stock moved in ${OVERVIEW_DAYS} days`, unit: 'Day (UTC)',
+    title: `Stock movements, last ${OVERVIEW_DAYS} days`, unit: 'Day (UTC)',
     names: { up: 'In', down: 'Out' }, bars, number: format.number,
   });
 }
 
-function renderLowStock(request: PageRequest, { low, lowCount }: Figures): Html {
+function renderLowStock(request: PageRequest, { low, lowCount }: CatalogueStats): Html {
   const { account, format, link } = request;
   return html`<section aria-labelledby="low">
     <h2 id="low">Low stock</h2>
@@ -134,10 +137,10 @@ function renderLowStock(request: PageRequest, { low, lowCount }: Figures): Html 
         format.number(product.stock)}</span>`,
       html`<code>${product.sku}</code>`,
     ]),
-    empty: html`<p>No product has ${format.number(account.lowStock)} pieces or fewer. What counts
-      as low is a <a href="${link('/account')}">setting of your account</a>.</p>`,
+    empty: html`<p>No product has a stock of ${format.number(account.lowStock)} or less. You can
+      change this threshold in your <a href="${link('/account')}">account</a>.</p>`,
   })}
     ${lowCount > low.length && html`<p><a class="button" href="${link('/products?stock=low')}">
-      All that are low or sold out</a></p>`}
+      View all low or sold-out products</a></p>`}
   </section>`;
 }

@@ -1,4 +1,4 @@
-/** The requests to the API in the last 24 hours: hour by hour, and key by key. */
+/** API requests of the last 24 hours, the current hour included: by hour and by key. */
 import { formatKeyId, type KeyId, type SellerId } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
@@ -8,9 +8,42 @@ import { html, type Html } from '../html/html.ts';
 import { readKeyNames } from '../keys/key-names.ts';
 import type { PageRequest, Portal } from '../route.ts';
 
+const DAY_HOURS = 24;
 const KEYS_SHOWN = 10;
 
-export async function renderRequests(request: PageRequest, portal: Portal): Promise<Html> {
+export interface Usage {
+  readonly requests: number;
+  /** Rejected requests, which `requests` includes. */
+  readonly refusals: number;
+}
+
+interface DayUsage {
+  /** The first hour, in hours since 1970. */
+  readonly since: number;
+  /** Hours and keys without requests are left out. */
+  readonly byHour: ReadonlyMap<number, Usage>;
+  readonly byKey: ReadonlyMap<KeyId, Usage>;
+}
+
+export async function readDayUsage(
+  { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId,
+): Promise<DayUsage> {
+  const since = Math.floor(clock() / HOUR_MS) - DAY_HOURS + 1;
+  const limit = DAY_HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
+  const byHour = new Map<number, Usage>();
+  const byKey = new Map<KeyId, Usage>();
+  for (const usage of await store.readUsage(sellerId, { since, limit })) {
+    byHour.set(usage.hour, add(byHour.get(usage.hour), usage));
+    byKey.set(usage.keyId, add(byKey.get(usage.keyId), usage));
+  }
+  return { since, byHour, byKey };
+}
+
+function add(sum: Usage | undefined, { requests, refusals }: Usage): Usage {
+  return { requests: requests + (sum?.requests ?? 0), refusals: refusals + (sum?.refusals ?? 0) };
+}
+
+export async function renderRequestStats(request: PageRequest, portal: Portal): Promise<Html> {
   const { account: { sellerId }, format, link } = request;
   const usage = await readDayUsage(portal, sellerId);
   const bars = Array.from({ length: DAY_HOURS }, (_, index) => {
@@ -19,13 +52,13 @@ export async function renderRequests(request: PageRequest, portal: Portal): Prom
     return { label: format.hour(hour * HOUR_MS), up: requests - refusals, down: refusals };
   });
   return html`<section class="card" aria-labelledby="requests">
-    <h2 id="requests">Requests in 24 hours</h2>
+    <h2 id="requests">API requests, last ${DAY_HOURS} hours</h2>
     ${barPlot({
-    title: 'Requests to the API in 24 hours', unit: 'Hour',
-    names: { up: 'Done', down: 'Refused' }, bars, number: format.number,
+    title: `API requests, last ${DAY_HOURS} hours`, unit: 'Hour',
+    names: { up: 'Succeeded', down: 'Rejected' }, bars, number: format.number,
   })}
     ${usage.byKey.size === 0
-    ? html`<p>No key was used. <a href="${link('/keys')}">Look at your API keys</a>.</p>`
+    ? html`<p>No key was used. <a href="${link('/keys')}">View your API keys</a>.</p>`
     : await renderKeys(request, portal, usage.byKey)}
   </section>`;
 }
@@ -39,7 +72,7 @@ async function renderKeys(
   const names = await readKeyNames(store, sellerId, busiest.map(([keyId]) => keyId));
   return table({
     caption: 'Requests by key',
-    columns: ['Key', numeric('Requests'), numeric('Refused')],
+    columns: ['Key', numeric('Requests'), numeric('Rejected')],
     rows: busiest.map(([keyId, { requests, refusals }]) => {
       const href = link(`/keys/${formatKeyId({ sellerId, keyId })}`);
       return [
@@ -50,40 +83,4 @@ async function renderKeys(
     }),
     empty: undefined,
   });
-}
-
-export interface Usage {
-  readonly requests: number;
-  /** Those of them that were refused. */
-  readonly refusals: number;
-}
-
-interface DayUsage {
-  /** The first of the hours, counted since 1970. */
-  readonly since: number;
-  /** Hours, and keys, without a request are left out. */
-  readonly byHour: ReadonlyMap<number, Usage>;
-  readonly byKey: ReadonlyMap<KeyId, Usage>;
-}
-
-const DAY_HOURS = 24;
-
-export async function readDayUsage(
-  { store, clock }: Pick<Portal, 'store' | 'clock'>, sellerId: SellerId,
-): Promise<DayUsage> {
-  const since = Math.floor(clock() / HOUR_MS) - DAY_HOURS + 1;
-  const limit = DAY_HOURS * LIVE_KEYS_PER_SELLER_LIMIT;
-  const byHour = new Map<number, Usage>();
-  const byKey = new Map<KeyId, Usage>();
-  for (const usage of await store.readUsage(sellerId, { since, limit })) {
-    byHour.set(usage.hour, sum(byHour.get(usage.hour), usage));
-    byKey.set(usage.keyId, sum(byKey.get(usage.keyId), usage));
-  }
-  return { since, byHour, byKey };
-}
-
-function sum(before: Usage | undefined, { requests, refusals }: Usage): Usage {
-  return {
-    requests: requests + (before?.requests ?? 0), refusals: refusals + (before?.refusals ?? 0),
-  };
 }

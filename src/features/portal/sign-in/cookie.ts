@@ -1,26 +1,52 @@
 /**
- * The cookies of the portal. The prefix `__Host-` (RFC 6265bis, section 4.1.3.2) makes browsers
- * keep them to this host, to TLS, and to those that no other host could have set; they take them
- * from a loopback address without TLS, too. No script sees them, and other sites send them by links
- * alone.
+ * What a browser keeps for the portal: cookies, and values encrypted with the server's key. The
+ * `__Host-` prefix (RFC 6265bis, section 4.1.3.2) makes browsers bind a cookie to this host and to
+ * TLS, so no other host can set it; browsers accept it from a loopback address without TLS, too.
+ * Scripts cannot read the cookies, and other sites send them with links only.
  */
+import type { AccountStore } from '../../../store/account-store.ts';
 
 const PREFIX = '__Host-';
 
-/** The field that sets one: until the browser ends where no `maxAgeMs` is given. */
+/** The `Set-Cookie` field. Without `maxAgeMs` the cookie lives until the browser is closed. */
 export function formatCookie(name: string, value: string, maxAgeMs?: number): string {
   const life = maxAgeMs === undefined ? '' : `; Max-Age=${maxAgeMs / 1000}`;
   return `${PREFIX}${name}=${value}; Path=/; Secure; HttpOnly; SameSite=Lax${life}`;
 }
 
 /**
- * The value of a cookie; undefined where it was not sent, or several times. Nothing but spaces and
- * tabs may stand before it: with other white space there a name has no prefix for browsers, and any
- * host beside this one could set it.
+ * The value of a cookie; undefined if it was not sent, or was sent several times. Only spaces and
+ * tabs may precede it: after other white space the name has no prefix as browsers see it, so any
+ * neighbouring host could have set it.
  */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const start = `${PREFIX}${name}=`;
   const values = (header ?? '').split(';').map((pair) => pair.replace(/^[ \t]+/, '').trimEnd())
     .filter((pair) => pair.startsWith(start)).map((pair) => pair.slice(start.length));
   return values.length === 1 ? values[0] : undefined;
+}
+
+type Encrypter = Pick<AccountStore, 'encrypt' | 'decrypt'>;
+
+/** Encrypts a value for one context, which `decryptValue` must name again. */
+export async function encryptValue(
+  store: Encrypter, value: object, context: string,
+): Promise<string> {
+  return store.encrypt(JSON.stringify(value), context);
+}
+
+/**
+ * The value that was encrypted for this context. Undefined if the text is longer than
+ * `limitCharacters`, was not made here for the context, or has expired according to its `endsAt`.
+ */
+export async function decryptValue<Value extends object>(
+  store: Encrypter, encrypted: string | undefined, context: string,
+  { now, limitCharacters = Infinity }: { readonly now: number; readonly limitCharacters?: number },
+): Promise<Value | undefined> {
+  if (encrypted === undefined || encrypted.length > limitCharacters) return undefined;
+  const text = await store.decrypt(encrypted, context);
+  if (text === undefined) return undefined;
+  // The cast: each context has one caller of `encryptValue`, which passes such a value.
+  const value = JSON.parse(text) as Value & { readonly endsAt?: number };
+  return value.endsAt === undefined || now < value.endsAt ? value : undefined;
 }

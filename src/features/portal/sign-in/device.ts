@@ -1,14 +1,14 @@
 /**
- * Browsers that an account has used before (OWASP, device cookies): each keeps a sealed cookie that
- * names the account and itself. It lets nobody in; it only gives the browser counts of its own for
- * what is refused. A new password ends what it says.
+ * Known browsers of an account (OWASP device cookies): after a sign-in, a browser keeps an
+ * encrypted cookie with the account and its own id. The cookie signs nobody in. It only gives the
+ * browser its own rate limits, separate from those of strangers. A password change invalidates it.
  */
 import { randomBytes } from 'node:crypto';
+import { passwordFingerprint } from '../../../domain/access/password.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { AccountStore, Credentials } from '../../../store/account-store.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
-import { formatCookie, readCookie } from './cookie.ts';
-import { passwordFingerprint } from '../../../domain/access/password.ts';
+import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 
 const COOKIE = 'device';
 const CONTEXT = 'device';
@@ -17,24 +17,23 @@ const ID_BYTES = 16;
 interface Device {
   readonly id: string;
   readonly sellerId: SellerId;
-  /** Of the password that it was used with. */
+  /** Fingerprint of the password at the last sign-in. */
   readonly stamp: string;
 }
 
 type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
-/** Undefined for a browser without the cookie, and for one that was not made here. */
+/** Undefined for a browser without a valid cookie. */
 export async function readDevice(
   store: AccountStore, header: string | undefined,
 ): Promise<Device | undefined> {
-  const sealed = readCookie(header, COOKIE);
-  if (sealed === undefined || sealed.length > DEVICE_COOKIE_LIMIT_CHARACTERS) return undefined;
-  const text = await store.decrypt(sealed, CONTEXT);
-  // The cast: only devices are sealed for this.
-  return text === undefined ? undefined : JSON.parse(text) as Device;
+  return decryptValue<Device>(store, readCookie(header, COOKIE), CONTEXT, {
+    now: 0, // a device does not expire on its own
+    limitCharacters: DEVICE_COOKIE_LIMIT_CHARACTERS,
+  });
 }
 
-/** The name of the device, where it is one of the account's. */
+/** The id of the device if it belongs to the account. */
 export function findDeviceId(
   device: Device | undefined, credentials: Known | undefined,
 ): string | undefined {
@@ -43,11 +42,11 @@ export function findDeviceId(
   return isOwn ? device.id : undefined;
 }
 
-/** The cookie of a browser that has signed in; it keeps its name in the same account. */
+/** The cookie of a browser that has signed in; its id stays the same for the same account. */
 export async function makeDeviceCookie(
   store: AccountStore, { sellerId, passwordHash }: Known, known: Device | undefined,
 ): Promise<string> {
   const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
   const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };
-  return formatCookie(COOKIE, await store.encrypt(JSON.stringify(device), CONTEXT), DEVICE_LIFE_MS);
+  return formatCookie(COOKIE, await encryptValue(store, device, CONTEXT), DEVICE_LIFE_MS);
 }

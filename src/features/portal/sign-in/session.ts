@@ -1,6 +1,6 @@
 /**
- * Sessions: a random token in a cookie, of which only the SHA-256 is stored. A token is made anew
- * at each sign-in and never taken from what a browser sends.
+ * Sessions: a random token in a cookie, of which the store has only the SHA-256. Every sign-in
+ * makes a new token; a token that a browser brings along is never adopted (session fixation).
  */
 import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
@@ -15,29 +15,26 @@ const COOKIE = 'session';
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
-/** A session that begins, and the cookie for its browser. */
-interface Begun {
-  readonly session: NewSession;
-  readonly cookie: string;
+interface SessionToken {
   readonly token: string;
+  /** What the store keeps. */
+  readonly hash: string;
+  readonly cookie: string;
 }
 
-export function beginSession(address: string, userAgent: string | undefined): Begun {
+interface StartedSession extends Pick<SessionToken, 'token' | 'cookie'> {
+  readonly session: NewSession;
+}
+
+export function startSession(address: string, userAgent = ''): StartedSession {
   const { hash: tokenHash, cookie, token } = makeSessionToken();
-  const shown = (userAgent ?? '').slice(0, USER_AGENT_LIMIT_CHARACTERS);
-  return { session: { hash: tokenHash, address, userAgent: shown }, cookie, token };
+  const kept = userAgent.slice(0, USER_AGENT_LIMIT_CHARACTERS);
+  return { session: { hash: tokenHash, address, userAgent: kept }, cookie, token };
 }
 
-/** A token of a session: its hash for the store, and the cookie for its browser. */
-export function makeSessionToken(): {
-  readonly hash: string; readonly cookie: string; readonly token: string;
-} {
+export function makeSessionToken(): SessionToken {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  return {
-    token,
-    hash: hashToken(token),
-    cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS),
-  };
+  return { token, hash: hashToken(token), cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS) };
 }
 
 /** For a browser that is signed out. */
@@ -49,44 +46,44 @@ export function readSessionToken(header: string | undefined): string | undefined
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-/** Who is signed in with this token, and notes that they were seen. */
+/** The session of this token. Notes that it was used; `onNoteFailed` is called if that fails. */
 export async function findSession(
-  store: AccountStore, token: string, now: number, onUnnoted: (error: unknown) => void,
+  store: AccountStore, token: string, now: number, onNoteFailed: (error: unknown) => void,
 ): Promise<SignedInSession | undefined> {
-  const user = await findAlive(store, token, now);
-  if (!user) return undefined;
-  const { id, seenAt } = user.session;
+  const found = await findLiveSession(store, token, now);
+  if (!found) return undefined;
+  const { id, seenAt } = found.session;
   if (now - seenAt >= SESSION_SEEN_INTERVAL_MS) {
-    store.noteSessionSeen(user.account.sellerId, id).catch(onUnnoted);
+    store.noteSessionSeen(found.account.sellerId, id).catch(onNoteFailed);
   }
-  return user;
+  return found;
 }
 
-/** Whether a session is still good. To look is no use of it: what goes on for hours may do so. */
+/** Whether a session is still valid. Does not count as using it, so a long stream may ask often. */
 export async function isSignedIn(
   store: AccountStore, token: string, now: number,
 ): Promise<boolean> {
-  return await findAlive(store, token, now) !== undefined;
+  return await findLiveSession(store, token, now) !== undefined;
 }
 
-/** For an answer that takes long. @throws AppError `browser_refused` */
+/** For long responses. @throws AppError `browser_refused` */
 export async function assertSignedIn(request: { isSignedIn(): Promise<boolean> }): Promise<void> {
   if (await request.isSignedIn()) return;
-  throw new AppError('browser_refused', 'You are not signed in any more.');
+  throw new AppError('browser_refused', 'Your session has ended.');
 }
 
-/** Whether somebody may still be signed in by it. */
+/** Whether a session has not expired. */
 export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
-  // One from the time ahead is of a clock that was wrong: it would hold until that time.
+  // A session from the future comes from a wrong clock, and would live until that time.
   return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS
     && createdAt - now <= CLOCK_STEP_LIMIT_MS;
 }
 
-async function findAlive(
+async function findLiveSession(
   store: AccountStore, token: string, now: number,
 ): Promise<SignedInSession | undefined> {
-  const user = await store.findVisitor(hashToken(token));
-  return user && isAlive(user.session, now) ? user : undefined;
+  const found = await store.findVisitor(hashToken(token));
+  return found && isAlive(found.session, now) ? found : undefined;
 }
 
 function hashToken(token: string): string {

@@ -1,25 +1,25 @@
-/** Signing in and out. What is refused is refused alike, whether there is an account or not. */
+/**
+ * Signing in and out. A failed sign-in gets the same response, in the same time, whether or not the
+ * account exists.
+ */
 import type { Reply } from '../../../http/response/reply.ts';
 import { readDraft } from '../forms/draft.ts';
-import { type Form, NO_ERRORS } from '../forms/form.ts';
+import { type Form, initialState, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
-import { completeSignIn, noteRefusal, readReturn } from './complete-sign-in.ts';
+import { completeSignIn, logFailedSignIn, toPagePath } from './complete-sign-in.ts';
 import { findDeviceId, readDevice } from './device.ts';
 import { CLEAR_SESSION_COOKIE } from './session.ts';
-import { renderCode, renderSignIn } from './sign-in-forms.ts';
-import { beginTwoFactor, findPendingTwoFactor, isGood } from './two-factor.ts';
-
-const WRONG = 'This code is not right, or not any more: each is good once. Wait for the next one.';
+import { renderCode, renderSignIn } from './sign-in-pages.ts';
+import { beginTwoFactor, findPendingTwoFactor, takeTwoFactorCode } from './two-factor.ts';
 
 /** GET /portal/sign-in: 200, 303 */
 export async function showSignIn(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
   const to = request.query.get('to') ?? '';
-  if (request.user) return redirect(request.link(readReturn(to)));
+  if (request.user) return redirect(request.link(toPagePath(to)));
   const [seller] = await portal.store.listSellers({ after: undefined, limit: 1 });
   if (!seller) return redirect(request.link('/join'));
-  const isLate = request.query.has('late');
-  return renderSignIn(request, portal, { email: '', to, draft: '', isLate });
+  return renderSignIn(request, portal, { to, draft: '', isLate: request.query.has('late') });
 }
 
 /** POST /portal/sign-in: 303, 422, 429, 503 */
@@ -35,26 +35,24 @@ export async function signIn(
   const isRight = await limits.tryPassword(email, { address, device }, () =>
     passwords.verify(form.get('password'), credentials?.passwordHash));
   if (!credentials || !isRight) {
-    if (credentials) noteRefusal(portal, credentials.sellerId, address, 'Wrong password');
-    return renderSignIn(request, portal, {
-      email, to: form.get('to'), draft, refusal: 'This e-mail and password do not belong together.',
-    });
+    if (credentials) logFailedSignIn(portal, credentials.sellerId, address, 'Wrong password');
+    const state = { form, errors: NO_ERRORS, detail: 'Incorrect e-mail or password.' };
+    return renderSignIn(request, portal, { to: form.get('to'), draft }, state);
   }
-  const to = readReturn(form.get('to'));
+  const to = toPagePath(form.get('to'));
   if (!credentials.hasTotp) return completeSignIn(request, portal, credentials, { to, draft });
   const cookie = await beginTwoFactor(request, portal, email, { credentials, to });
   // A draft is too large for the cookie, so each page passes it on.
   return draft === '' ? redirect(request.link('/sign-in/code'), [cookie])
-    : { ...renderCode(request, portal, NO_ERRORS, draft), cookies: [cookie] };
+    : { ...renderCode(request, portal, draft), cookies: [cookie] };
 }
 
 /** GET /portal/sign-in/code: 200, 303 */
 export async function showSignInCode(
   request: AnonymousPageRequest, portal: Portal,
 ): Promise<Reply> {
-  const step = await findPendingTwoFactor(request, portal);
-  if (!step) return redirect(request.link('/sign-in?late'));
-  return renderCode(request, portal, NO_ERRORS, '');
+  const pending = await findPendingTwoFactor(request, portal);
+  return pending ? renderCode(request, portal, '') : redirect(request.link('/sign-in?late'));
 }
 
 /** POST /portal/sign-in/code: 303, 422, 429, 503 */
@@ -62,18 +60,20 @@ export async function signInWithCode(
   request: AnonymousPageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   const draft = readDraft(form);
-  const step = await findPendingTwoFactor(request, portal);
-  if (!step) {
+  const pending = await findPendingTwoFactor(request, portal);
+  if (!pending) {
     return draft === '' ? redirect(request.link('/sign-in?late'))
-      : renderSignIn(request, portal, { email: '', to: '', draft, isLate: true });
+      : renderSignIn(request, portal, { to: '', draft, isLate: true });
   }
-  const { credentials, to } = step;
-  const code = form.get('code').replace(/\s/g, '');
-  if (await isGood(request, portal, credentials, code)) {
+  const { credentials, to } = pending;
+  if (await takeTwoFactorCode(request, portal, credentials, form.get('code').replace(/\s/g, ''))) {
     return completeSignIn(request, portal, credentials, { to, draft });
   }
-  noteRefusal(portal, credentials.sellerId, request.address, 'Wrong code');
-  return renderCode(request, portal, new Map([['code', WRONG]]), draft);
+  logFailedSignIn(portal, credentials.sellerId, request.address, 'Wrong code');
+  const detail = 'You are not signed in yet.';
+  const errors = new Map([['code', 'Incorrect or already used. Each code works once: enter the '
+    + 'next one.']]);
+  return renderCode(request, portal, draft, { ...initialState(), errors, detail });
 }
 
 /** POST /portal/sign-out: 303 */

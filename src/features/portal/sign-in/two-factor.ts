@@ -1,76 +1,75 @@
 /**
- * Between the two steps of a sign-in: that the password was right is carried by a sealed cookie,
- * for a few minutes and for one browser. It is no session: all it opens is the page of the code.
+ * Two-factor authentication at the sign-in. Between the two steps, an encrypted cookie says that
+ * the password was right: for a few minutes, in one browser. It is not a session; it opens only the
+ * page that asks for the code.
  */
 import { hashCode } from '../../../domain/access/human-code.ts';
+import { passwordFingerprint } from '../../../domain/access/password.ts';
 import { findTotpStep } from '../../../domain/access/totp.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Credentials } from '../../../store/account-store.ts';
 import { TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS } from '../limits.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
-import { formatCookie, readCookie } from './cookie.ts';
+import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 import { findDeviceId, readDevice } from './device.ts';
-import { passwordFingerprint } from '../../../domain/access/password.ts';
 
 const COOKIE = 'second-step';
 
-interface Pending {
+/** The content of the cookie. */
+interface PendingSignIn {
   readonly email: string;
-  /** Of the password that was right. */
+  /** Fingerprint of the password that was right. */
   readonly stamp: string;
-  /** The page to go on to. */
+  /** The page after the sign-in. */
   readonly to: string;
   /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
 
-/** Who has shown the right password, and where they are going. */
+/** Who entered the right password, and the page after the sign-in. */
 interface PendingTwoFactor {
   readonly credentials: Credentials;
   readonly to: string;
 }
 
-/** The cookie for a browser that has shown the right password of an e-mail. */
+/** The cookie for a browser that has sent the right password of an e-mail. */
 export async function beginTwoFactor(
   request: AnonymousPageRequest, { store, clock }: Portal, email: string,
   { credentials, to }: PendingTwoFactor,
 ): Promise<string> {
-  const pending: Pending = {
+  const pending: PendingSignIn = {
     email, to, stamp: passwordFingerprint(credentials.passwordHash),
     endsAt: clock() + TWO_FACTOR_LIFE_MS,
   };
-  const sealed = await store.encrypt(JSON.stringify(pending), contextOf(request));
-  return formatCookie(COOKIE, sealed, TWO_FACTOR_LIFE_MS);
+  const encrypted = await encryptValue(store, pending, contextOf(request));
+  return formatCookie(COOKIE, encrypted, TWO_FACTOR_LIFE_MS);
 }
 
-/** For a browser that has made the second step, too. */
+/** For a browser that has signed in. */
 export const CLEAR_TWO_FACTOR_COOKIE = formatCookie(COOKIE, '', 0);
 
-/** Undefined where there was no first step, or too long ago, or the account has changed since. */
+/** Undefined without a recent first step, or if the password has changed since. */
 export async function findPendingTwoFactor(
   request: AnonymousPageRequest, { store, clock }: Portal,
 ): Promise<PendingTwoFactor | undefined> {
-  const sealed = readCookie(request.headers.cookie, COOKIE);
-  if (sealed === undefined || sealed.length > TWO_FACTOR_COOKIE_LIMIT_CHARACTERS) return undefined;
-  const text = await store.decrypt(sealed, contextOf(request));
-  if (text === undefined) return undefined;
-  // The cast: nothing else is sealed for this.
-  const { email, stamp, to, endsAt } = JSON.parse(text) as Pending;
-  const credentials = clock() < endsAt ? await store.findCredentials(email) : undefined;
-  if (!credentials || passwordFingerprint(credentials.passwordHash) !== stamp) return undefined;
-  return { credentials, to };
+  const pending = await decryptValue<PendingSignIn>(
+    store, readCookie(request.headers.cookie, COOKIE), contextOf(request),
+    { now: clock(), limitCharacters: TWO_FACTOR_COOKIE_LIMIT_CHARACTERS },
+  );
+  const credentials = pending && await store.findCredentials(pending.email);
+  if (!credentials) return undefined;
+  const isCurrent = passwordFingerprint(credentials.passwordHash) === pending.stamp;
+  return isCurrent ? { credentials, to: pending.to } : undefined;
 }
 
-/** The token of its forms says which browser it is, as long as nobody is signed in there. */
-function contextOf({ csrfToken }: AnonymousPageRequest): string {
-  return `second step ${csrfToken}`;
-}
-
-/** A recovery code is too long to be guessed: only one-time passwords are counted. */
-export async function isGood(
+/**
+ * Whether a one-time password, or a recovery code, is right; it is used up by this. Recovery codes
+ * are too long to guess, so only one-time passwords count towards the limit.
+ * @throws AppError `rate_limited`; `unavailable` if the secret of the account cannot be decrypted
+ */
+export async function takeTwoFactorCode(
   { headers, address }: AnonymousPageRequest, { store, limits, clock }: Portal,
-  credentials: Credentials,
-  code: string,
+  credentials: Credentials, code: string,
 ): Promise<boolean> {
   const { sellerId } = credentials;
   const recoveryHash = hashCode(code);
@@ -78,17 +77,18 @@ export async function isGood(
   const device = findDeviceId(await readDevice(store, headers.cookie), credentials);
   return limits.tryTotp(sellerId, device, async () => {
     const totp = await store.findTotp(sellerId);
-    if (!totp) return true; // it was switched off a moment ago
-    if (totp.secret === undefined) throw unreadable();
+    if (!totp) return true; // it was turned off a moment ago
+    if (totp.secret === undefined) {
+      throw new AppError('unavailable', 'Authentication codes cannot be checked: server.key in the '
+        + 'server\'s data folder is missing or does not match the database. Restore the matching '
+        + 'file and restart the server, or use a recovery code.');
+    }
     const step = findTotpStep(totp.secret, code, clock(), totp.step);
     return step !== undefined && await store.takeTotpStep(sellerId, step);
   });
 }
 
-function unreadable(): AppError {
-  const what = 'No one-time password can be checked now: server.key in the data folder of the '
-    + 'server is missing, or is another one.';
-  const hint = 'Put back the one that belongs to the database and restart the server, or use a '
-    + 'recovery code.';
-  return new AppError('unavailable', `${what} ${hint}`);
+/** The form token identifies the browser, as long as nobody is signed in there. */
+function contextOf({ csrfToken }: AnonymousPageRequest): string {
+  return `second step ${csrfToken}`;
 }

@@ -90,9 +90,9 @@ test('does not change the e-mail to one that is taken or none, nor without the p
     const other = await openShop(server);
     await user.get('/portal/account/email');
     for (const [fields, fault] of [
-      [{ email: other.email, current_password: password }, /has another account/],
+      [{ email: other.email, current_password: password }, /already belongs to another account/],
       [{ email: 'anna', current_password: password }, /Write an e-mail address/],
-      [{ email: 'new@shop.example', current_password: 'wrong' }, /not your password/],
+      [{ email: 'new@shop.example', current_password: 'wrong' }, /Incorrect password/],
     ] as const) {
       const answer = await user.submit(fields);
       assert.equal(answer.status, 422);
@@ -131,8 +131,8 @@ test('refuses a new password that is easy to guess, and any without the old one'
     [{ current_password: password, new_password: 'short' }, /Must have 12 to 256/],
     [{ current_password: password, new_password: 'a shop a shop' }, /easy to guess/],
     [{ current_password: password, new_password: email }, /easy to guess/],
-    [{ current_password: 'wrong', new_password: 'eight purple boats' }, /not your password/],
-    [{ current_password: '', new_password: 'eight purple boats' }, /not your password/],
+    [{ current_password: 'wrong', new_password: 'eight purple boats' }, /Incorrect password/],
+    [{ current_password: '', new_password: 'eight purple boats' }, /Incorrect password/],
   ] as const) {
     const answer = await user.submit(fields);
     assert.equal(answer.status, 422);
@@ -193,7 +193,7 @@ test('changes nothing for a session that ends while its password is checked', as
     }, { times: 1 });
     const answer = await late.submit({ ...fields, current_password: shop.password });
     assert.equal(answer.status, 403, path);
-    assert.match(readText(answer.text), /not signed in any more\. Nothing was changed/);
+    assert.match(readText(answer.text), /Your session has ended\. Nothing was changed/);
     assert.deepEqual(await store.findAccount(shop.sellerId), before);
     await signIn(server.port, shop); // with the password as it was
   }
@@ -204,10 +204,10 @@ test('shows where somebody is signed in, and marks the browser that asks', async
   clock.now += 60_000;
   await signIn(server.port, shop);
   const page = readText((await shop.user.get('/portal/account/sessions')).text);
-  assert.match(page, new RegExp('Chrome on Linux 127\\.0\\.0\\.1 .*04:05:05 .*04:05:05 .*End'
-    + '.*An unknown browser 127\\.0\\.0\\.1 .*04:04:05 .* This one'));
+  assert.match(page, new RegExp('Chrome on Linux 127\\.0\\.0\\.1 .*04:05:05 .*04:05:05 .*Sign out'
+    + '.*Unknown browser 127\\.0\\.0\\.1 .*04:04:05 .* This browser'));
   const account = readText((await shop.user.get('/portal/account')).text);
-  assert.match(account, /Signed in 2 browsers/);
+  assert.match(account, /Sessions 2 browsers/);
 });
 
 test('shows no session that has ended of itself', async (t) => {
@@ -218,9 +218,9 @@ test('shows no session that has ended of itself', async (t) => {
   await waitUntilSeen(server, sellerId, clock.now);
   clock.now += 1;
   const page = readText((await user.get('/portal/account/sessions')).text);
-  assert.match(page, /This one/);
+  assert.match(page, /This browser/);
   assert.doesNotMatch(page, /Chrome|all others/);
-  assert.match(readText((await user.get('/portal/account')).text), /Signed in 1 browser /);
+  assert.match(readText((await user.get('/portal/account')).text), /Sessions 1 browser /);
 });
 
 test('ends one session, or all others, at once', async (t) => {

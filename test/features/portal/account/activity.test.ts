@@ -32,7 +32,7 @@ test('says what happened, when, from where and to what', async (t) => {
   await store.revokeKey({ sellerId, keyId: keys[0]?.id ?? assert.fail('There is no key.') });
   const rows = readRows((await user.get('/portal/activity')).text);
   assert.match(rows[0] ?? '',
-    /^An API key was revoked 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
+    /^API key revoked 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
   assert.equal(rows[1],
     'A sign-in was refused 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
   assert.equal(rows[2],
@@ -74,7 +74,7 @@ test('shows one kind of event, and what to do where there is none of it', async 
   assert.match(some.text, /<option value="sign_in_refused" selected>/);
   const none = await user.get('/portal/activity?type=key_rotated');
   assert.deepEqual(readRows(none.text), []);
-  assert.match(readText(none.text), /Nothing of this kind happened\. Show everything/);
+  assert.match(readText(none.text), /No activity of this type\. Show all activity/);
   // What it does not know it ignores.
   for (const query of ['type=x', 'before=x', 'before=-1', `before=${'9'.repeat(20)}`]) {
     assert.equal(readRows((await user.get(`/portal/activity?${query}`)).text).length, 5, query);
@@ -111,7 +111,7 @@ test('shows what was done to webhooks by the API and in the portal, and from whe
   await user.submit({}, { action: `/portal/webhooks/${id}/delete` });
   const rows = readRows((await user.get('/portal/activity')).text);
   assert.deepEqual(rows.slice(0, 2).map((row) => row.replace(/ 2 Jan.*CET/, '')), [
-    `A webhook was deleted 127.0.0.1 ${id} 127.0.0.1:9`,
-    `A webhook was created 127.0.0.1 ${id} 127.0.0.1:9`,
+    `Webhook deleted 127.0.0.1 ${id} 127.0.0.1:9`,
+    `Webhook created 127.0.0.1 ${id} 127.0.0.1:9`,
   ]);
 });

@@ -28,7 +28,7 @@ test('names the browser and its system', () => {
 
 test('says so where it knows neither, and repeats nothing of what was sent', () => {
   for (const userAgent of ['', 'Firefox', '<script>alert(1)</script>', 'x'.repeat(200)]) {
-    assert.equal(describeBrowser(userAgent), 'An unknown browser', userAgent);
+    assert.equal(describeBrowser(userAgent), 'Unknown browser', userAgent);
   }
 });
 

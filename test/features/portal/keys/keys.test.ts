@@ -75,7 +75,7 @@ describe('making a key', () => {
     const again = await submit();
     assertPage(again, 409);
     assert.doesNotMatch(again.text, /spk_/);
-    assert.match(readText(again.text), /was made already/);
+    assert.match(readText(again.text), /already created/);
     assert.equal((await listKeys(server, shop)).length, 2);
   });
 });
@@ -88,9 +88,9 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
   ['a host name as an address', { allow: 'shop.example' }, 'allow', /shop\.example/],
   ['33 addresses', { allow: '192.0.2.1\n'.repeat(33) }, 'allow', /32/],
   ['a day that is none', { expires: 'day', day: '2026-02-30' }, 'day', /last day/],
-  ['a day that is over', { expires: 'day', day: '2026-01-01' }, 'day', /over/],
+  ['a day that is over', { expires: 'day', day: '2026-01-01' }, 'day', /in the past/],
   ['a day beyond ten years', { expires: 'day', day: '2036-01-31' }, 'day', /ten years/],
-  ['a day that is not heeded', { day: '2026-02-01' }, 'day', /heeded/],
+  ['a day that is not heeded', { day: '2026-02-01' }, 'day', /On a date/],
 ];
 
 test('makes no key of a form with faults', async (t) => {
@@ -145,7 +145,7 @@ describe('the list of keys', () => {
     assertPage(first);
     assert.match(
       readText(first.text),
-      /Till 30 key_\w+ expired.*Till 29 key_\w+ revoked.*Till 28 key_\w+ live.*Till 6 /,
+      /Till 30 key_\w+ Expired.*Till 29 key_\w+ Revoked.*Till 28 key_\w+ Active.*Till 6 /,
     );
     assert.ok(!first.text.includes('Till 5<'));
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
@@ -176,7 +176,7 @@ describe('the list of keys', () => {
       sellerId: shop.sellerId, keyId: key.id, hour: hour - hours, requests, refusals,
     });
     await server.store.noteUsage([count(24, 7, 7)]);
-    assert.match(readText((await shop.user.get('/portal/keys')).text), /no requests/);
+    assert.match(readText((await shop.user.get('/portal/keys')).text), /No requests/);
     await server.store.noteUsage([count(23, 1_200, 0), count(0, 34, 2)]);
     for (const path of ['/portal/keys', pathOf(key)]) {
       assert.match(readText((await shop.user.get(path)).text), /1,234 requests, 2 refused/);
@@ -264,7 +264,7 @@ test('revokes a key after asking, and the next request with it is refused', asyn
   const revoked = await user.submit({}, { action: `${pathOf(key)}/revoke` });
   assert.equal(revoked.status, 303);
   assert.equal((await list(server.port, shop.key)).status, 401);
-  assert.match(readText((await user.follow()).text), /is revoked.*My first key key_\w+ revoked/);
+  assert.match(readText((await user.follow()).text), /Key revoked.*My first key key_\w+ Revoked/);
   // Once more changes nothing.
   server.clock.now += 1_000;
   await user.get(`${pathOf(key)}/revoke`);
@@ -289,7 +289,7 @@ test('keeps the keys of a shop from everybody else', async (t) => {
   });
   assert.deepEqual(await listKeys(server, other), [key]);
   const listed = await shop.user.get(`/portal/keys?after=${pathOf(key).split('/').at(-1)}`);
-  assert.equal(readList(listed.text).match(/live/g)?.length, 1);
+  assert.equal(readList(listed.text).match(/Active/g)?.length, 1);
   await assertOwn(server, ['/keys', '/keys/new', pathOf(key).slice('/portal'.length)]);
 });
 

@@ -39,7 +39,7 @@ test('tells of the stock of 30 days, day by day, as a plot and as a table', asyn
   await adjust(shop, -30);
   await signIn(shop); // the session has not lasted so long
   const { text } = await shop.user.get('/portal');
-  assert.match(text, /role="img" aria-label="Stock moved in 30 days: In 100, Out 30"/);
+  assert.match(text, /role="img" aria-label="Stock movements, last 30 days: In 100, Out 30"/);
   assert.match(readText(text), /2 Jan 100 0 3 Jan 0 30/);
   clock.now += 29 * DAY_MS;
   await signIn(shop);
@@ -55,7 +55,7 @@ test('tells of the requests of 24 hours, key by key', async (t) => {
   await server.store.noteUsage(keys.map(({ id: keyId, sellerId }) =>
     ({ sellerId, keyId, hour, requests: 41, refusals: 2 })));
   const { text } = await shop.user.get('/portal');
-  assert.match(text, /aria-label="Requests to the API in 24 hours: Done 39, Refused 2"/);
+  assert.match(text, /aria-label="API requests, last 24 hours: Succeeded 39, Rejected 2"/);
   assert.match(readText(text), /My first key 41 2/);
 });
 

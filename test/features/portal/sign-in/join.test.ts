@@ -66,7 +66,7 @@ test('refuses a code that is wrong, used or too old, and makes nothing', async (
     await other.get('/portal/join');
     const answer = await other.submit({ ...FIELDS, email: 'bert@shop.example', code });
     assert.equal(answer.status, 422, code);
-    assert.match(readText(answer.text), /This code is not valid/);
+    assert.match(readText(answer.text), /This code is invalid/);
     assert.equal(other.valueOf('code'), code);
     assert.equal(other.cookies.has('__Host-session'), false);
   }
@@ -83,7 +83,7 @@ test('says all that is wrong at once, and leaves the code good', async (t) => {
   assert.equal(faulty.text.match(/aria-invalid="true"/g)?.length, 3);
   assert.deepEqual([user.valueOf('email'), user.valueOf('password')], ['anna', '']);
   const again = await user.submit({ ...FIELDS, email: taken, code });
-  assert.match(readText(again.text), /has an account here/);
+  assert.match(readText(again.text), /already has an account/);
   assert.equal((await user.submit({ ...FIELDS, code })).status, 200);
 });
 

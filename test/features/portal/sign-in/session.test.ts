@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../../src/store/limits.ts';
 import {
-  beginSession, CLEAR_SESSION_COOKIE, isAlive, makeSessionToken, readSessionToken,
+  startSession, CLEAR_SESSION_COOKIE, isAlive, makeSessionToken, readSessionToken,
 } from '../../../../src/features/portal/sign-in/session.ts';
 
 test('gives the token to the browser alone, and its hash to the store', () => {
-  const { session, cookie } = beginSession('192.0.2.7', 'Mozilla/5.0');
+  const { session, cookie } = startSession('192.0.2.7', 'Mozilla/5.0');
   const [pair = '', ...attributes] = cookie.split('; ');
   const token = readSessionToken(pair) ?? '';
   assert.match(token, /^[\w-]{43}$/);
@@ -25,8 +25,8 @@ test('makes each token anew', () => {
 });
 
 test('keeps as much of what a browser says of itself as the store does', () => {
-  assert.equal(beginSession('', undefined).session.userAgent, '');
-  assert.equal(beginSession('', 'x'.repeat(201)).session.userAgent, 'x'.repeat(200));
+  assert.equal(startSession('', undefined).session.userAgent, '');
+  assert.equal(startSession('', 'x'.repeat(201)).session.userAgent, 'x'.repeat(200));
 });
 
 test('reads a token only from its cookie, whole and once', () => {

@@ -9,7 +9,7 @@ import { loadAssets } from '../../../../src/features/portal/assets.ts';
 import { Form } from '../../../../src/features/portal/forms/form.ts';
 import { signIn as signInByForm } from '../../../../src/features/portal/sign-in/sign-in.ts';
 import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
-import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';
+import { SignInLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';

@@ -51,7 +51,7 @@ test('is switched on by a code that is right, and then asks for one', async (t) 
   const { secret, codes } = await enable(shop, clock.now);
   assert.match(secret, /^(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}$/);
   assert.equal(new Set(codes).size, RECOVERY_CODES);
-  assert.match(readText((await shop.user.get('/portal/account')).text), /One-time codes On/);
+  assert.match(readText((await shop.user.get('/portal/account')).text), /Two-factor authentication On/);
 
   clock.now += STEP_MS;
   const user = await showPassword(server.port, shop, '/portal/sign-in?to=/activity');
@@ -82,10 +82,10 @@ test('stays off until both a right code and the password are there', async (t) =
   const code = showCode(secret, clock.now);
   const wrong = code === '000000' ? '111111' : '000000';
   for (const [fields, fault] of [
-    [{ code: wrong, current_password: password }, /not what the app should show/],
-    [{ code: '', current_password: password }, /not what the app should show/],
-    [{ code, current_password: 'wrong' }, /not your password/],
-    [{ code, current_password: '' }, /not your password/],
+    [{ code: wrong, current_password: password }, /Incorrect code/],
+    [{ code: '', current_password: password }, /Incorrect code/],
+    [{ code, current_password: 'wrong' }, /Incorrect password/],
+    [{ code, current_password: '' }, /Incorrect password/],
   ] as const) {
     const answer = await user.submit(fields);
     assert.equal(answer.status, 422);
@@ -115,7 +115,7 @@ test('takes a new secret only from the session that was shown it, and not for lo
   const own = readCopy(user, 'secret');
   clock.now += NEW_TOTP_LIFE_MS;
   await user.submit({ code: showCode(own, clock.now), current_password: password });
-  assert.match(readText((await user.follow()).text), /took too long: here is a new secret/);
+  assert.match(readText((await user.follow()).text), /page has expired\. Add the new secret/);
   assert.equal(await server.store.findTotp(sellerId), undefined);
 });
 
@@ -182,7 +182,7 @@ test('lets nobody guess: codes are slowed, and the first step alone opens nothin
   for (let n = 0; n < FAILED_TOTP_LIMIT; n += 1) {
     const answer = await user.submit({ code: wrong });
     assert.equal(answer.status, 422);
-    assert.match(readText(answer.text), /not right, or not any more/);
+    assert.match(readText(answer.text), /Incorrect or already used/);
   }
   const slowed = await user.submit({ code });
   assert.equal(slowed.status, 429);
@@ -222,7 +222,7 @@ test('asks for the password again where the code takes too long', async (t) => {
   clock.now += TWO_FACTOR_LIFE_MS;
   await user.submit({ code: showCode(secret, clock.now) });
   assert.equal(user.page?.headers.location, '/portal/sign-in?late');
-  assert.match(readText((await user.follow()).text), /took too long\. Sign in again/);
+  assert.match(readText((await user.follow()).text), /has expired\. Please sign in again/);
   assert.equal((await user.get('/portal/sign-in/code')).status, 303);
 });
 
@@ -252,7 +252,7 @@ test('is switched off, and its codes made anew, by the password alone', async (t
     await user.get(PAGE);
     const answer = await user.submit({ current_password: 'wrong' }, { action });
     assert.equal(answer.status, 422);
-    assert.match(readText(answer.text), /not your password/);
+    assert.match(readText(answer.text), /Incorrect password/);
   }
   assert.match(readText((await user.get(PAGE)).text), /You have 10 recovery codes left/);
   await user.submit({ current_password: password }, { action: `${PAGE}/codes` });
@@ -278,7 +278,7 @@ test('lets nobody in by a code without the key of the server, and says what to d
   const user = await showPassword(server.port, shop);
   const answer = await user.submit({ code: showCode(secret, clock.now) });
   assert.equal(answer.status, 503);
-  assert.match(readText(answer.text), /server\.key .* is missing, or is another one\. Put back/);
+  assert.match(readText(answer.text), /server\.key .* is missing or does not match .*Restore/);
   assert.equal(user.cookies.has('__Host-session'), false);
   await user.get('/portal/sign-in/code');
   assert.equal((await user.submit({ code: codes[0] })).headers.location, '/portal');

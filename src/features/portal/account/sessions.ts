@@ -1,4 +1,4 @@
-/** Where somebody is signed in, and the end of it: of one browser, or of all the others. */
+/** The sessions of an account, and signing out one browser, or all others. */
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Session } from '../../../store/account-store.ts';
@@ -23,15 +23,15 @@ export async function showSessions(request: PageRequest, portal: Portal): Promis
   const { sellerId } = request.account;
   const sessions = (await portal.store.listSessions(sellerId, SESSIONS_PER_SELLER_LIMIT))
     .filter((session) => isAlive(session, portal.clock()));
-  const columns = ['Browser', 'Address', 'Signed in', 'Last seen', 'End'];
   return renderPage(request, portal, {
-    title: 'Where you are signed in',
+    title: 'Sessions',
     content: html`${flashNotice(request, DONE)}
-      <p>Is there one that you do not know? End it, and
+      <p>These browsers are signed in to your account. If you do not recognize one, sign it out and
         <a href="${request.link('/account/password')}">change your password</a>.</p>
       ${postForm(request, request.link('/account/sessions'), html`
         ${table({
-    caption: 'Browsers that are signed in', columns,
+    caption: 'Browsers that are signed in',
+    columns: ['Browser', 'Address', 'Signed in', 'Last seen', 'Action'],
     rows: sessions.map((session) => renderSession(request, session)), empty: '',
   })}
         ${sessions.length > 1
@@ -53,18 +53,16 @@ export async function endSessions(
   const id = findWholeNumber(ended);
   if (id === undefined) throw new AppError('not_found', 'There is no such session.');
   await store.endSessions(sellerId, { id }, event);
-  return id === user.session.id
-    ? redirect(
-      link('/sign-in'), [CLEAR_SESSION_COOKIE]) : redirect(link('/account/sessions?done=one'),
-    );
+  return id === user.session.id ? redirect(link('/sign-in'), [CLEAR_SESSION_COOKIE])
+    : redirect(link('/account/sessions?done=one'));
 }
 
 function renderSession({ user, format }: PageRequest, session: Session): Row {
   const { id, address, userAgent, createdAt, seenAt } = session;
   const browser = describeBrowser(userAgent);
-  const from = address === '' ? 'unknown' : html`<code>${address}</code>`;
-  const end = id === user.session.id ? html`<span class="tag good">This one</span>`
-    : html`<button class="small" name="session" value="${id}">End<span class="hidden">
+  const action = id === user.session.id ? html`<span class="tag good">This browser</span>`
+    : html`<button class="small" name="session" value="${id}">Sign out<span class="hidden">
         ${browser}</span></button>`;
-  return [browser, from, format.timeElement(createdAt), format.timeElement(seenAt), end];
+  const from = address === '' ? 'Unknown' : html`<code>${address}</code>`;
+  return [browser, from, format.timeElement(createdAt), format.timeElement(seenAt), action];
 }

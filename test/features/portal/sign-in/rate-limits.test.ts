@@ -8,7 +8,7 @@ import {
   SIGN_IN_WINDOW_MS, FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_SIGN_INS_LIMIT,
   FAILED_TOTP_LIMIT, TOTP_WINDOW_MS,
 } from '../../../../src/features/portal/limits.ts';
-import { SignInLimits } from '../../../../src/features/portal/sign-in/sign-in-limits.ts';
+import { SignInLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 
 // Nobody looks these up.
@@ -82,9 +82,9 @@ test('knows a client of IPv6 by its network, whichever address of it it takes', 
   await assert.rejects(next, SLOWED);
   assert.equal(await limits.tryPassword('x@shop.example', from('2001:db8:0:2::1'), yes), true);
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
-    limits.takeJoin(`2001:db8:0:1::${n}`);
+    limits.takeRegistration(`2001:db8:0:1::${n}`);
   }
-  assert.throws(() => limits.takeJoin('2001:db8:0:1::ffff'), SLOWED);
+  assert.throws(() => limits.takeRegistration('2001:db8:0:1::ffff'), SLOWED);
 });
 
 test('lets a known browser in while strangers use up account and address', async () => {
@@ -144,43 +144,46 @@ test('lets no more than ten one-time passwords a day be wrong', async () => {
 
 test('slows guessing by somebody who is signed in, apart from the sign-in', async () => {
   const { limits } = prepare();
-  for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryAgain(SELLER, no);
-  await assert.rejects(limits.tryAgain(SELLER, yes), SLOWED);
-  assert.equal(await limits.tryAgain(OTHER, yes), true);
+  for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryConfirmation(SELLER, no);
+  await assert.rejects(limits.tryConfirmation(SELLER, yes), SLOWED);
+  assert.equal(await limits.tryConfirmation(OTHER, yes), true);
 });
 
 test('checks few passwords of one account at once, however right they are', async () => {
   const { limits } = prepare();
   const checks = Array.from({ length: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
     Promise.withResolvers<boolean>());
-  const inFlight = checks.map(({ promise }) => limits.tryAgain(SELLER, () => promise));
-  await assert.rejects(limits.tryAgain(SELLER, yes), { code: 'unavailable' });
-  assert.equal(await limits.tryAgain(OTHER, yes), true);
+  const inFlight = checks.map(({ promise }) => limits.tryConfirmation(SELLER, () => promise));
+  await assert.rejects(limits.tryConfirmation(SELLER, yes), { code: 'unavailable' });
+  assert.equal(await limits.tryConfirmation(OTHER, yes), true);
   for (const { resolve } of checks) resolve(true);
   await Promise.all(inFlight);
-  assert.equal(await limits.tryAgain(SELLER, yes), true);
+  assert.equal(await limits.tryConfirmation(SELLER, yes), true);
 });
 
 test('lets an address open a few shops an hour', () => {
   const { clock, limits } = prepare();
-  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('192.0.2.7');
-  assert.throws(() => limits.takeJoin('192.0.2.7'), SLOWED);
-  limits.takeJoin('192.0.2.8');
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
+    limits.takeRegistration('192.0.2.7');
+  }
+  assert.throws(() => limits.takeRegistration('192.0.2.7'), SLOWED);
+  limits.takeRegistration('192.0.2.8');
   clock.now += 360_000;
-  limits.takeJoin('192.0.2.7');
+  limits.takeRegistration('192.0.2.7');
 });
 
 test('notes a refusal of an account once a minute', () => {
   const { clock, limits } = prepare();
-  assert.deepEqual([SELLER, SELLER, OTHER].map((id) => limits.takeNote(id)), [true, false, true]);
+  const taken = [SELLER, SELLER, OTHER].map((id) => limits.takeLogEntry(id));
+  assert.deepEqual(taken, [true, false, true]);
   clock.now += 60_000;
-  assert.equal(limits.takeNote(SELLER), true);
+  assert.equal(limits.takeLogEntry(SELLER), true);
 });
 
 test('says how long to wait in words that fit the time', () => {
   const { limits } = prepare();
-  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeJoin('a');
+  for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeRegistration('a');
   const isRight = (error: unknown): boolean =>
     (error as AppError).publicDetail === 'Too many attempts. Try again in 6 minutes.';
-  assert.throws(() => limits.takeJoin('a'), isRight);
+  assert.throws(() => limits.takeRegistration('a'), isRight);
 });

@@ -1,0 +1,183 @@
+/**
+ * Turning two-factor authentication on and off. It is turned on with a right code only, so nobody
+ * locks themselves out. Until then the new secret is stored nowhere: the page carries it, encrypted
+ * for its session. Recovery codes are shown when they are generated, and never again.
+ */
+import { generateCode, hashCode } from '../../../domain/access/human-code.ts';
+import {
+  findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
+} from '../../../domain/access/totp.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import { type Field, postForm, renderFields } from '../forms/fields.ts';
+import { stateSummary, statusOf } from '../forms/form-page.ts';
+import { Form, type FormState, initialState } from '../forms/form.ts';
+import { copyable, notice } from '../html/elements.ts';
+import { html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
+import { confirmPassword, CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
+
+const PAGE = '/account/second-step';
+const TITLE = 'Two-factor authentication';
+const FIELDS: readonly Field[] = [
+  {
+    name: 'code', label: 'Code from the app', inputMode: 'numeric', autocomplete: 'one-time-code',
+    isRequired: true, maxLength: 10,
+  },
+  CURRENT_PASSWORD,
+];
+const OFF_FIELDS = [{ ...CURRENT_PASSWORD, id: 'off-password' }];
+
+/** GET /portal/account/second-step: 200 */
+export async function showTwoFactor(request: PageRequest, portal: Portal): Promise<Reply> {
+  return request.account.hasTotp ? renderOn(request, portal, initialState())
+    : renderOff(request, portal, generateTotpSecret(), initialState());
+}
+
+/** POST /portal/account/second-step: 200, 303, 422, 429, 503 */
+export async function enableTwoFactor(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { account: { sellerId }, address } = request;
+  const { store, clock } = portal;
+  const carried = await decryptValue<NewSecret>(
+    store, form.get('secret'), contextOf(request), { now: clock() },
+  );
+  const known = await store.findTotp(sellerId);
+  // If the form was sent twice, both get codes: the browser shows the last answer only.
+  if (!carried || (known && known.secret !== carried.secret)) {
+    return redirect(request.link(`${PAGE}?done=${known ? 'already' : 'late'}`));
+  }
+  const { secret } = carried;
+  const errors = new Map<string, string>();
+  const step = findTotpStep(secret, form.get('code').replace(/\s/g, ''), clock(), 0);
+  if (step === undefined) {
+    errors.set('code', 'Incorrect code. Check that the clock of your phone is right.');
+  }
+  await confirmPassword(request, portal, form, errors);
+  if (errors.size > 0 || step === undefined) {
+    return renderOff(request, portal, secret, { form, errors });
+  }
+  const { codes, hashes } = generateRecoveryCodes();
+  await store.enableTotp(sellerId, { secret, step, recoveryHashes: hashes }, address);
+  return renderCodes(request, portal, codes);
+}
+
+/** POST /portal/account/second-step/codes: 200, 303, 422, 429, 503 */
+export async function makeRecoveryCodes(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const { account: { sellerId, hasTotp }, address } = request;
+  if (!hasTotp) return redirect(request.link(PAGE));
+  const errors = new Map<string, string>();
+  await confirmPassword(request, portal, form, errors);
+  if (errors.size > 0) return renderOn(request, portal, { form, errors });
+  const { codes, hashes } = generateRecoveryCodes();
+  await portal.store.setRecoveryCodes(sellerId, hashes, address);
+  return renderCodes(request, portal, codes);
+}
+
+/** POST /portal/account/second-step/off: 303, 422, 429, 503 */
+export async function disableTwoFactor(
+  request: PageRequest, portal: Portal, form: Form,
+): Promise<Reply> {
+  const errors = new Map<string, string>();
+  await confirmPassword(request, portal, form, errors);
+  if (errors.size > 0) return renderOn(request, portal, { form, errors });
+  await portal.store.disableTotp(request.account.sellerId, request.address);
+  return redirect(request.link('/account?done=off'));
+}
+
+function generateRecoveryCodes(): {
+  readonly codes: readonly string[]; readonly hashes: readonly string[];
+} {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => generateCode());
+  return { codes, hashes: codes.map((code) => hashCode(code) ?? '') };
+}
+
+/** What the page carries until the secret is confirmed. */
+interface NewSecret {
+  readonly secret: TotpSecret;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+function contextOf({ account, user }: PageRequest): string {
+  return `new totp ${account.sellerId} ${user.session.id}`;
+}
+
+async function renderOff(
+  request: PageRequest, portal: Portal, secret: TotpSecret, state: FormState,
+): Promise<Reply> {
+  const { account, link, query } = request;
+  const carried: NewSecret = { secret, endsAt: portal.clock() + NEW_TOTP_LIFE_MS };
+  const encrypted = await encryptValue(portal.store, carried, contextOf(request));
+  const uri = formatTotpUri(secret, account.sellerName, account.email);
+  return renderPage(request, portal, {
+    title: TITLE,
+    status: statusOf(state),
+    content: html`${stateSummary(FIELDS, state)}
+      ${query.get('done') === 'late' && state.errors.size === 0
+        && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
+      <p>With two-factor authentication, signing in takes your password and the six-digit code that
+        an authenticator app on your phone shows. Any app for one-time passwords (TOTP) works.</p>
+      <section class="card" aria-labelledby="secret">
+        <h2 id="secret">1. Add the secret to your app</h2>
+        ${copyable('secret', formatTotpSecret(secret))}
+        <p>Time-based, 6 digits, every 30 seconds. On your phone:
+          <a href="${uri}">open it in the app</a>.</p>
+      </section>
+      <section class="card" aria-labelledby="confirm">
+        <h2 id="confirm">2. Confirm the code</h2>
+        ${postForm(request, link(PAGE), html`
+          <input type="hidden" name="secret" value="${encrypted}">
+          ${renderFields(FIELDS, state)}
+          <button>Turn on</button>`)}
+      </section>`,
+  });
+}
+
+async function renderOn(request: PageRequest, portal: Portal, state: FormState): Promise<Reply> {
+  const { account, link, format } = request;
+  const totp = await portal.store.findTotp(account.sellerId);
+  const isReadable = totp === undefined || totp.secret !== undefined;
+  return renderPage(request, portal, {
+    title: TITLE,
+    status: statusOf(state),
+    content: html`${stateSummary([CURRENT_PASSWORD], state)}
+      ${!isReadable && html`<div class="notice bad"><p>The codes of your app cannot be checked:
+        server.key in the server's data folder is missing or does not match the database. Restore
+        the matching file and restart the server, or turn two-factor authentication off and on
+        again.</p></div>`}
+      <p>Two-factor authentication is on. You have ${format.number(totp?.recoveryCodes ?? 0)}
+        recovery codes left. Each signs you in once without your phone.</p>
+      <section class="card" aria-labelledby="codes">
+        <h2 id="codes">New recovery codes</h2>
+        <p>They replace your current recovery codes.</p>
+        ${postForm(request, link(`${PAGE}/codes`), html`${renderFields([CURRENT_PASSWORD], state)}
+          <button>Generate new codes</button>`)}
+      </section>
+      <section class="card" aria-labelledby="off">
+        <h2 id="off">Turn off</h2>
+        <p>Anyone who knows your password can then sign in.</p>
+        ${postForm(request, link(`${PAGE}/off`), html`${renderFields(OFF_FIELDS, state)}
+          <button class="danger">Turn off two-factor authentication</button>`)}
+      </section>`,
+  });
+}
+
+function renderCodes(request: PageRequest, portal: Portal, codes: readonly string[]): Reply {
+  return renderPage(request, portal, {
+    title: 'Recovery codes',
+    content: html`${notice(html`<p>Two-factor authentication is on.</p>`)}
+      <section class="card" aria-labelledby="codes">
+        <h2 id="codes">Save these codes</h2>
+        <p>Each signs you in once if you do not have your phone. You won't see them again. Store
+          them with your password, not on the phone.</p>
+        ${copyable('codes', codes.join('\n'))}
+      </section>
+      <p><a class="button" href="${request.link('/account')}">I've saved these codes</a></p>`,
+  });
+}

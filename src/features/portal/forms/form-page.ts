@@ -1,0 +1,88 @@
+/**
+ * Pages with one form, and confirmations. A page declares its fields once; the rendering, the
+ * labels of the error summary, the status and the fields that a draft keeps follow from them.
+ */
+import type { Reply } from '../../../http/response/reply.ts';
+import { type Content, html, type Html } from '../html/html.ts';
+import { renderPage, renderPublicPage } from '../html/page.ts';
+import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
+import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
+import { type FormState, NO_ERRORS } from './form.ts';
+
+interface FormPage {
+  readonly title: string;
+  /** The path that the form is posted to, below `/portal`. */
+  readonly action: string;
+  readonly fields: readonly Field[];
+  /** The text of the button. */
+  readonly submit: string;
+  /** The page of the Cancel link, below `/portal`. */
+  readonly cancel?: string;
+  readonly before?: Content;
+  /** Hidden fields. */
+  readonly hidden?: Content;
+  readonly after?: Content;
+  /** Names of assets. */
+  readonly scripts?: readonly string[];
+}
+
+/** The page of a form: with the navigation for a signed-in user, without it for anybody else. */
+export function renderFormPage(
+  request: AnonymousPageRequest | PageRequest, portal: Portal, page: FormPage, state: FormState,
+): Reply {
+  const { action, fields, hidden, submit, cancel, before, after, title, scripts = [] } = page;
+  const { link } = request;
+  const isSignedIn = 'account' in request;
+  const form = postForm(request, link(action), html`${hidden}${renderFields(fields, state)}
+    ${cancel === undefined ? html`<button>${submit}</button>` : html`
+      <div class="actions"><button>${submit}</button>
+        <a class="button" href="${link(cancel)}">Cancel</a></div>`}`,
+  isSignedIn ? 'card stack' : 'stack');
+  const content = {
+    title, scripts, status: statusOf(state),
+    content: html`${stateSummary(fields, state)}${before}${form}${after}`,
+  };
+  return isSignedIn ? renderPage(request, portal, content)
+    : renderPublicPage(request, portal, content);
+}
+
+/** The error summary of a form, with the labels of its fields. */
+export function stateSummary(fields: readonly Field[], { errors, detail }: FormState): Content {
+  const labels = Object.fromEntries(fields.map(({ name, label }) => [name, label]));
+  return errorSummary(errors, detail, labels);
+}
+
+/** The status of a page that shows a form. */
+export function statusOf({ errors, detail, status }: FormState): number {
+  return status ?? (errors.size > 0 || detail !== undefined ? 422 : 200);
+}
+
+/** How to show a form again after a new sign-in, with every value except passwords. */
+export function makeDraftRoute(
+  fields: readonly Field[],
+  show: (request: PageRequest, portal: Portal, state: FormState) => Reply | Promise<Reply>,
+): DraftRoute {
+  const kept = fields.filter((field) => !('type' in field && field.type === 'password'));
+  return {
+    fields: kept.map(({ name }) => name),
+    show: async (request, portal, form) => show(request, portal, { form, errors: NO_ERRORS }),
+  };
+}
+
+interface Confirmation {
+  /** Where the form is posted to, and where Cancel leads: complete paths. */
+  readonly action: string;
+  readonly cancel: string;
+  /** The text of the button. */
+  readonly submit: string;
+  /** Hidden fields. */
+  readonly hidden?: Content;
+}
+
+/** The buttons of a page that asks before something is destroyed. */
+export function confirmation(
+  request: PageRequest, { action, cancel, submit, hidden }: Confirmation,
+): Html {
+  return postForm(request, action, html`${hidden}<button class="danger">${submit}</button>
+    <a class="button" href="${cancel}">Cancel</a>`, 'actions');
+}

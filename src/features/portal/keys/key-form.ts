@@ -1,0 +1,195 @@
+/**
+ * Creating, rotating and revoking API keys. The response to the form itself shows a new key, once,
+ * so the key is in no URL and is stored nowhere. Submitting the form again creates no second key.
+ */
+import type { Account } from '../../../domain/access/account.ts';
+import {
+  type ApiKey, type ApiKeySecret, generateApiKey, hashApiKey, type NewApiKey, parseNewApiKey,
+} from '../../../domain/access/api-key.ts';
+import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
+import { AppError } from '../../../domain/error.ts';
+import {
+  DURATION_LIMIT_MS, KEY_ADDRESS_RANGES_LIMIT, KEY_NAME_LIMIT_CODE_POINTS,
+} from '../../../domain/limits.ts';
+import { findDuration } from '../../../domain/time.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { Field } from '../forms/fields.ts';
+import { confirmation, makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
+import {
+  type FieldErrors, fieldErrorsFrom, type Form, type FormState, initialState, isDuplicateSubmission,
+  NO_ERRORS, nonceField, readNonce,
+} from '../forms/form.ts';
+import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
+import { html } from '../html/html.ts';
+import { redirect, renderPage } from '../html/page.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { getKey, pathOf, renderLastUse } from './keys.ts';
+import { renderNewKey } from './new-key.ts';
+
+const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
+  'products:read': 'Read products and stock',
+  'products:write': 'Create, import, edit and delete products, and change their stock',
+  'stock:write': 'Change stock only',
+  'changes:read': 'Read and follow the change history and the stock ledger',
+  'webhooks:write': 'Read, create, edit and delete webhooks',
+};
+const ON_DAY = 'day';
+const ON_DAY_LABEL = 'On a date (below)';
+const FIELDS: readonly Field[] = [
+  {
+    name: 'name', label: 'Name', isRequired: true, maxLength: KEY_NAME_LIMIT_CODE_POINTS,
+    hint: 'What the key is for, for example: cash desk',
+  },
+  {
+    name: 'scopes', label: 'Permissions', control: 'checkboxes',
+    choices: SCOPES.map((scope) => ({ value: scope, label: `${SCOPE_LABELS[scope]} (${scope})` })),
+  },
+  {
+    name: 'expires', label: 'Expires', control: 'select', choices: [
+      { value: '', label: 'Never' },
+      { value: '30d', label: 'In 30 days' },
+      { value: '90d', label: 'In 90 days' },
+      { value: '365d', label: 'In a year' },
+      { value: ON_DAY, label: ON_DAY_LABEL },
+    ],
+  },
+  {
+    name: 'day', label: 'Last day', type: 'date',
+    hint: 'Only for a key that expires on a date: it works until the end of this day, in your time '
+      + 'zone.',
+  },
+  {
+    name: 'allow', label: 'Allowed addresses', control: 'textarea', rows: 3,
+    hint: `IP addresses or CIDR ranges, one per line, up to ${KEY_ADDRESS_RANGES_LIMIT}: `
+      + '192.0.2.7, 192.0.2.0/24, 2001:db8::/32. Leave empty to allow any address.',
+  },
+];
+
+/** GET /portal/keys/new: 200 */
+export async function showKeyForm(request: PageRequest, portal: Portal): Promise<Reply> {
+  return renderForm(request, portal, initialState());
+}
+
+/** POST /portal/keys/new: 200, 400, 409, 422 */
+export async function createKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+  const { account: { sellerId }, address } = request;
+  const { key, errors } = readKey(form, request.account, portal.clock());
+  if (!key) return renderForm(request, portal, { form, errors });
+  const secret = generateApiKey();
+  const idempotency = readNonce(form);
+  try {
+    return await renderCreated(request, portal, { secret, scopes: key.scopes }, () =>
+      portal.store.createKey(sellerId, hashApiKey(secret), key, { address, idempotency }));
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
+    return renderForm(
+      request, portal, { form, errors: NO_ERRORS, detail: error.publicDetail, status: 409 },
+    );
+  }
+}
+
+export const keyDraft = makeDraftRoute(FIELDS, renderForm);
+
+/** POST /portal/keys/{key_id}/rotate: 200, 400, 404, 409 */
+export async function rotateKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
+  const { sellerId, id, scopes } = await getKey(request, portal);
+  const overlapMs = readOverlap(form);
+  const idempotency = readNonce(form);
+  const secret = generateApiKey();
+  return renderCreated(request, portal, { secret, scopes }, () => portal.store.rotateKey(
+    { sellerId, keyId: id }, hashApiKey(secret), overlapMs,
+    { address: request.address, idempotency },
+  ));
+}
+
+/** GET /portal/keys/{key_id}/revoke: 200, 404 */
+export async function showRevocation(request: PageRequest, portal: Portal): Promise<Reply> {
+  const key = await getKey(request, portal);
+  const path = request.link(pathOf(key));
+  return renderPage(request, portal, {
+    title: `Revoke API key: ${key.name}`,
+    content: html`<p>Programs that use this key stop working immediately. This cannot be undone.</p>
+      <p>Last used: ${renderLastUse(request, key)}.</p>
+      ${confirmation(request, { action: `${path}/revoke`, cancel: path, submit: 'Revoke key' })}`,
+  });
+}
+
+/** POST /portal/keys/{key_id}/revoke: 303, 404 */
+export async function revokeKey(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { sellerId, id } = await getKey(request, portal);
+  await portal.store.revokeKey({ sellerId, keyId: id }, request.address);
+  return redirect(request.link('/keys?done=revoked'));
+}
+
+/** Creates a key and shows its secret; if that was done before, says so. */
+async function renderCreated(
+  request: PageRequest, portal: Portal,
+  { secret, scopes }: { readonly secret: ApiKeySecret; readonly scopes: readonly Scope[] },
+  create: () => Promise<ApiKey>,
+): Promise<Reply> {
+  const back = html`<p><a class="button" href="${request.link('/keys')}">All API keys</a></p>`;
+  try {
+    const { name } = await create();
+    return renderPage(request, portal, {
+      title: `API key created: ${name}`,
+      content: html`${renderNewKey(request, secret, scopes)}${back}`,
+    });
+  } catch (error) {
+    if (!isDuplicateSubmission(error)) throw error;
+    return renderPage(request, portal, {
+      title: 'API key already created',
+      status: 409,
+      content: html`<p>This form was already submitted, so no second key was created. The key was
+        shown once. If you did not copy it, revoke it and create another.</p>${back}`,
+    });
+  }
+}
+
+type ReadKey = { readonly key: NewApiKey; readonly errors?: undefined }
+  | { readonly key?: undefined; readonly errors: FieldErrors };
+
+function readKey(form: Form, account: Account, now: number): ReadKey {
+  const expiry = parseExpiry(form, account, now);
+  const errors = new Map<string, string>();
+  const scopes = form.getAll('scopes');
+  try {
+    const key = parseNewApiKey({
+      name: form.getTrimmed('name'),
+      scopes,
+      addressRanges: form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean),
+      expiresAt: 'value' in expiry ? expiry.value : undefined,
+    });
+    if (scopes.length > 0 && 'value' in expiry) return { key };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    for (const [name, detail] of fieldErrorsFrom(error.issues)) errors.set(name, detail);
+  }
+  if (scopes.length === 0) errors.set('scopes', 'Select at least one permission.');
+  if ('error' in expiry) errors.set('day', expiry.error.detail);
+  return { errors };
+}
+
+/** Undefined for a key that never expires. */
+function parseExpiry(
+  form: Form, { timeZone }: Account, now: number,
+): ParseResult<number | undefined> {
+  const [expires, day] = [form.get('expires'), form.getTrimmed('day')];
+  const fail = (detail: string) => ({ error: { code: 'range', detail } as const });
+  if (expires !== ON_DAY) {
+    if (day !== '') return fail(`Choose "${ON_DAY_LABEL}" above, or clear this field.`);
+    const lifeMs = findDuration(expires);
+    return { value: lifeMs === undefined ? undefined : now + lifeMs };
+  }
+  const end = findEndOfDay(day, timeZone);
+  if (end === undefined) return fail('Enter the last day on which the key works.');
+  if (end <= now) return fail('Must not be in the past.');
+  return end - now <= DURATION_LIMIT_MS ? { value: end } : fail('Must be within ten years.');
+}
+
+function renderForm(request: PageRequest, portal: Portal, state: FormState): Reply {
+  return renderFormPage(request, portal, {
+    title: 'Create API key', action: '/keys/new', cancel: '/keys', submit: 'Create key',
+    fields: FIELDS, hidden: nonceField(),
+  }, state);
+}

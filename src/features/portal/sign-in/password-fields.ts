@@ -1,0 +1,53 @@
+/**
+ * Password fields of forms. A signed-in user enters the password again before security settings
+ * change, so someone who finds an unlocked browser can only look at pages.
+ */
+import { parseNewPassword } from '../../../domain/access/account.ts';
+import { AppError } from '../../../domain/error.ts';
+import { PASSWORD_MIN_CODE_POINTS } from '../../../domain/limits.ts';
+import type { ParseResult } from '../../../domain/validation.ts';
+import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
+import type { Field } from '../forms/fields.ts';
+import type { Form } from '../forms/form.ts';
+import type { PageRequest, Portal } from '../route.ts';
+
+/** Give it an `id` of its own if the page has several. */
+export const CURRENT_PASSWORD = {
+  name: 'current_password', label: 'Current password', type: 'password',
+  autocomplete: 'current-password', isRequired: true,
+} as const satisfies Field;
+
+/**
+ * Checks the current password; adds an error if it is wrong.
+ * @throws AppError `rate_limited`, `unavailable`; `browser_refused` if the session ended during the
+ * check, which takes long
+ */
+export async function confirmPassword(
+  { account, user }: PageRequest, { store, passwords, limits }: Portal, form: Form,
+  errors: Map<string, string>,
+): Promise<void> {
+  const { name } = CURRENT_PASSWORD;
+  const isRight = await limits.tryConfirmation(account.sellerId, async () => {
+    const credentials = await store.findCredentials(account.email);
+    return passwords.verify(form.get(name), credentials?.passwordHash);
+  });
+  if (!isRight) errors.set(name, 'Incorrect password.');
+  // By its id: if the form was sent twice, the session has a new token by now.
+  const sessions = await store.listSessions(account.sellerId, SESSIONS_PER_SELLER_LIMIT);
+  if (sessions.some(({ id }) => id === user.session.id)) return;
+  throw new AppError('browser_refused', 'Your session has ended. Nothing was changed.');
+}
+
+export function newPasswordField(name: string, label: string): Field {
+  return {
+    name, label, type: 'password', autocomplete: 'new-password', isRequired: true,
+    hint: `At least ${PASSWORD_MIN_CODE_POINTS} characters. A sentence of a few words works well.`,
+  };
+}
+
+/** Rejects a password made of the shop's name or the e-mail. */
+export function parsePasswordField(
+  form: Form, name: string, { shop, email }: { readonly shop: string; readonly email: string },
+): ParseResult<string> {
+  return parseNewPassword(form.get(name), [shop, email, email.split('@')[0] ?? '']);
+}

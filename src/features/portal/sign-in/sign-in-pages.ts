@@ -1,0 +1,107 @@
+/**
+ * The pages of the sign-in: for the password, and for the code of two-factor authentication. Both
+ * carry the draft of a form whose session ended. Requests without a session are redirected here,
+ * and from here to the requested page. A submitted form has no effect then: after the sign-in it is
+ * shown again, with what was typed.
+ */
+import { AppError } from '../../../domain/error.ts';
+import type { Reply } from '../../../http/response/reply.ts';
+import type { Router } from '../../../http/router.ts';
+import { draftField, encryptDraft, readSeller } from '../forms/draft.ts';
+import type { Field } from '../forms/fields.ts';
+import { renderFormPage } from '../forms/form-page.ts';
+import { type FormState, initialState, readForm } from '../forms/form.ts';
+import { notice } from '../html/elements.ts';
+import { html } from '../html/html.ts';
+import { redirect } from '../html/page.ts';
+import type { AnonymousPageRequest, DraftRoute, PageRoute, Portal } from '../route.ts';
+
+const PASSWORD_FIELDS: readonly Field[] = [
+  { name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', isRequired: true },
+  {
+    name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password',
+    isRequired: true,
+  },
+];
+const CODE_FIELDS: readonly Field[] = [{
+  name: 'code', label: 'Authentication code', autocomplete: 'one-time-code', isRequired: true,
+  maxLength: 40, hint: 'The six-digit code from your authenticator app, or a recovery code.',
+}];
+
+interface SignInPage {
+  /** The page after the sign-in. */
+  readonly to: string;
+  /** The form to return to, encrypted; empty without one. */
+  readonly draft: string;
+  /** Whether the second step came too late. */
+  readonly isLate?: boolean;
+}
+
+export function renderSignIn(
+  request: AnonymousPageRequest, portal: Portal, { to, draft, isLate }: SignInPage,
+  state: FormState = initialState(),
+): Reply {
+  const register = request.link('/join');
+  return renderFormPage(request, portal, {
+    title: 'Sign in', action: '/sign-in', submit: 'Sign in', fields: PASSWORD_FIELDS,
+    before: isLate && notice(html`<p>Your sign-in has expired. Please sign in again.</p>`),
+    hidden: html`<input type="hidden" name="to" value="${to}">${draftField(draft)}`,
+    after: html`<p>${portal.isOpen ? html`New here? <a href="${register}">Create a shop</a>.`
+      : html`<a href="${register}">Have an invitation code?</a>`}</p>`,
+  }, state);
+}
+
+/** The page for the second step. */
+export function renderCode(
+  request: AnonymousPageRequest, portal: Portal, draft: string, state: FormState = initialState(),
+): Reply {
+  return renderFormPage(request, portal, {
+    title: 'Two-factor authentication', action: '/sign-in/code', submit: 'Verify',
+    fields: CODE_FIELDS, hidden: draftField(draft),
+    // Going back would lose the draft.
+    after: draft === ''
+      && html`<p><a href="${request.link('/sign-in')}">Back to e-mail and password</a></p>`,
+  }, state);
+}
+
+/** `to` is the page after the sign-in. */
+export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Reply {
+  const query = to === '' || to === '/' ? '' : `?${new URLSearchParams({ to })}`;
+  return redirect(link(`/sign-in${query}`));
+}
+
+/** A file is not kept through the sign-in: the upload page says so afterwards. */
+export function redirectFromUpload(request: AnonymousPageRequest): Reply {
+  const isFile = request.headers['content-type']?.startsWith('multipart/form-data') === true;
+  return redirectToSignIn(request, isFile ? `${request.path}?done=ended` : '/');
+}
+
+/** Answers a form whose session has ended with the sign-in, which carries its draft. */
+export async function keepDraft(
+  request: AnonymousPageRequest, portal: Portal, router: Router<PageRoute>,
+  draftRoute: DraftRoute | undefined,
+): Promise<Reply> {
+  const form = await readForm(request.incoming);
+  const sellerId = readSeller(form);
+  if (sellerId === undefined) return redirectToSignIn(request);
+  const to = findPagePath(router, request.path);
+  if (!draftRoute) return redirectToSignIn(request, to);
+  const draft = await encryptDraft(request, portal, { sellerId, draftRoute, form });
+  const detail = `Your session has ended, so nothing was saved. ${draft === undefined
+    ? 'What you typed was too long to be kept.'
+    : 'Sign in to return to your form, with what you typed. Passwords and codes are not kept.'}`;
+  return renderSignIn(
+    request, portal, { to, draft: draft ?? '' }, { ...initialState(), detail, status: 403 },
+  );
+}
+
+/** The page of a form: its own path, or the nearest one above that has a page. */
+function findPagePath(router: Router<PageRoute>, path: string): string {
+  try {
+    router.find('GET', path);
+    return path;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return findPagePath(router, path.slice(0, path.lastIndexOf('/')) || '/');
+  }
+}
