@@ -30,5 +30,5 @@ test('signs out who is disabled, and refuses a right password like a wrong one',
   await user.get('/portal/sign-in');
   assert.equal((await user.submit({ email, password })).status, 303);
   const { text } = await user.get('/portal/activity');
-  assert.match(readText(text), /The shop was enabled .* this machine .*The shop was disabled/);
+  assert.match(readText(text), /Shop enabled .* this machine .*Shop disabled/);
 });

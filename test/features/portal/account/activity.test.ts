@@ -34,7 +34,7 @@ test('says what happened, when, from where and to what', async (t) => {
   assert.match(rows[0] ?? '',
     /^API key revoked 2 Jan 2026, 04:04:07 CET this machine key_\w{22} My first key$/);
   assert.equal(rows[1],
-    'A sign-in was refused 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
+    'Sign-in failed 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
   assert.equal(rows[2],
     'Signed in 2 Jan 2026, 04:04:05 CET 127.0.0.1 An unknown browser');
 });

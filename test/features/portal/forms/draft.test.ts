@@ -148,7 +148,7 @@ test('says that a file is not kept', async (t) => {
   await signIn();
   const page = await user.follow();
   assertPage(page);
-  assert.match(readText(page.text), /the file was not uploaded\. Files are not kept: choose it/);
+  assert.match(readText(page.text), /before the file was uploaded\. Choose the file again/);
 });
 
 test('keeps what was typed in every form', async (t) => {

@@ -151,7 +151,7 @@ describe('the list of keys', () => {
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
     const second = await user.get(next);
     assertPage(second);
-    assert.match(readText(second.text), /Till 5 key_\w+ live.*Till 1 key_\w+ live.*My first key/);
+    assert.match(readText(second.text), /Till 5 key_\w+ Active.*Till 1 key_\w+ Active.*My first key/);
     assert.ok(!second.text.includes('rel="next"'));
     assert.ok(!(await user.get(pathOf(expiring))).text.includes('/rotate'));
     // What cannot be a place in the list is the first page.
@@ -179,7 +179,7 @@ describe('the list of keys', () => {
     assert.match(readText((await shop.user.get('/portal/keys')).text), /No requests/);
     await server.store.noteUsage([count(23, 1_200, 0), count(0, 34, 2)]);
     for (const path of ['/portal/keys', pathOf(key)]) {
-      assert.match(readText((await shop.user.get(path)).text), /1,234 requests, 2 refused/);
+      assert.match(readText((await shop.user.get(path)).text), /1,234 requests, 2 rejected/);
     }
   });
 

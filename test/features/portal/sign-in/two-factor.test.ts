@@ -264,7 +264,7 @@ test('is switched off, and its codes made anew, by the password alone', async (t
   await user.get(PAGE);
   const off = await user.submit({ current_password: password }, { action: `${PAGE}/off` });
   assert.equal(off.headers.location, '/portal/account?done=off');
-  assert.match(readText((await user.follow()).text), /takes your password alone now/);
+  assert.match(readText((await user.follow()).text), /Two-factor authentication is off/);
   const next = new PageClient(server.port);
   await next.get('/portal/sign-in');
   assert.equal((await next.submit({ email, password })).headers.location, '/portal');
@@ -282,6 +282,6 @@ test('lets nobody in by a code without the key of the server, and says what to d
   assert.equal(user.cookies.has('__Host-session'), false);
   await user.get('/portal/sign-in/code');
   assert.equal((await user.submit({ code: codes[0] })).headers.location, '/portal');
-  assert.match(readText((await user.get(PAGE)).text), /server\.key .*switch .* off and on/);
+  assert.match(readText((await user.get(PAGE)).text), /server\.key .*turn .* off and on/);
   assert.deepEqual(server.reports, []);
 });
