@@ -29,9 +29,10 @@ export function table({ caption, columns: given, rows, productIds, empty }: Tabl
   if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
   const columns = given.map((column) => typeof column === 'string' ? { label: column } : column);
   const renderCell = (content: Content, index: number): Html => {
-    const attribute = columns[index]?.isNumber && html` class="number"`;
-    return index === 0 ? html`<th scope="row"${attribute}>${content}</th>`
-      : html`<td${attribute}>${content}</td>`;
+    const isNumber = columns[index]?.isNumber;
+    return index === 0
+      ? html`<th scope="row"${isNumber && html` class="number"`}>${content}</th>`
+      : html`<td${isNumber && html` class="number"`}>${content}</td>`;
   };
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
     <caption class="hidden">${caption}</caption>

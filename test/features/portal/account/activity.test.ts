@@ -36,7 +36,7 @@ test('says what happened, when, from where and to what', async (t) => {
   assert.equal(rows[1],
     'Sign-in failed 2 Jan 2026, 04:04:06 CET 192.0.2.7 Wrong password');
   assert.equal(rows[2],
-    'Signed in 2 Jan 2026, 04:04:05 CET 127.0.0.1 An unknown browser');
+    'Signed in 2 Jan 2026, 04:04:05 CET 127.0.0.1 Unknown browser');
 });
 
 test('has words for everything that can happen', async (t) => {

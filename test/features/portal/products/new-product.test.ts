@@ -58,7 +58,7 @@ test('accepts three decimals for a currency that has them', async (t) => {
   await user.get(NEW);
   const refused = await user.submit({ ...GOOD, price: '1,234' });
   assert.match(
-    readFieldErrors(refused)['price'] ?? '', /1234 or 1\.234\. Write it like one of these/,
+    readFieldErrors(refused)['price'] ?? '', /1234 or 1\.234\. Enter one of the two/,
   );
   assert.equal((await user.submit({ price: '1.234' })).status, 303);
   assert.equal((await send({ path: '/api/v1/products' })).json().products[0].price, 1.234);
