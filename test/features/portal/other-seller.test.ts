@@ -152,8 +152,10 @@ test('answers every page for what is of another shop as for what is of nobody', 
   let before = watch.digestSeller(other.sellerId);
   let shop = own;
   let [asked, openedAt] = [0, 0];
-  // First those that name something by their path: the others make what is one's own.
-  for (const route of routes.toSorted((a, b) => b.path.indexOf('{') - a.path.indexOf('{'))) {
+  // Paths with parameters first, and reads before writes: the others create data of their own.
+  const inOrder = routes.toSorted((a, b) =>
+    b.path.indexOf('{') - a.path.indexOf('{') || a.method.localeCompare(b.method));
+  for (const route of inOrder) {
     if (SHARED.has(route.path) || route.path === '/live') continue;
     // Some end their session, and each may ask only so often.
     if (asked > openedAt + 100 || (await shop.user.get('/portal')).status !== 200) {

@@ -151,7 +151,9 @@ describe('the list of keys', () => {
     const next = /href="([^"]*)" rel="next"/.exec(first.text)?.[1] ?? '';
     const second = await user.get(next);
     assertPage(second);
-    assert.match(readText(second.text), /Till 5 key_\w+ Active.*Till 1 key_\w+ Active.*My first key/);
+    assert.match(
+      readText(second.text), /Till 5 key_\w+ Active.*Till 1 key_\w+ Active.*My first key/,
+    );
     assert.ok(!second.text.includes('rel="next"'));
     assert.ok(!(await user.get(pathOf(expiring))).text.includes('/rotate'));
     // What cannot be a place in the list is the first page.

@@ -51,7 +51,8 @@ test('is switched on by a code that is right, and then asks for one', async (t) 
   const { secret, codes } = await enable(shop, clock.now);
   assert.match(secret, /^(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}$/);
   assert.equal(new Set(codes).size, RECOVERY_CODES);
-  assert.match(readText((await shop.user.get('/portal/account')).text), /Two-factor authentication On/);
+  const account = readText((await shop.user.get('/portal/account')).text);
+  assert.match(account, /Two-factor authentication On/);
 
   clock.now += STEP_MS;
   const user = await showPassword(server.port, shop, '/portal/sign-in?to=/activity');
