@@ -1,6 +1,7 @@
 /**
- * The OpenAPI document of this server, as its pages need it: what they say is read from there and
- * from nowhere else, so it is what the routes do.
+ * The OpenAPI document of this server, as the reference pages use it. The pages take everything
+ * from this document, so they describe what the routes do. `formatCurl` turns an operation into a
+ * line for a POSIX shell (section 2.2.2).
  */
 import type { Services } from '../../../api/route.ts';
 import { describeApi } from '../../openapi/openapi.ts';
@@ -27,7 +28,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** Of a text whose lines are of a schema of their own. */
+  /** The schema of each line of a text. */
   readonly contentSchema?: Schema;
 }
 
@@ -40,8 +41,8 @@ export interface Parameter {
   readonly example: unknown;
 }
 
-/** Bodies by their media type. */
-type Content = Readonly<Record<string, {
+/** Bodies by media type. */
+export type Contents = Readonly<Record<string, {
   readonly schema: Schema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
@@ -51,65 +52,50 @@ interface Reference {
   readonly $ref: string;
 }
 
-interface Header {
-  readonly description: string;
-}
-
-export interface Answer {
+export interface ResponseObject {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Reference>>;
-  readonly content?: Content;
+  readonly content?: Contents;
 }
 
-interface DescribedOperation {
+interface OperationObject {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** Empty where no key is needed. */
+  /** Empty if no key is required. */
   readonly security: readonly { readonly apiKey: readonly string[] }[];
   readonly parameters?: readonly (Parameter | Reference)[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, Answer | Reference>>;
-}
-
-interface Components {
-  readonly schemas: Readonly<Record<string, Schema>>;
-  readonly parameters: Readonly<Record<string, Parameter>>;
-  readonly headers: Readonly<Record<string, Header>>;
-  readonly responses: Readonly<Record<string, Answer>>;
-  readonly securitySchemes: { readonly apiKey: { readonly description: string } };
+  readonly requestBody?: { readonly required: boolean; readonly content: Contents };
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
 interface Document {
-  readonly info: {
-    readonly title: string; readonly version: string; readonly description: string;
-  };
+  readonly info: { readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components: Components;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly headers: Readonly<Record<string, { readonly description: string }>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+    readonly securitySchemes: { readonly apiKey: { readonly description: string } };
+  };
 }
 
-/** An operation where it stands, with what is shared with others put in its place. */
-export interface Operation {
-  readonly id: string;
-  /** In capital letters. */
+/** An operation whose references are resolved. */
+export interface Operation extends Omit<OperationObject, 'parameters' | 'responses' | 'security'> {
+  /** In upper case. */
   readonly method: string;
-  /** With its parameters in braces, below what stands before every path. */
+  /** With parameters in braces, after the path of the server. */
   readonly path: string;
-  readonly summary: string;
-  readonly description: string;
-  /** Whether HEAD is answered at the path, too. */
+  /** Whether the path answers HEAD too. */
   readonly hasHead: boolean;
-  /** What the key may have to do; undefined where no key is needed. */
+  /** The scope that the key needs; undefined if no key is required. */
   readonly scope: string | undefined;
   readonly parameters: readonly Parameter[];
-  readonly body: DescribedOperation['requestBody'];
-  /** By status. */
-  readonly answers: readonly (readonly [status: string, answer: Answer])[];
+  readonly responses: readonly (readonly [status: string, response: ResponseObject])[];
 }
 
-export interface ApiDocument {
-  readonly info: Document['info'];
-  readonly components: Components;
+export interface ApiDocument extends Omit<Document, 'paths'> {
   readonly operations: readonly Operation[];
 }
 
@@ -117,48 +103,72 @@ export interface ApiDocument {
 export function readDocument(
   { description, prefix }: Pick<Services, 'description' | 'prefix'>,
 ): ApiDocument {
-  // The cast: the document is made so (src/features/openapi/openapi.ts).
+  // The cast: src/features/openapi/openapi.ts builds the document like this.
   const { info, components, paths } = JSON.parse(describeApi(description, prefix)) as Document;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     readPath(path, item, components));
   return { info, components, operations };
 }
 
-/** The last part of a reference. */
+/** The last segment of a reference. */
 export function nameOf({ $ref = '' }: { readonly $ref?: string }): string {
   return $ref.split('/').at(-1) ?? '';
 }
 
 function readPath(
-  path: string, item: Readonly<Record<string, unknown>>, components: Components,
+  path: string, item: Readonly<Record<string, unknown>>, components: Document['components'],
 ): Operation[] {
-  const { parameters = [], head, ...methods } = item;
-  return Object.entries(methods).map(([method, described]) => {
-    // The casts: all else that stands at a path are its operations.
-    const operation = described as DescribedOperation;
-    const shared = parameters as readonly Parameter[];
-    const own = (operation.parameters ?? []).map((parameter) => 'name' in parameter
-      ? parameter : components.parameters[nameOf(parameter)]);
+  const { parameters: shared = [], head, ...methods } = item;
+  return Object.entries(methods).map(([method, operation]) => {
+    // The casts: a path item has shared parameters, and otherwise only operations.
+    const { security, responses, parameters = [], ...described } = operation as OperationObject;
+    const all = [...shared as readonly Parameter[], ...parameters].map((parameter) =>
+      'name' in parameter ? parameter : components.parameters[nameOf(parameter)]);
     return {
-      id: operation.operationId,
+      ...described,
       method: method.toUpperCase(),
       path,
-      summary: operation.summary,
-      description: operation.description,
       hasHead: method === 'get' && head !== undefined,
-      scope: operation.security[0]?.apiKey[0],
-      parameters: [...shared, ...own].filter((parameter) => parameter !== undefined),
-      body: operation.requestBody,
-      answers: readAnswers(operation, components),
+      scope: security[0]?.apiKey[0],
+      parameters: all.filter((parameter) => parameter !== undefined),
+      responses: Object.entries(responses).flatMap(([status, response]) => {
+        const resolved = '$ref' in response ? components.responses[nameOf(response)] : response;
+        return resolved ? [[status, resolved] as const] : [];
+      }),
     };
   });
 }
 
-function readAnswers(
-  { responses }: DescribedOperation, components: Components,
-): Operation['answers'] {
-  return Object.entries(responses).flatMap(([status, response]) => {
-    const answer = '$ref' in response ? components.responses[nameOf(response)] : response;
-    return answer ? [[status, answer] as const] : [];
-  });
+/** The shell variable that holds the key, so that no key gets into the history of the shell. */
+export const KEY_VARIABLE = 'KEY';
+
+/** A curl line for a server at `url`; `values` are those of path parameters, by name. */
+export function formatCurl(
+  { method, path, scope, parameters, requestBody }: Operation, url: string,
+  values: ReadonlyMap<string, string>,
+): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(values.get(name) ?? exampleOf(parameters, name)));
+  const [mediaType, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const isPlain = method === 'GET' || (method === 'POST' && content !== undefined);
+  const lines = [
+    `curl ${isPlain ? '' : `-X ${method} `}${quote(url + filled)}`,
+    ...scope === undefined ? [] : [`-H "x-api-key: $${KEY_VARIABLE}"`],
+    ...mediaType === undefined ? [] : [`-H ${quote(`content-type: ${mediaType}`)}`],
+    ...content === undefined ? [] : [`--data-binary ${quote(formatExample(content.example))}`],
+  ];
+  return lines.join(' \\\n  ');
+}
+
+/** An example as a client sends it: a text as it is, anything else as JSON. */
+export function formatExample(example: unknown, indent?: number): string {
+  return typeof example === 'string' ? example : JSON.stringify(example, undefined, indent);
+}
+
+function exampleOf(parameters: readonly Parameter[], name: string): string {
+  return String(parameters.find((parameter) => parameter.name === name)?.example);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,25 +1,21 @@
-/** One operation of the API for people: what it takes, what it answers, and a line to try it. */
+/** The reference of one operation: its parameters, its body, its responses, and a curl line. */
 import { copyable, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import type { PageRequest } from '../route.ts';
-import { formatCurl, formatExample, KEY_VARIABLE } from './curl.ts';
 import {
-  type Answer, type ApiDocument, nameOf, type Operation, type Parameter, type Schema,
+  type ApiDocument, type Contents, formatCurl, formatExample, KEY_VARIABLE, nameOf, type Operation,
+  type Parameter, type ResponseObject, type Schema,
 } from './document.ts';
-import { renderProse } from './prose.ts';
-import { describeType, renderMeaning, renderShapes } from './schema-view.ts';
+import { describeType, renderMeaning, renderProse, renderShapes } from './schema-view.ts';
 
-type Contents = NonNullable<Answer['content']>;
-
-/** `values` are those of the parameters of the path that the line is to have. */
+/** `values` are path parameters of the curl line, by name. */
 export function renderOperation(
   request: PageRequest, document: ApiDocument, operation: Operation,
   values: ReadonlyMap<string, string>,
 ): Html {
-  const { method, path, scope, description, hasHead, body, answers } = operation;
-  // The objects that were told of already.
-  const shown = new Set<string>();
-  const isRefusal = ([status]: Operation['answers'][number]): boolean => Number(status) >= 400;
+  const { method, path, scope, description, hasHead, requestBody: body, responses } = operation;
+  const shown = new Set<string>(); // schemas that the page has described
+  const isError = ([status]: Operation['responses'][number]): boolean => Number(status) >= 400;
   return html`<p><span class="tag">${method}</span> <code>${path}</code></p>
     ${renderProse(description)}
     ${hasHead && html`<p>HEAD is supported as well and returns only the headers.</p>`}
@@ -33,12 +29,12 @@ export function renderOperation(
       ${renderContents(body.content)}
       ${renderShapes(document, schemasOf(body.content), shown)}`}
     <h2>Responses</h2>
-    ${answers.filter((answer) => !isRefusal(answer)).map(([status, answer]) =>
-  renderAnswer(document, status, answer, shown))}
-    ${renderRefusals(request, answers.filter(isRefusal))}`;
+    ${responses.filter((response) => !isError(response)).map(([status, response]) =>
+  renderResponse(document, status, response, shown))}
+    ${renderErrors(request, responses.filter(isError))}`;
 }
 
-/** The bodies, each with an example. */
+/** Bodies with their examples. */
 export function renderContents(content: Contents): Content {
   return Object.entries(content).map(([mediaType, { schema, example, examples }]) => {
     const all = examples ? Object.values(examples).map(({ value }) => value) : [example];
@@ -76,13 +72,13 @@ function renderParameters(parameters: readonly Parameter[]): Html {
   });
 }
 
-function renderAnswer(
-  document: ApiDocument, status: string, { description, headers = {}, content }: Answer,
+function renderResponse(
+  document: ApiDocument, status: string, { description, headers = {}, content }: ResponseObject,
   shown: Set<string>,
 ): Html {
   const fields = Object.entries(headers).map(([name, reference]) => {
-    const meaning = document.components.headers[nameOf(reference)]?.description ?? '';
-    return html`<dt><code>${name}</code></dt><dd>${renderProse(meaning)}</dd>`;
+    const text = document.components.headers[nameOf(reference)]?.description ?? '';
+    return html`<dt><code>${name}</code></dt><dd>${renderProse(text)}</dd>`;
   });
   return html`<h3>${status}</h3>
     ${renderProse(description)}
@@ -91,13 +87,13 @@ function renderAnswer(
     ${content && renderShapes(document, schemasOf(content), shown)}`;
 }
 
-function renderRefusals({ link }: PageRequest, answers: Operation['answers']): Html {
+function renderErrors({ link }: PageRequest, responses: Operation['responses']): Html {
   return html`<h2>Errors</h2>
     <p>Errors are <a href="${link('/api/problems')}">problem documents</a>.</p>
     ${table({
     caption: 'Errors',
     columns: ['Status', 'When'],
-    rows: answers.map(([status, { description }]) => [
+    rows: responses.map(([status, { description }]) => [
       html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`,
       description,
     ]),

@@ -1,18 +1,16 @@
-/** The API for people: all that it can do, each operation, and how it refuses. */
+/** The API reference: an index of all operations, a page for each, and the errors. */
 import { PRODUCTS, STOCK } from '../../../api/paths.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { KEY_VARIABLE } from './curl.ts';
-import { type ApiDocument, type Operation, readDocument } from './document.ts';
+import { type ApiDocument, KEY_VARIABLE, type Operation, readDocument } from './document.ts';
 import { renderContents, renderOperation } from './operation-view.ts';
-import { renderProse } from './prose.ts';
-import { renderShapes } from './schema-view.ts';
+import { renderProse, renderShapes } from './schema-view.ts';
 import { copyable, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 
-/** By where their paths begin; the first that fits is it. */
+/** By path prefix; the first match counts. */
 const GROUPS: readonly (readonly [path: string, name: string])[] = [
   [PRODUCTS, 'Products'], [STOCK, 'Stock'], ['/api/v1/changes', 'Changes'],
   ['/api/v1/webhooks', 'Webhooks'],
@@ -44,11 +42,11 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
 export async function showOperation(request: PageRequest, portal: Portal): Promise<Reply> {
   const document = portal.instances.get(readDocument);
   const { operation: id = '' } = request.parameters;
-  const operation = document.operations.find((one) => one.id === id);
+  const operation = document.operations.find((one) => one.operationId === id);
   if (!operation) throw new AppError('not_found', 'The API has no such operation.');
   const route = portal.description.routes.find((one) => one.operation.id === id);
   const isOff = route?.isOn?.(portal) === false;
-  // What is deleted or changed by a line that is copied should not be what is sold.
+  // A copied line that writes must not change a product that is sold.
   const values = operation.method === 'GET' && !isOff
     ? await readSamples(request, portal, operation) : new Map<string, string>();
   return renderPage(request, portal, {
@@ -63,13 +61,13 @@ export async function showOperation(request: PageRequest, portal: Portal): Promi
 /** GET /portal/api/problems: 200 */
 export async function showProblems(request: PageRequest, portal: Portal): Promise<Reply> {
   const document = portal.instances.get(readDocument);
-  const answers = Object.entries(document.components.responses);
-  const [schema] = answers.flatMap(([, { content }]) => Object.values(content ?? {}));
+  const responses = Object.entries(document.components.responses);
+  const [schema] = responses.flatMap(([, { content }]) => Object.values(content ?? {}));
   return renderPage(request, portal, {
     title: 'API errors',
     content: html`<h2>Error format</h2>
       ${schema && renderShapes(document, [schema.schema], new Set())}
-      ${answers.map(([status, { description, content }]) => html`
+      ${responses.map(([status, { description, content }]) => html`
         <h2 id="status-${status}">${status}</h2>
         <p>${description}</p>
         ${content && renderContents(content)}`)}
@@ -82,8 +80,8 @@ function renderGroup({ link }: PageRequest, name: string, operations: readonly O
     ${table({
     caption: name,
     columns: ['Operation', 'Request', 'Scope'],
-    rows: operations.map(({ id, method, path, summary, scope }) => [
-      html`<a href="${link(`/api/${id}`)}">${summary}</a>`,
+    rows: operations.map(({ operationId, method, path, summary, scope }) => [
+      html`<a href="${link(`/api/${operationId}`)}">${summary}</a>`,
       html`<span class="tag">${method}</span> <code>${path}</code>`,
       scope === undefined ? 'No key' : html`<code>${scope}</code>`,
     ]),
@@ -92,7 +90,7 @@ function renderGroup({ link }: PageRequest, name: string, operations: readonly O
 }
 
 function pathOf({ operations }: ApiDocument, id: string): string {
-  return operations.find((operation) => operation.id === id)?.path ?? '';
+  return operations.find(({ operationId }) => operationId === id)?.path ?? '';
 }
 
 /** Values that exist in this shop, for the path parameters of an operation. */

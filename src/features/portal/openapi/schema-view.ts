@@ -1,12 +1,11 @@
-/** JSON Schemas for people: what members an object has, of which type, and within which limits. */
+/** Renders JSON Schemas (the members of an object, their types and limits) and descriptions. */
 import { type Content, html, type Html } from '../html/html.ts';
 import { table } from '../html/elements.ts';
 import { type ApiDocument, nameOf, type Schema } from './document.ts';
-import { renderProse } from './prose.ts';
 
 const NUMBERS = new Intl.NumberFormat('en');
 
-/** The type in words; one that has a name leads to its table. */
+/** The type in words; a named type links to its table. */
 export function describeType(schema: Schema): Content {
   const { $ref, type, items, enum: values, format, contentSchema, anyOf = schema.oneOf } = schema;
   if ($ref !== undefined) {
@@ -19,13 +18,13 @@ export function describeType(schema: Schema): Content {
     const others = names.filter((name) => name !== 'array');
     return join([html`array of ${describeType(items)}`, ...others]);
   }
-  // A list of what each value means has the values.
+  // A description that is a list names the values itself.
   const isListed = schema.description?.startsWith('- ') === true;
   if (values && !isListed) return join(values.map((value) => html`<code>${String(value)}</code>`));
   return `${names.join(' or ')}${format === undefined ? '' : ` (${format})`}`;
 }
 
-/** What values may be, in words. */
+/** The limits on a value, in words. */
 function listLimits(schema: Schema): readonly Content[] {
   const { minimum, maximum, exclusiveMaximum, minLength, maxLength, minItems, maxItems } = schema;
   const { pattern, default: fallback, const: only } = schema;
@@ -40,7 +39,7 @@ function listLimits(schema: Schema): readonly Content[] {
   ].filter((part) => part !== false && part !== undefined);
 }
 
-/** The tables of all that is named in these; `shown` are those that were, and grows. */
+/** The tables of all schemas that are named here, except those in `shown`, which it extends. */
 export function renderShapes(
   { components: { schemas } }: ApiDocument, roots: readonly Schema[], shown: Set<string>,
 ): Html {
@@ -59,7 +58,7 @@ function join(parts: readonly Content[]): Html {
 }
 
 function formatRange(least: number | undefined, most: number | undefined): string | undefined {
-  // Whatever a number in JSON can be is no limit worth a word.
+  // The limit of every JSON number is not worth a word.
   const end = most === Number.MAX_SAFE_INTEGER ? undefined : most;
   if (end === undefined) return least === undefined ? undefined : `from ${NUMBERS.format(least)}`;
   return `${least === undefined ? 'up' : NUMBERS.format(least)} to ${NUMBERS.format(end)}`;
@@ -72,7 +71,7 @@ function formatCount(
   return `${formatRange(least, most)} ${unit}`;
 }
 
-/** In the order in which they are met. */
+/** In the order of their first mention. */
 function listNames(
   schema: Schema, schemas: Readonly<Record<string, Schema>>, shown: Set<string>,
 ): string[] {
@@ -112,7 +111,7 @@ function renderMembers(name: string, schema: Schema): Html {
   });
 }
 
-/** What it means, and its limits. */
+/** The description and the limits. */
 export function renderMeaning(schema: Schema, description = schema.description): Html {
   const limits = listLimits(schema).map((limit, index) => html`${index > 0 && ', '}${limit}`);
   return html`${description !== undefined && renderProse(description)}${limits.length > 0 && html`
@@ -125,11 +124,37 @@ interface Member {
   readonly member: Schema;
 }
 
-/** Objects without a name stand with their members where they are. */
+/** Members of unnamed objects are listed in place, with a path. */
 function listMembers({ properties = {}, required = [] }: Schema, prefix: string): Member[] {
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`;
     const own = { path, isRequired: required.includes(name), member };
     return member.properties ? [own, ...listMembers(member, `${path}.`)] : [own];
   });
+}
+
+const ITEM = '- ';
+
+/**
+ * A description in the Markdown that the document uses: paragraphs, lists, `code` and *emphasis*.
+ * Everything else is text, and escaped.
+ */
+export function renderProse(text: string): Html {
+  return html`${text.split('\n\n').map((paragraph) => {
+    const lines = paragraph.split('\n');
+    const items = lines.filter((line) => line.startsWith(ITEM));
+    const words = lines.filter((line) => !line.startsWith(ITEM)).join(' ');
+    return html`${words !== '' && html`<p>${renderSpans(words)}</p>`}${items.length > 0 && html`
+      <ul>${items.map((item) => html`<li>${renderSpans(item.slice(ITEM.length))}</li>`)}</ul>`}`;
+  })}`;
+}
+
+function renderSpans(text: string): Content {
+  return text.split('`').map((part, index) =>
+    index % 2 === 1 ? html`<code>${part}</code>` : renderEmphasis(part));
+}
+
+function renderEmphasis(text: string): Content {
+  return text.split(/\*(\w+)\*/).map((part, index) =>
+    index % 2 === 1 ? html`<em>${part}</em>` : part);
 }

@@ -4,9 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { Instances } from '../../../../src/api/instances.ts';
 import { description, routes } from '../../../support/routes.ts';
-import { formatCurl } from '../../../../src/features/portal/openapi/curl.ts';
-import { readDocument } from '../../../../src/features/portal/openapi/document.ts';
-import { renderProse } from '../../../../src/features/portal/openapi/prose.ts';
+import { formatCurl, readDocument } from '../../../../src/features/portal/openapi/document.ts';
+import { renderProse } from '../../../../src/features/portal/openapi/schema-view.ts';
 import { LOCAL } from '../../webhooks/routes.ts';
 import { type Answer, send } from '../../../support/http.ts';
 import { startServer } from '../../../support/server.ts';
@@ -35,21 +34,21 @@ describe('the page of an operation', () => {
   test('contains everything that the document says about it', async (t) => {
     const { shop } = await start(t);
     for (const operation of DOCUMENT.operations) {
-      const page = await shop.user.get(`/portal/api/${operation.id}`);
+      const page = await shop.user.get(`/portal/api/${operation.operationId}`);
       assertPage(page);
       const text = readText(page.text);
       const says = (words: string): void =>
-        assert.ok(text.includes(words), `${operation.id}: ${words}`);
+        assert.ok(text.includes(words), `${operation.operationId}: ${words}`);
       says(`${operation.method} ${operation.path}`);
       if (operation.scope !== undefined) says(`set a key with the scope ${operation.scope}`);
       for (const { name, in: place } of operation.parameters) {
         assert.match(text, new RegExp(`${name} (?:required )?${place} `), name);
       }
-      for (const [status, { content = {} }] of operation.answers) {
+      for (const [status, { content = {} }] of operation.responses) {
         says(status);
         if (Number(status) < 400) Object.keys(content).forEach(says);
       }
-      Object.keys(operation.body?.content ?? {}).forEach(says);
+      Object.keys(operation.requestBody?.content ?? {}).forEach(says);
     }
   });
 
@@ -79,7 +78,7 @@ describe('the page of an operation', () => {
     const reading = DOCUMENT.operations.filter(({ method }) => method === 'GET');
     assert.ok(reading.length >= 10);
     const open = ['readOpenApi', 'readHealth', 'readReadiness'];
-    for (const { id } of reading) {
+    for (const { operationId: id } of reading) {
       const [url, ...rest] = runShell(await readLine(shop, id), shop.key);
       assert.deepEqual(rest, open.includes(id) ? [] : ['-H', `x-api-key: ${shop.key}`], id);
       const { port, path, headers } = readCall(url, rest);
@@ -121,7 +120,7 @@ describe('the page of an operation', () => {
 });
 
 test('a curl line has the URL of this server, and is quoted', () => {
-  const [operation] = DOCUMENT.operations.filter(({ id }) => id === 'putProductBySku');
+  const operation = DOCUMENT.operations.find(({ operationId: id }) => id === 'putProductBySku');
   assert.ok(operation);
   const line = formatCurl(operation, 'https://shop.example/base', new Map([['sku', SKU]]));
   const [flag, method, url, ...rest] = runShell(line, 'spk_1');
@@ -132,7 +131,7 @@ test('a curl line has the URL of this server, and is quoted', () => {
   assert.deepEqual(rest.slice(0, 5), [
     '-H', 'x-api-key: spk_1', '-H', 'content-type: application/json', '--data-binary',
   ]);
-  const quoted = { ...operation, body: { required: true, content: {
+  const quoted = { ...operation, requestBody: { required: true, content: {
     'application/json': { schema: {}, example: { name: 'it\'s $1 `x`' } },
   } } };
   const body = runShell(formatCurl(quoted, 'https://shop.example', new Map()), 'spk_1').at(-1);
