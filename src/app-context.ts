@@ -128,10 +128,10 @@ export function createAppContext<FeatureOptions extends object>(
       store,
       clock,
       allowBrowsers: options.allowBrowsers ?? false,
-      onUnnoted: (error) => report({ id: 'key-use', error }),
+      onLastUseError: (error) => report({ id: 'key-use', error }),
     }),
     usage: new UsageCounter({
-      store, clock, onUnwritten: (error) => report({ id: 'key-usage', error }),
+      store, clock, onWriteError: (error) => report({ id: 'key-usage', error }),
     }),
   };
   featurePages.push(...features.flatMap((feature) => feature.connect?.(context, options) ?? []));

@@ -158,7 +158,7 @@ async function dispatch(
     record.code = findCode(error);
     reply = withFields(createProblem(error, context.report), fields);
   }
-  if (caller) usage.note(caller, reply.status);
+  if (caller) usage.count(caller, reply.status);
   return reply;
 }
 

@@ -1,8 +1,7 @@
 /**
- * Authentication, as the specification has it: every request carries the header `x-api-key`, and
- * when the key is not accepted the service answers 401. The refusals say what to do; a guesser
- * learns nothing from them: a key that was never made, one that was revoked, and one of a seller
- * who is disabled answer alike.
+ * Authenticates requests by the header `x-api-key`, as the specification requires; a key that is
+ * not accepted gets 401. The errors say what to do without helping a guesser: a key that never
+ * existed, a revoked key and a key of a disabled seller get the same response.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -20,14 +19,14 @@ interface AuthenticationOptions {
   readonly store: AccessStore;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Whether requests that a browser page sent may carry a key. */
+  /** Whether web pages may send requests with a key. */
   readonly allowBrowsers: boolean;
-  /** Told of a last use that could not be written; the request goes on. */
-  readonly onUnnoted: (error: unknown) => void;
+  /** Called when a last use could not be written; the request continues. */
+  readonly onLastUseError: (error: unknown) => void;
 }
 
-/** What counts as a failed attempt; a store that cannot answer does not. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+/** The errors that count as a failed attempt; a store failure does not. */
+const FAILED_ATTEMPTS: ReadonlySet<ErrorCode> = new Set([
   'key_missing', 'key_malformed', 'key_unknown', 'key_expired', 'address_refused',
   'browser_refused',
 ]);
@@ -35,8 +34,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 export class Authenticator {
   readonly #options: AuthenticationOptions;
   readonly #failures: RateLimiter<string>;
-  /** When the last use of a key was noted, by the key's hash. */
-  readonly #notedAt = new Map<string, number>();
+  /** When the last use of a key was written, by the key's hash. */
+  readonly #lastUseWrittenAt = new Map<string, number>();
 
   constructor(options: AuthenticationOptions) {
     this.#options = options;
@@ -49,7 +48,7 @@ export class Authenticator {
   async authenticate(request: IncomingMessage, address: string): Promise<Caller> {
     try {
       const key = readKey(request);
-      if (!this.#options.allowBrowsers) refuseBrowser(request);
+      if (!this.#options.allowBrowsers) rejectBrowser(request);
       const hash = hashApiKey(key);
       const grant = await this.#options.store.findGrant(hash);
       if (!grant) {
@@ -57,12 +56,12 @@ export class Authenticator {
         throw new AppError('key_unknown', detail);
       }
       this.#assertUsable(grant, address);
-      this.#noteUse(hash, grant, address);
+      this.#recordUse(hash, grant, address);
       const { sellerId, keyId, scopes, position, currency } = grant;
       return { sellerId, keyId, scopes, address, position, currency };
     } catch (error) {
-      // Guessing is slowed down by address; a valid key still passes from there.
-      if (!(error instanceof AppError && REFUSALS.has(error.code))) throw error;
+      // Guessing is rate limited by address; a valid key is still accepted from there.
+      if (!(error instanceof AppError && FAILED_ATTEMPTS.has(error.code))) throw error;
       const rate = this.#failures.take(rateLimitPrefix(address));
       throw rate.isAllowed ? error : rateLimited(rate.retryAfterSeconds);
     }
@@ -72,21 +71,23 @@ export class Authenticator {
     if (grant.expiresAt !== undefined && grant.expiresAt <= this.#options.clock()) {
       throw new AppError('key_expired', 'This key has expired. Create a new one.');
     }
-    // Most keys may be used from anywhere.
+    // Most keys have no ranges.
     if (grant.addressRanges.length > 0 && !isAddressInRanges(address, grant.addressRanges)) {
-      const detail = 'This key may only be used from the addresses that it was made for.';
+      const detail = 'This key may only be used from its configured addresses.';
       throw new AppError('address_refused', `${detail} Use it from there, or create another.`);
     }
   }
 
-  /** The last use is worth one small write a minute, and never a failed request. */
-  #noteUse(hash: string, { sellerId, keyId }: Grant, address: string): void {
+  /** At most one small write a minute; it never fails a request. */
+  #recordUse(hash: string, { sellerId, keyId }: Grant, address: string): void {
     const at = this.#options.clock();
     // A clock may step backwards.
-    if (Math.abs(at - (this.#notedAt.get(hash) ?? -Infinity)) < KEY_LAST_USE_INTERVAL_MS) return;
-    if (this.#notedAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#notedAt.clear();
-    this.#notedAt.set(hash, at);
-    this.#options.store.noteKeyUse({ sellerId, keyId }, address).catch(this.#options.onUnnoted);
+    const writtenAt = this.#lastUseWrittenAt.get(hash) ?? -Infinity;
+    if (Math.abs(at - writtenAt) < KEY_LAST_USE_INTERVAL_MS) return;
+    if (this.#lastUseWrittenAt.size >= RATE_LIMIT_ENTRIES_LIMIT) this.#lastUseWrittenAt.clear();
+    this.#lastUseWrittenAt.set(hash, at);
+    const { store, onLastUseError } = this.#options;
+    store.noteKeyUse({ sellerId, keyId }, address).catch(onLastUseError);
   }
 }
 
@@ -102,7 +103,7 @@ function readKey(request: IncomingMessage): ApiKeySecret {
   if (header === undefined || header === '') {
     throw new AppError('key_missing', 'Send your API key in the header x-api-key.');
   }
-  // Node joins a repeated header by commas, and no key has one.
+  // Node joins a repeated header with commas, which no key contains.
   const key = typeof header === 'string' ? parseApiKey(header) : undefined;
   if (key) return key;
   const shape = 'A key is spk_ and 36 letters and digits';
@@ -110,9 +111,9 @@ function readKey(request: IncomingMessage): ApiKeySecret {
   throw new AppError('key_malformed', detail);
 }
 
-/** A key in a browser is a key that every visitor can read. */
-function refuseBrowser(request: IncomingMessage): void {
+/** Every visitor of a page can read a key that the page uses. */
+function rejectBrowser(request: IncomingMessage): void {
   if (!isFromWebPage(request.headers)) return;
-  const detail = 'This request was sent by a web page, where everybody can read the key.';
+  const detail = 'This request was sent by a web page, where anyone can read the key.';
   throw new AppError('browser_refused', `${detail} Revoke it, and send requests from your server.`);
 }

@@ -1,18 +1,18 @@
-/** Sends a whole collection as CSV or NDJSON, page by page. */
+/** Exports a whole collection as a stream of CSV or NDJSON, page by page. */
 import { yieldToEventLoop } from '../runtime/event-loop.ts';
 import type { Reply } from '../http/response/reply.ts';
 import { formatCsvHeader } from '../transfer/csv-cells.ts';
 import { CSV_TYPE } from './media-types.ts';
 import type { OpenStream } from './streams.ts';
 
-/** A collection to export, at one catalogue position. */
+/** A collection at one catalogue position. */
 interface Collection<Item> {
   readonly position: number;
   /** May hold a read snapshot until it is read to the end or returned. */
   readonly pages: AsyncGenerator<readonly Item[], void, void>;
 }
 
-/** How the items of a collection are written. */
+/** How the items of a collection are rendered. */
 interface ItemFormat<Item> {
   readonly columns: readonly string[];
   formatRow(item: Item): string;
@@ -28,7 +28,7 @@ interface ExportOptions<Item> {
   readonly headers: Reply['headers'];
 }
 
-/** `open` reads the store: it is called once the stream has its slot. @throws AppError */
+/** @param open Reads the store, once the stream has its slot. @throws AppError `unavailable` */
 export function exportCollection<Item>(
   { openStream, mediaType, format, headers }: ExportOptions<Item>,
   open: () => Promise<Collection<Item>>,

@@ -1,6 +1,6 @@
 /**
- * Files of any length, answered while their units are written: lines that tell what became of the
- * rows, and a summary.
+ * Ingests bodies of any length, and responds while their batches are written: lines about the rows,
+ * and at the end a summary or a problem.
  */
 import { describeProblem } from '../http/response/problem.ts';
 import type { Reply } from '../http/response/reply.ts';
@@ -10,15 +10,15 @@ import type { Services } from './route.ts';
 import type { OpenStream } from './streams.ts';
 import { replayHeader } from './write.ts';
 
-/** What became of the rows so far. */
+/** The results so far. */
 export interface BatchReport<Row, Written> {
-  /** Counts a unit, and returns the lines that tell of its rows. */
-  add(unit: WrittenBatch<Row, Written>): string;
+  /** Counts a batch, and returns the lines about its rows. */
+  add(batch: WrittenBatch<Row, Written>): string;
   summarise(): object;
 }
 
-interface TalliedFile<Row, Written> extends Omit<RowStream<Row, Written>, 'guard'> {
-  readonly tally: BatchReport<Row, Written>;
+interface ReportedStream<Row, Written> extends Omit<RowStream<Row, Written>, 'guard'> {
+  readonly batchReport: BatchReport<Row, Written>;
 }
 
 /**
@@ -29,12 +29,12 @@ interface TalliedFile<Row, Written> extends Omit<RowStream<Row, Written>, 'guard
 export function ingestStream<
   Row extends { readonly characters: number }, Written extends { readonly isReplay: boolean },
 >(
-  openStream: OpenStream, services: Services, open: () => TalliedFile<Row, Written>,
+  openStream: OpenStream, services: Services, open: () => ReportedStream<Row, Written>,
 ): Promise<Reply> {
   return openStream('ingest', async (guard) => {
-    const { tally, ...file } = open();
-    const units = writeBatches({ ...file, guard });
-    const first = await units.next();
+    const { batchReport, ...rows } = open();
+    const batches = writeBatches({ ...rows, guard });
+    const first = await batches.next();
     const isReplay = !first.done && first.value.written?.isReplay === true;
     return {
       status: 200,
@@ -43,8 +43,8 @@ export function ingestStream<
         'cache-control': 'no-store',
         ...replayHeader(isReplay),
       },
-      body: tell(first, units, tally, services),
-      close: () => units.return(),
+      body: renderReport(first, batches, batchReport, services),
+      close: () => batches.return(),
     };
   });
 }
@@ -53,24 +53,23 @@ export function formatLine(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** The body of the answer. */
-async function* tell<Row, Written>(
+async function* renderReport<Row, Written>(
   first: IteratorResult<WrittenBatch<Row, Written>, void>,
-  units: AsyncGenerator<WrittenBatch<Row, Written>, void, void>,
-  tally: BatchReport<Row, Written>, { report }: Services,
+  batches: AsyncGenerator<WrittenBatch<Row, Written>, void, void>,
+  batchReport: BatchReport<Row, Written>, { report }: Services,
 ): AsyncGenerator<string, void, void> {
   try {
-    for (let step = first; !step.done; step = await units.next()) {
-      const lines = tally.add(step.value);
+    for (let step = first; !step.done; step = await batches.next()) {
+      const lines = batchReport.add(step.value);
       if (lines !== '') yield lines;
     }
-    yield formatLine({ summary: tally.summarise() });
+    yield formatLine({ summary: batchReport.summarise() });
   } catch (error) {
     const { detail, ...problem } = describeProblem(error, report);
-    const hint = 'What the summary counts was done before, and stays.';
-    const summary = tally.summarise();
+    const hint = 'Everything that the summary counts was written, and remains.';
+    const summary = batchReport.summarise();
     yield formatLine({ problem: { ...problem, detail: `${detail} ${hint}`, summary } });
   } finally {
-    await units.return();
+    await batches.return();
   }
 }

@@ -1,4 +1,4 @@
-/** The media types of bodies and of answers. */
+/** The media types of requests and responses. */
 
 export const JSON_TYPE = 'application/json';
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
@@ -6,7 +6,7 @@ export const NDJSON_TYPE = 'application/x-ndjson';
 export const CSV_TYPE = 'text/csv';
 export const EVENT_STREAM_TYPE = 'text/event-stream';
 
-/** The forms of a list, as the parameter `format` names them. */
+/** The formats of a list, as the parameter `format` names them. */
 export const LIST_FORMATS = ['json', 'ndjson', 'csv'] as const;
 export type ListFormat = (typeof LIST_FORMATS)[number];
 

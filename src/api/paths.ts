@@ -1,13 +1,13 @@
-/** Addresses that several files name. */
+/** Paths that several files use. */
 
-/** All products of the caller. */
+/** The caller's products. */
 export const PRODUCTS = '/api/v1/products';
 
-/** The stock of all products of the caller. */
+/** The stock of the caller's products. */
 export const STOCK = '/api/v1/stock';
 
-/** Answered as long as the process does anything at all, also while it stops. */
+/** Answered as long as the process runs, also while it stops. */
 export const HEALTH = '/healthz';
 
-/** Answered with 200 while the server can do its work. */
+/** 200 while the server is ready for requests. */
 export const READINESS = '/readyz';

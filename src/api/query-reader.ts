@@ -1,4 +1,7 @@
-/** Reads the parameters of a query, each by a parser, and names all that are faulty at once. */
+/**
+ * Reads the parameters of a query, each with a parser, and reports all invalid ones at once; the
+ * paging parameters of lists, and the link to the next page (RFC 8288).
+ */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
 import type { Issue } from '../domain/error.ts';
 import type { ParseResult } from '../domain/validation.ts';
@@ -16,7 +19,7 @@ export class QueryReader {
     this.#query = query;
   }
 
-  /** Undefined where the parameter is not sent, or is faulty. */
+  /** Undefined if the parameter is missing or invalid. */
   read<Value>(parameter: string, parse: (text: string) => ParseResult<Value>): Value | undefined {
     const text = this.#query.get(parameter);
     if (text === undefined) return undefined;
@@ -26,38 +29,39 @@ export class QueryReader {
     return undefined;
   }
 
-  readInteger(parameter: string, least: number, most: number): number | undefined {
-    return this.read(parameter, (text) => parseInteger(text, least, most));
+  readInteger(parameter: string, minimum: number, maximum: number): number | undefined {
+    return this.read(parameter, (text) => parseInteger(text, minimum, maximum));
   }
 
-  /** One of these; the first of them where it is not sent. */
+  /** One of these; the first one by default. */
   readChoice<Choice extends string>(
     parameter: string, choices: readonly [Choice, ...Choice[]],
   ): Choice {
     return this.read(parameter, (text) => parseChoice(text, choices)) ?? choices[0];
   }
 
-  /** Call it after the last read. @throws AppError `invalid_query` naming every faulty parameter */
-  assertSound(): void {
+  /** Call it last. @throws AppError `invalid_query` listing every invalid parameter */
+  assertValid(): void {
     if (this.#issues.length > 0) throw invalidQuery(this.#issues);
   }
 }
 
-function parseInteger(text: string, least: number, most: number): ParseResult<number> {
+function parseInteger(text: string, minimum: number, maximum: number): ParseResult<number> {
   const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
-  if (value >= least && value <= most) return { value };
-  return { error: { code: 'range', detail: `Must be a whole number from ${least} to ${most}.` } };
+  if (value >= minimum && value <= maximum) return { value };
+  const detail = `Must be a whole number from ${minimum} to ${maximum}.`;
+  return { error: { code: 'range', detail } };
 }
 
-/** How many entries a page is to have, for lists without conditions. @throws `invalid_query` */
+/** The page size of a list without other parameters. @throws AppError `invalid_query` */
 export function readLimit(query: Query): number {
   const reader = new QueryReader(query);
   const limit = reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT;
-  reader.assertSound();
+  reader.assertValid();
   return limit;
 }
 
-/** An integer of a position's range. */
+/** A catalogue position. */
 export function parsePosition(text: string): ParseResult<number> {
   return parseInteger(text, 0, Number.MAX_SAFE_INTEGER);
 }
@@ -70,7 +74,7 @@ export function parseChoice<Choice extends string>(
   return { error: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
 }
 
-/** Some of these, with commas between; in their own order, each once. */
+/** A comma-separated list; the result is in the order of `choices`, without duplicates. */
 export function parseChoices<Choice extends string>(
   text: string, choices: readonly Choice[],
 ): ParseResult<readonly Choice[]> {
@@ -78,7 +82,7 @@ export function parseChoices<Choice extends string>(
   if (names.every((name) => choices.some((choice) => choice === name))) {
     return { value: choices.filter((choice) => names.includes(choice)) };
   }
-  const detail = `Must be some of these, with commas between: ${choices.join(', ')}.`;
+  const detail = `Must be a comma-separated list of: ${choices.join(', ')}.`;
   return { error: { code: 'format', detail } };
 }
 
@@ -90,13 +94,13 @@ export function parseText(text: string, limitCodePoints: number): ParseResult<st
 export function parseSku(text: string): ParseResult<Sku> {
   const value = findSku(text);
   if (value !== undefined) return { value };
-  return { error: { code: 'format', detail: 'Cannot be a SKU.' } };
+  return { error: { code: 'format', detail: 'Is not a valid SKU.' } };
 }
 
 /** Milliseconds since 1970. */
 export function parseInstant(text: string): ParseResult<number> {
   const value = parseTime(text);
   if (value !== undefined) return { value };
-  const detail = 'Must be a time of RFC 3339, such as 2026-01-31T12:00:00Z.';
+  const detail = 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.';
   return { error: { code: 'format', detail } };
 }

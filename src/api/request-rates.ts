@@ -1,5 +1,5 @@
 /**
- * Rate limits of the API: a token bucket per key, and a larger one per seller that its keys share.
+ * Rate limits of the API: a token bucket per key, and a larger one per seller, shared by its keys.
  * A request takes a token from both or from neither.
  */
 import { RATE_LIMIT_ENTRIES_LIMIT } from './limits.ts';
@@ -14,7 +14,8 @@ interface RateLimits {
 
 interface RequestRate extends RateDecision {
   /**
-   * Describes the bucket that is closest to exhaustion: draft 11 lets a server omit the other one.
+   * The header fields of the bucket that is closest to exhaustion; draft 11 lets a server omit the
+   * other one.
    */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -38,7 +39,7 @@ export class RequestRates {
     const seller = this.#sellers?.take(key.sellerId);
     if (seller?.isAllowed === false) return this.#describe(undefined, seller);
     const own = this.#keys?.take(formatKeyId(key));
-    if (own?.isAllowed === false) this.#sellers?.giveBack(key.sellerId);
+    if (own?.isAllowed === false) this.#sellers?.refund(key.sellerId);
     return this.#describe(own, seller);
   }
 

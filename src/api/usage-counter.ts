@@ -1,7 +1,7 @@
 /**
- * Counts the requests of each key, and how many of them were refused. Counts are kept in memory and
- * written now and then, so a request costs no more than a look into a table; what was counted since
- * is lost where the process is killed.
+ * Counts the requests of each key, and how many of them were rejected. Counts are kept in memory
+ * and written at an interval, so a request costs one table look-up; if the process is killed, the
+ * counts since the last write are lost.
  */
 import { KEY_USAGE_ENTRIES_LIMIT, KEY_USAGE_INTERVAL_MS } from './limits.ts';
 import type { KeyReference } from '../domain/id.ts';
@@ -12,15 +12,15 @@ interface UsageCounterOptions {
   readonly store: UsageStore;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Told of counts that could not be written: they go with the next ones. */
-  readonly onUnwritten: (error: unknown) => void;
+  /** Called when counts could not be written; they are added to the next write. */
+  readonly onWriteError: (error: unknown) => void;
 }
 
 type Counted = { -readonly [Member in keyof CountedUsage]: CountedUsage[Member] };
 
 export class UsageCounter {
   readonly #options: UsageCounterOptions;
-  /** Of each key in each hour, since the last write. */
+  /** Per key and hour, since the last write. */
   #counts = new Map<string, Counted>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -29,8 +29,8 @@ export class UsageCounter {
     this.#options = options;
   }
 
-  /** Counts a request that is answered with this status. */
-  note({ sellerId, keyId }: KeyReference, status: number): void {
+  /** Counts a request that was answered with this status. */
+  count({ sellerId, keyId }: KeyReference, status: number): void {
     const hour = Math.floor(this.#options.clock() / HOUR_MS);
     this.#add({ sellerId, keyId, hour, requests: 1, refusals: status >= 400 ? 1 : 0 });
     this.#timer ??= setTimeout(() => {
@@ -39,14 +39,14 @@ export class UsageCounter {
     }, KEY_USAGE_INTERVAL_MS).unref();
   }
 
-  /** Writes what was counted: call it when nothing is counted any more. */
+  /** Writes the counts. Call it after the last `count`. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#writing;
     await this.#flush();
   }
 
-  /** Where there are as many keys as are counted, more are not. */
+  /** Further keys are not counted while the table is full. */
   #add(usage: CountedUsage): void {
     const { sellerId, keyId, hour, requests, refusals } = usage;
     const name = `${sellerId} ${keyId} ${hour}`;
@@ -73,7 +73,7 @@ export class UsageCounter {
       await this.#options.store.noteUsage([...counts.values()]);
     } catch (error) {
       for (const usage of counts.values()) this.#add(usage);
-      this.#options.onUnwritten(error);
+      this.#options.onWriteError(error);
     }
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The one error of this project: a closed set of codes, a text that is safe to show, and the faults
- * of the data where there are any. It knows nothing of HTTP: `http/problem.ts` alone maps codes to
- * status. Everything else that is thrown is a bug of ours and is answered as 500 with an id.
+ * The one error class of this project: a closed set of codes, a detail that is safe to show, and
+ * the issues of invalid data. It knows nothing about HTTP: only `http/response/problem.ts` maps
+ * codes to status. Anything else that is thrown is a bug of ours, answered as 500 with an id.
  */
 
-/** Conflicts with the current state of the catalogue: the code, and a human-readable title. */
+/** Conflicts with the current state of the catalogue, each with its title. */
 export const CONFLICTS = {
   sku_taken: 'The SKU is taken',
   limit_reached: 'A limit is reached',
@@ -42,11 +42,11 @@ export type ErrorCode =
   | 'unavailable'
   | 'storage_full';
 
-/** One fault of the data that was sent: where, which, and what to do. */
+/** One error in the data that was sent: where, which, and what to do. */
 export interface Issue {
-  /** JSON Pointer (RFC 6901) to the faulty member of the body; absent for a query parameter. */
+  /** JSON Pointer (RFC 6901) to the invalid member of the body; absent for a query parameter. */
   readonly pointer?: string;
-  /** Name of the faulty query parameter; absent for a member of the body. */
+  /** Name of the invalid query parameter; absent for a member of the body. */
   readonly parameter?: string;
   readonly code: IssueCode;
   readonly detail: string;
@@ -71,14 +71,14 @@ interface AppErrorDetails {
   readonly issues?: readonly Issue[];
   /** Whole seconds after which the same request may succeed. */
   readonly retryAfterSeconds?: number;
-  /** The methods that the resource does have, for `method_not_allowed`. */
+  /** The methods of the resource, for `method_not_allowed`. */
   readonly allow?: readonly string[];
-  /** What the answer tells beside what every refusal does: members as JSON, without braces. */
+  /** Additional members of the problem document: JSON without braces. */
   readonly members?: string;
   readonly cause?: unknown;
 }
 
-/** A refusal that its receiver may read. `publicDetail` says what is wrong and what to do. */
+/** An error that its receiver may read: `publicDetail` says what happened and what to do. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly publicDetail: string;

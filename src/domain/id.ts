@@ -2,9 +2,9 @@
  * Ids: integers inside, opaque prefixed strings outside (`prd_...`, `key_...`, `sel_...`,
  * `whk_...`).
  * An integer is `milliseconds since 1970 * 1024 + n`, so it orders by time and stays below 2^53
- * until the year 2248. A string spells it in 11 characters of base32hex (RFC 4648 section 7, lower
- * case, which keeps the order); what belongs to a seller adds the seller's 11, so that no id of one
- * seller can ever mean something of another.
+ * until the year 2248. Its string has 11 characters of base32hex (RFC 4648 section 7, lower case,
+ * which keeps the order). The ids of a seller's objects append the seller's 11 characters, so that
+ * no id of one seller can identify an object of another.
  */
 
 type Branded<Name extends string> = number & { readonly [brand]: Name };
@@ -15,29 +15,29 @@ export type KeyId = Branded<'KeyId'>;
 export type ProductId = Branded<'ProductId'>;
 export type WebhookId = Branded<'WebhookId'>;
 
-/** A key together with the seller whose key it is. */
+/** A key, with its seller. */
 export interface KeyReference {
   readonly sellerId: SellerId;
   readonly keyId: KeyId;
 }
 
-/** An endpoint of webhooks together with its seller. */
+/** A webhook endpoint, with its seller. */
 export interface WebhookReference {
   readonly sellerId: SellerId;
   readonly id: WebhookId;
 }
 
 /**
- * Stands in the history for the key of a change that was made in the portal, by a person who was
- * signed in. No key ever has this id: those of keys are times.
+ * The key id of changes that a signed-in person made in the portal. No key has this id: the ids of
+ * keys contain a time.
  */
-// The cast is what makes it one.
+// The cast makes it a key id.
 export const PORTAL_KEY_ID = 1 as KeyId;
 
 const IDS_PER_MILLISECOND = 1024;
 const DIGITS = '0123456789abcdefghijklmnopqrstuv';
 const LENGTH = 11;
-/** The two digits of every number of 10 bits. */
+/** The two digits of every 10-bit number. */
 const PAIRS = Array.from({ length: 1024 }, (_, n) => DIGITS.charAt(n >> 5) + DIGITS.charAt(n & 31));
 const LOW_RANGE = 2 ** 30;
 
@@ -62,34 +62,34 @@ export function formatWebhookId({ sellerId, id }: WebhookReference): string {
   return `whk_${encode(id)}${encode(sellerId)}`;
 }
 
-/** Undefined for anything that is not an id of a seller. */
+/** Undefined for anything but a seller id. */
 export function parseSellerId(text: string): SellerId | undefined {
-  // The cast is what this function proves: the prefix says that the number is a seller's.
+  // The cast is what this function proves: the prefix makes the number a seller's.
   return decode('sel_', text, 1)?.[0] as SellerId | undefined;
 }
 
-/** Undefined for anything that is not an id of a key. */
+/** Undefined for anything but a key id. */
 export function parseKeyId(text: string): KeyReference | undefined {
   const numbers = decode('key_', text, 2);
   // The casts are what this function proves, as in parseSellerId.
   return numbers && { keyId: numbers[0] as KeyId, sellerId: numbers[1] as SellerId };
 }
 
-/** Undefined for anything that is not an id of a product of this seller. */
+/** Undefined for anything but the id of a product of this seller. */
 export function parseProductId(sellerId: SellerId, text: string): ProductId | undefined {
   const numbers = decode('prd_', text, 2);
   // The cast is what this function proves, as in parseSellerId.
   return numbers?.[1] === sellerId ? (numbers[0] as ProductId) : undefined;
 }
 
-/** Undefined for anything that is not an id of an endpoint of this seller. */
+/** Undefined for anything but the id of a webhook endpoint of this seller. */
 export function parseWebhookId(sellerId: SellerId, text: string): WebhookId | undefined {
   const numbers = decode('whk_', text, 2);
   // The cast is what this function proves, as in parseSellerId.
   return numbers?.[1] === sellerId ? (numbers[0] as WebhookId) : undefined;
 }
 
-/** Eleven digits. Number.toString(32) does the same at ten times the cost, which lists feel. */
+/** Eleven digits. Number.toString(32) takes ten times as long, which slows lists. */
 function encode(id: number): string {
   const high = Math.floor(id / LOW_RANGE);
   const low = id % LOW_RANGE;

@@ -1,6 +1,6 @@
 /**
- * Addresses and ranges of addresses (CIDR, RFC 4632 and RFC 4291), by Node's own BlockList.
- * An IPv4 address that arrives mapped into IPv6 (`::ffff:192.0.2.1`) is the IPv4 address.
+ * Network addresses and ranges (CIDR, RFC 4632 and RFC 4291), on Node's BlockList. An IPv4-mapped
+ * IPv6 address (`::ffff:192.0.2.1`) is the IPv4 address.
  */
 import { BlockList, isIP } from 'node:net';
 import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
@@ -8,7 +8,7 @@ import type { ParseResult } from './validation.ts';
 
 const MAPPED_PREFIX = '::ffff:';
 
-/** The ranges as they are stored: each checked, a single address given its full prefix length. */
+/** Valid ranges in the stored form: a single address gets its full prefix length. */
 export function parseAddressRanges(ranges: readonly string[]): ParseResult<readonly string[]> {
   if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
     const detail = `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`;
@@ -27,7 +27,7 @@ export function parseAddressRanges(ranges: readonly string[]): ParseResult<reado
   return { value };
 }
 
-/** The addresses of some ranges, which come from parseAddressRanges. */
+/** The addresses in ranges from `parseAddressRanges`. */
 export class AddressSet {
   readonly #list = new BlockList();
 
@@ -44,19 +44,19 @@ export class AddressSet {
   }
 }
 
-/** Whether an address lies in one of the ranges; `ranges` come from parseAddressRanges. */
+/** Whether an address is in one of these ranges from `parseAddressRanges`. */
 export function isAddressInRanges(address: string, ranges: readonly string[]): boolean {
   return new AddressSet(ranges).has(address);
 }
 
 const LOOPBACK = new AddressSet(['127.0.0.0/8', '::1/128']);
 
-/** Whether it is an address of this machine that no other can send from. */
+/** Whether only this machine itself can send from the address. */
 export function isLoopback(address: string): boolean {
   return LOOPBACK.has(address);
 }
 
-/** The address as text that two notations of it share, as far as sockets report it. */
+/** One spelling for the two in which sockets report an IPv4 address. */
 export function normaliseAddress(address: string): string {
   if (!address.startsWith(MAPPED_PREFIX)) return address;
   const mapped = address.slice(MAPPED_PREFIX.length);
@@ -64,8 +64,8 @@ export function normaliseAddress(address: string): string {
 }
 
 /**
- * What stands for all addresses of one client: of IPv6 the network of 64 bits, which is the least
- * that anybody is given (RFC 6177), and in which they take any address that they like.
+ * The prefix under which the addresses of one client are counted: of IPv6 the /64 network, the
+ * smallest that a site gets (RFC 6177) and in which it can use any address.
  */
 export function rateLimitPrefix(address: string): string {
   if (isIP(address) !== 6) return address;

@@ -1,5 +1,5 @@
 /**
- * Validates numbers by their text. A double holds about 16 significant digits, so reading a longer
+ * Validates numbers by their text. A double has about 16 significant digits, so parsing a longer
  * number changes it silently: 0.9999999999999999999999 becomes 1, and 1e-400 becomes 0 (RFC 7493
  * section 2.2). A text is accepted if the shortest text of its double is the same decimal number:
  * 12.50, 1.0, 1e2 and -0 are accepted, 0.10000000000000001 is not.
@@ -8,16 +8,16 @@ import type { ValidationError } from './text.ts';
 
 /** A double keeps every decimal of up to 15 significant digits (DBL_DIG of C). */
 const SAFE_SIGNIFICAND = 1e15;
-/** Numbers of so many characters and such an exponent are far from underflow and overflow. */
+/** Numbers within these limits are far from underflow and overflow. */
 const SHORT_CHARACTERS = 24;
 const SHORT_EXPONENT = 250;
 
 const ZERO = 0x30;
 const [PLUS, MINUS, POINT] = [0x2b, 0x2d, 0x2e];
-/** Bit that makes an ASCII letter lower-case, and the letter before an exponent. */
+/** The bit that makes an ASCII letter lower-case, and the letter before an exponent. */
 const [LOWER_CASE, EXPONENT] = [0x20, 0x65];
 
-/** The fault of a decimal number; also undefined for a text that is not a number. */
+/** The error of a decimal number; undefined also for a text that is not a number. */
 export function validateNumberText(text: string): ValidationError | undefined {
   if (skipShortNumber(text, 0) === text.length) return undefined;
   const value = Number(text);
@@ -60,7 +60,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= ZERO + 9;
 }
 
-/** One spelling for all texts of a number: its significant digits and an exponent. */
+/** The same text for all spellings of a number: its significant digits and an exponent. */
 function formatCanonical(text: string): string {
   const [mantissa = '', power = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
   const point = mantissa.indexOf('.');

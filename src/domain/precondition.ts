@@ -1,11 +1,10 @@
 /**
- * Preconditions of a request (RFC 9110 section 13), as positions: a product's entity tag is the
- * position of its last change. The store evaluates them where it changes the product, so nothing
- * can come between.
+ * Preconditions of a request (RFC 9110 section 13) as positions: a product's entity tag is the
+ * position of its last change. The store evaluates them in the transaction of the change.
  */
 import { AppError } from './error.ts';
 
-/** Positions, one of which has to be the product's; or `*`, for any product that exists. */
+/** Positions, one of which must be the product's; `*` for any existing product. */
 export type PositionSet = readonly number[] | '*';
 
 /** Absent conditions always hold. */
@@ -15,7 +14,7 @@ export interface Precondition {
 }
 
 /**
- * `position` is undefined where there is no such product.
+ * @param position Undefined if there is no such product.
  * @throws AppError `precondition_failed`
  */
 export function assertPrecondition(

@@ -1,13 +1,12 @@
 /**
- * The rules for text that a seller sends, by Unicode properties. Every text is counted in code
- * points, well-formed (no lone surrogates), not blank, and without control characters and line
- * breaks. SKUs are stricter, since people and machines compare them: graphic characters and inner
- * ASCII spaces only, in one normal form (NFC, Unicode Standard Annex 15). Letters of different
- * scripts that look alike remain different.
+ * Validates text that sellers send, by Unicode properties. Every text is counted in code points,
+ * well-formed (no lone surrogates), not blank, and without control characters and line breaks. SKUs
+ * are stricter, since people and machines compare them: graphic characters and inner ASCII spaces
+ * only, in NFC (Unicode Standard Annex 15). Look-alike letters of different scripts stay different.
  */
 import type { Issue } from './error.ts';
 
-/** A fault of a value, without the place where the value stood. */
+/** What is wrong with a value, without where the value is. */
 export type ValidationError = Pick<Issue, 'code' | 'detail'>;
 
 /**
@@ -19,8 +18,8 @@ const BLANK = String.raw`\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}`;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 // Cf: format characters, bidi controls among them; DI: zero-width and other default-ignorable ones.
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-// Private-use characters and those that Unicode has assigned since this Node count as visible;
-// control characters do, too, and get a fault of their own.
+// Private-use characters, and those that Unicode assigned after this Node was released, count as
+// visible; so do control characters, which have an error of their own.
 const VISIBLE = new RegExp(`[^\\s\\p{Cf}\\p{Default_Ignorable_Code_Point}${BLANK}]`, 'u');
 /** Letters, marks, numbers, punctuation, symbols: assigned, not private-use, and visible. */
 const NOT_IN_IDENTIFIER = new RegExp(
@@ -28,16 +27,16 @@ const NOT_IN_IDENTIFIER = new RegExp(
 );
 const NOT_SPACE = /\S/;
 const LEADING_MARK = /^\p{M}/u;
-// What most values are made of, checked without Unicode tables: printable ASCII, no outer space.
+// Most values, checked without Unicode tables: printable ASCII without outer spaces.
 const PLAIN = /^[!-~](?:[ -~]*[!-~])?$/;
 
-/** The first fault of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
+/** The first error of a text of 1 to `limitCodePoints` that is kept exactly as sent. */
 export function validateText(text: string, limitCodePoints: number): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  return findLineFault(text, limitCodePoints, VISIBLE);
+  return validateLine(text, limitCodePoints, VISIBLE);
 }
 
-/** The first fault of a new identifier; give it in NFC. */
+/** The first error of a new identifier, which must be in NFC. */
 export function validateIdentifier(
   text: string, limitCodePoints: number,
 ): ValidationError | undefined {
@@ -55,14 +54,14 @@ export function validateIdentifier(
 }
 
 /**
- * The first fault of a text that names something by its identifier; give it in NFC. Looser than
- * for a new identifier: what earlier versions accepted must still be found.
+ * The first error of a reference to an identifier, which must be in NFC. Looser than for a new
+ * identifier: those that earlier versions accepted must still be found.
  */
 export function validateReference(
   text: string, limitCodePoints: number,
 ): ValidationError | undefined {
   if (text.length <= limitCodePoints && PLAIN.test(text)) return undefined;
-  const error = findLineFault(text, limitCodePoints, NOT_SPACE);
+  const error = validateLine(text, limitCodePoints, NOT_SPACE);
   if (error) return error;
   if (text.trim() !== text) {
     return { code: 'characters', detail: 'Must not begin or end with white space.' };
@@ -72,7 +71,7 @@ export function validateReference(
 }
 
 /** A text is blank if it has no character that `visible` matches. */
-function findLineFault(
+function validateLine(
   text: string, limitCodePoints: number, visible: RegExp,
 ): ValidationError | undefined {
   if (!text.isWellFormed()) {
@@ -86,12 +85,12 @@ function findLineFault(
   return { code: 'length', detail: `Must have at most ${limitCodePoints} characters.` };
 }
 
-/** A text of its own: a part of another text would keep all of that one in memory. */
+/** A copy: a substring would keep the whole original in memory. */
 export function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Counts no further than one past the limit, so that a huge text costs no more than a long one. */
+/** Stops counting one past the limit, so that a huge text costs no more than a long one. */
 function countCodePoints(text: string, limit: number): number {
   if (text.length <= limit) return text.length;
   let count = 0;

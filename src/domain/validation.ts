@@ -1,4 +1,7 @@
-/** How parsers of members report: a value or a fault, so that all faults of a body come at once. */
+/**
+ * Parsers return a value or an error rather than throw, so that a response can list all errors of a
+ * body at once.
+ */
 import { AppError, type Issue } from './error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from './limits.ts';
 import { type ValidationError, validateText } from './text.ts';
@@ -14,19 +17,19 @@ export interface Validator<Value> {
   readonly parse: (value: unknown) => ParseResult<Value>;
 }
 
-/** Reads the members of one JSON object and gathers what is wrong with them. */
+/** Reads the members of one JSON object and collects their errors. */
 export class ObjectReader {
   readonly #record: Record<string, unknown>;
   readonly #defaults: Readonly<Record<string, unknown>>;
   readonly #isPartial: boolean;
   readonly #issues: Issue[] = [];
   readonly #read: string[] = [];
-  /** Of all faults; only as many are kept as an answer lists. */
+  /** All errors; only as many are kept as a response lists. */
   #count = 0;
 
   /**
-   * A member that is missing has its value of `defaults`, or is left out of a partial object.
-   * @throws AppError `invalid_data` where `body` is not an object.
+   * A missing member has its value in `defaults`, or is left out of a partial object.
+   * @throws AppError `invalid_data` if `body` is not an object
    */
   constructor(
     body: unknown, defaults: Readonly<Record<string, unknown>> = {}, isPartial = false,
@@ -36,13 +39,13 @@ export class ObjectReader {
         issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }],
       });
     }
-    // Any object can be read by name: what it holds stays unknown.
+    // The cast: any object can be read by name, and its values stay unknown.
     this.#record = body as Record<string, unknown>;
     this.#defaults = defaults;
     this.#isPartial = isPartial;
   }
 
-  /** The parsed member, or undefined after noting that it is missing or faulty. */
+  /** The parsed member; undefined, with an error added, if it is missing or invalid. */
   read<Value>(
     member: string, parse: (value: unknown) => ParseResult<Value>, isRequired = true,
   ): Value | undefined {
@@ -54,18 +57,17 @@ export class ObjectReader {
     }
     const parsed = parse(isSent ? this.#record[member] : this.#defaults[member]);
     if ('value' in parsed) return parsed.value;
-    this.note(member, parsed.error);
+    this.addError(member, parsed.error);
     return undefined;
   }
 
-  /** Notes where a member is missing. */
+  /** Adds an error if a member is missing. */
   require(member: string): void {
     if (Object.hasOwn(this.#record, member)) return;
-    this.note(member, { code: 'required', detail: 'Is required.' });
+    this.addError(member, { code: 'required', detail: 'Is required.' });
   }
 
-  /** Notes what is wrong with a member. */
-  note(member: string, error: ValidationError): void {
+  addError(member: string, error: ValidationError): void {
     this.#count += 1;
     if (this.#issues.length >= ISSUES_PER_RESPONSE_LIMIT) return;
     this.#issues.push({ pointer: `/${escapePointer(member)}`, ...error });
@@ -78,25 +80,25 @@ export class ObjectReader {
   }
 
   /**
-   * The error that names every fault, members that nobody read among them; undefined if there is
+   * The error that lists all issues, with members that were never read; undefined if there are
    * none. Call it after the last `read`.
    */
   findError(): AppError | undefined {
     const unknown = Object.keys(this.#record).filter((member) => !this.#read.includes(member));
     if (unknown.length > 0) {
       const detail = `Is not a member of this object. It has: ${this.#read.join(', ')}.`;
-      for (const member of unknown) this.note(member, { code: 'unknown', detail });
+      for (const member of unknown) this.addError(member, { code: 'unknown', detail });
     }
     const count = this.#count;
     if (count === 0) return undefined;
     const issues = this.#issues;
     const shown = count > issues.length ? `; the first ${issues.length} are listed` : '';
-    const detail = `The data has ${count === 1 ? '1 fault' : `${count} faults`}${shown}.`;
+    const detail = `The data has ${count === 1 ? '1 error' : `${count} errors`}${shown}.`;
     return new AppError('invalid_data', `${detail} Correct it and send it again.`, { issues });
   }
 }
 
-/** A text of one line, kept exactly as sent. */
+/** One line of text, kept exactly as sent. */
 export function lineValidator(limitCodePoints: number): Validator<string> {
   return {
     schema: { type: 'string', minLength: 1, maxLength: limitCodePoints },
@@ -111,23 +113,25 @@ export function integerValidator(minimum: number, maximum: number): Validator<nu
   };
 }
 
-/** A text of one line, kept exactly as sent. */
+/** One line of text, kept exactly as sent. */
 export function parseLine(value: unknown, limitCodePoints: number): ParseResult<string> {
   if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
   const error = validateText(value, limitCodePoints);
   return error ? { error } : { value };
 }
 
-/** Made once: `toLocaleString` makes one for each number, and a body may have 40,000 faults. */
+/** Shared: `toLocaleString` creates one per number, and a body may have 40,000 errors. */
 const NUMBERS = new Intl.NumberFormat('en');
 
-export function parseInteger(value: unknown, least: number, most: number): ParseResult<number> {
+export function parseInteger(
+  value: unknown, minimum: number, maximum: number,
+): ParseResult<number> {
   if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
   if (!Number.isInteger(value)) {
     return { error: { code: 'precision', detail: 'Must be a whole number.' } };
   }
-  if (value >= least && value <= most) return { value: value + 0 }; // -0 + 0 is 0
-  const range = [least, most].map((bound) => NUMBERS.format(bound));
+  if (value >= minimum && value <= maximum) return { value: value + 0 }; // -0 + 0 is 0
+  const range = [minimum, maximum].map((bound) => NUMBERS.format(bound));
   return { error: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
 }
 

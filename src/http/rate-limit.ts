@@ -57,7 +57,7 @@ export class RateLimiter<Name> {
   }
 
   /** Puts back a token that was taken for what does not count after all. */
-  giveBack(name: Name): void {
+  refund(name: Name): void {
     const bucket = this.#touch(name);
     bucket.tokens = Math.min(this.#limit, bucket.tokens + 1);
   }

@@ -30,7 +30,7 @@ function prepare(t: TestContext) {
   const now = makeClock();
   const counter = new UsageCounter({
     clock: now,
-    onUnwritten: (error) => errors.push(error),
+    onWriteError: (error) => errors.push(error),
     store: {
       noteUsage: (usage) => new Promise((resolve, reject) => {
         writes.push({ usage, settle: (error) => (error ? reject(error) : resolve()) });
@@ -53,25 +53,25 @@ test('writes what was counted since the last time, and nothing where nothing was
   const { counter, writes, tick, settle } = prepare(t);
   await tick();
   assert.equal(writes.length, 0);
-  for (const status of [200, 304, 399, 400, 429, 503]) counter.note(keyOf(1), status);
-  counter.note(keyOf(2), 201);
+  for (const status of [200, 304, 399, 400, 429, 503]) counter.count(keyOf(1), status);
+  counter.count(keyOf(2), 201);
   assert.equal(writes.length, 0);
   await tick();
   assert.deepEqual(writes.map(({ usage }) => usage), [[entry(1, 6, 3), entry(2, 1)]]);
   await settle();
   await tick();
   assert.equal(writes.length, 1);
-  counter.note(keyOf(2), 404);
+  counter.count(keyOf(2), 404);
   await tick();
   assert.deepEqual(writes[1]?.usage, [entry(2, 1, 1)]);
 });
 
 test('counts each hour apart, and sellers whose keys have the same number', async (t) => {
   const { counter, writes, clock: now, tick } = prepare(t);
-  counter.note(keyOf(1), 200);
+  counter.count(keyOf(1), 200);
   now.now += HOUR_MS;
-  counter.note(keyOf(1), 400);
-  counter.note({ ...keyOf(1), sellerId: 2 as SellerId }, 200);
+  counter.count(keyOf(1), 400);
+  counter.count({ ...keyOf(1), sellerId: 2 as SellerId }, 200);
   await tick();
   assert.deepEqual(writes[0]?.usage, [
     entry(1, 1), entry(1, 1, 1, HOUR + 1), { ...entry(1, 1, 0, HOUR + 1), sellerId: 2 },
@@ -81,10 +81,10 @@ test('counts each hour apart, and sellers whose keys have the same number', asyn
 test('keeps what could not be written for the next time, and says so', async (t) => {
   const { counter, writes, errors, tick, settle } = prepare(t);
   const fault = new Error('the disk is full');
-  counter.note(keyOf(1), 200);
-  counter.note(keyOf(2), 200);
+  counter.count(keyOf(1), 200);
+  counter.count(keyOf(2), 200);
   await tick();
-  counter.note(keyOf(1), 500);
+  counter.count(keyOf(1), 500);
   await settle(fault);
   assert.deepEqual(errors, [fault]);
   await tick();
@@ -97,12 +97,12 @@ test('keeps what could not be written for the next time, and says so', async (t)
 test('counts no more keys at once than its limit, whether or not it can write', async (t) => {
   const { counter, writes, tick, settle } = prepare(t);
   const all = countTo(KEY_USAGE_ENTRIES_LIMIT);
-  for (const n of all) counter.note(keyOf(n), 200);
-  counter.note(keyOf(KEY_USAGE_ENTRIES_LIMIT + 1), 200);
-  counter.note(keyOf(1), 200);
+  for (const n of all) counter.count(keyOf(n), 200);
+  counter.count(keyOf(KEY_USAGE_ENTRIES_LIMIT + 1), 200);
+  counter.count(keyOf(1), 200);
   await tick();
   assert.deepEqual(writes[0]?.usage, all.map((n) => entry(n, n === 1 ? 2 : 1)));
-  counter.note(keyOf(KEY_USAGE_ENTRIES_LIMIT + 1), 200);
+  counter.count(keyOf(KEY_USAGE_ENTRIES_LIMIT + 1), 200);
   await settle(new Error('the disk is full'));
   await tick();
   assert.deepEqual(writes[1]?.usage.length, KEY_USAGE_ENTRIES_LIMIT);
@@ -113,22 +113,22 @@ test('counts no more keys at once than its limit, whether or not it can write', 
 
 test('begins no write while another one is under way', async (t) => {
   const { counter, writes, tick, settle } = prepare(t);
-  counter.note(keyOf(1), 200);
+  counter.count(keyOf(1), 200);
   await tick();
-  counter.note(keyOf(1), 200);
+  counter.count(keyOf(1), 200);
   await tick();
   assert.equal(writes.length, 1);
   await settle();
-  counter.note(keyOf(1), 200);
+  counter.count(keyOf(1), 200);
   await tick();
   assert.deepEqual(writes[1]?.usage, [entry(1, 2)]);
 });
 
 test('writes what is left when it is closed, after the write that is under way', async (t) => {
   const { counter, writes, errors, tick, settle } = prepare(t);
-  counter.note(keyOf(1), 200);
+  counter.count(keyOf(1), 200);
   await tick();
-  counter.note(keyOf(1), 400);
+  counter.count(keyOf(1), 400);
   const state = { isClosed: false };
   const closed = counter.close().then(() => { state.isClosed = true; });
   await nextTurn();

@@ -35,7 +35,7 @@ describe('ObjectReader', () => {
     assert.deepEqual(error?.issues.map(({ pointer, code }) => [pointer, code]), [
       ['/a', 'required'], ['/b', 'range'], ['/c', 'unknown'],
     ]);
-    assert.match(error?.publicDetail ?? '', /3 faults/);
+    assert.match(error?.publicDetail ?? '', /3 errors/);
     const unknown = error?.issues.at(-1)?.detail ?? '';
     assert.ok(unknown.includes('a, b'), 'the members that there are are named');
   });
@@ -57,15 +57,15 @@ describe('ObjectReader', () => {
     ]);
   });
 
-  test('lists 50 faults and counts all of them', () => {
+  test('lists 50 errors and counts all of them', () => {
     const names = Array.from({ length: 51 }, (_, n) => `member-${n}`);
     const all = new ObjectReader(Object.fromEntries(names.map((name) => [name, 0]))).findError();
     assert.deepEqual(
       all?.issues.map(({ pointer }) => pointer), names.slice(0, 50).map((name) => `/${name}`),
     );
-    assert.match(all?.publicDetail ?? '', /51 faults.*first 50/);
+    assert.match(all?.publicDetail ?? '', /51 errors.*first 50/);
     const fifty = new ObjectReader(Object.fromEntries(names.slice(1).map((name) => [name, 0])));
-    assert.match(fifty.findError()?.publicDetail ?? '', /50 faults(?!.*first)/);
+    assert.match(fifty.findError()?.publicDetail ?? '', /50 errors(?!.*first)/);
   });
 
   test('keeps no more of 29,000 unknown members than it lists, and counts them', () => {
@@ -81,13 +81,13 @@ describe('ObjectReader', () => {
     });
     const error = reader.findError();
     mock.restore();
-    assert.match(error?.publicDetail ?? '', /29001 faults; the first 50 are listed/);
+    assert.match(error?.publicDetail ?? '', /29001 errors; the first 50 are listed/);
     assert.equal(error?.issues.length, 50);
     assert.equal(escaped, 2 * 50);
   });
 
   test('speaks of one fault in the singular', () => {
-    assert.match(new ObjectReader({ a: 1 }).findError()?.publicDetail ?? '', /1 fault\b/);
+    assert.match(new ObjectReader({ a: 1 }).findError()?.publicDetail ?? '', /1 error\b/);
   });
 });
 

@@ -74,11 +74,11 @@ describe('a bucket', () => {
   test('takes back a token, and no more than it holds', () => {
     const limiter = new RateLimiter<string>(3, 10, makeClock());
     takeAll(limiter, 'a');
-    limiter.giveBack('a');
+    limiter.refund('a');
     assert.equal(takeAll(limiter, 'a'), 1);
-    for (let n = 0; n < 5; n += 1) limiter.giveBack('a');
+    for (let n = 0; n < 5; n += 1) limiter.refund('a');
     assert.equal(takeAll(limiter, 'a'), 3);
-    limiter.giveBack('b');
+    limiter.refund('b');
     assert.equal(takeAll(limiter, 'b'), 3);
   });
 

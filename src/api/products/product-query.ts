@@ -64,7 +64,7 @@ export function parseListQuery(query: Query, currency: Currency): ListQuery {
     fields: reader.read('fields', (text) => parseChoices(text, PRODUCT_FIELD_NAMES)),
     format: reader.read('format', (text) => parseChoice(text, LIST_FORMATS)),
   };
-  reader.assertSound();
+  reader.assertValid();
   return list;
 }
 

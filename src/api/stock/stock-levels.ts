@@ -24,7 +24,7 @@ export async function listStock(call: ApiRequest, services: Services): Promise<R
   const moment = reader.read('at', parseMoment);
   const limit = reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT;
   const format = reader.read('format', (text) => parseChoice(text, LIST_FORMATS));
-  reader.assertSound();
+  reader.assertValid();
   const mediaType = format ? MEDIA_TYPE_OF[format] : call.mediaType;
   return mediaType === JSON_TYPE
     ? listPage(call, services, moment, limit) : exportStock(call, services, moment, mediaType);

@@ -43,7 +43,7 @@ export async function streamStock(call: ApiRequest, services: Services): Promise
     target: options.isDryRun
       ? createDryRunTarget(services.store, call, options)
       : createWriteTarget(services.store, call, options, key),
-    tally: new StockReport(call, options.reportsAll),
+    batchReport: new StockReport(call, options.reportsAll),
   }));
 }
 
@@ -56,7 +56,7 @@ function parseOptions({ query }: ApiRequest): Options {
     source: reader.read('source', parseSource),
     reason: reader.read('reason', parseReason),
   };
-  reader.assertSound();
+  reader.assertValid();
   return options;
 }
 

@@ -69,7 +69,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
 function parseDryRun({ query }: ApiRequest): boolean {
   const reader = new QueryReader(query);
   const isDryRun = reader.readChoice('dry_run', ['false', 'true']) === 'true';
-  reader.assertSound();
+  reader.assertValid();
   const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
   if (others.length === 0) return isDryRun;
   const detail = 'Is for changes that are sent as lines; in JSON it is a member of the body.';

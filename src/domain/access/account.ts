@@ -1,8 +1,7 @@
 /**
- * Accounts of the portal: who may sign in for a seller. Each seller has at most one. Addresses of
- * e-mail are those that HTML takes (WHATWG HTML, section 4.10.5.1.5) and names only: nothing is
- * sent to them. Passwords follow NIST SP 800-63B-4, section 3.1.1: length counts, composition does
- * not, and what everybody would try first is refused.
+ * Portal accounts: a seller has at most one. E-mail addresses are those that HTML accepts (WHATWG
+ * HTML section 4.10.5.1.5), and only names: nothing is sent to them. Passwords follow NIST SP
+ * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
  */
 import type { Currency } from '../catalogue/currency.ts';
 import type { SellerId } from '../id.ts';
@@ -11,30 +10,30 @@ import {
 } from '../limits.ts';
 import { type ParseResult, parseInteger } from '../validation.ts';
 
-/** How a seller reads numbers, times and the catalogue. */
+/** How the portal shows numbers, times and low stock. */
 export interface AccountSettings {
-  /** BCP 47, such as `de-CH`: one that `Intl` knows. */
+  /** BCP 47, such as `de-CH`; known to `Intl`. */
   readonly locale: string;
   /** IANA, such as `Europe/Zurich`. */
   readonly timeZone: string;
-  /** Products with this stock or less are low: 0 to 1,000,000,000. */
+  /** Stock up to which a product is low: 0 to 1,000,000,000. */
   readonly lowStock: number;
 }
 
 export interface NewAccount extends Omit<AccountSettings, 'lowStock'> {
   /** In lower case, 3..254 characters. */
   readonly email: string;
-  /** As the PHC string format writes it. */
+  /** In the PHC string format. */
   readonly passwordHash: string;
 }
 
-/** An account as its own pages show it. */
+/** An account as its pages show it. */
 export interface Account extends AccountSettings {
   readonly sellerId: SellerId;
   readonly sellerName: string;
   readonly currency: Currency;
   readonly email: string;
-  /** Whether signing in takes a one-time password, too. */
+  /** Whether two-factor authentication is on. */
   readonly hasTotp: boolean;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
@@ -47,21 +46,21 @@ const EMAIL = new RegExp(
 const DISTINCT_CHARACTERS_MIN = 5;
 const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administrator|changeme)/i;
 
-/** In lower case, and without white space around it. */
+/** In lower case, trimmed. */
 export function parseEmail(text: string): ParseResult<string> {
   const email = text.trim().toLowerCase();
   if (email.length <= EMAIL_LIMIT_CHARACTERS && EMAIL.test(email)) return { value: email };
-  const detail = 'Write an e-mail address, such as anna@shop.example.';
+  const detail = 'Enter an e-mail address, such as anna@shop.example.';
   return { error: { code: 'format', detail } };
 }
 
-/** `names` are what it may not consist of, such as the name of the shop. */
+/** @param names What it may not consist of, such as the shop name. */
 export function parseNewPassword(text: string, names: readonly string[]): ParseResult<string> {
   const password = normalisePassword(text);
   const length = [...password].length;
   if (length < PASSWORD_MIN_CODE_POINTS || length > PASSWORD_LIMIT_CODE_POINTS) {
     const range = `${PASSWORD_MIN_CODE_POINTS} to ${PASSWORD_LIMIT_CODE_POINTS}`;
-    const detail = `Must have ${range} characters: a sentence of a few words is good.`;
+    const detail = `Must have ${range} characters: use a sentence of a few words.`;
     return { error: { code: 'length', detail } };
   }
   const isNamed = names.some((name) => name !== ''
@@ -69,24 +68,24 @@ export function parseNewPassword(text: string, names: readonly string[]): ParseR
     && password.toLowerCase().includes(name.toLowerCase()));
   const isPoor = new Set(password).size < DISTINCT_CHARACTERS_MIN || isSequence(password);
   if (!isNamed && !isPoor && !COMMON.test(password)) return { value: password };
-  const detail = 'Is easy to guess. Take one that has nothing to do with you or the shop.';
+  const detail = 'Is easy to guess. Use one that has nothing to do with you or the shop.';
   return { error: { code: 'format', detail } };
 }
 
-/** One form for what looks the same, whatever keyboard it was typed on. */
+/** NFKC: what looks the same is the same, whatever keyboard typed it. */
 export function normalisePassword(text: string): string {
   return text.normalize('NFKC');
 }
 
 export function parseLocale(text: string): ParseResult<string> {
-  const hint = 'Write a language and a country, such as en-GB or de-CH.';
+  const detail = 'Enter a language and a country, such as en-GB or de-CH.';
   try {
     const [locale] = Intl.NumberFormat.supportedLocalesOf(text);
     if (locale !== undefined && locale.length <= 35) return { value: locale };
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // a text that is no locale at all
+    if (!(error instanceof RangeError)) throw error; // not a locale
   }
-  return { error: { code: 'format', detail: hint } };
+  return { error: { code: 'format', detail } };
 }
 
 export function parseTimeZone(text: string): ParseResult<string> {
@@ -94,9 +93,9 @@ export function parseTimeZone(text: string): ParseResult<string> {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions();
     if (text !== '') return { value: timeZone };
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // a time zone that nobody knows
+    if (!(error instanceof RangeError)) throw error; // not a time zone
   }
-  const detail = 'Write a time zone, such as Europe/Zurich or UTC.';
+  const detail = 'Enter a time zone, such as Europe/Zurich or UTC.';
   return { error: { code: 'format', detail } };
 }
 
@@ -104,7 +103,7 @@ export function parseLowStock(text: string): ParseResult<number> {
   return parseInteger(/^\d{1,10}$/.test(text.trim()) ? Number(text) : NaN, 0, STOCK_LIMIT);
 }
 
-/** `123456789012`, `abcdefghijkl` and the like. */
+/** Such as `123456789012` and `abcdefghijkl`. */
 function isSequence(text: string): boolean {
   const codes = [...text].map((character) => character.codePointAt(0) ?? 0);
   const steps = codes.slice(1).map((code, index) => Math.abs(code - (codes[index] ?? 0)));

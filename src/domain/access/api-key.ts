@@ -1,8 +1,8 @@
 /**
  * API keys: `spk_`, 30 random base62 characters, and 6 base62 characters of CRC-32 over the 34
- * before them, so that scanners of published code can recognise a key and junk is refused without
- * asking the database. 30 characters are 178 bits: only the SHA-256 of a key is stored, and a fast
- * hash is enough, since nothing that random can be guessed from it.
+ * before them, so that secret scanners recognise a key and junk is rejected without a database
+ * query. 30 characters are 178 bits. Only the SHA-256 of a key is stored; a fast hash is enough for
+ * that much randomness.
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -14,7 +14,7 @@ import { isScope, type Scope, SCOPES } from './caller.ts';
 import { validateText } from '../text.ts';
 
 declare const brand: unique symbol;
-/** The secret itself. It is shown once and never stored, logged or put into an error. */
+/** The secret. It is shown once and never stored, logged or part of an error. */
 export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -24,14 +24,14 @@ const CHECKSUM_CHARACTERS = 6;
 const CHECKED_LENGTH = PREFIX.length + RANDOM_CHARACTERS;
 const SHAPE = /^spk_[0-9A-Za-z]{36}$/;
 
-/** What a key is made with. Times are milliseconds since 1970. */
+/** A key to create. Times are milliseconds since 1970. */
 export interface NewApiKey {
   /** 1..100 code points. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** CIDR ranges that the key may be used from; empty means from anywhere. */
+  /** CIDR ranges that the key may be used from; empty for anywhere. */
   readonly addressRanges: readonly string[];
-  /** Undefined means never. */
+  /** Undefined for never. */
   readonly expiresAt: number | undefined;
 }
 
@@ -40,20 +40,20 @@ export interface ApiKey extends NewApiKey {
   readonly id: KeyId;
   readonly createdAt: number;
   readonly revokedAt: number | undefined;
-  /** Exact to a minute, as is the address. */
+  /** Exact to a minute, like the address. */
   readonly lastUsedAt: number | undefined;
   readonly lastUsedAddress: string | undefined;
 }
 
-/** A fresh secret from the operating system's generator. */
+/** A new secret from a CSPRNG. */
 export function generateApiKey(): ApiKeySecret {
   let checked = PREFIX;
   for (let n = 0; n < RANDOM_CHARACTERS; n += 1) checked += ALPHABET.charAt(randomInt(62));
-  // The cast is what this function makes.
+  // The cast is what this function generates.
   return (checked + checksum(checked)) as ApiKeySecret;
 }
 
-/** Undefined for anything that was never a key of this kind of server. */
+/** Undefined for text without the shape and checksum of a key. */
 export function parseApiKey(text: string): ApiKeySecret | undefined {
   const checked = text.slice(0, CHECKED_LENGTH);
   const valid = SHAPE.test(text) && checksum(checked) === text.slice(CHECKED_LENGTH);
@@ -67,9 +67,8 @@ export function hashApiKey(key: ApiKeySecret): string {
 }
 
 /**
- * No scopes named means all of them.
- * @throws AppError `invalid_data` naming every fault, at the members that the list of keys has, in
- *   a text that tells of the first
+ * No scopes means all scopes.
+ * @throws AppError `invalid_data` listing every error; its detail describes the first
  */
 export function parseNewApiKey(input: {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** The audit log: what happened to sellers, their accounts and keys, when, and from where. */
+/** The audit log: events of sellers, accounts and keys, with time and address. */
 import type { SellerId } from '../id.ts';
 
 export const AUDIT_TYPES = [
@@ -33,14 +33,14 @@ export type AuditType = (typeof AUDIT_TYPES)[number];
 export interface NewAuditEvent {
   readonly sellerId: SellerId | undefined;
   readonly type: AuditType;
-  /** Where it was asked for; empty for the command line and whoever embeds the server. */
+  /** The client's address; empty for the command line and for embedders. */
   readonly address: string;
-  /** What it was done to, for people to read: up to 300 characters, none of them secret. */
+  /** What the event is about, for people: up to 300 characters, never a secret. */
   readonly subject: string;
 }
 
 export interface AuditEvent extends NewAuditEvent {
-  /** Counts the events of all sellers, from 1. */
+  /** Sequence number across all sellers, from 1. */
   readonly n: number;
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -14,10 +14,10 @@ export interface NewSeller {
 /** A seller; times are milliseconds since 1970. */
 export interface Seller extends NewSeller {
   readonly id: SellerId;
-  /** Position of the last change of the catalogue: 0 before any. */
+  /** Position of the last change of the catalogue; 0 before any. */
   readonly position: number;
   readonly createdAt: number;
-  /** Only of one who is disabled. */
+  /** Undefined unless the seller is disabled. */
   readonly disabledAt?: number;
 }
 

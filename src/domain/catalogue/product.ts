@@ -47,7 +47,7 @@ export function parseReplacement(body: unknown, address: string, currency: Curre
   const members = readMembers(reader, currency);
   if (members.sku !== undefined && members.sku !== findSku(address)) {
     const detail = `Must be the SKU of the address, ${JSON.stringify(address)}, or be left out.`;
-    reader.note('sku', { code: 'mismatch', detail });
+    reader.addError('sku', { code: 'mismatch', detail });
   }
   reader.assertValid();
   return members as NewProduct; // the reader rejects an object that lacks a required member

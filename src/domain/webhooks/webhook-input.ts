@@ -86,7 +86,7 @@ async function noteUrl(
   reader: ObjectReader, url: string | undefined, checkUrl: CheckUrl,
 ): Promise<void> {
   const error = url === undefined ? undefined : await checkUrl(url);
-  if (error) reader.note('url', error);
+  if (error) reader.addError('url', error);
 }
 
 function parseUrl(value: unknown): ParseResult<string> {

@@ -44,7 +44,7 @@ function parseFeedQuery({ query, headers }: ApiRequest, isStream: boolean): Feed
   const limit = reader.readInteger('limit', 1, CHANGES_PAGE_SIZE_LIMIT);
   const types = reader.read('types', (text) => parseChoices(text, CHANGE_TYPES));
   const seconds = reader.readInteger('wait', 0, CHANGES_WAIT_LIMIT_SECONDS) ?? 0;
-  reader.assertSound();
+  reader.assertValid();
   const feed = { after, limit: limit ?? CHANGES_PAGE_SIZE_DEFAULT, types, waitMs: seconds * 1000 };
   const lastEventId = headers['last-event-id'];
   if (!isStream || lastEventId === undefined || lastEventId === '') return feed;

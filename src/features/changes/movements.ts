@@ -61,7 +61,7 @@ function parseLedgerQuery({ query, caller, mediaType }: ApiRequest): LedgerQuery
     limit: reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT,
     mediaType: format ? MEDIA_TYPE_OF[format] : mediaType,
   };
-  reader.assertSound();
+  reader.assertValid();
   return ledger;
 }
 

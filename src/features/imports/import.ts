@@ -34,7 +34,7 @@ export async function importProducts(call: ApiRequest, services: Services): Prom
     target: options.isDryRun
       ? createDryRunTarget(store, caller, options.mode)
       : createWriteTarget(store, caller, options.mode, idempotencyKey),
-    tally: new ImportReport(reader, caller.position, options.reportsAll),
+    batchReport: new ImportReport(reader, caller.position, options.reportsAll),
   }));
 }
 
@@ -57,7 +57,7 @@ function parseOptions(query: Query): Options {
     map: query.get('map'),
     default: query.get('default'),
   };
-  reader.assertSound();
+  reader.assertValid();
   return options;
 }
 

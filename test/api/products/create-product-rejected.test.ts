@@ -25,7 +25,7 @@ test('names every fault of a body at once', async (t) => {
     name: '', category: 5, sku: ' x', price: 1.999, colour: 'red', 'a/b~c': 1,
   }));
   const { detail } = assertProblem(answer, 400, 'invalid-data');
-  assert.match(detail, /7 faults/);
+  assert.match(detail, /7 errors/);
   assert.deepEqual(new Set(faultsOf(answer)), new Set([
     '/name blank', '/category type', '/sku characters', '/price precision', '/stock required',
     '/colour unknown', '/a~1b~0c unknown',

@@ -48,7 +48,7 @@ describe('refuses', () => {
     assert.equal(catchRefusal(() => parseQuery('limit=5', [])).issues[0]?.code, 'unknown');
   });
 
-  test('with at most 50 faults', () => {
+  test('with at most 50 errors', () => {
     const text = Array.from({ length: 51 }, (_, n) => `p${n}=1`).join('&');
     assert.equal(catchRefusal(() => parseQuery(text, KNOWN)).issues.length, 50);
   });

@@ -112,7 +112,7 @@ async function attempt(
     isWrong = !await check();
     return !isWrong;
   } finally {
-    if (!isWrong) for (const [limiter, name] of taken) limiter.giveBack(name);
+    if (!isWrong) for (const [limiter, name] of taken) limiter.refund(name);
   }
 }
 

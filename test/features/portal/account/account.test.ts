@@ -91,7 +91,7 @@ test('does not change the e-mail to one that is taken or none, nor without the p
     await user.get('/portal/account/email');
     for (const [fields, fault] of [
       [{ email: other.email, current_password: password }, /already belongs to another account/],
-      [{ email: 'anna', current_password: password }, /Write an e-mail address/],
+      [{ email: 'anna', current_password: password }, /Enter an e-mail address/],
       [{ email: 'new@shop.example', current_password: 'wrong' }, /Incorrect password/],
     ] as const) {
       const answer = await user.submit(fields);
