@@ -13,8 +13,7 @@ import { endSessions, showSessions } from './account/sessions.ts';
 import {
   disableTwoFactor, enableTwoFactor, makeRecoveryCodes, showTwoFactor,
 } from './account/two-factor.ts';
-import { showChanges } from './changes/changes.ts';
-import { followLive } from './changes/live-stream.ts';
+import { followLive, showChanges } from './changes/changes.ts';
 import {
   cancelImport, changeImport, commitImport, discardImport, downloadRejectedRows, importDraft,
   showImport,

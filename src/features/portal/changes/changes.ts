@@ -1,72 +1,87 @@
-/** What happened to the catalogue: every change in words, the newest first, page by page. */
+/** The history of the catalogue: the changes page, and the stream that keeps open pages current. */
 import { type Change, CHANGE_TYPES } from '../../../domain/catalogue/change.ts';
-import { parseProductId, type ProductId } from '../../../domain/id.ts';
 import { findSku } from '../../../domain/catalogue/product.ts';
+import { parseProductId, type ProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
-import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
-import { describeChange } from './change-description.ts';
+import { openChangeStream } from '../../changes/change-stream.ts';
 import { errorSummary, selectField, textField } from '../forms/fields.ts';
 import type { FieldErrors } from '../forms/form.ts';
-import { html, type Html, shorten } from '../html/html.ts';
-import { readKeyNames } from '../keys/key-names.ts';
-import { KEY_NAME_BYTES, PORTAL_PAGE_ROWS } from '../limits.ts';
-import { numeric, pager, type Row, table } from '../html/elements.ts';
-import { renderPage } from '../html/page.ts';
-import { pathOf } from '../products/product-path.ts';
-import type { Portal, PageRequest } from '../route.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
+import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
+import { numeric, pager, type Row, table } from '../html/elements.ts';
+import { html, type Html, shorten } from '../html/html.ts';
+import { renderPage } from '../html/page.ts';
+import { readKeyNames } from '../keys/key-names.ts';
+import { KEY_NAME_BYTES, LIVE_CATCH_UP_LIMIT, PORTAL_PAGE_ROWS } from '../limits.ts';
+import { pathOf } from '../products/product-path.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { describeChange } from './change-description.ts';
 
 const LABELS = { type: 'Type', product: 'Product', up_to: 'Position' };
-const LEFT_OUT = 'These filters are not valid and were ignored:';
+const IGNORED = 'These filters are not valid and were ignored:';
 const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
 export async function showChanges(request: PageRequest, portal: Portal): Promise<Reply> {
   const { store } = portal;
   const { sellerId } = request.account;
-  const asked = readFeed(request);
+  const search = readSearch(request);
   const page = await store.listMovements(sellerId, {
-    filter: asked.filter, after: 0, upTo: asked.upTo ?? Number.MAX_SAFE_INTEGER,
+    filter: search.filter, after: 0, upTo: search.upTo ?? Number.MAX_SAFE_INTEGER,
     isDescending: true, limit: PORTAL_PAGE_ROWS,
   });
   const { movements, next } = page;
   const edited = movements.filter(({ type }) => type === 'updated');
-  const shown: Shown = {
-    names: await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId)),
-    before: await store.findPreviousSnapshots(
-      sellerId, edited.map(({ position }) => position),
-    ),
-    there: await findThere(request, portal, movements),
+  const context: RowContext = {
+    keyNames: await readKeyNames(store, sellerId, movements.map(({ keyId }) => keyId)),
+    before: await store.findPreviousSnapshots(sellerId, edited.map(({ position }) => position)),
+    existing: await findExisting(request, portal, movements),
   };
   return renderPage(request, portal, {
     title: 'Changes',
-    status: asked.errors.size === 0 ? 200 : 400,
-    content: html`${asked.errors.size > 0 && errorSummary(asked.errors, LEFT_OUT, LABELS)}
-      ${renderFilter(request, asked)}
+    status: search.errors.size === 0 ? 200 : 400,
+    content: html`${search.errors.size > 0 && errorSummary(search.errors, IGNORED, LABELS)}
+      ${renderFilter(request, search)}
       ${table({
     caption: 'Changes, newest first',
     columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
-    rows: movements.map((change) => renderRow(request, change, shown)),
-    empty: renderEmpty(request, asked, page),
+    rows: movements.map((change) => renderRow(request, change, context)),
+    empty: renderEmpty(request, search, page),
   })}
       ${movements.length > 0 && next === undefined && renderEnd(request, page)}
-      ${pager('Pages of changes', asked.upTo === undefined ? undefined : linkTo(request, asked),
-    next === undefined ? undefined : linkTo(request, asked, next))}`,
+      ${pager('Pages of changes', search.upTo === undefined ? undefined : linkTo(request, search),
+    next === undefined ? undefined : linkTo(request, search, next))}`,
   });
 }
 
-/** What the address asks for. */
-interface Feed {
-  /** The parameters that narrow it, as they were typed. */
+/** GET /portal/live: 200, 410, 503. The change stream for open pages, until the session ends. */
+export async function followLive(request: PageRequest, portal: Portal): Promise<Reply> {
+  const { account: { sellerId }, position: current } = request;
+  const lastId = String(request.headers['last-event-id'] || request.query.get('after'));
+  const after = findWholeNumber(lastId) ?? Infinity;
+  const isNear = after <= current && current - after <= LIVE_CATCH_UP_LIMIT;
+  return openChangeStream({
+    sellerId, types: undefined,
+    after: isNear ? after : current,
+    // A page that has missed too much is told so, and continues with the present.
+    ...(!isNear && { preface: `event: missed\nid: ${current}\ndata: {}\n\n` }),
+    openStream: request.openStream,
+    disconnectSignal: request.disconnectSignal,
+  }, portal);
+}
+
+/** The query of the page. */
+interface Search {
+  /** The parameters as entered, without blank ones. */
   readonly typed: ReadonlyMap<string, string>;
   readonly filter: MovementFilter;
-  /** Undefined for the newest. */
+  /** The newest position to show; undefined for all. */
   readonly upTo: number | undefined;
   readonly errors: FieldErrors;
 }
 
-function readFeed({ query, account: { sellerId } }: PageRequest): Feed {
+function readSearch({ query, account: { sellerId } }: PageRequest): Search {
   const errors = new Map<string, string>();
   const read = (name: string): string => query.get(name)?.trim() ?? '';
   const [type, product, position] = [read('type'), read('product'), read('up_to')];
@@ -81,32 +96,28 @@ function readFeed({ query, account: { sellerId } }: PageRequest): Feed {
   if (position !== '' && upTo === undefined) {
     errors.set('up_to', 'Must be a whole number, 1 or more.');
   }
-  const typed = Object.entries({ type, product, up_to: position })
-    .filter(([, value]) => value !== '');
-  return {
-    typed: new Map(typed),
-    filter: { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku },
-    upTo,
-    errors,
-  };
+  const filter = { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku };
+  const typed = Object.entries({ type, product, up_to: position });
+  return { typed: new Map(typed.filter(([, value]) => value !== '')), filter, upTo, errors };
 }
 
-/** The same conditions from a position on; the newest where none is named. */
-function linkTo({ link }: PageRequest, { typed }: Feed, upTo?: number): string {
+/** Link with the same filters, up to a position or to the newest. */
+function linkTo({ link }: PageRequest, { typed }: Search, upTo?: number): string {
   const query = new URLSearchParams([...typed].filter(([name]) => name !== 'up_to'));
   if (upTo !== undefined) query.set('up_to', String(upTo));
   return link(query.size === 0 ? '/changes' : `/changes?${query}`);
 }
 
-/** What is looked up for the rows of a page. */
-interface Shown {
-  readonly names: Awaited<ReturnType<typeof readKeyNames>>;
+/** What the rows of a page refer to. */
+interface RowContext {
+  readonly keyNames: Awaited<ReturnType<typeof readKeyNames>>;
+  /** Previous snapshots, by position. */
   readonly before: ReadonlyMap<number, string>;
-  /** The products that are still there. */
-  readonly there: ReadonlySet<ProductId>;
+  /** Products that still exist. */
+  readonly existing: ReadonlySet<ProductId>;
 }
 
-async function findThere(
+async function findExisting(
   { account: { sellerId } }: PageRequest, { store }: Portal, changes: readonly Change[],
 ): Promise<ReadonlySet<ProductId>> {
   const ids = [...new Set(changes.map(({ productId }) => productId))];
@@ -114,7 +125,7 @@ async function findThere(
   return new Set(found.flatMap((product) => product?.id ?? []));
 }
 
-function renderFilter({ link }: PageRequest, { typed, errors }: Feed): Html {
+function renderFilter({ link }: PageRequest, { typed, errors }: Search): Html {
   const value = (name: string): string => typed.get(name) ?? '';
   return html`<form method="get" action="${link('/changes')}" class="card row filters" novalidate>
     ${selectField({
@@ -134,27 +145,29 @@ function renderFilter({ link }: PageRequest, { typed, errors }: Feed): Html {
   </form>`;
 }
 
-function renderRow(request: PageRequest, change: Change, { names, before, there }: Shown): Row {
-  const { account: { currency }, format, link } = request;
+function renderRow(
+  request: PageRequest, change: Change, { keyNames, before, existing }: RowContext,
+): Row {
+  const { format, link } = request;
   const { sellerId, position, at, productId, sku, keyId } = change;
-  const shown = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
+  const name = html`<code>${shorten(sku, SKU_BYTES)}</code>`;
   const href = link(pathOf({ sellerId, id: productId }));
   return [
-    describeChange({ format, currency }, change, before.get(position)),
-    there.has(productId) ? html`<a href="${href}">${shown}</a>` : shown,
+    describeChange(request, change, before.get(position)),
+    existing.has(productId) ? html`<a href="${href}">${name}</a>` : name,
     format.timeElement(at),
-    html`<bdi>${shorten(names.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
+    html`<bdi>${shorten(keyNames.get(keyId) ?? '', KEY_NAME_BYTES)}</bdi>`,
     format.number(position),
   ];
 }
 
-function renderEmpty(request: PageRequest, asked: Feed, page: MovementPage): Html {
+function renderEmpty(request: PageRequest, search: Search, page: MovementPage): Html {
   const { link } = request;
   if (page.next !== undefined) {
     return html`<p>No matches so far. The next page searches further back.</p>`;
   }
   const end = renderEnd(request, page);
-  if (asked.typed.size > 0) {
+  if (search.typed.size > 0) {
     return html`<p>No changes match. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
   }
   if (end) return end;
@@ -164,7 +177,7 @@ function renderEmpty(request: PageRequest, asked: Feed, page: MovementPage): Htm
       <a class="button" href="${link('/import')}">Import a file</a></p>`;
 }
 
-/** Where the history ends, if that is not where it began. */
+/** The note on pruned history; undefined if nothing was pruned. */
 function renderEnd({ format }: PageRequest, { prunedTo }: MovementPage): Html | undefined {
   if (prunedTo === 0) return undefined;
   return html`<p class="quiet">The history begins after position ${format.number(prunedTo)}. Older
