@@ -30,7 +30,7 @@ function isMissing(command: string): string | false {
   return spawnSync(command, ['--version']).error ? `no ${command} here` : false;
 }
 
-test('the units of systemd are understood, and leave the server little', {
+test('systemd accepts the units, which confine the server', {
   skip: isMissing('systemd-analyze'),
 }, (t) => {
   const folder = makeFolder(t);
@@ -87,7 +87,7 @@ async function startNginx(t: TestContext, folder: string, port: number): Promise
   return cert;
 }
 
-test('nginx before the server hands on addresses, long imports and live changes', {
+test('nginx as a proxy passes on addresses, long imports and live changes', {
   skip: isMissing('nginx'), timeout: 60_000,
 }, async (t) => {
   const folder = makeFolder(t);
@@ -129,7 +129,7 @@ test('nginx before the server hands on addresses, long imports and live changes'
   assert.equal((await ask('GET', '/portal/join', { host })).statusCode, 200);
 });
 
-test('what the Containerfile copies is all that a server needs, and it may be read only', {
+test('the Containerfile copies all that a server needs, on a read-only file system', {
   skip: process.getuid?.() === 0 ? false : 'only root can take the right to write away',
 }, async (t) => {
   const lines = findExample('Containerfile');

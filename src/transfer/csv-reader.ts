@@ -1,10 +1,9 @@
 /**
- * Reads CSV (RFC 4180) of any length, in UTF-8, with or without a byte order mark. Lines may end in
- * CRLF, LF or CR; blank ones do not count, nor does a first line `sep=;` for Excel. Commas,
- * semicolons or tabs separate the cells: whichever the header has most of. A quote means something
- * only where it opens a cell; what follows the one that closes it, or a quote that never closes,
- * ends the reading: nobody can tell what the rest is.
- * Lines without quotes, nearly all of them, are found and split by the engine, not by character.
+ * Reads CSV (RFC 4180) of any length, in UTF-8 with or without a byte order mark. Lines end in
+ * CRLF, LF or CR; blank ones are ignored, and so is a first line `sep=;` for Excel. The delimiter
+ * is the comma, semicolon or tab that the header has most of. A quote is special only at the start
+ * of a cell. Text after a closing quote, or a quote that is never closed, rejects the file, since
+ * the rest is ambiguous. Lines without quotes, nearly all, are split by the engine.
  */
 import {
   IMPORT_BLANK_LINES_LIMIT, IMPORT_COLUMNS_LIMIT, IMPORT_RECORD_LIMIT_BYTES,
@@ -14,40 +13,40 @@ import { tooManyBlankLines } from './import-row.ts';
 import { Utf8Decoder } from './utf8-decoder.ts';
 
 export interface CsvRecord {
-  /** The line of the text that it begins on, from 1, as an editor counts them. */
+  /** The line on which it begins, from 1, as an editor counts lines. */
   readonly line: number;
   readonly cells: readonly string[];
   /** As it was sent, without the line break that ends it. */
   readonly text: string;
 }
 
-/** Text is looked through once that much of it is there, so that short chunks cost no more. */
+/** Text is scanned in portions of this size, so that short chunks cost no more. */
 const SCAN_CHARACTERS = 32 * 1024;
-/** A first line that tells Excel the delimiter: that of which the line has most, as in a header. */
+/** A first line that names the delimiter for Excel. The line has no other delimiter. */
 const DELIMITER_LINE = /^sep=[,;\t]$/i;
 const LINE_BREAK = /\r\n|\r|\n/g;
-/** The first byte of gzip; the second one is not UTF-8. */
+/** The first byte of gzip; the second is not UTF-8. */
 const GZIP_START = '\u001f';
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
 
-/** Reads one file. */
+/** Reads the records of one file. */
 export class CsvReader {
   #delimiter: string | undefined;
   #line = 1;
   #blankLines = 0;
-  /** What was not made into records yet, and how much of it was not looked at. */
+  /** Text that is not part of a record yet, and how much of it is not scanned. */
   #text = '';
-  #unseenCharacters = 0;
+  #unscannedCharacters = 0;
 
-  /** What separates the cells; known once the header was read. */
+  /** Separates the cells; known after the header. */
   get delimiter(): string {
     return this.#delimiter ?? ',';
   }
 
   /**
-   * The records, the header being the first, as many at a time as the chunks complete.
+   * Yields the records that the chunks complete, the header first.
    * @throws AppError `invalid_data`
    */
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly CsvRecord[], void, void> {
@@ -55,26 +54,26 @@ export class CsvReader {
     for await (const chunk of chunks) {
       const text = decoder.decode(chunk);
       this.#text += text;
-      this.#unseenCharacters += text.length;
-      const isEnough = this.#unseenCharacters >= SCAN_CHARACTERS;
-      if (isEnough || decoder.isFaulty) yield* this.#take(false);
-      if (decoder.isFaulty) throw this.#notUtf8();
+      this.#unscannedCharacters += text.length;
+      const isEnough = this.#unscannedCharacters >= SCAN_CHARACTERS;
+      if (isEnough || decoder.isInvalid) yield* this.#take(false);
+      if (decoder.isInvalid) throw this.#notUtf8();
     }
-    yield* this.#take(decoder.isWhole);
-    if (!decoder.isWhole) throw this.#notUtf8();
+    yield* this.#take(decoder.isComplete);
+    if (!decoder.isComplete) throw this.#notUtf8();
   }
 
-  /** What is wrong after the text that is left. */
+  /** The error for the bytes after the remaining text. */
   #notUtf8(): AppError {
     const line = this.#lineAt(this.#text, 0, this.#text.length);
     if (line === 1 && this.#text === GZIP_START) {
-      return fault('The file is compressed with gzip: send it with "content-encoding: gzip".');
+      return invalidFile('The file is compressed with gzip: send "content-encoding: gzip".');
     }
     const what = `Line ${line} has text that is not UTF-8 (it may be UTF-16 or Windows-1252)`;
-    return fault(`${what}. Save the file as "CSV UTF-8".`);
+    return invalidFile(`${what}. Save the file as "CSV UTF-8".`);
   }
 
-  /** The records that are there; those before a fault come before it. */
+  /** The complete records. Those before an error are yielded before it is thrown. */
   *#take(isLast: boolean): Generator<readonly CsvRecord[], void, void> {
     const records: CsvRecord[] = [];
     try {
@@ -84,7 +83,7 @@ export class CsvReader {
     }
   }
 
-  /** Makes records of what is there, and keeps the text of the one that has not ended yet. */
+  /** Splits the text into records, and keeps the rest. */
   #scan(records: CsvRecord[], isLast: boolean): void {
     const text = this.#text;
     const delimiter = this.#delimiter ??= findDelimiter(text, isLast);
@@ -95,9 +94,9 @@ export class CsvReader {
       let end = marks.lineBreak(start);
       let cells: string[] | undefined;
       if (marks.quote(start) < end) ({ cells, end, openQuote } = this.#split(text, start, marks));
-      // A carriage return that comes last may be half of a line break.
-      const isWhole = end < text.length - 1 || text.charCodeAt(end) === LINE_FEED;
-      if (openQuote !== undefined || !(isWhole || isLast)) break;
+      // A carriage return at the end may be half of a line break.
+      const isEnded = end < text.length - 1 || text.charCodeAt(end) === LINE_FEED;
+      if (openQuote !== undefined || !(isEnded || isLast)) break;
       const record = text.slice(start, end);
       const isForExcel = this.#line === 1 && DELIMITER_LINE.test(record);
       if (end > start && !isForExcel) records.push(this.#record(record, cells));
@@ -107,28 +106,28 @@ export class CsvReader {
       start = end + (text.startsWith('\r\n', end) ? 2 : 1);
     }
     this.#text = text.slice(start);
-    this.#unseenCharacters = 0;
+    this.#unscannedCharacters = 0;
     if (openQuote !== undefined && (isLast || this.#isTooLong(this.#text))) {
       const line = this.#lineAt(text, start, openQuote);
       const what = `The quote that opens a cell on line ${line} is never closed`;
-      const hint = 'Mend the file and import it again: what was imported is left as it is';
-      throw fault(`${what}. ${hint}.`);
+      const hint = 'Correct the file and import it again: rows that were imported stay unchanged';
+      throw invalidFile(`${what}. ${hint}.`);
     }
     if (this.#isTooLong(this.#text)) throw this.#tooLong();
   }
 
-  /** A record of this text; `cells` are undefined where it has no quotes. */
+  /** A record with this text; `cells` are undefined if it has no quotes. */
   #record(text: string, cells: string[] | undefined): CsvRecord {
     if (this.#isTooLong(text)) throw this.#tooLong();
     const record = { line: this.#line, cells: cells ?? text.split(this.delimiter), text };
     if (record.cells.length > IMPORT_COLUMNS_LIMIT) {
-      throw fault(`Line ${this.#line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`);
+      throw invalidFile(`Line ${this.#line} has more than ${IMPORT_COLUMNS_LIMIT} columns.`);
     }
     if (cells) this.#line += countLineBreaks(text);
     return record;
   }
 
-  /** The cells of a record that has quotes, up to `openQuote` if one of them does not close. */
+  /** The cells of a record with quotes, up to `openQuote` if one is not closed. */
   #split(text: string, start: number, marks: Marks) {
     const cells: string[] = [];
     for (let at = start; ; at += 1) {
@@ -145,8 +144,8 @@ export class CsvReader {
       const isLast = end === text.length || isLineBreak(text, end);
       if (isLast) return { cells, end, openQuote: undefined };
       if (!text.startsWith(this.delimiter, end)) {
-        const what = `On line ${this.#lineAt(text, start, end)} something follows a closing quote`;
-        throw fault(`${what}. Double the quotes that stand inside of a cell: "a 5"" pipe".`);
+        const what = `On line ${this.#lineAt(text, start, end)} text follows a closing quote`;
+        throw invalidFile(`${what}. Double the quotes inside a cell: "a 5"" pipe".`);
       }
       at = end;
     }
@@ -157,18 +156,18 @@ export class CsvReader {
   }
 
   #isTooLong(text: string): boolean {
-    // A character takes up to three bytes, so most texts need not be measured.
+    // A UTF-16 unit takes up to three bytes, so most texts need not be measured.
     const limit = IMPORT_RECORD_LIMIT_BYTES;
     return text.length * 3 > limit && Buffer.byteLength(text) > limit;
   }
 
   #tooLong(): AppError {
-    const most = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
-    return fault(`The record that begins on line ${this.#line} has more than ${most}.`);
+    const limit = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
+    return invalidFile(`The record that begins on line ${this.#line} has more than ${limit}.`);
   }
 }
 
-/** Where marks stand next in a text that is read from left to right, none of it searched twice. */
+/** Finds the next marks in a text that is read from left to right, without searching twice. */
 class Marks {
   readonly #text: string;
   readonly #delimiter: string;
@@ -182,7 +181,7 @@ class Marks {
     this.#delimiter = delimiter;
   }
 
-  // Each answers the first place from `at` on, or the end of the text.
+  // Each returns the first position from `at` on, or the end of the text.
 
   delimiter(at: number): number {
     if (this.#nextDelimiter < at) this.#nextDelimiter = this.#find(this.#delimiter, at);
@@ -206,12 +205,12 @@ class Marks {
   }
 }
 
-/** What the first line that is not blank has most of; undefined while that line has not ended. */
+/** The delimiter of the first line that is not blank; undefined until that line has ended. */
 function findDelimiter(text: string, isLast: boolean): string | undefined {
   const counts = { ',': 0, ';': 0, '\t': 0 };
   const start = text.search(/[^\r\n]/);
   let hasEnded = isLast;
-  // Whole quoted cells first, so that nothing inside of them counts.
+  // Quoted cells match first, so that delimiters inside them do not count.
   const marks = /(?<![^,;\t\r\n])"[^"]*(?:""[^"]*)*(?:"|$)|[,;\t\r\n]/g;
   for (const [mark] of text.slice(Math.max(start, 0)).matchAll(marks)) {
     hasEnded ||= start >= 0 && isLineBreak(mark, 0);
@@ -223,7 +222,7 @@ function findDelimiter(text: string, isLast: boolean): string | undefined {
   return counts[';'] > counts[','] ? ';' : ',';
 }
 
-/** The quote that closes the cell which opens at `open`; -1 where the text ends before. */
+/** The quote that closes the cell which opens at `open`; -1 if the text ends before. */
 function findClosingQuote(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
   while (close >= 0 && text.charCodeAt(close + 1) === QUOTE) close = text.indexOf('"', close + 2);
@@ -239,6 +238,6 @@ function countLineBreaks(text: string): number {
   return text.match(LINE_BREAK)?.length ?? 0;
 }
 
-function fault(detail: string): AppError {
+function invalidFile(detail: string): AppError {
   return new AppError('invalid_data', detail);
 }

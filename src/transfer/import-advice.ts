@@ -1,7 +1,6 @@
 /**
- * What to do about the rejected rows of an import when most of them have one cause: one remedy, in
- * the words of the interface that shows it. It never suggests a name or a price, which nobody can
- * guess.
+ * Advice on the rejected rows of an import if most of them have one cause: one remedy, in the words
+ * of the interface that shows it. It never suggests a name or a price, which cannot be guessed.
  */
 import type { Issue } from '../domain/error.ts';
 import { DEFAULTABLE, type Defaultable } from './columns.ts';
@@ -19,26 +18,23 @@ export interface AdviceWords {
 /** What is known about the file. */
 export interface AdvisedFile {
   readonly format: 'csv' | 'ndjson';
-  /** Columns that nothing is read from. */
+  /** Columns that are not read. */
   readonly ignoredColumns: readonly string[];
 }
 
-/** The values that are safe to suggest: they say that nothing is known. */
+/** Values that are safe to suggest, since they claim nothing. */
 const SAFE_DEFAULTS: ReadonlyMap<string, string> = new Map([
   ['category', 'Uncategorized'], ['stock', '0'],
 ]);
-/** Limits on the counted causes: a file with more, or longer ones, has no common cause. */
+/** Limits on the causes that are counted; a file with more causes has no common one. */
 const CAUSES_LIMIT = 50;
 const CAUSE_LIMIT_CHARACTERS = 200;
 
-/**
- * Why a row was rejected: what advice needs of an issue, which a client can also take from a
- * report.
- */
+/** Why a row was rejected; a client can also read it from a report. */
 export type RowError = Pick<Issue, 'pointer' | 'detail'> & { readonly code: string };
 
 interface Cause {
-  readonly faults: readonly RowError[];
+  readonly errors: readonly RowError[];
   rows: number;
 }
 
@@ -47,45 +43,45 @@ export class RejectionCauses {
   readonly #causes = new Map<string, Cause>();
   #rows = 0;
 
-  /** Counts a row that was rejected for these faults. */
-  add(faults: readonly RowError[]): void {
+  /** Counts a row that was rejected for these errors. */
+  add(errors: readonly RowError[]): void {
     this.#rows += 1;
-    const key = faults.map(({ pointer, code }) => `${pointer} ${code}`).join();
+    const key = errors.map(({ pointer, code }) => `${pointer} ${code}`).join();
     const cause = this.#causes.get(key);
     const isKept = this.#causes.size < CAUSES_LIMIT && key.length <= CAUSE_LIMIT_CHARACTERS;
     if (cause) cause.rows += 1;
-    else if (isKept) this.#causes.set(key, { faults, rows: 1 });
+    else if (isKept) this.#causes.set(key, { errors, rows: 1 });
   }
 
   /** The cause of most rows and its remedy; undefined if there is none to add. */
   advise(words: AdviceWords, file: AdvisedFile): string | undefined {
     const common = [...this.#causes.values()].find(({ rows }) => rows * 2 > this.#rows);
     if (!common) return undefined;
-    const { faults, rows } = common;
-    const lacking = DEFAULTABLE.filter((member) => faults.some(({ pointer, code }) =>
+    const { errors, rows } = common;
+    const lacking = DEFAULTABLE.filter((member) => errors.some(({ pointer, code }) =>
       pointer === `/${member}` && (code === 'blank' || code === 'required')));
-    if (lacking.length === faults.length) {
+    if (lacking.length === errors.length) {
       return `${countNew(rows)} without a value for ${join(lacking)}. `
-        + adviseLack(lacking, faults, words, file);
+        + adviseLack(lacking, errors, words, file);
     }
-    if (faults.some(({ code }) => code === 'taken')) {
+    if (errors.some(({ code }) => code === 'taken')) {
       return `${countRows(rows)} the SKU of a product that exists. ${words.upsert}`;
     }
-    if (rows === 1) return undefined; // the row itself says as much
-    const details = faults.map(({ pointer = '', detail }) =>
+    if (rows === 1) return undefined; // its own error says as much
+    const details = errors.map(({ pointer = '', detail }) =>
       pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
-    return `${countRows(rows)} the same fault: ${details.join(' ')}`;
+    return `${countRows(rows)} the same error: ${details.join(' ')}`;
   }
 }
 
 /** What to do about new products that lack these members. */
 function adviseLack(
-  lacking: readonly Defaultable[], faults: readonly RowError[], words: AdviceWords,
+  lacking: readonly Defaultable[], errors: readonly RowError[], words: AdviceWords,
   { format, ignoredColumns }: AdvisedFile,
 ): string {
   const isCsv = format === 'csv';
   const absent = lacking.filter((member) =>
-    faults.some(({ pointer, code }) => pointer === `/${member}` && code === 'required'));
+    errors.some(({ pointer, code }) => pointer === `/${member}` && code === 'required'));
   if (isCsv && absent.length > 0 && ignoredColumns.length > 0) return words.nameColumns(absent);
   const values = lacking.flatMap((member) => {
     const value = SAFE_DEFAULTS.get(member);

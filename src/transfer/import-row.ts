@@ -1,4 +1,4 @@
-/** What is read from a row of a file that is imported, whatever the file's format. */
+/** A row of an imported file, whatever the file's format. */
 import { IMPORT_BLANK_LINES_LIMIT, IMPORT_SLICE_ROWS } from './limits.ts';
 import type { Currency } from '../domain/catalogue/currency.ts';
 import { AppError, type Issue } from '../domain/error.ts';
@@ -9,14 +9,14 @@ import {
 export interface ImportRow {
   /** The line of the file that it begins on, from 1. */
   readonly line: number;
-  /** As it was sent; null where there is none. */
+  /** As it was sent; null if there is none. */
   readonly sku: string | null;
-  /** How much text it was. */
+  /** Length of its text. */
   readonly characters: number;
   readonly content: RowContent;
 }
 
-/** A product, or why there is none; undefined for a row that is not meant to hold one. */
+/** A product, or why there is none; undefined for a row that is not meant to contain one. */
 export type RowContent =
   | {
     readonly product: ProductRow;
@@ -31,41 +31,41 @@ export type RowContent =
   }
   | undefined;
 
-/** Reads the rows of one file, a turn's worth at a time: none is parsed before it is asked for. */
+/** Reads the rows of one file in slices. No row is parsed before its slice is requested. */
 export interface RowReader {
-  /** Columns that nothing is read from; known once the first rows are. */
+  /** Columns that are not read; known after the first rows. */
   readonly ignoredColumns: readonly string[];
-  /** @throws AppError `invalid_data`, `invalid_query` where the file as a whole is faulty */
+  /** @throws AppError `invalid_data`, `invalid_query` if the file as a whole is invalid */
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void>;
 }
 
-/** Rows in groups of a turn; those before a fault come before it. */
+/** Groups rows into slices. Rows before an error are yielded before it is thrown. */
 export function* sliceRows<Row>(
   rows: Iterable<Row>,
 ): Generator<readonly Row[], void, void> {
-  let turn: Row[] = [];
+  let slice: Row[] = [];
   try {
     for (const row of rows) {
-      turn.push(row);
-      if (turn.length < IMPORT_SLICE_ROWS) continue;
-      yield turn;
-      turn = [];
+      slice.push(row);
+      if (slice.length < IMPORT_SLICE_ROWS) continue;
+      yield slice;
+      slice = [];
     }
   } catch (error) {
-    yield turn;
+    yield slice;
     throw error;
   }
-  if (turn.length > 0) yield turn;
+  if (slice.length > 0) yield slice;
 }
 
 /** The members that a row leaves out, which only a new product needs. */
 export interface LeftOut {
   readonly defaults: ProductPatch;
-  /** The faults of a new product without those that have no default. */
+  /** The errors of a new product, for the members without a default. */
   readonly missing: readonly Issue[];
 }
 
-/** The product with these members; `issues` are the faults of those that could not be read. */
+/** The product with these members; `issues` are the errors in members that could not be read. */
 export function parseContent(
   members: Readonly<Record<string, unknown>>, issues: readonly Issue[], currency: Currency,
   leftOut?: LeftOut,
@@ -84,19 +84,19 @@ export function parseContent(
   }
 }
 
-/** A new product has no value of a member: its cell is blank, or there is no such member at all. */
+/** The error of a new product without a member: its cell is blank, or it has none. */
 export function missingMember(member: string, code: 'blank' | 'required'): Issue {
   const what = code === 'blank' ? 'Must not be blank' : 'Is required';
   return { pointer: `/${member}`, code, detail: `${what} for a new product.` };
 }
 
-/** Nobody's file has so many, and each costs time. */
+/** Blank lines cost time, and no real file has this many in a row. */
 export function tooManyBlankLines(line: number): AppError {
-  const detail = `Line ${line} ends ${IMPORT_BLANK_LINES_LIMIT} blank lines. Leave them out.`;
+  const detail = `Line ${line} follows ${IMPORT_BLANK_LINES_LIMIT} blank lines. Remove them.`;
   return new AppError('invalid_data', detail);
 }
 
-/** 10 of one currency must never become 10 of another. */
+/** An amount in one currency must never become the same amount in another. */
 export function findCurrencyIssue(sent: unknown, currency: Currency): Issue | undefined {
   if (sent === currency.code) return undefined;
   const detail = `Must be ${currency.code}, the currency of this seller, or be left out.`;

@@ -1,6 +1,6 @@
 /**
- * Decodes UTF-8 that comes in chunks, with or without a byte order mark, which it drops. Unlike a
- * TextDecoder it gives the text before a fault too, so that the fault can be told by its line.
+ * Decodes UTF-8 in chunks, and drops a byte order mark. Unlike a TextDecoder it returns the text
+ * before an invalid byte too, so that an error can name its line.
  */
 import { isUtf8 } from 'node:buffer';
 
@@ -8,54 +8,54 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Decodes one text. */
 export class Utf8Decoder {
-  /** What is not decoded: a character that has not ended, or all from a fault on. */
+  /** Bytes that are not decoded: an incomplete character, or all from an invalid byte on. */
   #rest = Buffer.alloc(0);
-  #hasBegun = false;
-  #isFaulty = false;
+  #hasStarted = false;
+  #isInvalid = false;
 
-  /** Whether something was not UTF-8: what comes later is not to be decoded. */
-  get isFaulty(): boolean {
-    return this.#isFaulty;
+  /** Whether an invalid byte was found. Do not decode further chunks then. */
+  get isInvalid(): boolean {
+    return this.#isInvalid;
   }
 
-  /** Whether all was decoded, so that the text may end. */
-  get isWhole(): boolean {
+  /** Whether everything was decoded, so that the text may end here. */
+  get isComplete(): boolean {
     return this.#rest.length === 0;
   }
 
-  /** The text that a chunk completes, up to the first fault. */
+  /** The text that a chunk completes, up to the first invalid byte. */
   decode(chunk: Uint8Array): string {
     const bytes = this.#rest.length > 0
       ? Buffer.concat([this.#rest, chunk])
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const all = wholePart(bytes);
-    this.#isFaulty = !isUtf8(all);
-    const good = this.#isFaulty ? goodPart(bytes) : all;
-    this.#rest = Buffer.from(bytes.subarray(good.length));
-    const text = good.toString('utf8');
-    const isMarked = !this.#hasBegun && text.startsWith(BYTE_ORDER_MARK);
-    this.#hasBegun ||= text !== '';
-    return isMarked ? text.slice(1) : text;
+    const complete = completePart(bytes);
+    this.#isInvalid = !isUtf8(complete);
+    const valid = this.#isInvalid ? validPart(bytes) : complete;
+    this.#rest = Buffer.from(bytes.subarray(valid.length));
+    const text = valid.toString('utf8');
+    const hasMark = !this.#hasStarted && text.startsWith(BYTE_ORDER_MARK);
+    this.#hasStarted ||= text !== '';
+    return hasMark ? text.slice(1) : text;
   }
 }
 
-/** The longest beginning that is UTF-8, found by halving. */
-function goodPart(bytes: Buffer): Buffer {
-  let good = 0;
-  let bad = bytes.length;
-  while (bad - good > 1) {
-    const middle = Math.floor((good + bad) / 2);
-    if (isUtf8(wholePart(bytes.subarray(0, middle)))) good = middle;
-    else bad = middle;
+/** The longest prefix that is UTF-8, by binary search. */
+function validPart(bytes: Buffer): Buffer {
+  let valid = 0;
+  let invalid = bytes.length;
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2);
+    if (isUtf8(completePart(bytes.subarray(0, middle)))) valid = middle;
+    else invalid = middle;
   }
-  return wholePart(bytes.subarray(0, good));
+  return completePart(bytes.subarray(0, valid));
 }
 
-/** All but the bytes of a last character that has not ended. */
-function wholePart(bytes: Buffer): Buffer {
+/** All bytes but those of an incomplete last character. */
+function completePart(bytes: Buffer): Buffer {
   for (let count = 1; count <= Math.min(3, bytes.length); count += 1) {
     const byte = bytes[bytes.length - count] ?? 0;
-    if (byte >= 0x80 && byte < 0xc0) continue; // it goes on a character
+    if (byte >= 0x80 && byte < 0xc0) continue; // a continuation byte
     const length = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
     return length > count ? bytes.subarray(0, bytes.length - count) : bytes;
   }

@@ -102,7 +102,7 @@ test('reads records that are longer than one scan', async () => {
 
 test('rejects a quote that is never closed, and says where it opens', async () => {
   const expected = {
-    code: 'invalid_data', message: /line 4 is never closed\. .* what was imported is left as it is/,
+    code: 'invalid_data', message: /line 4 is never closed\. .* rows that were imported stay/,
   };
   await assert.rejects(readRecords('a,b\n1,2\n"x\ny","open\n3,4\n'), expected);
   const long = `a,b\n1,2\n"x\ny","open\n${'3,4\n'.repeat(1_000_000)}`;
@@ -121,7 +121,7 @@ test('rejects a quote that is never closed, and says where it opens', async () =
 
 test('rejects text after a closing quote', async () => {
   await assert.rejects(readRecords('a,b\n1,2\n"x" y,2\n'), {
-    code: 'invalid_data', message: /line 3 something follows a closing quote/,
+    code: 'invalid_data', message: /line 3 text follows a closing quote/,
   });
   await assert.rejects(readRecords('a,b\n1,"x\n\n"y\n'), { message: /On line 4 / });
 });

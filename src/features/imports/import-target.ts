@@ -1,4 +1,4 @@
-/** Where the products of a file go, the catalogue or a trial, and what becomes of its rows. */
+/** Writes the products of a file to the catalogue or a dry run, and reports their outcomes. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import type { ProductRow } from '../../domain/catalogue/product.ts';
@@ -7,27 +7,29 @@ import type { Actor } from '../../store/write.ts';
 import type { ImportRow } from '../../transfer/import-row.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 
-/** A row, and what became of it. */
+/** A row and its outcome. */
 interface RowOutcome extends ImportRow {
   readonly status: keyof ReturnType<typeof startCounts>;
-  /** Why it failed; undefined where it did not. */
+  /** Why it was rejected; undefined if it was not. */
   readonly errors: readonly Issue[] | undefined;
 }
 
+/** Counts of rows by status, all zero. */
 export function startCounts() {
   return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
 }
 
 type ImportTarget = BatchTarget<ImportRow, ImportedProducts>;
 
+/** Writes to the catalogue; with an idempotency key, each batch only once. */
 export function createWriteTarget(
   store: CatalogueStore, { sellerId, keyId }: Actor, mode: ImportMode, key: string | undefined,
 ): ImportTarget {
   return {
     write(rows, part) {
       const products = readProducts(rows);
-      // With a key, units without a product and the end of the file leave records too: so that
-      // another file under the same key is told from the first one.
+      // With a key, batches without a product and the end of the file leave records too, so that
+      // a different file under the same key is detected.
       if (products.length === 0 && key === undefined) return undefined;
       const idempotency = key === undefined ? undefined : { key, part };
       return store.importProducts({ sellerId, keyId, idempotency }, products, mode);
@@ -36,16 +38,17 @@ export function createWriteTarget(
   };
 }
 
+/** Finds out what a write would do, without changing anything. */
 export function createDryRunTarget(
   store: CatalogueStore, { sellerId, position }: Pick<Caller, 'sellerId' | 'position'>,
   mode: ImportMode,
 ): ImportTarget {
-  const preview = store.dryRunImport(sellerId, mode);
+  const dryRun = store.dryRunImport(sellerId, mode);
   return {
     async write(rows) {
-      return { effects: await preview.try(readProducts(rows)), position, isReplay: false };
+      return { effects: await dryRun.try(readProducts(rows)), position, isReplay: false };
     },
-    close: () => preview.close(),
+    close: () => dryRun.close(),
   };
 }
 
@@ -53,7 +56,7 @@ function readProducts(rows: readonly ImportRow[]): ProductRow[] {
   return rows.flatMap(({ content }) => content?.product ?? []);
 }
 
-/** What became of each row of a unit; those that hold no product were skipped. */
+/** The outcome of each row of a batch; rows without a product are skipped. */
 export function readOutcomes(
   { rows, written }: WrittenBatch<ImportRow, ImportedProducts>,
 ): RowOutcome[] {

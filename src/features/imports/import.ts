@@ -1,4 +1,4 @@
-/** Imports a file of products: a line in the answer for each row that failed, or for each row. */
+/** Imports a file of products. The response has a line for each rejected row, or for each row. */
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
@@ -22,14 +22,14 @@ import type { ApiRequest, Services } from '../../api/route.ts';
 import { formatLine, ingestStream, type BatchReport } from '../../api/ingest.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
-export async function importProducts(call: ApiRequest, services: Services): Promise<Reply> {
+export async function importProducts(request: ApiRequest, services: Services): Promise<Reply> {
   const { store } = services;
-  const { caller } = call;
-  const options = parseOptions(call.query);
-  const idempotencyKey = readIdempotencyKey(call.headers);
-  const { mediaType, chunks } = call.openBody();
+  const { caller } = request;
+  const options = parseOptions(request.query);
+  const idempotencyKey = readIdempotencyKey(request.headers);
+  const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
-  return ingestStream(call.openStream, services, () => ({
+  return ingestStream(request.openStream, services, () => ({
     slices: reader.read(chunks),
     target: options.isDryRun
       ? createDryRunTarget(store, caller, options.mode)
@@ -41,13 +41,13 @@ export async function importProducts(call: ApiRequest, services: Services): Prom
 interface Options {
   readonly mode: ImportMode;
   readonly isDryRun: boolean;
-  /** Whether rows that did not fail have lines in the answer too. */
+  /** Whether rows that were not rejected have lines in the response too. */
   readonly reportsAll: boolean;
   readonly map: string | undefined;
   readonly default: string | undefined;
 }
 
-/** @throws AppError `invalid_query` naming every faulty parameter */
+/** @throws AppError `invalid_query` naming every invalid parameter */
 function parseOptions(query: Query): Options {
   const reader = new QueryReader(query);
   const options = {
@@ -71,14 +71,14 @@ function openReader(mediaType: string, options: Options, { currency }: Caller): 
       isPartial: options.mode === 'upsert',
     });
   }
-  const detail = 'Is for CSV: members of NDJSON have their own names and values.';
+  const detail = 'Applies to CSV only: NDJSON names its members itself.';
   const issues = (['map', 'default'] as const).filter((name) => options[name] !== undefined)
     .map((parameter): Issue => ({ parameter, code: 'unknown', detail }));
   if (issues.length > 0) throw invalidQuery(issues);
   return new NdjsonRows(currency);
 }
 
-/** Advice in terms of the query parameters. */
+/** Advice in the query parameters. */
 const WORDS: AdviceWords = {
   giveDefaults: (values) => `Send the file again with default=${values.join(',')}.`,
   nameColumns: (members) =>
@@ -86,7 +86,7 @@ const WORDS: AdviceWords = {
   upsert: 'To change these products, send the file again with mode=upsert.',
 };
 
-/** What became of the rows so far. */
+/** Counts the outcomes of rows, and formats their lines and the summary. */
 class ImportReport implements BatchReport<ImportRow, ImportedProducts> {
   readonly #reader: RowReader;
   readonly #format: AdvisedFile['format'];
@@ -102,14 +102,14 @@ class ImportReport implements BatchReport<ImportRow, ImportedProducts> {
     this.#reportsAll = reportsAll;
   }
 
-  add(unit: WrittenBatch<ImportRow, ImportedProducts>): string {
-    this.#position = unit.written?.position ?? this.#position;
+  add(batch: WrittenBatch<ImportRow, ImportedProducts>): string {
+    this.#position = batch.written?.position ?? this.#position;
     let lines = '';
-    for (const { line, sku, status, errors } of readOutcomes(unit)) {
+    for (const { line, sku, status, errors } of readOutcomes(batch)) {
       this.#counts[status] += 1;
       if (errors) this.#causes.add(errors);
-      const isTold = status === 'failed' || (this.#reportsAll && status !== 'skipped');
-      if (isTold) lines += formatLine({ line, sku, status, errors });
+      const isReported = status === 'failed' || (this.#reportsAll && status !== 'skipped');
+      if (isReported) lines += formatLine({ line, sku, status, errors });
     }
     return lines;
   }

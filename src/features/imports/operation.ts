@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the import. */
+/** The import in the OpenAPI document. */
 import { DEFAULTABLE, MEMBERS } from '../../transfer/columns.ts';
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
@@ -21,13 +21,13 @@ const summary = {
 export const importProductsOperation: Operation = {
   id: 'importProducts',
   summary: 'Import a file of products',
-  description: 'Takes a file of any length and answers while it reads. Rows are written in '
-    + `batches of up to ${IMPORT_BATCH_ROWS}, and a row that fails leaves the others as they are. `
-    + 'Where the import breaks off, what was written stays, and the same file can be sent again. '
-    + 'A member that a row leaves out or has blank keeps its value in an existing product. '
-    + 'Columns of exports of Shopify, WooCommerce and Magento are recognised. A fault of the '
-    + 'whole file is a problem with its status when it shows at once, and the last line of the '
-    + 'answer when it shows later.',
+  description: 'Accepts a file of any length and responds while it reads. Rows are written in '
+    + `batches of up to ${IMPORT_BATCH_ROWS}; a rejected row does not affect the others. If the `
+    + 'import stops early, rows already written stay, and the same file can be sent again. A '
+    + 'member that a row leaves out, or that is blank, keeps its value in an existing product. '
+    + 'Columns of Shopify, WooCommerce and Magento exports are recognised. An error in the file as '
+    + 'a whole is a problem response if it is found at once, and otherwise the last line of the '
+    + 'response.',
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [NDJSON_TYPE]: {
@@ -43,7 +43,7 @@ export const importProductsOperation: Operation = {
   },
   answers: {
     200: {
-      description: 'What became of the rows.',
+      description: 'The outcome of the rows.',
       headers: ['IdempotentReplay'],
       content: {
         [NDJSON_TYPE]: {
@@ -58,28 +58,27 @@ export const importProductsOperation: Operation = {
 export const importParameters: readonly Parameter[] = [
   {
     name: 'mode', example: 'create',
-    description: '`upsert` creates products, and changes those whose SKU exists to what their rows '
-      + 'say: members that are missing or blank keep their value. With `create`, rows whose SKU '
-      + 'exists fail.',
+    description: '`upsert` creates products and updates those whose SKU exists; members that are '
+      + 'missing or blank keep their value. `create` rejects rows whose SKU exists.',
     schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
   },
   dryRun,
   {
-    name: 'report', description: 'The rows that get a line in the answer.', example: 'all',
+    name: 'report', description: 'Rows that get a line in the response.', example: 'all',
     schema: { type: 'string', enum: ['failed', 'all'], default: 'failed' },
   },
   {
     name: 'map', example: 'name:Title,stock:On hand',
-    description: 'Columns of a CSV file to take members from, instead of those that are '
-      + `recognised: \`member:column\`, with commas between. Members are ${listNames(MEMBERS)}; `
-      + 'the name of a column may have commas.',
+    description: 'Columns of a CSV file to read members from, instead of the recognised ones: '
+      + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. The `
+      + 'name of a column may contain commas.',
     schema: { type: 'string', minLength: 1 },
   },
   {
     name: 'default', example: 'stock:0,category:Misc',
-    description: 'What new products get where a cell of a CSV file is blank, or a column is '
-      + 'missing: `member:text`, with commas between. A default never changes a product that '
-      + `exists. Members are ${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
+    description: 'Values of new products for blank cells and missing columns of a CSV file: '
+      + 'comma-separated `member:text`. A default never changes an existing product. Members are '
+      + `${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
     schema: { type: 'string', minLength: 1 },
   },
 ];

@@ -13,7 +13,7 @@ import { createKey, createSeller } from '../setup.ts';
 const ALLOW = ['--webhook-allow-private', '--webhook-allow-http'];
 const COMMANDS = [['serve', '--port', '0'], ['seller', 'list']];
 
-test('says that the disk is full where it cannot start for that, and changes nothing',
+test('reports a full disk if it cannot start, and changes nothing',
   async (t) => {
     const disk = mountSmallDisk(t, '600k');
     if (disk === undefined) return;
@@ -34,7 +34,7 @@ test('says that the disk is full where it cannot start for that, and changes not
     assert.equal((await run(['seller', 'list', '--data', data])).status, 0);
   });
 
-test('says that the disk cannot be written to where it is read-only',
+test('reports a read-only disk',
   async (t) => {
     const disk = mountSmallDisk(t, '600k');
     if (disk === undefined) return;
@@ -50,7 +50,7 @@ test('says that the disk cannot be written to where it is read-only',
     assert.deepEqual(readFolder(data), before);
   });
 
-test('says that a database is damaged, and leaves it as it is', async (t) => {
+test('reports a damaged database, and does not change it', async (t) => {
   const data = join(makeFolder(t), 'data');
   await createSeller(data);
   const file = join(data, FILE_NAME);
@@ -66,7 +66,7 @@ test('says that a database is damaged, and leaves it as it is', async (t) => {
   }
 });
 
-test('refuses a product and a webhook for which there is no room',
+test('rejects a product and a webhook for which there is no room',
   async (t) => {
     const disk = mountSmallDisk(t, '1000k');
     if (disk === undefined) return;

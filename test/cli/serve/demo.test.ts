@@ -14,7 +14,7 @@ const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const execute = promisify(execFile);
 
-test('prints three lines that work one by one', {
+test('prints three commands that work', {
   skip: hasCurl ? false : 'curl is not installed',
 }, async (t) => {
   const { out, stop } = await startDemo(t);
@@ -45,7 +45,7 @@ test('prints one JSON document with --json, and leaves no folder', async (t) => 
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('fails in one line where the port is taken, and leaves no folder', async (t) => {
+test('fails in one line if the port is taken, and leaves no folder', async (t) => {
   const folder = makeFolder(t);
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

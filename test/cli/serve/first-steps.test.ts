@@ -10,7 +10,7 @@ import { makeFolder } from '../../support/folder.ts';
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const execute = promisify(execFile);
 
-test('prints first steps that lead to a listed product', {
+test('prints first steps that create and list a product', {
   skip: hasCurl ? false : 'curl is not installed',
 }, async (t) => {
   // A folder that a shell would trip over.
@@ -27,7 +27,7 @@ test('prints first steps that lead to a listed product', {
   assert.equal(product.sku, 'MUG-1');
 });
 
-test('prints them no more once there is a seller', async (t) => {
+test('does not print them if there is a seller', async (t) => {
   const folder = makeFolder(t);
   const first = await startServing(t, ['--data', folder]);
   const script = await readFirstSteps(first);

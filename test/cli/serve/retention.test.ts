@@ -54,7 +54,7 @@ async function waitFor(ask: () => Promise<Answer>, status: number): Promise<Answ
   }
 }
 
-test('removes the history that is too old, and keeps the rest', LIMITED, async (t) => {
+test('removes old history, and keeps the rest', LIMITED, async (t) => {
   const { folder, headers } = await makePast(t, 3);
   const { port } = await startServing(t, ['--data', folder, '--history-days', '1']);
   const read = (after: number) => send(port, { path: `${CHANGES}?after=${after}`, headers });
@@ -68,7 +68,7 @@ test('removes the history that is too old, and keeps the rest', LIMITED, async (
   assert.deepEqual(levels.map((level) => level.stock), [1_199, 7]);
 });
 
-test('takes the days from a variable, and tells streams that they came too late', LIMITED,
+test('reads the days from a variable, and tells streams that they are too late', LIMITED,
   async (t) => {
     const { folder, headers } = await makePast(t, 3);
     const { port } = await startServing(t, ['--data', folder], { SELLER_API_HISTORY_DAYS: '2' });
@@ -83,7 +83,7 @@ test('takes the days from a variable, and tells streams that they came too late'
 for (const [days, flags] of [
   ['0', ['--history-days', '0']], ['more', ['--history-days', '5']], ['the default of', []],
 ] as const) {
-  test(`keeps the history for ${days} days where that is long enough`, LIMITED, async (t) => {
+  test(`keeps the history for ${days} days if that is long enough`, LIMITED, async (t) => {
     const { folder, headers, actor } = await makePast(t, days === '0' ? 5_000 : 3);
     const serving = await startServing(t, ['--data', folder, ...flags]);
     // What a server removes it begins to remove at once; this comes after many small steps of it.
@@ -99,7 +99,7 @@ for (const [days, flags] of [
   });
 }
 
-test('forgets what was done under old idempotency keys, however long the history is kept', LIMITED,
+test('removes old idempotency records, however long the history is kept', LIMITED,
   async (t) => {
     const { folder, actor } = await makePast(t, 3);
     let now = Date.now() - 3 * DAY_MS;
@@ -124,7 +124,7 @@ test('stops at once while it removes old history', LIMITED, async (t) => {
 });
 
 for (const value of ['-1', '1.5', 'ever', '', '36501', '1e3']) {
-  test(`refuses --history-days=${value} with exit status 2`, async (t) => {
+  test(`rejects --history-days=${value} with exit status 2`, async (t) => {
     const { status, out, notes } = await run([
       'serve', `--history-days=${value}`, '--data', makeFolder(t),
     ]);
@@ -133,7 +133,7 @@ for (const value of ['-1', '1.5', 'ever', '', '36501', '1e3']) {
   });
 }
 
-test('refuses a faulty SELLER_API_HISTORY_DAYS with exit status 2', async (t) => {
+test('rejects an invalid SELLER_API_HISTORY_DAYS with exit status 2', async (t) => {
   const { status, notes } = await run(['serve', '--data', makeFolder(t)], {
     SELLER_API_HISTORY_DAYS: 'ever',
   });

@@ -12,7 +12,7 @@ import { makeFolder } from '../../support/folder.ts';
 
 const POLL_MS = 150;
 
-test('keeps uploads in the data folder, without names, and stops while one is imported',
+test('keeps uploads in the data folder, without names, and stops during an import',
   async (t) => {
     const folder = join(makeFolder(t), 'data');
     const { port, stop } = await startServing(t, ['--data', folder]);

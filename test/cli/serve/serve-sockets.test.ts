@@ -45,7 +45,7 @@ test('serves on a Unix socket, and removes it when it stops', async (t) => {
   assert.equal(existsSync(path), false);
 });
 
-test('lets no key through a Unix socket that is for certain addresses', async (t) => {
+test('rejects keys with an address allowlist on a Unix socket', async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'api.sock');
   await createSeller(folder);
@@ -54,7 +54,7 @@ test('lets no key through a Unix socket that is for certain addresses', async (t
   assert.equal(await ask(path, { 'x-api-key': key }), 401);
 });
 
-test('takes over the Unix socket that it left when it was killed', async (t) => {
+test('replaces the Unix socket that it left when it was killed', async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'api.sock');
   const flags = ['--data', folder, '--socket', path, '--base-url', BASE_URL];
@@ -92,7 +92,7 @@ async function activate(
   return watchServing(t, child);
 }
 
-test('serves on the sockets of systemd, and leads from the one named "redirect"', async (t) => {
+test('serves on the sockets of systemd, and redirects from the one named "redirect"', async (t) => {
   const folder = makeFolder(t);
   const { cert, key } = makeCertificate();
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
@@ -112,7 +112,7 @@ test('serves on the sockets of systemd, and leads from the one named "redirect"'
   assert.equal(await serving.stop('SIGTERM'), 0);
 });
 
-test('leaves sockets alone that were passed to another process', async (t) => {
+test('ignores sockets that were passed to another process', async (t) => {
   const environment = { LISTEN_PID: '1', LISTEN_FDS: '1' };
   const serving = await startServing(t, ['--data', makeFolder(t)], environment);
   assert.equal((await send(serving.port, { path: PATH })).status, 401);

@@ -13,9 +13,9 @@ import { createKey, createSeller } from '../setup.ts';
 const PATH = '/api/v1/products';
 const BODY = JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 });
 
-describe('a server that is told to stop', { concurrency: 3 }, () => {
+describe('a server that is stopped', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`answers what is under way and exits with 0 on ${signal}`, async (t) => {
+    test(`finishes requests in flight and exits with 0 on ${signal}`, async (t) => {
       const { serving, folder, key } = await prepare(t);
       const { socket, answer } = await beginRequest(serving, key);
       const stopped = serving.stop(signal);
@@ -32,7 +32,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
     });
   }
 
-  test('takes no new connection meanwhile', async (t) => {
+  test('accepts no new connections while it stops', async (t) => {
     const { serving, key } = await prepare(t);
     const { socket, answer } = await beginRequest(serving, key);
     const stopped = serving.stop('SIGTERM');
@@ -44,7 +44,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
     assert.equal(await stopped, 0);
   });
 
-  test('does not wait for connections on which nothing is asked', async (t) => {
+  test('does not wait for idle connections', async (t) => {
     const { serving, key } = await prepare(t);
     const idle = connect(serving.port, '127.0.0.1');
     const ended = once(idle, 'close');
@@ -54,7 +54,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
     await ended;
   });
 
-  test('ends live streams and answers those who wait for changes', async (t) => {
+  test('ends live streams and answers long polls', async (t) => {
     const { serving, key } = await prepare(t);
     const stream = await openEvents(t, serving.port, { key });
     await stream.until(() => stream.comments.length === 1);
@@ -71,7 +71,7 @@ describe('a server that is told to stop', { concurrency: 3 }, () => {
     assert.ok(status === 200 || status === 503, `${status}`);
   });
 
-  test('ends within 10 s where a client never ends its request', async (t) => {
+  test('exits within 10 s if a client never ends its request', async (t) => {
     const { serving, key } = await prepare(t);
     const { socket } = await beginRequest(serving, key);
     socket.on('error', () => {}); // it is reset, which is what is wanted

@@ -49,7 +49,7 @@ async function prepare(
 
 const PRODUCT = { name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 };
 
-test('loads nothing of webhooks where they are switched off, and answers 404', async (t) => {
+test('loads no webhook code if webhooks are switched off, and responds with 404', async (t) => {
   const { serving, post } = await prepare(t, ['--no-webhooks']);
   const answer = await post('webhooks', { url: 'https://shop.example/' });
   assert.equal(answer.status, 404);
@@ -58,7 +58,7 @@ test('loads nothing of webhooks where they are switched off, and answers 404', a
   assert.doesNotMatch(serving.notes(), /LOADED/);
 });
 
-test('sends nothing to this machine where nothing is said', async (t) => {
+test('sends nothing to this machine by default', async (t) => {
   const { folder, serving, post } = await prepare(t, []);
   for (const url of ['http://127.0.0.1/', 'https://127.0.0.1/', 'https://localhost/']) {
     assert.equal((await post('webhooks', { url })).status, 400);
@@ -69,7 +69,7 @@ test('sends nothing to this machine where nothing is said', async (t) => {
   assert.deepEqual(readdirSync(folder), ['catalogue.db', 'server.key']);
 });
 
-test('sends to this machine where both settings allow it', async (t) => {
+test('sends to this machine if both settings allow it', async (t) => {
   const { folder, serving, post } = await prepare(t, [], ALLOWED);
   const receiver = await startReceiver(t);
   assert.equal((await post('webhooks', { url: receiver.url })).status, 201);
@@ -82,7 +82,7 @@ test('sends to this machine where both settings allow it', async (t) => {
   assert.deepEqual(readdirSync(folder).toSorted(), ['catalogue.db', 'server.key', 'webhooks.lock']);
 });
 
-test('stops at once although an endpoint keeps it waiting', async (t) => {
+test('stops at once even if an endpoint does not respond', async (t) => {
   const { serving, post } = await prepare(t, [], ALLOWED);
   const receiver = await startReceiver(t, () => {});
   const { id } = (await post('webhooks', { url: receiver.url })).json();
@@ -96,7 +96,7 @@ test('stops at once although an endpoint keeps it waiting', async (t) => {
 });
 
 for (const name of ['no-webhooks', 'webhook-allow-private', 'webhook-allow-http']) {
-  test(`refuses a value of --${name} that is neither true nor false`, async (t) => {
+  test(`rejects a value of --${name} that is neither true nor false`, async (t) => {
     const variable = `SELLER_API_${name.toUpperCase().replaceAll('-', '_')}`;
     const environment = { [variable]: 'maybe' };
     const { status, notes } = await run(['serve', '--data', makeFolder(t)], environment);

@@ -17,14 +17,14 @@ const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const PATH = '/api/v1/products';
 const hasIpv6 = Object.values(networkInterfaces()).flat().some((one) => one?.address === '::1');
 
-test('prints its address and its process as one JSON document, and answers there', async (t) => {
+test('prints its address and process id as one JSON document, and serves there', async (t) => {
   const serving = await startServing(t, ['--data', join(makeFolder(t), 'data')]);
   assert.equal(serving.url, `http://127.0.0.1:${serving.port}`);
   const answer = await fetch(serving.url + PATH);
   assert.equal(answer.status, 401);
 });
 
-test('prints its address in plain words, and that it has stopped beside it', async (t) => {
+test('prints its address to stdout, and that it has stopped to stderr', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--data', folder]);
@@ -41,7 +41,7 @@ test('prints its address in plain words, and that it has stopped beside it', asy
   assert.equal(notes, 'Stopping: finishing requests in flight.\nStopped.\n');
 });
 
-test('warns that an address others can reach is not encrypted', async (t) => {
+test('warns if other machines can connect without encryption', async (t) => {
   const serving = await startServing(t, ['--data', makeFolder(t), '--host', '0.0.0.0']);
   assert.equal(await serving.stop('SIGTERM'), 0);
   assert.match(serving.notes(), /not encrypted.*TLS/);
@@ -53,7 +53,7 @@ test('listens on an IPv6 address', { skip: hasIpv6 ? false : 'no ::1 here' }, as
   assert.equal((await fetch(serving.url + PATH)).status, 401);
 });
 
-test('answers below the path of --base-url, and nowhere else', async (t) => {
+test('serves below the path of --base-url, and nowhere else', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { key } = await createKey(folder);
@@ -73,7 +73,7 @@ test('answers below the path of --base-url, and nowhere else', async (t) => {
   assert.equal((await send(port, { path: PATH, headers })).status, 404);
 });
 
-test('takes its settings from SELLER_API_ variables', async (t) => {
+test('reads its settings from SELLER_API_ variables', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { key } = await createKey(folder);
@@ -104,7 +104,7 @@ test('limits sellers by --seller-rate-limit', async (t) => {
   assert.deepEqual(statuses, [200, 200, 429]);
 });
 
-test('lets flags win over variables, and refuses browsers where nothing is said', async (t) => {
+test('prefers flags to variables, and rejects browsers by default', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const { key } = await createKey(folder);

@@ -10,7 +10,7 @@ import { createKey, createSeller } from '../setup.ts';
 
 const PATH = '/api/v1/products';
 
-test('accepts a key at once that is created while it serves', async (t) => {
+test('accepts at once a key that is created while it runs', async (t) => {
   const folder = makeFolder(t);
   const { port } = await startServing(t, ['--data', folder]);
   await createSeller(folder);
@@ -20,7 +20,7 @@ test('accepts a key at once that is created while it serves', async (t) => {
   assert.equal((await list(port, key)).json().products[0].sku, 'A');
 });
 
-test('refuses a key on its next request once it is revoked', async (t) => {
+test('rejects a revoked key on its next request', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const [one, other] = [await createKey(folder), await createKey(folder)];
@@ -33,7 +33,7 @@ test('refuses a key on its next request once it is revoked', async (t) => {
   assert.equal((await list(port, other.key)).status, 200);
 });
 
-test('accepts both keys for the overlap of a rotation, and one alone without', async (t) => {
+test('accepts both keys during the overlap of a rotation, and one without overlap', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const old = await createKey(folder);
@@ -49,7 +49,7 @@ test('accepts both keys for the overlap of a rotation, and one alone without', a
   assert.equal((await list(port, third)).status, 200);
 });
 
-test('keeps to the scopes and the addresses that a key was made for', async (t) => {
+test('enforces the scopes and the addresses of a key', async (t) => {
   const folder = makeFolder(t);
   await createSeller(folder);
   const reader = await createKey(folder, ['--scopes', 'products:read']);

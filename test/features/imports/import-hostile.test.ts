@@ -10,7 +10,7 @@ import { CSV_HEADER, IMPORT, sendFile } from './import.ts';
 import { assertProblem } from '../../api/problem.ts';
 
 for (const type of ['text/csv', 'application/x-ndjson']) {
-  test(`ends at very many blank lines, which take few bytes as gzip (${type})`, async (t) => {
+  test(`stops at too many blank lines, which gzip makes small (${type})`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
     const body = gzipSync(CSV_HEADER + '\n'.repeat(1_000_000));
@@ -19,7 +19,7 @@ for (const type of ['text/csv', 'application/x-ndjson']) {
   });
 }
 
-test('gives other requests their turn between the rows of one body', async (t) => {
+test('serves other requests between the rows of one body', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   let turns = 0;
@@ -36,7 +36,7 @@ test('gives other requests their turn between the rows of one body', async (t) =
   assert.ok(turns >= 200, `${turns}`);
 });
 
-test('refuses one import too many of a seller, and none of another one', async (t) => {
+test('rejects one import too many of a seller, and none of another seller', async (t) => {
   const server = await startServer(t);
   const [one, other] = [await server.makeSeller(), await server.makeSeller()];
   const open = countTo(CONCURRENT_IMPORTS_PER_SELLER_LIMIT).map(() => {

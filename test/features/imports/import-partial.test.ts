@@ -39,7 +39,7 @@ test('never overwrites an existing value with a default or a blank', async (t) =
   }
 });
 
-test('changes what a line of NDJSON has, and keeps the rest', async (t) => {
+test('updates the members of an NDJSON line, and keeps the rest', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create(MUG);
@@ -54,7 +54,7 @@ test('changes what a line of NDJSON has, and keeps the rest', async (t) => {
   assert.deepEqual(await list(seller), [{ ...MUG, price: 5 }]);
 });
 
-test('counts a product as existing once an earlier row has created it', async (t) => {
+test('treats a product as existing after an earlier row has created it', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = 'name,category,sku,price,stock\n,,A,,1\nA,K,A,2,\n,,A,,5\nB,K,B,2,1\n,,B,3,\n';
@@ -88,7 +88,7 @@ test('repeats the report of a partial import under its Idempotency-Key', async (
   assert.deepEqual(await list(seller), [{ ...MUG, stock: 3 }]);
 });
 
-test('names one remedy for one cause, and never suggests a name or a price', async (t) => {
+test('suggests one remedy for one cause, but never a name or a price', async (t) => {
   const server = await startServer(t);
   for (const [body, query, advice] of [
     ['name,category,sku,price,stock\nA,K,A,1,\nB,K,B,1,\nC,K,C,x,1\n', '',
@@ -100,7 +100,7 @@ test('names one remedy for one cause, and never suggests a name or a price', asy
     ['Titel,category,sku,price,stock\nA,K,A,1,1\n', '', '1 rejected row is a new product without '
       + 'a value for name. Name their columns: map=name:COLUMN.'],
     ['name,category,sku,price,stock\nA,K,A,1 €,1\nA,K,A,2 €,1\n', '', '2 rejected rows have the '
-      + 'same fault: price: Write a plain number, such as 1234.5: no thousands separators, '
+      + 'same error: price: Write a plain number, such as 1234.5: no thousands separators, '
       + 'currency signs or exponents.'],
     ['name,category,sku,price,stock\nA,K,A,x,1\nB,K,B,1,\n', '', undefined],
   ] as const) {

@@ -16,7 +16,7 @@ const NDJSON = 'application/x-ndjson';
 const GZIP = { 'content-encoding': 'gzip' };
 const LATIN = Buffer.from(`${CSV_HEADER}Küche,K,A,1,1\n`, 'latin1');
 
-test('refuses a request without a key, and a key without the scope', async (t) => {
+test('rejects a request without a key, and a key without the scope', async (t) => {
   const server = await startServer(t);
   const file = {
     method: 'POST', path: IMPORT, headers: { 'content-type': 'text/csv' },
@@ -28,7 +28,7 @@ test('refuses a request without a key, and a key without the scope', async (t) =
   assert.equal((await server.store.findSeller(reader.sellerId))?.position, 0);
 });
 
-test('refuses faulty files before it answers anything else, and changes nothing', async (t) => {
+test('rejects invalid files with a problem response, and changes nothing', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const gzip = gzipSync(CSV_HEADER + makeRows(10));
@@ -40,7 +40,7 @@ test('refuses faulty files before it answers anything else, and changes nothing'
     [{ body: '', type: NDJSON }, /file is empty/],
     [{ body: LATIN }, /"CSV UTF-8"/],
     [{ body: Buffer.from(`\uFEFF${CSV_HEADER}`, 'utf16le') }, /"CSV UTF-8"/],
-    [{ body: `${CSV_HEADER}"Mug" blue,K,A,1,1\n` }, /line 2 something follows/],
+    [{ body: `${CSV_HEADER}"Mug" blue,K,A,1,1\n` }, /line 2 text follows/],
     [{ body: `${CSV_HEADER}A,K,A,1,1\n"Mug,K,B,1,1\n` }, /line 3 is never closed/],
     [{ body: `${CSV_HEADER}"${'x\n'.repeat(1e6)}` }, /line 2 is never closed/],
     [{ body: `{"name":"${'x'.repeat(1e6)}"}`, type: NDJSON }, /Line 1 has more than 256 KiB/],
@@ -55,7 +55,7 @@ test('refuses faulty files before it answers anything else, and changes nothing'
   assert.equal((await server.store.findSeller(seller.sellerId))?.position, 0);
 });
 
-test('refuses other types and codings', async (t) => {
+test('rejects other media types and content codings', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const file of [
@@ -66,7 +66,7 @@ test('refuses other types and codings', async (t) => {
   ]) assertProblem(await sendFile(seller, file), 415, 'unsupported-media-type');
 });
 
-test('refuses parameters that it does not know', async (t) => {
+test('rejects unknown parameters', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = CSV_HEADER + makeRows(1);
@@ -94,10 +94,10 @@ test('refuses parameters that it does not know', async (t) => {
   assert.equal((await server.store.findSeller(seller.sellerId))?.position, 0);
 });
 
-test('ends with a problem where the file turns out faulty, and says what was done', async (t) => {
+test('ends with a problem if an error is found later, and reports what was done', async (t) => {
   const server = await startServer(t);
   for (const [end, detail] of [
-    ['"Mug" blue,K,A,1,1\n', /line 2503 something follows/],
+    ['"Mug" blue,K,A,1,1\n', /line 2503 text follows/],
     ['"Mug,K,A,1,1\n', /line 2503 is never closed/],
     ['x'.repeat(300_000), /line 2503 has more than 256 KiB/],
   ] as const) {
@@ -118,7 +118,7 @@ test('ends with a problem where the file turns out faulty, and says what was don
   assert.deepEqual(server.reports, []);
 });
 
-test('ends with a problem where the text is not UTF-8, at units that are whole', async (t) => {
+test('ends with a problem if the text is not UTF-8, after whole batches', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = Buffer.concat([Buffer.from(CSV_HEADER + makeRows(10_000)), LATIN]);
@@ -127,7 +127,7 @@ test('ends with a problem where the text is not UTF-8, at units that are whole',
   assert.deepEqual(problem.summary, counts({ created: 10_000, position: 10_000 }));
 });
 
-test('refuses a file for which there is no room, at once or later on', async (t) => {
+test('rejects a file for which there is no room, at once or later', async (t) => {
   const small = await makeSmallServer(t, 60);
   assertProblem(await small(CSV_HEADER + makeRows(50_000)), 507, 'storage-full');
   const large = await makeSmallServer(t, 400);
@@ -139,7 +139,7 @@ test('refuses a file for which there is no room, at once or later on', async (t)
   assert.equal(position, created);
 });
 
-test('serves other requests after it has refused a large file', async (t) => {
+test('serves other requests after rejecting a large file', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `Title,sku\n${makeRows(100_000)}`;

@@ -13,7 +13,7 @@ import { assertProblem } from '../../api/problem.ts';
 const KEY = { 'idempotency-key': '"import-1"' };
 const SENT_AT_ONCE = 64 * 1024;
 
-test('answers while the file is still coming', async (t) => {
+test('responds while the file is still being received', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const outgoing = open(t, server, seller);
@@ -32,7 +32,7 @@ test('answers while the file is still coming', async (t) => {
   }));
 });
 
-test('keeps what was committed where the connection breaks, and finds it unchanged', async (t) => {
+test('keeps committed rows if the connection breaks, and finds them unchanged', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const file = CSV_HEADER + makeRows(6_000);
@@ -47,7 +47,7 @@ test('keeps what was committed where the connection breaks, and finds it unchang
   assert.deepEqual(server.reports, []);
 });
 
-test('reports an import under its key as if it had not been broken off', async (t) => {
+test('reports a retried import under its key as if it had not been interrupted', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const file = CSV_HEADER + makeRows(6_000);
@@ -57,7 +57,7 @@ test('reports an import under its key as if it had not been broken off', async (
   assert.deepEqual(readLines(answer).last.summary, counts({ created: 6_000, position: 6_000 }));
 });
 
-test('makes an import once under its key, and answers alike each time', async (t) => {
+test('imports once under an Idempotency-Key, with the same response each time', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `${CSV_HEADER}${makeRows(2_500)}Faulty,K,F,x,1\n`;
@@ -71,7 +71,7 @@ test('makes an import once under its key, and answers alike each time', async (t
   assert.equal((await server.store.findSeller(seller.sellerId))?.position, 2_501);
 });
 
-test('refuses another file under the same key', async (t) => {
+test('rejects another file under the same key', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await sendFile(seller, { body: CSV_HEADER + makeRows(1_500), headers: KEY });
@@ -89,7 +89,7 @@ test('refuses another file under the same key', async (t) => {
   assert.equal((await server.store.findSeller(seller.sellerId))?.position, 1_500);
 });
 
-test('lets a trial leave no record under its key', async (t) => {
+test('leaves no record of a dry run under its key', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = CSV_HEADER + makeRows(3);
@@ -100,7 +100,7 @@ test('lets a trial leave no record under its key', async (t) => {
   assert.deepEqual(readLines(made).last.summary, counts({ created: 3, position: 3 }));
 });
 
-test('stops where its client stops to read and leaves', async (t) => {
+test('stops if its client stops reading and disconnects', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const outgoing = open(t, server, seller, 'report=all');
@@ -152,7 +152,7 @@ async function readPosition({ store }: TestServer, { sellerId }: TestSeller): Pr
 }
 
 for (const [what, count] of [['longer', 3_500], ['shorter', 1_000]] as const) {
-  test(`tells a file that is ${what} from the first one under its key`, async (t) => {
+  test(`distinguishes a file that is ${what} from the first one under its key`, async (t) => {
     const server = await startServer(t);
     const seller = await server.makeSeller();
     const rows = makeRows(3_500).split('\n').filter(Boolean);
@@ -165,7 +165,7 @@ for (const [what, count] of [['longer', 3_500], ['shorter', 1_000]] as const) {
   });
 }
 
-test('remembers a file of which no row could be imported', async (t) => {
+test('remembers a file of which no row was imported', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `${CSV_HEADER}Mug,K,M-1,x,1\n`;

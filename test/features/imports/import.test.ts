@@ -12,7 +12,7 @@ const NDJSON = 'application/x-ndjson';
 const PRODUCTS = '/api/v1/products';
 const MUG = { name: 'Mug', category: 'Kitchen', sku: 'M-1', price: 19.99, stock: 7 };
 
-test('imports CSV, and answers a summary', async (t) => {
+test('imports CSV, and responds with a summary', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `${CSV_HEADER}Mug,Kitchen,M-1,19.99,7\nPot,Kitchen,P-1,5,0\n`;
@@ -33,7 +33,7 @@ test('imports NDJSON', async (t) => {
   assert.deepEqual(summary, counts({ created: 2, position: 2 }));
 });
 
-test('tells of each row that failed, in order, and writes the others', async (t) => {
+test('reports each rejected row, in order, and writes the others', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `${CSV_HEADER}A,K,A-1,1,1\n,K,B-1,1.999,1\nC,K,C-1,1,1\nD,K,,x,1\n`;
@@ -51,7 +51,7 @@ test('tells of each row that failed, in order, and writes the others', async (t)
   ]);
 });
 
-test('tells of every row where it is asked to', async (t) => {
+test('reports every row with report=all', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await importFile(seller, { body: `${CSV_HEADER}A,K,A-1,1,1\nB,K,B-1,1,1\n` });
@@ -66,7 +66,7 @@ test('tells of every row where it is asked to', async (t) => {
   }));
 });
 
-test('changes no product that is there where mode=create', async (t) => {
+test('changes no existing product with mode=create', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create({ ...MUG, stock: 1 });
@@ -85,7 +85,7 @@ test('changes no product that is there where mode=create', async (t) => {
   ]);
 });
 
-test('lets the last of the rows with one SKU win, near to each other or far', async (t) => {
+test('lets the last of several rows with one SKU win', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = `${CSV_HEADER}First,K,X,1,1\nSecond,K,X,1,1\n${makeRows(2_500)}Third,K,X,1,1\n`
@@ -98,7 +98,7 @@ test('lets the last of the rows with one SKU win, near to each other or far', as
   assert.deepEqual([product.sku, product.name], ['X', 'Third']);
 });
 
-test('tries an import without making it', async (t) => {
+test('changes nothing in a dry run', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create(MUG);
@@ -115,7 +115,7 @@ test('tries an import without making it', async (t) => {
   assert.deepEqual(made.summary, { ...tried.summary, position: 1_503 });
 });
 
-test('tries an import of new products alone, as it would be made', async (t) => {
+test('reports a dry run with mode=create as the import would be reported', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create(MUG);
@@ -129,7 +129,7 @@ test('tries an import of new products alone, as it would be made', async (t) => 
   assert.equal(made.summary.advice, advice);
 });
 
-test('leaves the catalogue of another seller alone', async (t) => {
+test('does not change the catalogue of another seller', async (t) => {
   const server = await startServer(t);
   const one = await server.makeSeller();
   const other = await server.makeSeller();
@@ -140,7 +140,7 @@ test('leaves the catalogue of another seller alone', async (t) => {
   assert.equal((await other.send({ path: PRODUCTS })).text, before);
 });
 
-test('never takes an amount of one currency for one of another', async (t) => {
+test('never reads an amount of one currency as one of another', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller({ currency: 'JPY' });
   const header = 'name,category,sku,price,stock,currency\n';
@@ -152,7 +152,7 @@ test('never takes an amount of one currency for one of another', async (t) => {
   assert.equal(summary.created, 1);
 });
 
-test('reads what was compressed with gzip', async (t) => {
+test('reads a file compressed with gzip', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = gzipSync(CSV_HEADER + makeRows(3_000));
@@ -160,7 +160,7 @@ test('reads what was compressed with gzip', async (t) => {
   assert.deepEqual(summary, counts({ created: 3_000, position: 3_000 }));
 });
 
-test('takes cells of many KiB, and names the columns that it ignores', async (t) => {
+test('accepts cells of many KiB, and names the ignored columns', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const html = '<p class=""x"">line\n</p>'.repeat(8_000);
@@ -172,7 +172,7 @@ test('takes cells of many KiB, and names the columns that it ignores', async (t)
   });
 });
 
-test('reads columns by the names that map gives them', async (t) => {
+test('reads the columns that map names', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const map = encodeURIComponent('name:Title,price:Price, net');
@@ -181,7 +181,7 @@ test('reads columns by the names that map gives them', async (t) => {
   assert.deepEqual(summary, counts({ created: 1, position: 1 }));
 });
 
-test('fills what a file leaves open with defaults', async (t) => {
+test('fills blank cells with defaults', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const body = 'Name,SKU,Price,Stock\nMug,M-1,19.99,\nPot,P-1,5,2\n';
@@ -193,7 +193,7 @@ test('fills what a file leaves open with defaults', async (t) => {
   ]);
 });
 
-test('answers a file that has a header alone', async (t) => {
+test('accepts a file with only a header', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await seller.create();
@@ -202,7 +202,7 @@ test('answers a file that has a header alone', async (t) => {
   assert.deepEqual(summary, counts({ position: 1 }));
 });
 
-test('finds all unchanged in what we export ourselves', async (t) => {
+test('finds all rows of our own export unchanged', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const name of ['=1+1', '@x', "'=1", '"q", r', '🥄', 'שלום', ' outer ', '+', '-', 'a;b']) {
