@@ -23,3 +23,12 @@ export const SESSION_IDLE_MS = 12 * 60 * 60 * 1000;
 export const SESSION_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Sessions of one seller; the oldest is ended first, so the table is bounded. */
 export const SESSIONS_PER_SELLER_LIMIT = 50;
+
+/** Mutations of one transaction; the first in it waits for the last. */
+export const WRITE_BATCH_LIMIT = 500;
+/** Rows of one transaction, unless one mutation has more; single changes wait for an import. */
+export const WRITE_BATCH_ROWS_LIMIT = 4_000;
+/** Mutations that wait for a transaction; one more is rejected, so memory is bounded. */
+export const WRITE_QUEUE_LIMIT = 20_000;
+/** Stock levels that the writer caches; stock requests name the same products again. */
+export const STOCK_LEVELS_KEPT = 20_000;

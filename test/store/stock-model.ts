@@ -89,7 +89,7 @@ export class CatalogueModel {
       return { ...record.outcome, isReplay: true } as unknown as Outcome;
     }
     const outcome = run();
-    const isRefused = 'refusal' in outcome && outcome.refusal !== undefined;
+    const isRefused = 'rejection' in outcome && outcome.rejection !== undefined;
     if (!isRefused) this.#records.set(name, { asked, outcome });
     return outcome;
   }
@@ -160,14 +160,14 @@ export class CatalogueModel {
     const isFailed = results.some(({ status }) => status !== 'ok' && status !== 'unchanged');
     const limit = sync.completion?.zeroLimitPercent ?? 100;
     const isFaulty = isFailed || (sync.faulty ?? []).length > 0;
-    const refusal = sync.isAtomic && isFaulty ? 'failures'
+    const rejection = sync.isAtomic && isFaulty ? 'failures'
       : unnamed.length * 100 > counted * limit ? 'zero_limit' : undefined;
-    if (!refusal) {
+    if (!rejection) {
       for (const { sku } of unnamed) after.#move(actor, sync, { sku, set: 0 }, now);
       if (!isDryRun) this.#adopt(after);
     }
-    const { position } = refusal ? this : after;
-    return { results, zeroed: unnamed.length, rejection: refusal, position, isReplay: false };
+    const { position } = rejection ? this : after;
+    return { results, zeroed: unnamed.length, rejection, position, isReplay: false };
   }
 
   /** Position of the last change at a time or before. */

@@ -1,5 +1,6 @@
 /** Limits of the SQLite store. */
 import { assertRelations } from '../../runtime/relations.ts';
+import { WRITE_BATCH_LIMIT, WRITE_QUEUE_LIMIT } from '../limits.ts';
 
 /** Histogram buckets of commit durations; from a fast disk to one that stalls. */
 export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
@@ -8,12 +9,6 @@ export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
 /** How long request counts of keys are kept; 8 days, so that a full week is shown. */
 export const KEY_USAGE_KEPT_HOURS = 8 * 24;
 
-/** Mutations of one transaction; the first in it waits for the last. */
-export const WRITE_BATCH_LIMIT = 500;
-/** Rows of one transaction, unless one mutation has more; single changes wait for an import. */
-export const WRITE_BATCH_ROWS_LIMIT = 4_000;
-/** Mutations that wait for a transaction; one more is rejected, so memory is bounded. */
-export const WRITE_QUEUE_LIMIT = 20_000;
 /** How often the log repeats why all writes fail; a full disk fails thousands of them. */
 export const FAILURE_LOG_INTERVAL_MS = 1_000;
 /** Longest wait of the writer for another process; it waits on its own thread. */
@@ -33,8 +28,6 @@ export const WAL_CHECKPOINT_PAGES = 8_000;
 /** Size to which a grown write-ahead log is truncated; its space returns to the disk. */
 export const WAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
 
-/** Stock levels that the writer caches; stock requests name the same products again. */
-export const STOCK_LEVELS_KEPT = 20_000;
 /** Products missing from a stocktake that are read at once; memory is bounded. */
 export const STOCKTAKE_STEP_PRODUCTS = 1_000;
 

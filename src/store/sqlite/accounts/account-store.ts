@@ -6,7 +6,7 @@ import { formatSellerId, type SellerId } from '../../../domain/id.ts';
 import type { TotpSecret } from '../../../domain/access/totp.ts';
 import type { AccountStore } from '../../account-store.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { ServerKey } from '../files/server-key.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
 import type { Writer } from '../engine/writer.ts';
 
 interface Parts {

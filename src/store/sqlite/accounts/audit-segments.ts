@@ -7,7 +7,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { readBytes, readInteger, readText, type Row } from '../engine/row.ts';
-import type { ServerKey } from '../files/server-key.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
 
 /** Derived from the server's key, of which the writer thread gets nothing else. */
 export interface AuditKey {

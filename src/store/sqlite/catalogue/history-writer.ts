@@ -1,21 +1,15 @@
 /**
- * Writes the history, and has stock movements counted. Nothing else adds changes to it, and nothing
- * alters them: `history-pruning.ts` removes old ones, and links each change that it keeps to the
- * one before.
+ * Appends change events to the history, and counts their stock movements. Nothing else adds events,
+ * and nothing alters them: `history-pruning.ts` removes old ones and relinks those that it keeps.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { Change } from '../../../domain/catalogue/change.ts';
+import type { NewChange } from '../../rules/history.ts';
 import type { PositionAllocator } from './position-allocator.ts';
-
-/** A change, and where the one of the same product before it stands. */
-export interface NewChange extends Change {
-  readonly previousPosition: number | undefined;
-}
 
 const COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before, stock_after,
   product, sku, prior, reason, source, sequence`;
 const VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-/** Rows of one statement: a row takes half the time of one alone, and not less in larger groups. */
+/** Rows of one statement: halves the time of a row; larger groups gain nothing. */
 const GROUP_ROWS = 16;
 
 export class HistoryWriter {

@@ -1,30 +1,22 @@
 /**
- * Idempotency records: what was answered under an Idempotency-Key
- * (draft-ietf-httpapi-idempotency-key-header-07). Only a hash of the key is stored, since a client
- * may send a secret by mistake. A record commits with its change; all changes run one after the
- * other on the writer thread, so the second of two concurrent ones finds it. Rejections leave no
- * record: they changed nothing, and a retry may succeed.
+ * Idempotency records in SQLite. All mutations run one after the other on the writer thread, so the
+ * second of two concurrent ones finds the record of the first.
  */
-import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
+import {
+  fingerprintMutation, hashIdempotencyKey, type IdempotencyScope, isRejection, replay,
+} from '../../rules/idempotency.ts';
 import { IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP } from '../limits.ts';
-import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { Idempotency } from '../../write.ts';
 import { readBytes, readText } from '../engine/row.ts';
-
-/** The key of a change, and whose it is. */
-export interface IdempotencyScope extends Idempotency {
-  readonly sellerId: SellerId;
-}
 
 const PRUNE = `
   DELETE FROM idempotency WHERE (seller_id, key_hash, part) IN (
     SELECT seller_id, key_hash, part FROM idempotency
     WHERE seller_id = ? AND at <= ? ORDER BY at LIMIT ?)`;
 
-/** The oldest records of a seller, and when they end: milliseconds since 1970. */
+/** The oldest records of a seller, up to a time in milliseconds since 1970. */
 interface OldRecords {
   readonly sellerId: SellerId;
   readonly before: number;
@@ -47,6 +39,11 @@ export function idempotencyQueries(db: DatabaseSync) {
   };
 }
 
+interface IdempotentCall {
+  readonly name: string;
+  readonly input: unknown;
+}
+
 export class IdempotencyRecords {
   readonly #find;
   readonly #insert;
@@ -59,44 +56,32 @@ export class IdempotencyRecords {
     this.#insert = db.prepare(`
       INSERT OR REPLACE INTO idempotency (seller_id, key_hash, part, fingerprint, at, outcome)
       VALUES (?, ?, ?, ?, ?, ?)`);
-    // Each new record takes a few old ones away, so their number falls wherever keys are in use.
     this.#prune = db.prepare(PRUNE);
   }
 
   /**
-   * What `run` returns; or, where the key was used before, what it returned then.
-   * @throws AppError `idempotency_mismatch` where it was used for something else
+   * The outcome of `mutate`, or the recorded one if the key was used before. Each new record
+   * removes a few old ones, so tables shrink wherever keys are in use.
+   * @throws AppError `idempotency_mismatch`
    */
   run(
-    { sellerId, key, part }: IdempotencyScope, asked: unknown, at: number, run: () => unknown,
+    { name, input }: IdempotentCall, scope: IdempotencyScope, at: number, mutate: () => unknown,
   ): unknown {
-    const fingerprint = createHash('sha256').update(JSON.stringify(asked)).digest();
+    const { sellerId, part } = scope;
+    const fingerprint = fingerprintMutation(name, input);
+    const keyHash = hashIdempotencyKey(scope);
     const oldest = at - IDEMPOTENCY_LIFE_MS;
-    const keyHash = hashIdempotencyKey(sellerId, key);
-    const record = this.#find.get(sellerId, keyHash, part, oldest);
-    if (record) {
-      if (fingerprint.equals(readBytes(record, 'fingerprint'))) {
-        // What units return are objects, and this is the JSON of one.
-        return { ...JSON.parse(readText(record, 'outcome')) as object, isReplay: true };
-      }
-      const detail = 'This Idempotency-Key was sent before, with another request.';
-      throw new AppError('idempotency_mismatch', `${detail} Take a new key for a new request.`);
+    const row = this.#find.get(sellerId, keyHash, part, oldest);
+    if (row) {
+      const record = {
+        fingerprint: readBytes(row, 'fingerprint'), outcome: readText(row, 'outcome'),
+      };
+      return replay(record, fingerprint);
     }
-    const outcome = run();
+    const outcome = mutate();
     if (isRejection(outcome)) return outcome;
     this.#insert.run(sellerId, keyHash, part, fingerprint, at, JSON.stringify(outcome));
     this.#prune.run(sellerId, oldest, IDEMPOTENCY_PRUNE_STEP);
     return outcome;
   }
-}
-
-/** With the seller, so that equal keys of two sellers have different hashes. */
-function hashIdempotencyKey(sellerId: SellerId, key: string): Uint8Array {
-  return createHash('sha256').update(`${sellerId}:${key}`).digest();
-}
-
-/** Most units refuse by throwing; one that has more to tell says so in what it returns. */
-function isRejection(outcome: unknown): boolean {
-  return typeof outcome === 'object' && outcome !== null && 'rejection' in outcome
-    && outcome.rejection !== undefined;
 }

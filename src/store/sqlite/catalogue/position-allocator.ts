@@ -4,12 +4,12 @@
  * transaction holds; BEGIN IMMEDIATE keeps every other writer out meanwhile.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { CLOCK_STEP_LIMIT_MS } from '../../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
+import { timeAfter } from '../../rules/history.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
 
@@ -78,14 +78,9 @@ export class PositionAllocator {
     return this.#touch(sellerId).currency;
   }
 
-  /**
-   * The time of changes that are made now. A clock may step back a little; the time of a catalogue
-   * does not, so it orders changes as their positions do, and one leads to the other. But a clock
-   * that was far ahead was wrong: once it is put right, it is believed.
-   */
+  /** The time of changes that are made now. */
   timeOf(sellerId: SellerId, now: number): number {
-    const { lastAt } = this.#touch(sellerId);
-    return lastAt - now > CLOCK_STEP_LIMIT_MS ? now : Math.max(now, lastAt);
+    return timeAfter(this.#touch(sellerId).lastAt, now);
   }
 
   /** An id for a new product: by time, and above every id that the seller was ever given. */

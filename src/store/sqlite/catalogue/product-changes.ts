@@ -1,19 +1,20 @@
 /**
- * Creates, changes and deletes one product: its row, the next position of its seller, and the row
- * of history at that position, together. `stock-units.ts` is the only other writer of products: it
- * does the same for the stock of many at once.
+ * Writes one product: its row, the next position of its seller, and the change event at that
+ * position, together. `stock-mutations.ts` is the only other writer of products: it does the same
+ * for the stock of many at once.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChangeType } from '../../../domain/catalogue/change.ts';
-import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import {
   formatProduct, isSameProduct, type ProductTarget,
 } from '../../../domain/catalogue/product.ts';
 import {
-  type NewProduct, type Product, SENT_FIELDS, type Sku,
+  type NewProduct, type Product, SENT_FIELDS,
 } from '../../../domain/catalogue/product-fields.ts';
 import type { WrittenProduct } from '../../catalogue-store.ts';
+import {
+  describeChange, isStockMovement, skuTaken, updateProduct,
+} from '../../rules/product-changes.ts';
 import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';
@@ -25,7 +26,7 @@ export class ProductChanges {
   readonly #insert;
   readonly #update;
   readonly #delete;
-  readonly #forgetSequences;
+  readonly #deleteSequences;
   readonly #history: HistoryWriter;
 
   constructor(db: DatabaseSync, positions: PositionAllocator) {
@@ -41,7 +42,7 @@ export class ProductChanges {
         updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
       WHERE seller_id = ? AND id = ?`);
     this.#delete = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
-    this.#forgetSequences = db.prepare(`
+    this.#deleteSequences = db.prepare(`
       DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
     this.#history = new HistoryWriter(db, positions);
   }
@@ -56,17 +57,16 @@ export class ProductChanges {
     const at = this.#positions.timeOf(sellerId, now);
     const { position, currency } = this.#positions.take(sellerId);
     const id = this.#positions.takeProductId(sellerId, at);
-    const created = {
-      ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at,
-    };
-    const { changes } = this.#insert.run(sellerId, position, ...encodeProduct(created));
+    const after = { ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at };
+    const { changes } = this.#insert.run(sellerId, position, ...encodeProduct(after));
     if (changes === 0) throw skuTaken(product.sku);
-    const json = formatProduct(created);
-    this.#record('created', actor, undefined, created, json);
+    const json = formatProduct(after);
+    const states = { before: undefined, after, snapshot: json };
+    this.#history.add([describeChange('created', actor, states)]);
     return { effect: 'created', id, position, json, isReplay: false };
   }
 
-  /** Content that is the same takes no position. @throws AppError `sku_taken` */
+  /** Takes no position if nothing changes. @throws AppError `sku_taken` */
   update(actor: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
     const { id, sellerId } = before;
     if (isSameProduct(before, to)) {
@@ -76,48 +76,27 @@ export class ProductChanges {
     if (to.sku !== before.sku && this.find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
     const { position } = this.#positions.take(sellerId);
     const updatedAt = this.#positions.timeOf(sellerId, now);
-    // `to` may lack an optional member that `before` has.
-    const sent = Object.fromEntries(SENT_FIELDS.map(({ member }) => [member, to[member]]));
-    const after = { ...before, ...sent, position, updatedAt };
-    const isStockAlone = isSameProduct(before, { ...to, stock: before.stock });
+    const after = updateProduct(before, to, position, updatedAt);
+    const isStock = isStockMovement(before, to);
     this.#update.run(
       ...SENT_FIELDS.map(({ member }) => after[member] ?? null), position, updatedAt,
-      isStockAlone ? null : position, sellerId, id,
+      isStock ? null : position, sellerId, id,
     );
     const json = formatProduct(after);
-    if (isStockAlone) this.#record('stock', actor, before, after, undefined);
-    else this.#record('updated', actor, before, after, json);
+    const states = { before, after, snapshot: isStock ? undefined : json };
+    this.#history.add([describeChange(isStock ? 'stock' : 'updated', actor, states)]);
     return { effect: 'updated', id, position, json, isReplay: false };
   }
 
-  /** The history keeps the product as it last was; its stock has moved to nothing. */
+  /** The event holds the product as it last was; its stock moves to 0. */
   delete(actor: Actor, before: Product, now: number): void {
     const { sellerId, id } = before;
     const { position } = this.#positions.take(sellerId);
     this.#delete.run(sellerId, id);
-    this.#forgetSequences.run(sellerId, id);
+    this.#deleteSequences.run(sellerId, id);
     const updatedAt = this.#positions.timeOf(sellerId, now);
-    const last = { ...before, position, updatedAt, stock: 0 };
-    this.#record('deleted', actor, before, last, formatProduct(before));
+    const after = { ...before, position, updatedAt, stock: 0 };
+    const states = { before, after, snapshot: formatProduct(before) };
+    this.#history.add([describeChange('deleted', actor, states)]);
   }
-
-  #record(
-    type: ChangeType, { keyId }: Actor, before: Product | undefined, after: Product,
-    json: string | undefined,
-  ): void {
-    const { sellerId, position, id, sku, updatedAt, stock } = after;
-    const movement = {
-      before: before?.stock ?? 0, after: stock,
-      reason: undefined, source: undefined, sequence: undefined,
-    };
-    this.#history.add([{
-      sellerId, position, type, productId: id, sku, keyId, at: updatedAt, movement, product: json,
-      previousPosition: before?.position,
-    }]);
-  }
-}
-
-function skuTaken(sku: Sku): AppError {
-  const detail = `You already have a product with the SKU ${JSON.stringify(sku)}.`;
-  return new AppError('sku_taken', `${detail} Choose another SKU.`);
 }

@@ -1,14 +1,13 @@
-/** The units of work that write products. */
+/** The mutations that write products. */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
-import {
-  completeProduct, type ProductPatch, type ProductRow, type ProductTarget,
-} from '../../../domain/catalogue/product.ts';
+import type { ProductPatch, ProductRow, ProductTarget } from '../../../domain/catalogue/product.ts';
 import type { NewProduct, Product } from '../../../domain/catalogue/product-fields.ts';
 import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../catalogue-store.ts';
+import { mergeImportRow } from '../../rules/product-changes.ts';
 import type { Actor } from '../../write.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { ProductChanges } from './product-changes.ts';
@@ -66,10 +65,9 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
     importProducts({ actor, products, mode }: Import, at: number): ImportedProducts {
       const effects = products.map((row): ImportEffect => {
         const before = changes.find(actor.sellerId, { sku: row.sku });
-        if (before && mode === 'create') return 'taken';
         // Decided here and not by a read before, or a concurrent change would be overwritten.
-        const product = completeProduct(row, before ?? row.defaults);
-        if (!product) return 'incomplete';
+        const product = mergeImportRow(row, mode, before);
+        if (typeof product === 'string') return product;
         if (!before) return changes.create(actor, product, at).effect;
         return changes.update(actor, before, product, at).effect;
       });

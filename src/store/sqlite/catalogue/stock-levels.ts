@@ -1,59 +1,21 @@
 /**
- * The stock of the products that a call names, and the last sequence numbers of its source. They
- * are read together, in a few statements for all, which takes half as long as one by one.
+ * Reads the stock of the products that a batch names, and the last sequence numbers of its source:
+ * in a few statements for all of them, which takes half as long as one by one.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
-import { parseProductId, type ProductId, type SellerId } from '../../../domain/id.ts';
+import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { NamedProduct, StockChange } from '../../../domain/catalogue/stock-change.ts';
+import { countInStock } from '../../rules/stock-batch.ts';
+import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
 import { readInteger } from '../engine/row.ts';
-
-/** Of one product, while the changes of a call are gone through. */
-export interface StockLevel {
-  readonly id: ProductId;
-  readonly sku: Sku;
-  /** Before the call. */
-  stockBefore: number;
-  /** After the changes so far: the stock, and position and time of the last change. */
-  stock: number;
-  position: number;
-  at: number;
-  isMoved: boolean;
-  /** The last of its source that was heeded, -1 for none; and whether this call has moved it. */
-  sequence: number;
-  isSequenceMoved: boolean;
-}
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
 /** A row of them: as an array, which takes half the time of an object. */
 type LevelRow = readonly [
   id: ProductId, sku: Sku, stock: number, position: number, updatedAt: number,
 ];
-
-/** Levels of one seller, by each of the two names of a product. */
-export class LevelTable {
-  readonly #byId = new Map<ProductId, StockLevel>();
-  readonly #bySku = new Map<Sku, StockLevel>();
-
-  get size(): number {
-    return this.#byId.size;
-  }
-
-  add(level: StockLevel): void {
-    if (this.#byId.has(level.id)) return;
-    this.#byId.set(level.id, level);
-    this.#bySku.set(level.sku, level);
-  }
-
-  findById(id: ProductId | undefined): StockLevel | undefined {
-    return id === undefined ? undefined : this.#byId.get(id);
-  }
-
-  find(sellerId: SellerId, { sku, id }: NamedProduct): StockLevel | undefined {
-    return sku === undefined ? this.findById(parseId(sellerId, id)) : this.#bySku.get(sku);
-  }
-}
 
 export class StockLevels {
   readonly #listBySku;
@@ -72,8 +34,8 @@ export class StockLevels {
   }
 
   /**
-   * The level of each change's product, undefined where the seller has none such. Those that
-   * `table` does not have are read, and added there.
+   * The level of each change's product, undefined if the seller has no such product. Levels that
+   * `table` lacks are read and added to it.
    */
   read(
     sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
@@ -85,7 +47,7 @@ export class StockLevels {
       this.#add(sellerId, missing, table);
       levels = changes.map((change) => table.find(sellerId, change));
     }
-    for (const level of levels) if (level) begin(level);
+    for (const level of levels) if (level) startBatch(level);
     if (source !== undefined && changes.some(({ sequence }) => sequence !== undefined)) {
       this.#readSequences(sellerId, levels, table, source);
     }
@@ -94,7 +56,7 @@ export class StockLevels {
 
   #add(sellerId: SellerId, named: readonly NamedProduct[], table: LevelTable): void {
     const skus = named.flatMap(({ sku }) => sku ?? []);
-    const ids = named.flatMap(({ id }) => parseId(sellerId, id) ?? []);
+    const ids = named.flatMap(({ id }) => parseNamedId(sellerId, id) ?? []);
     for (const [statement, names] of [[this.#listBySku, skus], [this.#listById, ids]] as const) {
       if (names.length === 0) continue;
       for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
@@ -114,7 +76,7 @@ export class StockLevels {
   }
 }
 
-/** The products in stock that a full count does not name. */
+/** The products in stock that a stocktake does not name. */
 export class ProductsMissingFromStocktake {
   readonly #count;
   readonly #list;
@@ -128,11 +90,10 @@ export class ProductsMissingFromStocktake {
   }
 
   count(sellerId: SellerId, named: ReadonlySet<StockLevel>): number {
-    const all = readInteger(this.#count.get(sellerId) ?? {}, 'products');
-    return all - [...named].filter(({ stockBefore }) => stockBefore > 0).length;
+    return readInteger(this.#count.get(sellerId) ?? {}, 'products') - countInStock(named);
   }
 
-  /** A part after the other: each is read when it is asked for. */
+  /** In batches, each read when it is asked for. */
   *list(
     sellerId: SellerId, named: ReadonlySet<StockLevel>,
   ): Generator<readonly StockLevel[], void, void> {
@@ -144,18 +105,6 @@ export class ProductsMissingFromStocktake {
       after = levels.at(-1)?.id ?? after;
     }
   }
-}
-
-/** Makes a level ready for a call. */
-function begin(level: StockLevel): void {
-  level.stockBefore = level.stock;
-  level.isMoved = false;
-  level.sequence = -1;
-  level.isSequenceMoved = false;
-}
-
-function parseId(sellerId: SellerId, id: string | undefined): ProductId | undefined {
-  return id === undefined ? undefined : parseProductId(sellerId, id);
 }
 
 function listLevels(statement: StatementSync, ...values: readonly SQLInputValue[]): StockLevel[] {

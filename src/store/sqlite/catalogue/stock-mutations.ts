@@ -1,17 +1,17 @@
 /**
- * The unit of work that changes the stock of many products. What becomes of each change is found
- * first, in memory; then all of it is written, or nothing.
+ * The mutation that changes the stock of many products. The batch is evaluated in memory; then all
+ * of it is written, or nothing.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import type { StockSync } from '../../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../../catalogue-store.ts';
+import { findRejection, StockBatch } from '../../rules/stock-batch.ts';
+import { type StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
 import type { Actor } from '../../write.ts';
 import { HistoryWriter } from './history-writer.ts';
-import { StockLevelCache } from './stock-level-cache.ts';
 import type { PositionAllocator } from './position-allocator.ts';
-import { type StockLevel, StockLevels, ProductsMissingFromStocktake } from './stock-levels.ts';
-import { findRejection, StockBatch } from './stock-batch.ts';
+import { ProductsMissingFromStocktake, StockLevels } from './stock-levels.ts';
 
 interface SyncInput {
   readonly actor: Actor;
@@ -21,20 +21,20 @@ interface SyncInput {
 
 export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
   const levels = new StockLevels(db);
-  const kept = new StockLevelCache(positions);
-  const rest = new ProductsMissingFromStocktake(db);
+  const cache = new StockLevelCache(positions);
+  const stocktake = new ProductsMissingFromStocktake(db);
   const writer = new StockWriter(db, positions);
   positions.defer(writer);
 
-  function zero({ actor, sync }: SyncInput, named: StockBatch['named'], at: number): void {
+  function zeroMissing({ actor, sync }: SyncInput, named: StockBatch['named'], at: number): void {
     const { sellerId } = actor;
     writer.flush();
-    for (const unnamed of rest.list(sellerId, named)) {
+    for (const missing of stocktake.list(sellerId, named)) {
       const position = positions.of(sellerId);
-      const run = new StockBatch({ actor, origin: sync, position, at });
-      for (const level of unnamed) run.apply({ set: 0 }, level);
-      writer.write(sellerId, run, undefined);
-      positions.takeMany(sellerId, run.changes.length);
+      const batch = new StockBatch({ actor, origin: sync, position, at });
+      for (const level of missing) batch.apply({ set: 0 }, level);
+      writer.write(sellerId, batch, undefined);
+      positions.takeMany(sellerId, batch.changes.length);
       writer.flush();
     }
   }
@@ -44,32 +44,32 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const { actor, sync, isDryRun } = input;
       const { sellerId } = actor;
       const at = positions.timeOf(sellerId, now);
-      const table = kept.take(sellerId);
+      const table = cache.take(sellerId);
       const { changes, faulty = [] } = sync;
-      // What is not remembered is read; and what may come to nothing moves levels all the same.
+      // Levels are read from the table; and a batch that is not written changes them all the same.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.flush();
       const named = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
-      const run = new StockBatch({ actor, origin: sync, position: positions.of(sellerId), at });
-      const results = changes.map((change, index) => run.apply(change, named[index]));
-      for (const level of named.slice(changes.length)) run.markNamed(level);
-      const unnamed = sync.completion ? rest.count(sellerId, run.named) : 0;
-      const rejection = findRejection(sync, results, unnamed, run.named);
+      const batch = new StockBatch({ actor, origin: sync, position: positions.of(sellerId), at });
+      const results = changes.map((change, index) => batch.apply(change, named[index]));
+      for (const level of named.slice(changes.length)) batch.markNamed(level);
+      const missing = sync.completion ? stocktake.count(sellerId, batch.named) : 0;
+      const rejection = findRejection(sync, { results, named: batch.named, missing });
       if (!rejection && !isDryRun) {
-        writer.write(sellerId, run, sync.source);
-        positions.takeMany(sellerId, run.changes.length);
-        if (unnamed > 0) zero(input, run.named, at);
-        else if (!kept.keep(sellerId, table)) writer.flush();
+        writer.write(sellerId, batch, sync.source);
+        positions.takeMany(sellerId, batch.changes.length);
+        if (missing > 0) zeroMissing(input, batch.named, at);
+        else if (!cache.keep(sellerId, table)) writer.flush();
       }
-      const tried = isDryRun && !rejection ? run.changes.length + unnamed : 0;
+      const tried = isDryRun && !rejection ? batch.changes.length + missing : 0;
       const position = positions.of(sellerId) + tried;
-      return { results, zeroed: unnamed, rejection, position, isReplay: false };
+      return { results, zeroed: missing, rejection, position, isReplay: false };
     },
   };
 }
 
 /**
- * Writes what runs have made: the history at once, the products when it is time to settle. Those
- * that are sold the most come in many calls of one transaction.
+ * Writes evaluated batches: the history at once, the products when they are flushed. Products that
+ * sell the most are in many batches of one transaction, and are written once.
  */
 class StockWriter {
   readonly #update;

@@ -11,7 +11,7 @@ import {
   type AuditKey, type AuditSegment, deriveAuditKey, isAuthentic, isOf, mapSegment,
 } from '../accounts/audit-segments.ts';
 import { readBytes, readInteger, readOptional } from '../engine/row.ts';
-import type { ServerKey } from '../files/server-key.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
 import { fault, type Finding, type Findings, note, warning } from './finding.ts';
 
 const ADVICE = 'Somebody changed the log, or the disk is damaged. Keep a copy of the whole data '

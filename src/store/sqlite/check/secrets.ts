@@ -7,7 +7,8 @@ import type { SellerId, WebhookId } from '../../../domain/id.ts';
 import { contextOfTotp } from '../accounts/account-store.ts';
 import { openReader } from '../engine/connection.ts';
 import { readBytes, readId, readOptional } from '../engine/row.ts';
-import { findServerKey, type ServerKey } from '../files/server-key.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
+import { findServerKey } from '../files/server-key.ts';
 import { contextOfWebhook } from '../webhooks/webhook-store.ts';
 import { fault, type Findings } from './finding.ts';
 

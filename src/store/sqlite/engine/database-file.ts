@@ -19,7 +19,8 @@ import { explainOpening } from './disk-failure.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
 import { readBytes, readInteger } from './row.ts';
-import { openServerKey, type ServerKey } from '../files/server-key.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
+import { openServerKey } from '../files/server-key.ts';
 
 /** "SPAc": written into the header of every database of this project. */
 const APPLICATION_ID = 0x53504163;

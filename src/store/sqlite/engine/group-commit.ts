@@ -12,7 +12,8 @@ import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
   SQLITE_NOTADB, SQLITE_READONLY,
 } from './disk-failure.ts';
-import { IdempotencyRecords, type IdempotencyScope } from '../catalogue/idempotency.ts';
+import { IdempotencyRecords } from '../catalogue/idempotency.ts';
+import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger } from './row.ts';
 import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
@@ -164,25 +165,17 @@ function prepareRunMutation(
 ): (call: MutationCall, at: number) => Outcome {
   const mutations = prepareMutations(db, positions, auditKey);
   const records = new IdempotencyRecords(db);
-  return ({ name, input, idempotency }, at) => {
+  return (call, at) => {
+    const { name, input, idempotency } = call;
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
     // Calls that change stock know what those before them have left; nobody else does.
     if (name !== 'syncStock') positions.flushDeferred();
     if (!idempotency) return { isDone: true, value: mutate(input, at) };
-    const value = records.run(idempotency, describeCall(name, input), at, () => mutate(input, at));
+    const value = records.run(call, idempotency, at, () => mutate(input, at));
     return { isDone: true, value };
   };
-}
-
-/** What is asked for, whichever key of the seller asks for it, and but for what is random. */
-function describeCall(name: MutationName, input: unknown): unknown {
-  // Units that are called with an idempotency key have objects as their input.
-  const { actor: _, generated: __, ...rest } = input as {
-    actor?: unknown; generated?: unknown;
-  };
-  return [name, rest];
 }
 
 function attempt(work: () => Outcome[]): Outcome[] | Failure {

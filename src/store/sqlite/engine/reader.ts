@@ -13,7 +13,6 @@ import { assertVersion, readCursorKey } from './database-file.ts';
 import { openReader } from './connection.ts';
 import { explainReading, resultCodeOf } from './disk-failure.ts';
 import { historyQueries } from '../history/history-queries.ts';
-import { timeQueries } from '../history/history-times.ts';
 import { idempotencyQueries } from '../catalogue/idempotency.ts';
 import { invitationQueries } from '../accounts/invitations.ts';
 import { usageQueries } from '../accounts/key-usage.ts';
@@ -112,7 +111,7 @@ function prepareQueries(db: DatabaseSync) {
   const levels = new StockLevels(db);
   return {
     ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
-    ...historyQueries(db), ...ledgerQueries(db), ...timeQueries(db), ...stockDayQueries(db),
+    ...historyQueries(db), ...ledgerQueries(db), ...stockDayQueries(db),
     ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
     ...idempotencyQueries(db),

@@ -7,14 +7,13 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import {
-  FAILURE_LOG_INTERVAL_MS, WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT,
-} from '../limits.ts';
+import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '../../limits.ts';
+import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
 import { CommitMetrics } from './commit-metrics.ts';
 import type { Batch, Outcome } from './group-commit.ts';
-import type { IdempotencyScope } from '../catalogue/idempotency.ts';
+import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 

@@ -1,8 +1,7 @@
 /**
- * The unit of work that removes old history. What is kept of it at any age are the last change of a
- * catalogue, and of each product that is there where the history begins the last change until then,
- * and the last one that describes it: so the history alone always tells the catalogue as it stands,
- * and as it stood at every position that is kept.
+ * The mutation that removes old history. The last change of a catalogue is kept at any age, and for
+ * each product that existed where the history begins its last change until then and its last
+ * snapshot: so the catalogue, now and at every position that is kept, can be derived from it.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
@@ -11,10 +10,11 @@ import { readInteger, readOptional } from '../engine/row.ts';
 
 interface PruneStep {
   readonly sellerId: SellerId;
-  /** Changes after the one and up to the other position. */
+  /** Changes after this position, ... */
   readonly after: number;
+  /** ... up to this one. */
   readonly upTo: number;
-  /** Milliseconds since 1970: before it lies all that is removed. */
+  /** Milliseconds since 1970: only what is older is removed. */
   readonly before: number;
 }
 
@@ -43,9 +43,9 @@ export function pruningMutations(db: DatabaseSync) {
 }
 
 /**
- * A change is of no use once the next one of its product is where the history has not begun yet,
- * but for the one that describes the product. What is kept of that one is named as the change
- * before, in the place of those between: so it is found when its time comes.
+ * A change is superseded once the next one of its product is pruned territory, too, unless it holds
+ * the product's last snapshot. That one becomes the previous change in the version chain, in place
+ * of those between, so a later step finds it.
  */
 function prepareRemoval(db: DatabaseSync) {
   const find = db.prepare(`
@@ -62,8 +62,9 @@ function prepareRemoval(db: DatabaseSync) {
       const row = find.get(sellerId, position);
       if (!row) continue; // the first change of a product
       const snapshot = readOptional(row, 'snapshot', readInteger);
-      const [prior, before] = [readInteger(row, 'prior'), readOptional(row, 'before', readInteger)];
-      if (prior !== snapshot) remove.run(sellerId, prior);
+      const previous = readInteger(row, 'prior');
+      const before = readOptional(row, 'before', readInteger);
+      if (previous !== snapshot) remove.run(sellerId, previous);
       if (before === undefined) continue;
       if (before === snapshot) relink.run(before, sellerId, position);
       else remove.run(sellerId, before);

@@ -1,6 +1,6 @@
 /**
- * Reads the history: by position, which is the order that it is kept in. What is passed over costs
- * time too, so every look reads no more than a limit, and says how far it came.
+ * Reads the history by position, the order in which it is stored, and finds positions by time.
+ * Every query limits the changes that it scans, and returns how far it got.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { HISTORY_SCAN_LIMIT } from '../limits.ts';
@@ -9,17 +9,12 @@ import { AppError } from '../../../domain/error.ts';
 import type { KeyId, ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ChangePage, ChangeQuery } from '../../history-store.ts';
+import { assertReached, type Reach } from '../../rules/history.ts';
+import { MINUTE_MS } from '../../../domain/time.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stock_before,
   stock_after, product, reason, source, sequence`;
-
-/** From where to where the history of a seller reaches. */
-interface Reach {
-  /** Changes up to here may be gone. */
-  readonly prunedTo: number;
-  readonly position: number;
-}
 
 export function historyQueries(db: DatabaseSync) {
   const findReach = prepareFindReach(db);
@@ -33,6 +28,7 @@ export function historyQueries(db: DatabaseSync) {
     ORDER BY position LIMIT ?`);
 
   return {
+    ...timeQueries(db),
     findReach,
     listChanges(sellerId: SellerId, { after, limit, types }: ChangeQuery): ChangePage {
       const reach = findReach(sellerId);
@@ -60,22 +56,57 @@ function prepareFindReach(db: DatabaseSync): (sellerId: SellerId) => Reach {
   };
 }
 
-/** The refusal of what is not kept any more. */
-export function historyPruned(prunedTo: number): AppError {
-  const detail = `The history begins after position ${prunedTo}.`;
-  const hint = 'Export the catalogue again, and go on from the position that the export names.';
-  return new AppError('history_pruned', `${detail} ${hint}`);
-}
+/**
+ * From a time to a position. The history has no index on times: a small table has the last change
+ * of each minute, and within a minute time follows position.
+ */
+function timeQueries(db: DatabaseSync) {
+  const listMinutes = db.prepare(`
+    SELECT minute, position FROM change_minute WHERE seller_id = ? AND minute <= ?
+    ORDER BY minute DESC LIMIT 2`);
+  const findTime = db.prepare('SELECT at FROM change WHERE seller_id = ? AND position = ?');
 
-/** @throws AppError `history_pruned`, `invalid_query` where the history is not at `position` */
-export function assertReached(reach: Reach, position: number, parameter: string): void {
-  if (position < reach.prunedTo) throw historyPruned(reach.prunedTo);
-  if (position <= reach.position) return;
-  const what = `The catalogue stands at position ${reach.position}, before ${position}.`;
-  const hint = 'If it was restored from a backup, export it again and go on from there.';
-  throw new AppError('invalid_query', `${what} ${hint}`, {
-    issues: [{ parameter, code: 'range', detail: `Must be at most ${reach.position}.` }],
-  });
+  // Of all sellers, and so a statement that no seller_id narrows.
+  const findNewest = db.prepare(`
+    SELECT max(
+      coalesce((SELECT at FROM audit_event WHERE n > 0 ORDER BY n DESC LIMIT 1), 0),
+      coalesce((SELECT max(c.at) FROM seller AS s
+        JOIN change AS c ON c.seller_id = s.id AND c.position = s.position), 0)) AS at`);
+
+  return {
+    /** 0 where nothing has happened yet. */
+    findNewestTime(): number {
+      return readInteger(findNewest.get() ?? {}, 'at');
+    },
+    /** Whether a change was made at a time or before: false where that is not known any more. */
+    isBefore(sellerId: SellerId, position: number, at: number): boolean {
+      if (position === 0) return true;
+      const row = findTime.get(sellerId, position);
+      if (row) return readInteger(row, 'at') <= at;
+      const [last] = listMinutes.all(sellerId, Math.floor(at / MINUTE_MS) - 1);
+      return last !== undefined && readInteger(last, 'position') >= position;
+    },
+    /** The last change at a time or before; `prunedTo` where that is not kept any more. */
+    findPositionAt(sellerId: SellerId, at: number, prunedTo: number): number {
+      const minute = Math.floor(at / MINUTE_MS);
+      const [last, before] = listMinutes.all(sellerId, minute);
+      if (!last) return prunedTo;
+      const end = readInteger(last, 'position');
+      if (readInteger(last, 'minute') < minute) return Math.max(end, prunedTo);
+      const isAt = (position: number): boolean => {
+        const row = findTime.get(sellerId, position);
+        return row !== undefined && readInteger(row, 'at') <= at;
+      };
+      if (isAt(end)) return Math.max(end, prunedTo);
+      let low = Math.max(prunedTo, before ? readInteger(before, 'position') : 0);
+      for (let high = end; low < high;) {
+        const middle = Math.ceil((low + high) / 2);
+        if (isAt(middle)) low = middle;
+        else high = middle - 1;
+      }
+      return low;
+    },
+  };
 }
 
 export function mapChange(sellerId: SellerId, row: Row): Change {

@@ -11,7 +11,7 @@ import type {
   MovementFilter, MovementPage, MovementQuery, StockLevelAt, StockLevelPage,
 } from '../../history-store.ts';
 import type { PageQuery } from '../../write.ts';
-import { assertReached } from './history-queries.ts';
+import { assertReached } from '../../rules/history.ts';
 import type { KnownProduct, Span } from './ledger-queries.ts';
 import type { Reader } from '../engine/reader.ts';
 

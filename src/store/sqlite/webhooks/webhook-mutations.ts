@@ -8,7 +8,7 @@ import type { NewWebhook, Webhook, WebhookPatch } from '../../../domain/webhooks
 import type { WrittenWebhook } from '../../webhook-store.ts';
 import type { Actor } from '../../write.ts';
 import type { AuditLog } from '../accounts/audit.ts';
-import { historyPruned } from '../history/history-queries.ts';
+import { historyPruned } from '../../rules/history.ts';
 import type { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger, type Row } from '../engine/row.ts';
 import { mapWebhook, WEBHOOK_COLUMNS } from './webhooks.ts';

@@ -13,9 +13,9 @@ import {
 import type { WebhookStore, WebhookWithSecret } from '../../webhook-store.ts';
 import type { Actor, WriteContext } from '../../write.ts';
 import { tryLock } from '../files/file-lock.ts';
-import type { IdempotencyScope } from '../catalogue/idempotency.ts';
+import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { ServerKey } from '../files/server-key.ts';
+import type { ServerKey } from '../../rules/server-key.ts';
 import type { WrittenSecret } from './webhook-mutations.ts';
 import type { Writer } from '../engine/writer.ts';
 

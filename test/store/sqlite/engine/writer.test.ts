@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { WRITE_QUEUE_LIMIT } from '../../../../src/store/sqlite/limits.ts';
+import { WRITE_QUEUE_LIMIT } from '../../../../src/store/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor, makeNewProduct, readAll } from '../../contract/fixture.ts';

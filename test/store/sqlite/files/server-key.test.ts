@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { AtomicFile } from '../../../../src/store/sqlite/files/atomic-file.ts';
-import {
-  findServerKey, openServerKey, ServerKey,
-} from '../../../../src/store/sqlite/files/server-key.ts';
+import { ServerKey } from '../../../../src/store/rules/server-key.ts';
+import { findServerKey, openServerKey } from '../../../../src/store/sqlite/files/server-key.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { countTo, makeActor } from '../../contract/fixture.ts';
 import { makeNewWebhook } from '../../contract/webhooks.ts';

@@ -1,30 +1,31 @@
 /**
- * The changes of one call, gone through in order: what becomes of each, and what is to be written.
- * Nothing is written here.
+ * Evaluates a batch of stock changes in order: the outcome of each, and the change events to write.
+ * Writes nothing itself, so a dry run is an evaluation without what follows.
  */
 import {
   isFailure, judgeStockChange, type StockChange, type StockResult,
-} from '../../../domain/catalogue/stock-change.ts';
-import type { StockOrigin, StockSync } from '../../../domain/catalogue/stock-sync.ts';
-import type { SyncedStock } from '../../catalogue-store.ts';
-import type { Actor } from '../../write.ts';
-import type { NewChange } from './history-writer.ts';
+} from '../../domain/catalogue/stock-change.ts';
+import type { StockOrigin, StockSync } from '../../domain/catalogue/stock-sync.ts';
+import type { SyncedStock } from '../catalogue-store.ts';
+import type { Actor } from '../write.ts';
+import type { NewChange } from './history.ts';
 import type { StockLevel } from './stock-levels.ts';
 
-/** What the changes of a run have in common. */
+/** What the changes of a batch share. */
 interface BatchContext {
   readonly actor: Actor;
   readonly origin: StockOrigin;
-  /** The last position that is taken, and the time of the run. */
+  /** Of the catalogue before the batch. */
   readonly position: number;
+  /** The time of the changes, milliseconds since 1970. */
   readonly at: number;
 }
 
 export class StockBatch {
   readonly #context: BatchContext;
-  /** Rows of the history to be written. */
+  /** To be written to the history. */
   readonly changes: NewChange[] = [];
-  /** The products that were named and are there. */
+  /** The products that were named and exist. */
   readonly named = new Set<StockLevel>();
 
   constructor(context: BatchContext) {
@@ -44,21 +45,21 @@ export class StockBatch {
     return { status, id, sku, previous, stock, position: level.position };
   }
 
-  /** Counts a product as named, though nothing is to become of it. */
+  /** Counts a product as named, although its change is invalid. */
   markNamed(level: StockLevel | undefined): void {
     if (level) this.named.add(level);
   }
 
   #move(level: StockLevel, stock: number, { reason, sequence }: StockChange): void {
     const { actor: { sellerId, keyId }, origin, position, at } = this.#context;
-    const { id: productId, sku, stock: before, position: prior } = level;
+    const { id: productId, sku, stock: before, position: previousPosition } = level;
     level.stock = stock;
     level.position = position + this.changes.length + 1;
     level.at = at;
     level.isMoved = true;
     this.changes.push({
       sellerId, keyId, productId, sku, type: 'stock', position: level.position, at: level.at,
-      product: undefined, previousPosition: prior,
+      product: undefined, previousPosition,
       movement: {
         before, after: stock, reason: reason ?? origin.reason, source: origin.source, sequence,
       },
@@ -66,14 +67,28 @@ export class StockBatch {
   }
 }
 
-/** A call of all or nothing fails with one change; a full count, where it would empty too much. */
+/** What a sync may be rejected for, once its changes are evaluated. */
+interface Evaluated {
+  readonly results: readonly StockResult[];
+  readonly named: ReadonlySet<StockLevel>;
+  /** Products in stock that a stocktake does not name. */
+  readonly missing: number;
+}
+
+/** One failure rejects an atomic sync; a stocktake must not zero too large a part of the stock. */
 export function findRejection(
-  { isAtomic, completion, faulty = [] }: StockSync, results: readonly StockResult[],
-  unnamed: number, named: ReadonlySet<StockLevel>,
+  { isAtomic, completion, faulty = [] }: StockSync, { results, named, missing }: Evaluated,
 ): SyncedStock['rejection'] {
   const hasFailed = faulty.length > 0 || results.some(({ status }) => isFailure(status));
   if (isAtomic && hasFailed) return 'failures';
   if (!completion) return undefined;
-  const inStock = unnamed + [...named].filter(({ stockBefore }) => stockBefore > 0).length;
-  return unnamed * 100 > inStock * completion.zeroLimitPercent ? 'zero_limit' : undefined;
+  const inStock = missing + countInStock(named);
+  return missing * 100 > inStock * completion.zeroLimitPercent ? 'zero_limit' : undefined;
+}
+
+/** How many of these products were in stock before the batch. */
+export function countInStock(levels: ReadonlySet<StockLevel>): number {
+  let count = 0;
+  for (const { stockBefore } of levels) if (stockBefore > 0) count += 1;
+  return count;
 }

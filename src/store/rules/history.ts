@@ -1,0 +1,46 @@
+/**
+ * Rules of the history that every adapter keeps: the change events that are written, their times,
+ * and which positions can be read.
+ */
+import type { Change } from '../../domain/catalogue/change.ts';
+import { AppError } from '../../domain/error.ts';
+import { CLOCK_STEP_LIMIT_MS } from '../limits.ts';
+
+/** A change event to write, linked to the previous one of its product. */
+export interface NewChange extends Change {
+  readonly previousPosition: number | undefined;
+}
+
+/** The positions of a seller's history. */
+export interface Reach {
+  /** Changes up to here may be pruned. */
+  readonly prunedTo: number;
+  /** Of the last change. */
+  readonly position: number;
+}
+
+/**
+ * The time of changes made `now`. The clock may step back a little, but times never do within a
+ * catalogue, so they order changes as positions do. A last change far in the future was made by a
+ * wrong clock: it does not count.
+ */
+export function timeAfter(lastAt: number, now: number): number {
+  return lastAt - now > CLOCK_STEP_LIMIT_MS ? now : Math.max(now, lastAt);
+}
+
+/** @throws AppError `history_pruned`, `invalid_query` if the history does not have `position` */
+export function assertReached(reach: Reach, position: number, parameter: string): void {
+  if (position < reach.prunedTo) throw historyPruned(reach.prunedTo);
+  if (position <= reach.position) return;
+  const what = `The catalogue is at position ${reach.position}, before ${position}.`;
+  const hint = 'If it was restored from a backup, export it again and continue from there.';
+  throw new AppError('invalid_query', `${what} ${hint}`, {
+    issues: [{ parameter, code: 'range', detail: `Must be at most ${reach.position}.` }],
+  });
+}
+
+export function historyPruned(prunedTo: number): AppError {
+  const detail = `The history begins after position ${prunedTo}.`;
+  const hint = 'Export the catalogue again, and continue from the position of the export.';
+  return new AppError('history_pruned', `${detail} ${hint}`);
+}

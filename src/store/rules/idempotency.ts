@@ -1,0 +1,52 @@
+/**
+ * Idempotency (draft-ietf-httpapi-idempotency-key-header-07): how a retry is recognised, and what
+ * it is answered with. A record commits with its mutation. Keys are stored as hashes only, since a
+ * client may send a secret by mistake. Rejections leave no record: they changed nothing, and a
+ * retry may succeed.
+ */
+import { createHash } from 'node:crypto';
+import { AppError } from '../../domain/error.ts';
+import type { SellerId } from '../../domain/id.ts';
+import type { Idempotency } from '../write.ts';
+
+/** The idempotency key of a mutation, and whose it is. */
+export interface IdempotencyScope extends Idempotency {
+  readonly sellerId: SellerId;
+}
+
+/**
+ * Identifies a mutation. Any key of the seller may retry it, so the actor does not count; neither
+ * do generated values, which differ in every attempt. The names and the order of the other members
+ * are hashed: they can never change.
+ */
+export function fingerprintMutation(name: string, input: unknown): Buffer {
+  // Mutations that take an idempotency key have objects as their input.
+  const { actor: _, generated: __, ...rest } = input as { actor?: unknown; generated?: unknown };
+  return createHash('sha256').update(JSON.stringify([name, rest])).digest();
+}
+
+/** Includes the seller, so equal keys of two sellers have different hashes. */
+export function hashIdempotencyKey({ sellerId, key }: IdempotencyScope): Uint8Array {
+  return createHash('sha256').update(`${sellerId}:${key}`).digest();
+}
+
+/**
+ * The outcome of a retry, from the record that was found under its key.
+ * @throws AppError `idempotency_mismatch` if the key was used for another request
+ */
+export function replay(
+  record: { readonly fingerprint: Uint8Array; readonly outcome: string }, fingerprint: Buffer,
+): unknown {
+  if (fingerprint.equals(record.fingerprint)) {
+    // Mutations return objects, and this is the JSON of one.
+    return { ...JSON.parse(record.outcome) as object, isReplay: true };
+  }
+  const detail = 'This Idempotency-Key was already used for another request.';
+  throw new AppError('idempotency_mismatch', `${detail} Use a new key for each new request.`);
+}
+
+/** Most mutations reject by throwing; those with more to report do so in their outcome. */
+export function isRejection(outcome: unknown): boolean {
+  return typeof outcome === 'object' && outcome !== null && 'rejection' in outcome
+    && outcome.rejection !== undefined;
+}

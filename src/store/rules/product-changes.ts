@@ -1,0 +1,63 @@
+/**
+ * What creating, updating and deleting a product make of it, and the change event of each. Pure:
+ * an adapter finds the product as it is, takes a position, and writes the result.
+ */
+import type { ChangeType } from '../../domain/catalogue/change.ts';
+import {
+  type NewProduct, type Product, SENT_FIELDS, type Sku,
+} from '../../domain/catalogue/product-fields.ts';
+import { completeProduct, isSameProduct, type ProductRow } from '../../domain/catalogue/product.ts';
+import { AppError } from '../../domain/error.ts';
+import type { ImportMode } from '../catalogue-store.ts';
+import type { Actor } from '../write.ts';
+import type { NewChange } from './history.ts';
+
+/** The product after an update. */
+export function updateProduct(
+  before: Product, to: NewProduct, position: number, updatedAt: number,
+): Product {
+  // `to` may lack an optional member that `before` has.
+  const sent = Object.fromEntries(SENT_FIELDS.map(({ member }) => [member, to[member]]));
+  return { ...before, ...sent, position, updatedAt };
+}
+
+/** Whether an update changes the stock and nothing else: then it is a stock movement. */
+export function isStockMovement(before: NewProduct, to: NewProduct): boolean {
+  return isSameProduct(before, { ...to, stock: before.stock });
+}
+
+/** The change event that leads from one state of a product to the next. */
+export function describeChange(
+  type: ChangeType, { keyId }: Actor,
+  { before, after, snapshot }: {
+    readonly before: Product | undefined; readonly after: Product;
+    /** The product's JSON (`formatProduct`), if the event holds it. */
+    readonly snapshot: string | undefined;
+  },
+): NewChange {
+  const { sellerId, position, id, sku, updatedAt, stock } = after;
+  return {
+    sellerId, position, type, productId: id, sku, keyId, at: updatedAt, product: snapshot,
+    movement: {
+      before: before?.stock ?? 0, after: stock,
+      reason: undefined, source: undefined, sequence: undefined,
+    },
+    previousPosition: before?.position,
+  };
+}
+
+/**
+ * The product that an import row makes, from the stored product or the row's defaults; or why the
+ * row cannot be imported.
+ */
+export function mergeImportRow(
+  row: ProductRow, mode: ImportMode, before: NewProduct | undefined,
+): NewProduct | 'taken' | 'incomplete' {
+  if (before && mode === 'create') return 'taken';
+  return completeProduct(row, before ?? row.defaults) ?? 'incomplete';
+}
+
+export function skuTaken(sku: Sku): AppError {
+  const detail = `You already have a product with the SKU ${JSON.stringify(sku)}.`;
+  return new AppError('sku_taken', `${detail} Choose another SKU.`);
+}

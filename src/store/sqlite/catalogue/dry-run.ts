@@ -1,0 +1,105 @@
+/**
+ * Dry runs of imports and stock changes that arrive in batches. What the batches so far would have
+ * written is kept in a temporary database, which SQLite holds in memory while it is small and in a
+ * file once it grows: so a later batch sees it, however long the input is. Nothing is written to
+ * the catalogue.
+ */
+import type { NewProduct } from '../../../domain/catalogue/product-fields.ts';
+import {
+  isSameProduct, type ProductRow, type ProductTarget,
+} from '../../../domain/catalogue/product.ts';
+import type { StockChange } from '../../../domain/catalogue/stock-change.ts';
+import type { ImportDryRun, ImportEffect, ImportMode, StockDryRun } from '../../catalogue-store.ts';
+import { mergeImportRow } from '../../rules/product-changes.ts';
+import { StockBatch } from '../../rules/stock-batch.ts';
+import type { StockLevel } from '../../rules/stock-levels.ts';
+import type { Actor } from '../../write.ts';
+import { openTemporary } from '../engine/connection.ts';
+import { readText } from '../engine/row.ts';
+
+/** `find` looks a product up in the catalogue. */
+export function openImportDryRun(
+  mode: ImportMode, find: (target: ProductTarget) => NewProduct | undefined,
+): ImportDryRun {
+  const tried = openTriedItems<NewProduct>();
+
+  function tryRow(row: ProductRow): ImportEffect {
+    const before = tried.find(row.sku) ?? find(row);
+    const product = mergeImportRow(row, mode, before);
+    if (typeof product === 'string') return product;
+    if (before && isSameProduct(before, product)) return 'unchanged';
+    tried.set(product.sku, product);
+    return before ? 'updated' : 'created';
+  }
+
+  return {
+    try: async (products) => tried.batch(() => products.map(tryRow)),
+    close: async () => tried.close(),
+  };
+}
+
+type TriedLevel = Pick<StockLevel, 'stock' | 'position' | 'sequence'>;
+
+/** Nothing is written that could tell of it. */
+const NO_ORIGIN = { source: undefined, reason: undefined };
+
+/** `read` finds products in the catalogue, which is at `position`. */
+export function openStockDryRun(
+  actor: Actor, position: number,
+  read: (changes: readonly StockChange[]) => readonly (StockLevel | undefined)[],
+): StockDryRun {
+  const tried = openTriedItems<TriedLevel>();
+  let last = position;
+
+  /** Sets a level to what the batches before would have left. */
+  function restore(level: StockLevel): void {
+    const found = tried.find(String(level.id));
+    if (!found) return;
+    level.stock = found.stock;
+    level.position = found.position;
+    // Changes before may have had no sequence: then the stored one was not read.
+    level.sequence = Math.max(level.sequence, found.sequence);
+  }
+
+  return {
+    try: async (changes) => tried.batch(() => {
+      const levels = read(changes);
+      for (const level of new Set(levels)) if (level) restore(level);
+      const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
+      const results = changes.map((change, index) => batch.apply(change, levels[index]));
+      for (const { id, stock, position: moved, sequence } of batch.named) {
+        tried.set(String(id), { stock, position: moved, sequence });
+      }
+      last += batch.changes.length;
+      return { results, position: last };
+    }),
+    close: async () => tried.close(),
+  };
+}
+
+/** Items by key, in a temporary database. */
+function openTriedItems<Item>() {
+  const db = openTemporary();
+  db.exec('CREATE TABLE tried (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID');
+  const find = db.prepare('SELECT item FROM tried WHERE key = ?');
+  const set = db.prepare('INSERT OR REPLACE INTO tried (key, item) VALUES (?, ?)');
+  return {
+    find(key: string): Item | undefined {
+      const row = find.get(key);
+      // The table holds what `set` wrote.
+      return row && JSON.parse(readText(row, 'item')) as Item;
+    },
+    set(key: string, item: Item): void {
+      set.run(key, JSON.stringify(item));
+    },
+    batch<Result>(work: () => Result): Result {
+      db.exec('BEGIN');
+      const result = work();
+      db.exec('COMMIT');
+      return result;
+    },
+    close(): void {
+      if (db.isOpen) db.close();
+    },
+  };
+}
