@@ -1,7 +1,6 @@
 /**
- * The units of work of whoever sends to the endpoints of webhooks. An endpoint may be changed or
- * deleted while something is under way to it: each unit does its work only where the endpoint still
- * stands where the sender has seen it.
+ * The mutations of the webhook worker. A webhook may be changed or deleted during an attempt, so
+ * each mutation has an effect only if the webhook is still in the state that the worker has seen.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
@@ -10,25 +9,25 @@ import type {
   Webhook, WebhookMessage, WebhookResult, WebhookStep,
 } from '../../../domain/webhooks/webhook.ts';
 import { readInteger } from '../engine/row.ts';
+import { encodeMessage } from './webhooks.ts';
 
-/** An endpoint as its sender has seen it. */
-type Seen = Pick<Webhook, 'sellerId' | 'id' | 'position' | 'types'>;
+/** A webhook as the worker has seen it. */
+type SeenWebhook = Pick<Webhook, 'sellerId' | 'id' | 'position' | 'types'>;
 
-interface Beginning {
-  readonly webhook: Seen;
+interface MessageStart {
+  readonly webhook: SeenWebhook;
   readonly position: number;
   readonly message?: WebhookMessage;
 }
 
-interface End {
+interface AttemptEnd {
   readonly webhook: WebhookReference;
   readonly message: WebhookMessage;
   readonly result: WebhookResult;
   readonly step: WebhookStep;
 }
 
-/** One entry for the log. */
-interface Note extends WebhookResult {
+interface LogEntry extends WebhookResult {
   readonly messageId: string;
   readonly first?: number;
   readonly last?: number;
@@ -36,39 +35,38 @@ interface Note extends WebhookResult {
 
 export function webhookDeliveryMutations(db: DatabaseSync) {
   const begin = db.prepare(`
-    UPDATE webhook SET position = :to, message_id = :message, message_first = :first,
-      message_last = :last, message_at = :messageAt
+    UPDATE webhook SET position = :to, message_id = :messageId, message_first = :messageFirst,
+      message_last = :messageLast, message_at = :messageAt
     WHERE seller_id = :sellerId AND id = :id AND status = 'active' AND message_id IS NULL
       AND position = :position AND types IS :types`);
   const disable = db.prepare(`
     UPDATE webhook SET status = 'disabled', disabled_reason = :reason, updated_at = :at
     WHERE seller_id = :sellerId AND id = :id AND status = 'active' AND position = :position
       AND message_id IS :message`);
-  const note = prepareNote(db);
+  const addEntry = prepareAddEntry(db);
   const succeed = prepareSuccess(db);
   const fail = prepareFailure(db);
 
   return {
-    beginWebhookMessage({ webhook, position, message }: Beginning): boolean {
-      const { sellerId, id, types } = webhook;
+    beginWebhookMessage({ webhook, position: to, message }: MessageStart): boolean {
+      const { sellerId, id, types, position } = webhook;
       return begin.run({
-        sellerId, id, position: webhook.position, types: types && types.join(' '), to: position,
-        message: message?.id ?? null, first: message?.first ?? null, last: message?.last ?? null,
-        messageAt: message?.at ?? null,
+        sellerId, id, position, types: types && types.join(' '), to, ...encodeMessage(message),
       }).changes > 0;
     },
-    endWebhookAttempt({ webhook, message, result, step }: End, at: number): boolean {
+    endWebhookAttempt({ webhook, message, result, step }: AttemptEnd, at: number): boolean {
       const { id: messageId, first, last } = message;
-      note(webhook, 'changes', { ...result, messageId, first, last });
+      addEntry(webhook, 'changes', { ...result, messageId, first, last });
       if (step.isDelivered) return succeed(webhook, messageId, step, at);
       fail(webhook, messageId, step, at);
       return false;
     },
-    noteWebhookTest({ webhook, test }: { webhook: WebhookReference; test: Note }): void {
-      note(webhook, 'test', test);
+    noteWebhookTest({ webhook, test }: { webhook: WebhookReference; test: LogEntry }): void {
+      addEntry(webhook, 'test', test);
     },
     disableWebhook(
-      { webhook, reason }: { webhook: Seen & Pick<Webhook, 'message'>; reason: string }, at: number,
+      { webhook, reason }: { webhook: SeenWebhook & Pick<Webhook, 'message'>; reason: string },
+      at: number,
     ): void {
       const { sellerId, id, position, message } = webhook;
       disable.run({ sellerId, id, position, message: message?.id ?? null, reason, at });
@@ -76,8 +74,8 @@ export function webhookDeliveryMutations(db: DatabaseSync) {
   };
 }
 
-/** Writes an entry of the log, and forgets the one that is too many. */
-function prepareNote(db: DatabaseSync) {
+/** Adds an entry to the delivery log, and deletes the oldest one over the limit. */
+function prepareAddEntry(db: DatabaseSync) {
   const find = db.prepare('SELECT id FROM webhook WHERE seller_id = ? AND id = ?');
   const findLast = db.prepare(`
     SELECT coalesce(max(n), 0) AS n FROM webhook_attempt WHERE seller_id = ? AND webhook_id = ?`);
@@ -87,8 +85,10 @@ function prepareNote(db: DatabaseSync) {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const prune = db.prepare(`
     DELETE FROM webhook_attempt WHERE seller_id = ? AND webhook_id = ? AND n <= ?`);
-  return ({ sellerId, id }: WebhookReference, kind: 'changes' | 'test', entry: Note): void => {
-    if (!find.get(sellerId, id)) return; // deleted meanwhile
+  return (
+    { sellerId, id }: WebhookReference, kind: 'changes' | 'test', entry: LogEntry,
+  ): void => {
+    if (!find.get(sellerId, id)) return; // deleted during the attempt
     const n = readInteger(findLast.get(sellerId, id) ?? {}, 'n') + 1;
     insert.run(
       sellerId, id, n, entry.messageId, kind, entry.first ?? null, entry.last ?? null, entry.at,
@@ -98,14 +98,14 @@ function prepareNote(db: DatabaseSync) {
   };
 }
 
-/** Whether the next message has begun: not where the endpoint was disabled meanwhile. */
+/** Returns whether the next message has started: not if the webhook was disabled. */
 function prepareSuccess(db: DatabaseSync) {
   const succeed = db.prepare(`
     UPDATE webhook SET position = :position, failures = 0, failing_since = NULL,
       next_attempt_at = :at,
-      message_id = iif(status = 'active', :message, NULL),
-      message_first = iif(status = 'active', :first, NULL),
-      message_last = iif(status = 'active', :last, NULL),
+      message_id = iif(status = 'active', :messageId, NULL),
+      message_first = iif(status = 'active', :messageFirst, NULL),
+      message_last = iif(status = 'active', :messageLast, NULL),
       message_at = iif(status = 'active', :messageAt, NULL)
     WHERE seller_id = :sellerId AND id = :id AND message_id = :sent
     RETURNING status`);
@@ -113,10 +113,7 @@ function prepareSuccess(db: DatabaseSync) {
     { sellerId, id }: WebhookReference, sent: string,
     { position, next }: WebhookStep & { isDelivered: true }, at: number,
   ): boolean => {
-    const row = succeed.get({
-      sellerId, id, sent, position, at, message: next?.id ?? null, first: next?.first ?? null,
-      last: next?.last ?? null, messageAt: next?.at ?? null,
-    });
+    const row = succeed.get({ sellerId, id, sent, position, at, ...encodeMessage(next) });
     return next !== undefined && row?.['status'] === 'active';
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The part of the adapter that keeps webhooks. Secrets are sealed and opened here, in the thread
- * that serves: what goes to the writer, and into the records of idempotency, is sealed.
+ * The webhook port in SQLite. Secrets are encrypted and decrypted here, in the thread that serves:
+ * the writer thread and the idempotency records get only encrypted ones.
  */
 import { join } from 'node:path';
 import { AppError } from '../../../domain/error.ts';
@@ -19,34 +19,33 @@ import type { ServerKey } from '../../rules/server-key.ts';
 import type { WrittenSecret } from './webhook-mutations.ts';
 import type { Writer } from '../engine/writer.ts';
 
-interface Parts {
+interface WebhookStoreOptions {
   readonly folder: string;
   readonly key: ServerKey;
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: () => number;
-  /** What crosses to the writer of whoever writes. */
   readonly actorOf: (actor: Actor) => Actor;
   readonly scopeOf: (write: WriteContext) => IdempotencyScope | undefined;
 }
 
-export function webhookStore(parts: Parts): WebhookStore {
-  const { writer, reader, actorOf } = parts;
+export function webhookStore(options: WebhookStoreOptions): WebhookStore {
+  const { writer, reader, actorOf } = options;
   return {
-    ...secretMethods(parts),
+    ...secretMethods(options),
     findWebhook: async (webhook) => reader.snapshot().findWebhook(webhook),
     listWebhooks: async (sellerId, query) => reader.snapshot().listWebhooks(sellerId, query),
     patchWebhook: (write, id, patch) => writer.run(
-      'patchWebhook', { actor: addressedActorOf(write), id, patch }, parts.scopeOf(write),
+      'patchWebhook', { actor: addressedActorOf(write), id, patch }, options.scopeOf(write),
     ),
     deleteWebhook: (write, id) =>
-      writer.run('deleteWebhook', { actor: addressedActorOf(write), id }, parts.scopeOf(write)),
+      writer.run('deleteWebhook', { actor: addressedActorOf(write), id }, options.scopeOf(write)),
     replayWebhook: (write, id, position) => writer.run(
-      'replayWebhook', { actor: actorOf(write), id, position }, parts.scopeOf(write),
+      'replayWebhook', { actor: actorOf(write), id, position }, options.scopeOf(write),
     ),
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
-    acquireDeliveryLock: async () => tryLock(join(parts.folder, 'webhooks.lock')),
+    acquireDeliveryLock: async () => tryLock(join(options.folder, 'webhooks.lock')),
     hasWebhooks: async () => reader.snapshot().hasWebhooks(),
     listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
     findNextRetry: async (after) => reader.snapshot().findNextRetry(after),
@@ -64,57 +63,57 @@ export function webhookStore(parts: Parts): WebhookStore {
   };
 }
 
-/** All that makes a secret, or reads one. */
+/** The methods that generate or read secrets. */
 function secretMethods(
-  { key, writer, reader, clock, scopeOf }: Parts,
+  { key, writer, reader, clock, scopeOf }: WebhookStoreOptions,
 ): Pick<WebhookStore, 'createWebhook' | 'rotateWebhookSecret' | 'findWebhookSecrets'> {
   let lastId = 0;
 
-  /** Chosen here, for a secret is sealed for it; above all that this process has seen. */
+  /** Assigned here, because the secret is encrypted for it; above all ids of this seller. */
   function takeId(sellerId: SellerId): WebhookId {
     const found = reader.snapshot().findLastWebhookId(sellerId);
     lastId = nextId(Math.max(found, lastId), clock());
-    // Here is where a WebhookId comes from.
+    // The cast: ids of webhooks are assigned here.
     return lastId as WebhookId;
   }
 
-  function makeSecret(webhook: WebhookReference): { readonly secret: string } {
-    const sealed = key.encrypt(generateWebhookSecret(), contextOfWebhook(webhook));
-    return { secret: sealed.toString('base64') };
+  function generateSecret(webhook: WebhookReference): { readonly secret: string } {
+    const encrypted = key.encrypt(generateWebhookSecret(), contextOfWebhook(webhook));
+    return { secret: encrypted.toString('base64') };
   }
 
-  function open(webhook: WebhookReference, sealed: Uint8Array): WebhookSecret | undefined {
-    // The cast: only secrets are sealed for an endpoint.
-    return key.decrypt(sealed, contextOfWebhook(webhook)) as WebhookSecret | undefined;
+  function decrypt(webhook: WebhookReference, bytes: Uint8Array): WebhookSecret | undefined {
+    // The cast: only secrets are encrypted in this context.
+    return key.decrypt(bytes, contextOfWebhook(webhook)) as WebhookSecret | undefined;
   }
 
   function reveal({ webhook, secret, isReplay }: WrittenSecret): WebhookWithSecret {
-    const opened = open(webhook, Buffer.from(secret, 'base64'));
-    if (opened) return { webhook, secret: opened, isReplay };
-    const what = 'The secret cannot be read any more: server.key is missing, or another one.';
+    const decrypted = decrypt(webhook, Buffer.from(secret, 'base64'));
+    if (decrypted) return { webhook, secret: decrypted, isReplay };
+    const reason = 'server.key is missing, or belongs to another database.';
+    const what = `The secret cannot be decrypted: ${reason}`;
     throw new AppError('unavailable', `${what} Rotate the secret of this webhook.`);
   }
 
   return {
     createWebhook: async (write, webhook) => {
       const id = takeId(write.sellerId);
-      const generated = { id, ...makeSecret({ sellerId: write.sellerId, id }) };
+      const generated = { id, ...generateSecret({ sellerId: write.sellerId, id }) };
       const input = { actor: addressedActorOf(write), webhook, generated };
       return reveal(await writer.run('createWebhook', input, scopeOf(write)));
     },
     rotateWebhookSecret: async (write, id, overlapMs) => {
-      const generated = makeSecret({ sellerId: write.sellerId, id });
+      const generated = generateSecret({ sellerId: write.sellerId, id });
       const input = { actor: addressedActorOf(write), id, overlapMs, generated };
       return reveal(await writer.run('rotateWebhookSecret', input, scopeOf(write)));
     },
     findWebhookSecrets: async (webhook) => {
-      const sealed = reader.snapshot().findSealedSecrets(webhook);
-      const newest = sealed && open(webhook, sealed.secret);
+      const encrypted = reader.snapshot().findEncryptedSecrets(webhook);
+      const newest = encrypted && decrypt(webhook, encrypted.secret);
       if (!newest) return undefined;
-      const { old } = sealed;
-      const isOldAlive = old !== undefined && old.endsAt > clock();
-      return [newest, isOldAlive ? open(webhook, old.secret) : undefined]
-        .filter((secret) => secret !== undefined);
+      const { old } = encrypted;
+      const previous = old && old.endsAt > clock() ? decrypt(webhook, old.secret) : undefined;
+      return previous ? [newest, previous] : [newest];
     },
   };
 }
@@ -124,7 +123,7 @@ function addressedActorOf({ sellerId, keyId, address = '' }: WriteContext): Acto
   return { sellerId, keyId, address };
 }
 
-/** What a sealed secret is bound to. */
+/** The context that an encrypted secret is bound to (AEAD); persisted. */
 export function contextOfWebhook(webhook: WebhookReference): string {
   return `webhook secret ${formatWebhookId(webhook)}`;
 }

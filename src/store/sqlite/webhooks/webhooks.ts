@@ -1,24 +1,24 @@
-/** Endpoints of webhooks in SQLite: how they are found, and the mapping of their rows. */
-import type { DatabaseSync } from 'node:sqlite';
+/** Webhooks in SQLite: their queries, and the mapping between rows and webhooks. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../limits.ts';
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
 import type {
-  Webhook, WebhookAttempt, WebhookMessage, WebhookStatus,
+  NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookStatus,
 } from '../../../domain/webhooks/webhook.ts';
 import type { AttemptQuery, DueQuery } from '../../webhook-store.ts';
 import type { PageQuery } from '../../write.ts';
-import { readBytes, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import { readBytes, readId, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
-/** All but the secrets, which only whoever signs asks for. */
+/** All but the secrets, which only signing needs. */
 export const WEBHOOK_COLUMNS = `seller_id, id, url, description, types, status, disabled_reason,
   position, message_id, message_first, message_last, message_at, failures, failing_since,
   next_attempt_at, created_at, updated_at`;
 const ATTEMPT_COLUMNS = `n, message_id, kind, first_position, last_position, at, duration_ms,
   status, outcome`;
 
-/** Secrets as they are kept: the one that signs, and the one before it until it ends. */
-interface SealedSecrets {
+/** The current secret, and the one before it until its overlap ends. */
+interface EncryptedSecrets {
   readonly secret: Uint8Array;
   readonly old: { readonly secret: Uint8Array; readonly endsAt: number } | undefined;
 }
@@ -46,7 +46,7 @@ export function webhookQueries(db: DatabaseSync) {
     findLastWebhookId(sellerId: SellerId): number {
       return readInteger(findLastId.get(sellerId) ?? {}, 'id');
     },
-    findSealedSecrets({ sellerId, id }: WebhookReference): SealedSecrets | undefined {
+    findEncryptedSecrets({ sellerId, id }: WebhookReference): EncryptedSecrets | undefined {
       const row = findSecrets.get(sellerId, id);
       if (!row) return undefined;
       const old = readOptional(row, 'old_secret', readBytes);
@@ -62,7 +62,7 @@ export function webhookQueries(db: DatabaseSync) {
   };
 }
 
-/** Of all sellers, and so the statements that no seller_id narrows: an index keeps what is due. */
+/** Queries over all sellers: the only ones without a seller_id. An index covers due webhooks. */
 export function dueWebhookQueries(db: DatabaseSync) {
   const columns = WEBHOOK_COLUMNS.split(',').map((name) => `w.${name.trim()}`).join(', ');
   const prepareList = (isWhen: '<=' | '>') => db.prepare(`
@@ -73,7 +73,7 @@ export function dueWebhookQueries(db: DatabaseSync) {
       AND (w.message_id IS NOT NULL OR w.position < s.position)
     ORDER BY w.next_attempt_at, w.seller_id, w.id LIMIT ?`);
   const listDue = prepareList('<=');
-  // A wait that is longer than any was begun by a clock that was ahead: it is over.
+  // A wait longer than the longest was started by a clock that was ahead: it is over.
   const listAhead = prepareList('>');
   const findAny = db.prepare('SELECT id FROM webhook WHERE seller_id > 0 LIMIT 1');
   const findRetry = db.prepare(`
@@ -98,11 +98,11 @@ export function dueWebhookQueries(db: DatabaseSync) {
 export function mapWebhook(row: Row): Webhook {
   const types = readOptional(row, 'types', readText);
   return {
-    // The columns hold what these brands and types mean.
-    sellerId: readInteger(row, 'seller_id') as SellerId,
-    id: readInteger(row, 'id') as WebhookId,
+    sellerId: readId<SellerId>(row, 'seller_id'),
+    id: readId<WebhookId>(row, 'id'),
     url: readText(row, 'url'),
     description: readText(row, 'description'),
+    // The casts: these columns hold only values of their types.
     types: types === undefined ? null : types.split(' ') as ChangeType[],
     status: readText(row, 'status') as WebhookStatus,
     disabledReason: readOptional(row, 'disabled_reason', readText),
@@ -113,6 +113,33 @@ export function mapWebhook(row: Row): Webhook {
     nextAttemptAt: readInteger(row, 'next_attempt_at'),
     createdAt: readInteger(row, 'created_at'),
     updatedAt: readInteger(row, 'updated_at'),
+  };
+}
+
+/** The columns that change, by name. */
+export function encodeWebhook(webhook: Webhook): Record<string, SQLInputValue> {
+  const { sellerId, id, status, position, message } = webhook;
+  return {
+    sellerId, id, ...encodeSettings(webhook), status, position,
+    disabledReason: webhook.disabledReason ?? null,
+    ...encodeMessage(message),
+    failures: webhook.failures,
+    failingSince: webhook.failingSince ?? null,
+    nextAttemptAt: webhook.nextAttemptAt,
+    updatedAt: webhook.updatedAt,
+  };
+}
+
+/** The columns that a seller sets, by name. */
+export function encodeSettings({ url, description, types }: NewWebhook) {
+  return { url, description, types: types && types.join(' ') };
+}
+
+/** All columns of a message by name, NULL if there is none. */
+export function encodeMessage(message: WebhookMessage | undefined) {
+  return {
+    messageId: message?.id ?? null, messageFirst: message?.first ?? null,
+    messageLast: message?.last ?? null, messageAt: message?.at ?? null,
   };
 }
 
@@ -130,7 +157,7 @@ function mapAttempt(row: Row): WebhookAttempt {
   return {
     n: readInteger(row, 'n'),
     messageId: readText(row, 'message_id'),
-    // The column holds what the type names.
+    // The cast: a CHECK of the table allows only these.
     kind: readText(row, 'kind') as WebhookAttempt['kind'],
     first: readOptional(row, 'first_position', readInteger),
     last: readOptional(row, 'last_position', readInteger),

@@ -82,7 +82,7 @@ describe('creating a webhook', () => {
     const { server, shop } = await start(t, { allowPrivate: false });
     const { user } = shop;
     const faulty: readonly [fields: Fields, at: string, says: RegExp][] = [
-      [{ url: '' }, 'url', /address/], [{ url: 'shop.example' }, 'url', /https:/],
+      [{ url: '' }, 'url', /Must be a URL/], [{ url: 'shop.example' }, 'url', /https:/],
       [{ url: 'http://127.0.0.1/' }, 'url', /Messages cannot be sent there/],
       [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url', /2048/],
       [{ description: 'x'.repeat(201) }, 'description', /200/],
@@ -185,7 +185,7 @@ describe('the page of a webhook', () => {
     assert.equal(user.valueOf('types'), 'stock');
     const refused = await user.submit({ url: 'no address', description: '<i>new</i>' });
     assertPage(refused, 422);
-    assert.match(refused.text, /id="field-url-fault">Must be an address/);
+    assert.match(refused.text, /id="field-url-fault">Must be a URL/);
     assert.equal((await find(server, webhook)).description, '');
     const url = `${receiver.url}/2`;
     const changed = await user.submit({ url, types: ['created', 'deleted'] });
