@@ -1,4 +1,4 @@
-/** The rules together, on pages as strict as those of the portal, and in every view. */
+/** All accessibility rules together, on pages as strict as those of the portal, in every view. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findFaults, findFaultsInAllViews } from './accessibility.ts';
@@ -23,7 +23,7 @@ function makePages(style: string) {
   };
 }
 
-test('finds what is wrong in the dark or on a phone alone, and leaves a light desk', async (t) => {
+test('finds faults of dark mode or a phone, and restores the light desktop', async (t) => {
   const browser = await openBrowser(t);
   await browser.open(await servePages(t, makePages(STYLE)));
   assert.deepEqual(await findFaults(browser), []);
@@ -36,7 +36,7 @@ test('finds what is wrong in the dark or on a phone alone, and leaves a light de
   assert.deepEqual(await findFaults(browser), []);
 });
 
-test('judges pages with a strict policy and without scripts, and leaves no trace', async (t) => {
+test('checks pages with a strict policy and without scripts, without side effects', async (t) => {
   const browser = await openBrowser(t);
   await browser.setScripts(false);
   const style = 'a { display: inline-block; width: 50px; height: 9px }';

@@ -1,6 +1,7 @@
 /**
- * Accessibility of the present page, as far as a machine can tell: what WCAG 2.2 AA asks of names,
- * structure, contrast, sizes and the keyboard. A page without faults may still be hard to use.
+ * Accessibility of the current page, as far as a machine can check it: the requirements of WCAG 2.2
+ * AA on names, structure, contrast, sizes and the keyboard. A page without faults may still be hard
+ * to use.
  */
 import type { Browser } from './browser.ts';
 import { findKeyboardFaults } from './keyboard.ts';
@@ -20,7 +21,7 @@ import {
   findOwnTabOrder, findReferenceFaults,
 } from './rules/structure.ts';
 
-/** Everything that `findPageFaults` calls, and what that calls, as it is sent to the page. */
+/** The source of `findPageFaults` and everything that it calls, as sent to the page. */
 const TOOLS = [
   describeElement, findExposed, finishTransitions, isExposed, isRendered, isSeen,
   contrastOf, makeColourReader, paintElement, paintOver, readCanvasColour, writeRatio,
@@ -37,14 +38,14 @@ export interface AccessibilityOptions {
   readonly hasNavigation?: boolean;
 }
 
-/** What is wrong with the present page, in its present colours and viewport; empty when nothing. */
+/** The faults of the current page, in its current colors and viewport. */
 export async function findFaults(
   browser: Browser, options: AccessibilityOptions = {},
 ): Promise<string[]> {
   return [...await findSeenFaults(browser, options), ...await findKeyboardFaults(browser)];
 }
 
-/** The same in light and dark, on a phone of 320 px and on a desk; leaves a light desk behind. */
+/** The same in light and dark, at 320 px and on a desktop; restores the light desktop. */
 export async function findFaultsInAllViews(
   browser: Browser, options: AccessibilityOptions = {},
 ): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** The browser itself: pages, keys, settings, cookies, logs, measures, and its end. */
+/** The browser toolkit: pages, keys, settings, cookies, logs, measurements, shutdown. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ test('opens pages, goes back and reads what they show', async (t) => {
   assert.equal(await browser.title(), 'First');
 });
 
-test('presses keys where the focus is', async (t) => {
+test('sends keys to the focused element', async (t) => {
   const browser = await openBrowser(t);
   const site = await servePages(t, { 'GET /': `${ICON}<input id="a"><input id="b" value="x">` });
   await browser.open(site);
@@ -44,7 +44,7 @@ test('presses keys where the focus is', async (t) => {
   await assert.rejects(browser.press('Tabulator'), /No key is named Tabulator/);
 });
 
-test('turns scripts off and on again', async (t) => {
+test('switches scripts off and on', async (t) => {
   const browser = await openBrowser(t);
   const script = '<script>document.querySelector("p").textContent = "On"</script>';
   const site = await servePages(t, {
@@ -63,7 +63,7 @@ test('turns scripts off and on again', async (t) => {
   assert.equal(await browser.text(), 'On');
 });
 
-test('is light or dark, and as wide as it is told to be', async (t) => {
+test('sets the color scheme and the viewport', async (t) => {
   const browser = await openBrowser(t);
   const site = await servePages(t, { 'GET /': `${ICON}<p style="height: 3000px">Long</p>` });
   await browser.open(site);
@@ -80,7 +80,7 @@ test('is light or dark, and as wide as it is told to be', async (t) => {
   assert.deepEqual(await look(), { dark: true, width: 320, height: 640 });
 });
 
-test('takes pictures of whole pages', async (t) => {
+test('takes screenshots of whole pages', async (t) => {
   const browser = await openBrowser(t);
   const site = await servePages(t, {
     'GET /': `${ICON}<body style="margin: 0"><p style="height: 1500px; margin: 0">Long`,
@@ -96,7 +96,7 @@ test('takes pictures of whole pages', async (t) => {
   assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], [400, 1500]);
 });
 
-test('keeps cookies, also those that scripts cannot see, and each browser its own', async (t) => {
+test('keeps cookies per browser, including HttpOnly cookies', async (t) => {
   const [browser, other] = await Promise.all([openBrowser(t), openBrowser(t)]);
   const site = await servePages(t, {
     'GET /': { body: ICON, headers: { 'set-cookie': 'session=s1; HttpOnly; SameSite=Strict' } },
@@ -115,7 +115,7 @@ test('keeps cookies, also those that scripts cannot see, and each browser its ow
   assert.equal(await other.text(), 'none');
 });
 
-test('tells errors of scripts, missing files and what a policy refused', async (t) => {
+test('reports script errors, missing files and policy violations', async (t) => {
   const browser = await openBrowser(t);
   const site = await servePages(t, {
     'GET /quiet': `${ICON}<p>Quiet</p>`,
@@ -139,7 +139,7 @@ test('tells errors of scripts, missing files and what a policy refused', async (
   assert.match((await browser.policyViolations()).join('\n'), /inline style violates/);
 });
 
-test('names every host that a page wanted something from, and reaches no other', async (t) => {
+test('reports every requested host, and reaches none but the server', async (t) => {
   const browser = await openBrowser(t);
   const elsewhere = 'http://elsewhere.example';
   const site = await servePages(t, {
@@ -156,7 +156,7 @@ test('names every host that a page wanted something from, and reaches no other',
   assert.ok((await browser.requestedHosts()).includes('redirected.example'));
 });
 
-test('measures what a page weighs', async (t) => {
+test('measures the size of a page', async (t) => {
   const browser = await openBrowser(t);
   const body = `${ICON}${'x'.repeat(5000)}`;
   await browser.open(await servePages(t, { 'GET /': body }));

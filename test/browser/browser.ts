@@ -17,9 +17,9 @@ const DESK = { width: 1280, height: 800 };
 
 const SWITCHES = [
   '--headless=new', '--disable-gpu', '--disable-dev-shm-usage', '--lang=en-US',
-  // Root has no sandbox, nor has many a container; the pages are this project's own.
+  // Root and many containers cannot use the sandbox; all pages are this project's own.
   '--no-sandbox',
-  // Every other name and address leads nowhere, whatever a page or the browser itself asks for.
+  // Any other name or address is unreachable, for pages and for the browser itself.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   // A viewport of 320 px is then 320 px wide, as on a phone.
   '--hide-scrollbars',
@@ -32,14 +32,14 @@ export interface Lifetime {
   after(hook: () => Promise<void> | void): void;
 }
 
-/** What a page weighed and how long its first byte took. */
+/** The size of a page and the time to its first byte. */
 export interface PageLoad {
-  /** The body on the wire, compressed where it was. */
+  /** The body on the wire, possibly compressed. */
   readonly encodedBytes: number;
   readonly decodedBytes: number;
-  /** The body on the wire and 300 bytes, which is what browsers count for the header. */
+  /** The body on the wire and the 300 bytes that browsers count for the header. */
   readonly transferredBytes: number;
-  /** From the request to the first byte of its answer, without making the connection. */
+  /** From the request to the first byte of its response, without connecting. */
   readonly firstByteMs: number;
 }
 
@@ -55,18 +55,18 @@ export interface Cookie {
   readonly expiry?: number;
 }
 
-/** Opens a browser of 1280 x 800, in light colours, with scripts on. */
+/** Opens a browser of 1280 x 800, in light mode, with scripts. */
 export async function openBrowser(t: Lifetime): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'browser-'));
   let driver: Driver | undefined;
   t.after(async () => {
     await driver?.end();
-    // Of the processes of the group, only the driver is waited for; others may write a last file.
+    // Only the driver is awaited; other processes of the group may still write a file.
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   });
   driver = await startDriver(folder);
   const session = await openSession(driver, folder);
-  // Tab leaves the page behind its last control, and later pages would never have the focus.
+  // Otherwise Tab leaves the page after its last control, and later pages never get the focus.
   await session.devTools('Emulation.setFocusEmulationEnabled', { enabled: true });
   const browser = new Browser(session, folder);
   await browser.setViewport(DESK.width, DESK.height);
@@ -94,7 +94,7 @@ async function openSession(driver: Driver, folder: string): Promise<Session> {
   }
 }
 
-/** The browser's one page; elements are found in all of it. */
+/** The page of the browser; elements are searched in all of it. */
 export class Browser extends Scope {
   readonly #folder: string;
   readonly #log: BrowserLog;
@@ -105,7 +105,7 @@ export class Browser extends Scope {
     this.#log = new BrowserLog(session);
   }
 
-  /** Goes to an address and waits until the page is loaded. */
+  /** Opens a URL and waits until the page is loaded. */
   open(url: string): Promise<void> {
     return this.session.command('POST', '/url', { url });
   }
@@ -126,53 +126,53 @@ export class Browser extends Scope {
     return this.session.command('GET', '/title');
   }
 
-  /** All text that is rendered. */
+  /** All rendered text. */
   text(): Promise<string> {
     return this.run(() => document.body.innerText);
   }
 
-  /** Presses a key, such as `Tab`, or several at once, such as `Shift+Tab`, where the focus is. */
+  /** Presses a key, such as `Tab`, or a combination, such as `Shift+Tab`. */
   async press(keys: string): Promise<void> {
     const actions = [{ type: 'key', id: 'keyboard', actions: parseKeys(keys) }];
     await this.session.command('POST', '/actions', { actions });
   }
 
-  /** Runs a function in the page; it sees its arguments and the page alone, see `Session.run`. */
+  /** Runs a function in the page, which sees only its arguments and the page; see `Session.run`. */
   run<Args extends unknown[], Result>(
     script: (...args: Args) => Result, ...args: Sent<Args>
   ): Promise<Awaited<Result>> {
     return this.session.run(script, args);
   }
 
-  /** Waits up to 10 s for a truthy answer; `what` is for the message where none comes. */
+  /** Waits up to 10 s for a truthy result; `what` is for the error message. */
   waitFor<T>(what: string, condition: () => Promise<T>): Promise<Truthy<T>> {
     return waitFor(what, condition);
   }
 
-  /** Turns the scripts of pages on or off, from the next page on. */
+  /** Switches the scripts of pages on or off, from the next page on. */
   async setScripts(on: boolean): Promise<void> {
     await this.session.devTools('Emulation.setScriptExecutionDisabled', { value: !on });
   }
 
-  /** What `prefers-color-scheme` says, at once and for later pages. */
+  /** Sets `prefers-color-scheme`, also for later pages. */
   async setDark(dark: boolean): Promise<void> {
     const features = [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }];
     await this.session.devTools('Emulation.setEmulatedMedia', { features });
   }
 
-  /** Emulates a system theme with few colours, such as high contrast. */
+  /** Emulates a system theme with few colors, such as high contrast. */
   async setForcedColours(forced: boolean): Promise<void> {
     const features = [{ name: 'forced-colors', value: forced ? 'active' : 'none' }];
     await this.session.devTools('Emulation.setEmulatedMedia', { features });
   }
 
-  /** The size of the viewport in CSS pixels, at once and for later pages. */
+  /** Sets the viewport in CSS pixels, also for later pages. */
   async setViewport(width: number, height: number): Promise<void> {
     const metrics = { width, height, deviceScaleFactor: 1, mobile: false };
     await this.session.devTools('Emulation.setDeviceMetricsOverride', metrics);
   }
 
-  /** The cookies that the present page gets, with those that scripts cannot see. */
+  /** The cookies of the current page, including HttpOnly cookies. */
   cookies(): Promise<Cookie[]> {
     return this.session.command('GET', '/cookie');
   }
@@ -194,7 +194,7 @@ export class Browser extends Scope {
     return this.#log.policyViolations();
   }
 
-  /** Every host, such as `127.0.0.1:8080`, that any page wanted something from. */
+  /** Every host that any page has requested, such as `127.0.0.1:8080`. */
   requestedHosts(): Promise<string[]> {
     return this.#log.requestedHosts();
   }
@@ -213,7 +213,7 @@ export class Browser extends Scope {
     });
   }
 
-  /** Writes the whole page, also what is below the viewport, to `screenshots/NAME.png`. */
+  /** Saves the whole page, including the part below the viewport, to `screenshots/NAME.png`. */
   async screenshot(name: string): Promise<void> {
     const { cssContentSize } = await this.session.devTools('Page.getLayoutMetrics');
     const { data } = await this.session.devTools('Page.captureScreenshot', {
@@ -223,9 +223,9 @@ export class Browser extends Scope {
     await writeFile(join(SCREENSHOTS, `${name}.png`), data, 'base64');
   }
 
-  /** What was downloaded under this name, as soon as it is whole. */
+  /** Waits for a download and returns its content. */
   download(name: string): Promise<Buffer> {
-    // While it grows, it has another name.
+    // An unfinished download has another name.
     const path = join(this.#folder, 'downloads', name);
     return waitFor(`the download ${name}`, () => readFile(path).catch(() => undefined));
   }

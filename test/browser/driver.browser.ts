@@ -1,4 +1,4 @@
-/** The driver ends with everything that it started, whatever happens to the test. */
+/** The driver and all its processes end, whatever happens to the test. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,7 +50,7 @@ test('ends the browser of a file that fails before its tests', async (t) => {
   await waitForNoProcess(folder);
 });
 
-test('asks again for a port where another one took it', async (t) => {
+test('retries if another process took the port', async (t) => {
   const folder = makeFolder(t);
   const driver = join(folder, 'driver');
   writeFileSync(driver, `#!/bin/sh
@@ -64,15 +64,15 @@ test('asks again for a port where another one took it', async (t) => {
   await waitForNoProcess(folder);
 });
 
-test('says what to install where there is no driver', async (t) => {
+test('names the package to install if there is no driver', async (t) => {
   await assert.rejects(startDriver(makeFolder(t), 'no-such-driver'), { message: MISSING_BROWSER });
 });
 
-test('says what a driver wrote that ends early', async (t) => {
+test('reports the output of a driver that ends early', async (t) => {
   await assert.rejects(startDriver(makeFolder(t), 'echo'), /chromedriver ended early: --port=0/);
 });
 
-/** Runs a script whose browsers have their profiles below `folder`. */
+/** Runs a script whose browsers keep their profiles below `folder`. */
 function run(script: string, folder: string) {
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
   return spawn(process.execPath, ['--input-type=module', '--eval', script], {
@@ -80,7 +80,7 @@ function run(script: string, folder: string) {
   });
 }
 
-/** The processes that were started with a path below `folder`; one that has ended has none. */
+/** Running processes whose arguments have a path below `folder`. */
 function findProcesses(folder: string): string[] {
   return globSync('/proc/[0-9]*/cmdline').filter((path) => {
     try {

@@ -1,33 +1,33 @@
 /**
  * Starts chromedriver on a free port, in a process group of its own, and ends the group by its id:
- * a browser outlives its driver, and both have to end however the test does. Where its process is
- * gone without a word, a watch within the group notices.
+ * a browser outlives its driver, and both must end however the test ends. If the test process dies,
+ * a watchdog in the group ends it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What to do where the browser or its driver is missing. */
+/** What to do if the browser or its driver is missing. */
 export const MISSING_BROWSER =
   'The browser tests need Chromium and its driver: apt-get install chromium chromium-driver';
 
-/** The watch reads from a pipe that nobody writes to: it ends when this process does. */
+/** The watchdog reads from a pipe that nobody writes to, which closes when this process ends. */
 const WATCHED = '{ read -r _; kill -s KILL 0; } <&3 >/dev/null & exec "$0" --port=0 3<&-';
 const NOT_FOUND = 127;
 
-/** It asks for a free port of IPv6, and then for the same one of IPv4, which may be taken. */
+/** The driver asks for a free IPv6 port, and then for the same IPv4 port, which may be taken. */
 const PORT_TAKEN = /port not available/;
 const TRIES_LIMIT = 5;
 
 export interface Driver {
-  /** Where it takes WebDriver commands. */
+  /** The URL for WebDriver commands. */
   readonly url: string;
-  /** Ends the driver and every browser it has started. */
+  /** Ends the driver and every browser that it has started. */
   end(): Promise<void>;
 }
 
 /**
  * Resolves once the driver listens; throws when `command` is not installed or ends early.
- * @param folder For everything that the driver and its browsers write.
+ * @param folder Where the driver and its browsers write files.
  */
 export async function startDriver(folder: string, command = 'chromedriver'): Promise<Driver> {
   for (let tries = 1; ; tries += 1) {
@@ -58,7 +58,7 @@ async function tryDriver(
   return { output };
 }
 
-/** No port where the driver ends before it listens. */
+/** Undefined if the driver ends before it listens. */
 function readPort(
   child: ChildProcess,
 ): Promise<{ readonly port?: number; readonly output: string }> {
@@ -73,7 +73,7 @@ function readPort(
   });
 }
 
-/** The watch is in the group, so its id is nobody else's yet. */
+/** The watchdog is in the group, so the group id cannot be reused yet. */
 function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** Elements as tests find, read and use them. */
+/** Finding, reading and using elements. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Browser, openBrowser } from './browser.ts';
@@ -41,7 +41,7 @@ test('finds elements within an element', async () => {
   assert.equal((await page.findAll('input')).length, 3);
 });
 
-test('tells how many there are now, and whether there are any', async () => {
+test('counts elements without waiting', async () => {
   const page = await openForm();
   assert.equal((await page.findAll('li')).length, 3);
   assert.equal((await page.findAllByRole('listitem')).length, 2);
@@ -59,7 +59,7 @@ test('waits for an element that a script adds', async () => {
   await page.find('output');
 });
 
-test('refuses to choose between several elements', async () => {
+test('rejects an ambiguous query', async () => {
   const page = await openForm();
   await assert.rejects(page.find('li'), /3 elements match li/);
   await assert.rejects(page.findByRole('textbox'), /2 elements match the textbox named anything/);
@@ -80,12 +80,12 @@ test('fills in and sends a form', async () => {
   assert.equal(await page.text(), 'name=N%C3%A9w&place=2&live=yes');
 });
 
-test('refuses an option that is not there', async () => {
+test('rejects an unknown option', async () => {
   const place = await (await openForm()).findByLabel('Place');
   await assert.rejects(place.choose('Roof'), /No option Roof, only Shop, Cellar/);
 });
 
-test('tells what is enabled, displayed and styled', async () => {
+test('reports whether elements are enabled and displayed, and their style', async () => {
   const page = await openForm();
   assert.equal(await (await page.findByLabel('Locked')).isEnabled(), false);
   assert.equal(await (await page.findByLabel('Name')).isEnabled(), true);
@@ -94,7 +94,7 @@ test('tells what is enabled, displayed and styled', async () => {
   assert.equal(await (await page.find('b')).style('font-weight'), '700');
 });
 
-test('gives elements to functions that run in the page, and gets their answers', async () => {
+test('passes elements to functions in the page, and returns their results', async () => {
   const page = await openForm();
   const list = await page.find('ul');
   const count = (element: Element, more: number) => element.children.length + more;

@@ -3,7 +3,7 @@ import { describeQuery, findInPage, type Query, type TextMatch, toPageQuery } fr
 import { type ElementReference, makeReference, type Session } from './session.ts';
 import { waitFor } from './wait.ts';
 
-/** What elements are looked for in: the whole page, or one element. */
+/** Where elements are searched: the page or an element. */
 export class Scope {
   readonly session: Session;
   readonly #elementId: string | undefined;
@@ -13,7 +13,7 @@ export class Scope {
     this.#elementId = elementId;
   }
 
-  /** The one element that matches, as soon as there is one. Throws after 10 s, or for several. */
+  /** Waits for the only matching element. Throws after 10 s, or if there are several. */
   find(selector: string): Promise<PageElement> {
     return this.#findOne({ by: 'css', selector });
   }
@@ -33,7 +33,7 @@ export class Scope {
     return this.#findOne({ by: 'text', text });
   }
 
-  /** All that match now, in the order of the document; none is no error. */
+  /** All elements that match now, in document order; possibly none. */
   findAll(selector: string): Promise<PageElement[]> {
     return this.#search({ by: 'css', selector });
   }
@@ -46,7 +46,7 @@ export class Scope {
     return this.#search({ by: 'text', text });
   }
 
-  /** Whether anything matches now. */
+  /** Whether an element matches now. */
   async has(selector: string): Promise<boolean> {
     return (await this.findAll(selector)).length > 0;
   }
@@ -77,18 +77,18 @@ export class PageElement extends Scope {
     this.#id = id;
   }
 
-  /** The text as it is rendered; what is hidden is left out. */
+  /** The rendered text, without hidden elements. */
   text(): Promise<string> {
     return this.#get('text');
   }
 
-  /** The attribute as it is written in the page; null where there is none. */
+  /** The attribute as written in the page; null if it is missing. */
   attribute(name: string): Promise<string | null> {
     return this.session.run((element: Element, name: string) => element.getAttribute(name),
       [this, name]);
   }
 
-  /** What a control holds now. */
+  /** The current value of a control. */
   value(): Promise<string> {
     return this.#get('property/value');
   }
@@ -115,15 +115,15 @@ export class PageElement extends Scope {
     return this.#get(`css/${property}`);
   }
 
-  /** Clicks the middle of the element; what comes of it may take a moment. */
+  /** Clicks the middle of the element, without waiting for the effect. */
   async click(): Promise<void> {
-    // WebDriver takes for in view what lies under a header that stays at the top.
+    // WebDriver considers an element under a sticky header to be in view.
     await this.session.run((element: Element) =>
       element.scrollIntoView({ block: 'nearest', behavior: 'instant' }), [this]);
     await this.#act('click');
   }
 
-  /** Clicks a link or a button, and waits until the page that it leads to is loaded. */
+  /** Clicks a link or a button, and waits until the next page is loaded. */
   async follow(): Promise<void> {
     const before = await this.session.run(identifyPage, []);
     await this.click();
@@ -133,12 +133,12 @@ export class PageElement extends Scope {
     });
   }
 
-  /** Types behind what is there. */
+  /** Types after the current content. */
   type(text: string): Promise<void> {
     return this.#act('value', { text });
   }
 
-  /** Types in place of what is there. */
+  /** Replaces the current content. */
   async fill(text: string): Promise<void> {
     await this.#act('clear');
     await this.type(text);
@@ -158,7 +158,7 @@ export class PageElement extends Scope {
     return this.type(paths.join('\n'));
   }
 
-  /** How it is sent to the browser. */
+  /** The reference that is sent to the browser. */
   toJSON(): ElementReference {
     return makeReference(this.#id);
   }
@@ -172,7 +172,7 @@ export class PageElement extends Scope {
   }
 }
 
-/** Runs in the page. No two pages are opened at the same moment. */
+/** Runs in the page. Identifies a page, because no two are opened at the same time. */
 function identifyPage() {
   return { openedAt: performance.timeOrigin, isLoaded: document.readyState === 'complete' };
 }

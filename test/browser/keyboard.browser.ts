@@ -1,4 +1,4 @@
-/** The walk with the Tab key. */
+/** The walk through a page with the Tab key. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openJudge } from './rules/judge.ts';
@@ -7,7 +7,7 @@ const { browser, faultsOf } = await openJudge({ after });
 
 const FIELDS = '<label>A <input id="a"></label> <label>B <input id="b"></label>';
 
-test('passes through every kind of control', async () => {
+test('reaches every kind of control', async () => {
   const scrolling = '<div style="overflow-y: auto; height: 40px"><p>Long</p><p>Text</p></div>';
   assert.deepEqual(await faultsOf(`${scrolling}${FIELDS}${scrolling}
     <label>Day <input type="date"></label> <label>Time <input type="datetime-local"></label>
@@ -23,14 +23,14 @@ test('passes through every kind of control', async () => {
   assert.equal(await browser.run(() => 'walk' in window), false);
 });
 
-test('refuses an order other than that of the document', async () => {
+test('rejects an order other than that of the document', async () => {
   const reversed = 'display: flex; flex-direction: row-reverse; reading-flow: flex-visual';
   assert.deepEqual(await faultsOf(`<div style="${reversed}">${FIELDS}</div>`), [
     'Tab goes back, from <input id="b"> to <input id="a">',
   ]);
 });
 
-test('refuses what Tab does not reach or does not leave', async () => {
+test('rejects controls that Tab does not reach or does not leave', async () => {
   const keep = (keys: string) => `<script>document.querySelector('#a').onkeydown =
     (event) => { if (event.key === 'Tab') { event.preventDefault(); ${keys} } }</script>`;
   assert.deepEqual(await faultsOf(FIELDS + keep('')), [
@@ -42,7 +42,7 @@ test('refuses what Tab does not reach or does not leave', async () => {
   ]);
 });
 
-test('goes from a button into the menu that it has opened, and then on', async () => {
+test('goes from a button into the menu that it opened, and on', async () => {
   const menu = `<div id="menu" popover style="inset: 0; width: 100%; height: 100%">
     <label>C <input></label> <button popovertarget="menu">Close</button></div>`;
   const button = '<button id="show" popovertarget="menu">Menu</button>';
@@ -52,13 +52,13 @@ test('goes from a button into the menu that it has opened, and then on', async (
   assert.equal(await browser.has('#menu:popover-open'), true);
 });
 
-test('refuses a stop that is no control', async () => {
+test('rejects a tab stop that is not a control', async () => {
   assert.deepEqual(await faultsOf('<p contenteditable="true">A</p>'), [
     'Tab stops at: <p> "A"',
   ]);
 });
 
-test('asks for a sign of the focus', async () => {
+test('requires a visible focus indicator', async () => {
   const judge = (style: string) => faultsOf({ style, main: `<h1>Judged</h1>${FIELDS}` });
   const faultOfBoth = (fault: string) => [`${fault}: <input id="a">`, `${fault}: <input id="b">`];
   assert.deepEqual(await judge('input { outline: none }'), faultOfBoth('no sign of the focus'));
@@ -79,7 +79,7 @@ test('asks for a sign of the focus', async () => {
     input:focus { outline: 2px solid #05c }`), []);
 });
 
-test('refuses to hide what has the focus', async () => {
+test('rejects a hidden focused element', async () => {
   assert.deepEqual(await faultsOf({
     style: '.bar { position: fixed; inset: 0; background: #fff }',
     main: `<h1>Judged</h1>${FIELDS}<div class="bar">Bar</div>`,

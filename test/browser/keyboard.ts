@@ -9,7 +9,7 @@ import {
 } from './rules/colour.ts';
 import { describeElement, finishTransitions, isRendered } from './rules/element.ts';
 
-/** A date has several parts, which Tab visits one by one. */
+/** Tab visits each part of a date field. */
 const STOPS_LIMIT = 10;
 
 const TOOLS = [
@@ -17,7 +17,7 @@ const TOOLS = [
   paintOver, readCanvasColour, writeRatio, findIndicatorFault, findStops,
 ];
 
-/** Where the focus is: the place among the stops, and what is wrong there. */
+/** The focused tab stop, and its fault. */
 interface Stop {
   /** -1 where it is on none of the stops, such as a part that scrolls. */
   readonly index: number;
@@ -33,7 +33,7 @@ declare global {
   }
 }
 
-/** Walks from the top of the page to its end, and leaves the focus nowhere. */
+/** Walks from the top of the page to its end, and removes the focus. */
 export async function findKeyboardFaults(browser: Browser): Promise<string[]> {
   const names = await browser.session.run(startWalk, [], TOOLS);
   const faults: string[] = [];
@@ -70,7 +70,7 @@ function findOrderFaults(visited: readonly number[], names: readonly string[]): 
   return [...missed, ...early];
 }
 
-/** Runs in the page. Puts the focus before everything, and returns the names of the stops. */
+/** Runs in the page. Resets the focus, and returns the names of the tab stops. */
 function startWalk(): string[] {
   const stops = findStops();
   const lookOf = (element: Element) => {
@@ -87,7 +87,7 @@ function startWalk(): string[] {
   return stops.map(describeElement);
 }
 
-/** Runs in the page. What Tab has to visit: of radio buttons, one of each group. */
+/** Runs in the page. The expected tab stops: of radio buttons, one of each group. */
 function findStops(): Element[] {
   const isFirstOfGroup = (radio: HTMLInputElement) => {
     const group = [...document.querySelectorAll<HTMLInputElement>('input[type="radio"]')]
@@ -137,7 +137,7 @@ function lookAtFocus(): Stop {
   return { index, isOutside: false, name, faults };
 }
 
-/** Runs in the page. `before` is how it looked without the focus; '' where nothing is wrong. */
+/** Runs in the page. `before` is its look without the focus. Returns '' without a fault. */
 function findIndicatorFault(element: Element, before: string): string {
   const { outline, boxShadow, outlineStyle, outlineWidth, outlineColor, outlineOffset } =
     getComputedStyle(element);

@@ -1,4 +1,4 @@
-/** Names of keys, and what WebDriver calls them (W3C WebDriver 2, section 17.4.2). */
+/** Names of keys and their WebDriver codes (W3C WebDriver 2, section 17.4.2). */
 
 const KEYS: Readonly<Record<string, string>> = {
   Backspace: '\uE003', Tab: '\uE004', Enter: '\uE007', Shift: '\uE008', Control: '\uE009',
@@ -12,7 +12,7 @@ interface KeyAction {
   readonly value: string;
 }
 
-/** `Shift+Tab` or `a`, as the keys that go down and, the last first, come up again. */
+/** The keys of `Shift+Tab` or `a`, to press in order and release in reverse. */
 export function parseKeys(keys: string): KeyAction[] {
   const values = keys.split('+').map((name) => {
     const value = KEYS[name] ?? name;

@@ -1,7 +1,7 @@
-/** What the browser wrote to its console and did on the network, from the first page on. */
+/** The console and network logs of a browser, from its first page on. */
 import type { Session } from './session.ts';
 
-/** The logs that a session has to be opened with. */
+/** The logs that a session must request when it opens. */
 export const LOGGING = { browser: 'ALL', performance: 'ALL' } as const;
 
 interface ConsoleEntry {

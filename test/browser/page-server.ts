@@ -1,4 +1,4 @@
-/** Serves small pages to the browser, for the tests of what the browser tests stand on. */
+/** Serves small pages for the tests of the browser toolkit. */
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { listenUntilEnd } from '../support/listening.ts';
@@ -10,12 +10,12 @@ export interface SmallPage {
   readonly body?: string;
 }
 
-/** What to answer to `METHOD /path`: a page, or the HTML of one. */
+/** The response to `METHOD /path`: a page, or its HTML. */
 export type SmallPages = Readonly<Record<
   string, string | SmallPage | ((body: string, request: IncomingMessage) => string | SmallPage)
 >>;
 
-/** Serves pages until the test is over, and resolves with `http://127.0.0.1:{port}`. */
+/** Serves pages until the test ends; resolves with `http://127.0.0.1:{port}`. */
 export function servePages(t: Lifetime, pages: SmallPages): Promise<string> {
   return listenUntilEnd(t, async (request, response) => {
     const entry = pages[`${request.method} ${request.url}`] ?? { status: 404 };

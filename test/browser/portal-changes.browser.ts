@@ -1,9 +1,9 @@
-/** The changes of a catalogue, as a list that is narrowed and paged through. */
+/** The changes page: filters and pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fillIn, follow, inspect, openPortal, press } from './portal.ts';
 
-test('changes are read and filtered without scripts', async (t) => {
+test('filters and pages through changes without scripts', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/changes', scripts: false });
   await inspect(browser, 'changes-none');
   for (let n = 0; n < 30; n += 1) await shop.create();

@@ -1,6 +1,6 @@
 /**
- * Names that try to be more than text, at every place that shows them: nothing of them runs, asks
- * for anything or becomes an element, and they are shown as they are.
+ * Hostile names on every page that shows them: they are displayed as text, and never run, load
+ * anything or become elements.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -52,7 +52,7 @@ const products = await Promise.all(NAMES.map(async (name, n) => {
 const deleted = await shop.create({ name: NAMES[0], sku: '<b>gone</b>' });
 await shop.send({ method: 'DELETE', path: `/api/v1/products/${deleted.id}` });
 
-/** Opens a page, on which all of these texts stand as they are, and nothing else came of them. */
+/** Opens a page, and asserts that it shows these texts as text only. */
 async function assertHarmless(path: string, texts: readonly string[]): Promise<void> {
   await browser.open(url + path);
   await assertShown(texts, path);
@@ -82,14 +82,14 @@ async function assertShown(texts: readonly string[], where: string): Promise<voi
   assert.deepEqual(found.handlers, [], where);
 }
 
-test('names of products are harmless in lists', async () => {
+test('renders hostile product names as text in lists', async () => {
   await assertHarmless('/', [ESCAPING, ...NAMES]);
   await assertHarmless('/products', products.flatMap(({ name, sku }) => [name, sku.slice(0, 30)]));
   await assertHarmless('/changes', [...products.map(({ sku }) => sku), '<b>gone</b>', ...NAMES]);
 });
 
 for (const { name, sku, path } of products) {
-  test(`the product ${JSON.stringify(name)} is harmless on its own pages`, async () => {
+  test(`the product ${JSON.stringify(name)} renders as text on its own pages`, async () => {
     await assertHarmless(path, [name, sku]);
     assert.equal(await (await browser.find('h1')).text(), name);
     assert.equal(await (await browser.findByLabel('Name')).value(), name);
@@ -104,7 +104,7 @@ for (const { name, sku, path } of products) {
   });
 }
 
-test('names of keys are harmless, and so are those of webhooks', async () => {
+test('renders hostile names of keys and webhooks as text', async () => {
   for (const name of NAMES) {
     await browser.open(`${url}/keys/new`);
     await fillIn(browser, { Name: name.slice(0, 60) });
@@ -133,7 +133,7 @@ test('names of keys are harmless, and so are those of webhooks', async () => {
   await assertHarmless('/webhooks', NAMES);
 });
 
-test('a file of names is harmless while it is read and when it is imported', async () => {
+test('renders hostile names in a file as text, in the preview and after the import', async () => {
   const { user } = shop;
   await user.get('/portal/import');
   const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -150,7 +150,7 @@ test('a file of names is harmless while it is read and when it is imported', asy
   await assertHarmless('/import', [`${NAMES[1]}.csv`]);
 });
 
-test('what an address says is harmless', async () => {
+test('renders hostile query parameters as text', async () => {
   for (const name of NAMES) {
     const query = (...fields: string[]) =>
       `?${new URLSearchParams(fields.map((field) => [field, name]))}`;
@@ -163,7 +163,7 @@ test('what an address says is harmless', async () => {
   }
 });
 
-test('nobody is led elsewhere by signing in', async () => {
+test('never redirects to another site after the sign-in', async () => {
   for (const to of ['javascript:canary=1', '//evil.example', 'https://evil.example', '/\\evil']) {
     await browser.open(`${url}/account`);
     await press(browser, 'Sign out');
@@ -173,7 +173,7 @@ test('nobody is led elsewhere by signing in', async () => {
   }
 });
 
-test('names are harmless where they come while the page is open', async () => {
+test('renders hostile names as text in live updates', async () => {
   await browser.open(`${url}/products?sort=-id`);
   const [{ path }] = [products[0] ?? assert.fail()];
   const id = path.replace('/products/', '');
@@ -187,6 +187,6 @@ test('names are harmless where they come while the page is open', async () => {
   await browser.screenshot('products-hostile');
 });
 
-test('nothing was refused by the policy of the pages, or asked of another host', async () => {
+test('had no policy violation and no request to another host', async () => {
   await assertQuiet(browser);
 });

@@ -1,4 +1,4 @@
-/** Import in a real browser: with scripts and without, on phones, desks and in the dark. */
+/** Import in a real browser: with scripts and without, on phone and desktop, light and dark. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { HEADER, makeRows } from '../features/portal/imports/setup.ts';
 import { makeFolder } from '../support/folder.ts';
 import { follow, inspect, openPortal, press } from './portal.ts';
 
-/** A browser that is signed in and shows the page of imports. */
+/** A signed-in browser on the import page. */
 async function open(t: TestContext, scripts = true) {
   const folder = makeFolder(t);
   return {
@@ -20,7 +20,7 @@ async function open(t: TestContext, scripts = true) {
   };
 }
 
-test('a file is uploaded, looked at and imported without scripts', async (t) => {
+test('uploads, previews and imports a file without scripts', async (t) => {
   const { browser, makeFile } = await open(t, false);
   const path = makeFile(`${HEADER}${makeRows(2)}Bad,Kitchen,B-1,x,1\n`);
   await (await browser.findByLabel('Product file')).upload(path);
@@ -36,7 +36,7 @@ test('a file is uploaded, looked at and imported without scripts', async (t) => 
   await inspect(browser, 'import-list');
 });
 
-test('a file that is dropped is uploaded at once', async (t) => {
+test('uploads a dropped file immediately', async (t) => {
   const { browser } = await open(t);
   await browser.run((text) => {
     const dataTransfer = new DataTransfer();
@@ -51,7 +51,7 @@ test('a file that is dropped is uploaded at once', async (t) => {
   await inspect(browser, 'import-dropped');
 });
 
-test('a file that cannot be taken is refused where it was chosen', async (t) => {
+test('shows why a file is rejected beside its field', async (t) => {
   const { browser, makeFile } = await open(t);
   const input = await browser.findByLabel('Product file');
   await input.upload(makeFile('PK\x03\x04'));
@@ -67,7 +67,7 @@ test('a file that cannot be taken is refused where it was chosen', async (t) => 
   assert.match(await browser.url(), /\/portal\/import$/);
 });
 
-test('the progress of an import is kept fresh, and its end is shown', async (t) => {
+test('updates the progress of an import, and shows its result', async (t) => {
   const { browser, makeFile, server } = await open(t);
   const held = Promise.withResolvers<void>();
   t.after(() => held.resolve());
@@ -95,7 +95,7 @@ test('the progress of an import is kept fresh, and its end is shown', async (t) 
     (await browser.title()).startsWith('Imported: products.csv'));
 });
 
-test('what a search has found is exported', async (t) => {
+test('exports the result of a search', async (t) => {
   const { browser, url, makeFile } = await open(t);
   await (await browser.findByLabel('Product file')).upload(makeFile(HEADER + makeRows(3)));
   await press(browser, 'Upload and preview');

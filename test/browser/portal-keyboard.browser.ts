@@ -1,4 +1,4 @@
-/** The portal by key presses alone, without a mouse; the focus is seen at each step. */
+/** The portal by keyboard alone; the focus is visible at each step. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openOther } from '../features/portal/products/catalogue.ts';
@@ -7,10 +7,10 @@ import { findFaults } from './accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from './browser.ts';
 import { assertQuiet, readMain } from './portal.ts';
 
-/** More than are on any way of these tests. */
+/** More than any path in these tests needs. */
 const STOPS_LIMIT = 60;
 
-test('somebody signs in, makes a product, moves its stock and deletes it', async (t) => {
+test('signs in, creates a product, adjusts its stock and deletes it', async (t) => {
   const { browser } = await signInByKeys(t);
   await tabTo(browser, 'Products');
   await go(browser, 'Enter');
@@ -56,7 +56,7 @@ test('somebody signs in, makes a product, moves its stock and deletes it', async
   await assertQuiet(browser);
 });
 
-test('the menu of a phone is opened and closed by keys', async (t) => {
+test('opens and closes the menu of a phone', async (t) => {
   const { browser } = await signInByKeys(t);
   await browser.setViewport(320, 640);
   const isOpen = () => browser.has('#menu:popover-open');
@@ -81,7 +81,7 @@ test('the menu of a phone is opened and closed by keys', async (t) => {
   assert.equal(await isOpen(), true);
 });
 
-test('a table that is wider than a phone is scrolled by keys', async (t) => {
+test('scrolls a table that is wider than a phone', async (t) => {
   const { browser, shop, url } = await signInByKeys(t);
   await shop.create();
   await browser.setViewport(320, 640);
@@ -93,7 +93,7 @@ test('a table that is wider than a phone is scrolled by keys', async (t) => {
   await browser.waitFor('the table to scroll', async () => await scrolled() > 0);
 });
 
-/** A desk that shows the overview. */
+/** A desktop browser on the overview. */
 async function signInByKeys(t: Lifetime) {
   const server = await startServer(t, { portal: true });
   const shop = await openOther(server);
@@ -109,7 +109,7 @@ async function signInByKeys(t: Lifetime) {
   return { browser, shop, url };
 }
 
-/** Presses Tab until something of this name has the focus; returns how often that was. */
+/** Presses Tab until an element of this name has the focus; returns the number of presses. */
 async function tabTo(browser: Browser, name: string | RegExp): Promise<number> {
   const passed: string[] = [];
   while (passed.length < STOPS_LIMIT) {
@@ -124,7 +124,7 @@ async function tabTo(browser: Browser, name: string | RegExp): Promise<number> {
   throw new Error(`Tab does not come to ${name}, but to ${passed.join(', ')}`);
 }
 
-/** What has the focus, and whether that can be seen. */
+/** The focused element, and whether its focus is visible. */
 function readFocus(browser: Browser): Promise<{ name: string; isSeen: boolean }> {
   return browser.run(() => {
     const element = document.activeElement;
@@ -142,7 +142,7 @@ async function type(browser: Browser, text: string): Promise<void> {
   for (const character of text) await browser.press(character === ' ' ? 'Space' : character);
 }
 
-/** Presses a key that leads to another page, and waits for that. */
+/** Presses a key that opens another page, and waits for it. */
 async function go(browser: Browser, key: string): Promise<void> {
   const look = () => browser.run(() =>
     ({ openedAt: performance.timeOrigin, isLoaded: document.readyState === 'complete' }));

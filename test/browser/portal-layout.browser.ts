@@ -13,7 +13,7 @@ const url = `http://127.0.0.1:${server.port}/portal`;
 await browser.open(`${url}/sign-in`);
 await signIn(browser, shop);
 
-/** The texts of plots that overlap each other, or that leave their drawing. */
+/** Plot labels that overlap or leave their plot. */
 function findOverlappingLabels(page: Browser): Promise<string[]> {
   return page.run(() => [...document.querySelectorAll('svg.plot')].flatMap((plot) => {
     const frame = plot.getBoundingClientRect();
@@ -28,7 +28,7 @@ function findOverlappingLabels(page: Browser): Promise<string[]> {
   }));
 }
 
-test('the navigation stays in sight while a page scrolls', async () => {
+test('keeps the navigation visible while a page scrolls', async () => {
   await browser.setViewport(1280, 400);
   await browser.open(`${url}/products`);
   const top = () => browser.run(() => document.querySelector('nav')?.getBoundingClientRect().top);
@@ -43,7 +43,7 @@ test('the navigation stays in sight while a page scrolls', async () => {
   assert.ok(isWhole);
 });
 
-test('a figure of the overview is on one line and within its card, however long', async (t) => {
+test('keeps long numbers of the overview on one line within their cards', async (t) => {
   const { browser: page, shop: { create }, url: overview } = await openPortal(t);
   await create({ price: 999_999_999, stock: 1_000_000 });
   for (const width of [1280, 1000, 700, 360, 320]) {
@@ -62,7 +62,7 @@ test('a figure of the overview is on one line and within its card, however long'
   }
 });
 
-test('the labels of plots do not overlap on a phone, in any locale', async () => {
+test('keeps plot labels apart on a phone, in any locale', async () => {
   await browser.setViewport(PHONE.width, PHONE.height);
   for (const locale of ['en-GB', 'en-US', 'de-DE', 'ja-JP', 'pt-BR']) {
     await server.store.setAccountSettings(
@@ -74,7 +74,7 @@ test('the labels of plots do not overlap on a phone, in any locale', async () =>
   }
 });
 
-test('a table that is wider than a phone has a shade where it goes on', async () => {
+test('shades the edge of a table that scrolls', async () => {
   await browser.setViewport(PHONE.width, PHONE.height);
   await browser.open(`${url}/products`);
   const shade = await browser.run(() => {
@@ -98,13 +98,13 @@ test('a table that is wider than a phone has a shade where it goes on', async ()
   assert.deepEqual(covered, []);
 });
 
-test('a page that does not exist keeps the navigation', async () => {
+test('keeps the navigation on a 404 page', async () => {
   await browser.setViewport(1280, 800);
   await browser.open(`${url}/nothing`);
   assert.match(await (await browser.findByRole('navigation', 'Portal')).text(), /Products/);
 });
 
-test('an error begins the title, and the focus is on its summary, without scripts', async (t) => {
+test('starts the title with the error and focuses its summary, without scripts', async (t) => {
   const { browser: page, shop: { create }, url: overview } = await openPortal(t, {
     scripts: false, path: '/products/new',
   });
@@ -126,7 +126,7 @@ test('an error begins the title, and the focus is on its summary, without script
   assert.match(await readFocus(), /^alert:/);
 });
 
-test('the keys of a plot have their colours where colours are forced', async () => {
+test('keeps the colors of plot legends in forced-colors mode', async () => {
   await browser.setForcedColours(true);
   await browser.open(url);
   const colours = await browser.run(() => ['.key.in', '.key.out'].map((name) => {

@@ -1,18 +1,18 @@
-/** Pages that are open while others change what they show: they tell of it by themselves. */
+/** Open pages while others change the data: they update themselves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOSTILE_NAMES } from '../features/portal/products/catalogue.ts';
 import type { Browser } from './browser.ts';
 import { assertQuiet, follow, inspect, openPortal, press } from './portal.ts';
 
-/** What stands at a member of the one product that has it. */
+/** The text of a live member of the only product on the page. */
 function read(browser: Browser, id: string, member: string): Promise<string> {
   return browser.run((product, live) => [...document.querySelectorAll(
     `[data-product="${product}"] [data-live="${live}"]`,
   )].map(({ textContent }) => textContent).join(), id, member);
 }
 
-test('the list shows what others change, as it shows everything', async (t) => {
+test('updates the product list in the format of the page', async (t) => {
   const { browser, shop: { create, patch, sync, send } } = await openPortal(t, {
     path: '/products',
   });
@@ -44,7 +44,7 @@ test('the list shows what others change, as it shows everything', async (t) => {
   assert.equal(await browser.run(() => document.querySelectorAll('tbody tr').length), 12);
 });
 
-test('the page of a product says that it was changed, and leaves what is typed', async (t) => {
+test('announces a changed product, and keeps what was entered', async (t) => {
   const { browser, url, shop: { create, patch, sync, send } } = await openPortal(t);
   const mug = await create({ name: 'Mug', stock: 9 });
   const other = await create({ name: 'Jar', stock: 9 });
@@ -74,7 +74,7 @@ test('the page of a product says that it was changed, and leaves what is typed',
   await inspect(browser, 'product-deleted');
 });
 
-test('a page that was hidden follows again once it is seen', async (t) => {
+test('resumes when a hidden page becomes visible', async (t) => {
   const { browser, shop: { create, sync } } = await openPortal(t, { path: '/products' });
   const mug = await create({ stock: 9 });
   await browser.reload();

@@ -1,6 +1,6 @@
 /**
- * Every page of the portal that somebody can go to, in light and dark, on phones and on desks:
- * without faults, without noise, light to load, and with nothing from another host.
+ * Every page of the portal, in light and dark, on phones and desktops: accessible, without console
+ * messages, small, and with nothing from another host.
  */
 import { after, test } from 'node:test';
 import { openBrowser } from './browser.ts';
@@ -11,7 +11,7 @@ const { server, shop, ids } = await openSampleShop({ after });
 const browser = await openBrowser({ after });
 const url = `http://127.0.0.1:${server.port}/portal`;
 
-/** Before the sign-in: they lead nowhere yet. */
+/** Pages before the sign-in, without navigation. */
 const OPEN_PAGES = { 'sign-in': '/sign-in', join: '/join', 'not-found': '/nothing' };
 
 const PAGES = {
@@ -57,7 +57,7 @@ for (const [name, path] of Object.entries(OPEN_PAGES)) {
   });
 }
 
-test('somebody signs in', async () => {
+test('signs in', async () => {
   await browser.open(`${url}/sign-in`);
   await signIn(browser, shop);
 });

@@ -1,4 +1,4 @@
-/** Products: made, changed and deleted, what is typed wrong, and two who change the same one. */
+/** Products: created, edited, deleted, rejected, and edited by two people. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Browser } from './browser.ts';
@@ -6,7 +6,7 @@ import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } fro
 
 const BOWL = { name: 'Salad bowl', category: 'Kitchen', sku: 'BOWL-1', price: 48, stock: 22 };
 
-test('a product that is typed wrong is kept as it was typed, until it is right', async (t) => {
+test('keeps the entered values of an invalid product until it is valid', async (t) => {
   const { browser, shop } = await openPortal(t, { path: '/products' });
   await shop.create(BOWL);
   await browser.reload();
@@ -33,7 +33,7 @@ test('a product that is typed wrong is kept as it was typed, until it is right',
   await assertQuiet(browser);
 });
 
-test('a product is edited on its page', async (t) => {
+test('edits a product', async (t) => {
   const { browser, shop, url } = await openPortal(t);
   const { id } = await shop.create(BOWL);
   await browser.open(`${url}/products/${id}`);
@@ -48,7 +48,7 @@ test('a product is edited on its page', async (t) => {
   assert.equal(await (await browser.find('h1')).text(), 'Serving bowl');
 });
 
-test('of two editors of the same field, the second sees both versions and decides', async (t) => {
+test('shows both versions to the second of two editors', async (t) => {
   const { browser, shop, url } = await openPortal(t);
   const { id } = await shop.create(BOWL);
   const meet = async (mine: string, theirs: string) => {
@@ -78,7 +78,7 @@ test('of two editors of the same field, the second sees both versions and decide
   assert.equal((await shop.read({ id }))?.['name'], 'Theirs again');
 });
 
-test('stock that is moved or counted is in the ledger with its reason', async (t) => {
+test('lists adjustments and stocktakes in the ledger, with reasons', async (t) => {
   const { browser, shop, url } = await openPortal(t);
   const { id } = await shop.create(BOWL);
   await browser.open(`${url}/products/${id}`);
@@ -102,7 +102,7 @@ test('stock that is moved or counted is in the ledger with its reason', async (t
   await inspect(browser, 'product-stock');
 });
 
-test('a product is deleted once that was confirmed', async (t) => {
+test('deletes a product after confirmation', async (t) => {
   const { browser, shop, url } = await openPortal(t, { scripts: false });
   const { id } = await shop.create(BOWL);
   await browser.open(`${url}/products/${id}`);
@@ -118,7 +118,7 @@ test('a product is deleted once that was confirmed', async (t) => {
   await assertQuiet(browser);
 });
 
-test('the list is searched, sorted and left by a click', async (t) => {
+test('searches and sorts the list, and opens a product', async (t) => {
   const { browser, shop, url } = await openPortal(t, { scripts: false });
   for (const [n, name] of ['Blue mug', 'Green mug', 'Vase'].entries()) {
     await shop.create({ ...BOWL, name, sku: `S-${n}`, price: 30 - n, stock: n });
@@ -141,13 +141,13 @@ test('the list is searched, sorted and left by a click', async (t) => {
   assert.deepEqual(await names(), ['Blue mug', 'Green mug', 'Vase']);
 });
 
-/** What stands in the form of a new product. */
+/** The values in the form of a new product. */
 async function readFields(browser: Browser): Promise<string[]> {
   const labels = ['Name', 'Category', 'SKU', 'Price in EUR', 'Stock'];
   return Promise.all(labels.map(async (label) => (await browser.findByLabel(label)).value()));
 }
 
-/** What is said of a field to those who do not see where it stands. */
+/** The accessible description of a field. */
 async function describe(browser: Browser, label: string): Promise<string> {
   const field = await browser.findByLabel(label);
   assert.equal(await field.attribute('aria-invalid'), 'true');

@@ -1,11 +1,11 @@
-/** Webhooks: one is made to a receiver of this machine, tried, and what was sent is looked at. */
+/** Webhooks: created for a local receiver, tested, and their deliveries. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { LOCAL } from '../features/webhooks/routes.ts';
 import { answerWith, findSigners, startReceiver } from '../features/webhooks/receiver.ts';
 import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } from './portal.ts';
 
-test('a webhook is made, and shows its secret once', async (t) => {
+test('creates a webhook, and shows its secret once', async (t) => {
   const { browser, receiver, secret, shop } = await make(t);
   await inspect(browser, 'webhook-made');
   await follow(browser, 'View webhook');
@@ -28,7 +28,7 @@ test('a webhook is made, and shows its secret once', async (t) => {
   await assertQuiet(browser);
 });
 
-test('a test message and its answer are seen, whether it arrives or not', async (t) => {
+test('shows the result of a test message, delivered or not', async (t) => {
   const { browser, receiver } = await make(t);
   await follow(browser, 'View webhook');
   await press(browser, 'Send test message');
@@ -44,7 +44,7 @@ test('a test message and its answer are seen, whether it arrives or not', async 
   await inspect(browser, 'webhook-failed');
 });
 
-test('a webhook is disabled, enabled, and deleted once that was confirmed', async (t) => {
+test('disables, enables and deletes a webhook', async (t) => {
   const { browser } = await make(t);
   await follow(browser, 'View webhook');
   await press(browser, 'Disable');
@@ -61,7 +61,7 @@ test('a webhook is disabled, enabled, and deleted once that was confirmed', asyn
   assert.match(await readMain(browser), /Webhook deleted.*No webhooks yet/s);
 });
 
-test('an address that cannot be one is refused at its field', async (t) => {
+test('shows an error at the field for an invalid URL', async (t) => {
   const { browser } = await openPortal(t, { webhooks: {}, path: '/webhooks/new' });
   await fillIn(browser, { URL: 'http://127.0.0.1/hook', Description: 'My own' });
   await press(browser, 'Create webhook');

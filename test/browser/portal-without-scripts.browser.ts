@@ -1,4 +1,4 @@
-/** The whole way of a shop with scripts switched off, as some people have them. */
+/** The whole portal with scripts switched off. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { startServer } from '../support/server.ts';
 import { type Browser, openBrowser } from './browser.ts';
 import { assertQuiet, fillIn, follow, inspect, press, readMain } from './portal.ts';
 
-test('a shop is opened, filled, run and left without scripts', async (t) => {
+test('opens, fills, runs and leaves a shop without scripts', async (t) => {
   const server = await startServer(t, { portal: { openRegistration: true } });
   const browser = await openBrowser(t);
   await browser.setScripts(false);

@@ -18,14 +18,14 @@ export interface PortalOptions extends TestOptions {
 
 export interface OpenPortal {
   readonly server: TestServer;
-  /** With what its programs do by the API. */
+  /** With helpers for calls of its API. */
   readonly shop: Awaited<ReturnType<typeof openOther>>;
   readonly browser: Browser;
-  /** Of the overview; what follows it is the path of a page. */
+  /** URL of the portal; append the path of a page. */
   readonly url: string;
 }
 
-/** A new shop, and a browser that is signed in and shows one of its pages. */
+/** A new shop, and a signed-in browser that shows one of its pages. */
 export async function openPortal(
   t: Lifetime, { scripts = true, path = '/', ...options }: PortalOptions = {},
 ): Promise<OpenPortal> {
@@ -39,7 +39,7 @@ export async function openPortal(
   return { server, shop, browser, url };
 }
 
-/** On the page for it, which is shown. */
+/** On the sign-in page, which must be open. */
 export async function signIn(
   browser: Browser, { email, password }: Pick<Shop, 'email' | 'password'>,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function signIn(
   await press(browser, 'Sign in');
 }
 
-/** Types into fields, by their labels, in the place of what is there. */
+/** Replaces the content of fields, by label. */
 export async function fillIn(
   browser: Browser, values: Readonly<Record<string, string>>,
 ): Promise<void> {
@@ -56,23 +56,23 @@ export async function fillIn(
   }
 }
 
-/** Clicks a button, and waits for the page that it leads to. */
+/** Clicks a button, and waits for the next page. */
 export async function press(browser: Browser, name: string | RegExp): Promise<void> {
   await (await browser.findByRole('button', name)).follow();
 }
 
-/** The same with a link. */
+/** Clicks a link, and waits for the next page. */
 export async function follow(browser: Browser, name: string | RegExp): Promise<void> {
   await (await browser.findByRole('link', name)).follow();
 }
 
-/** The text of the present page, without that of its frame. */
+/** The text of the page, without header and navigation. */
 export async function readMain(browser: Browser): Promise<string> {
   return (await browser.find('main')).text();
 }
 
 /**
- * Judges the present page in light and dark, on a phone and on a desk, and leaves pictures of it:
+ * Checks the accessibility and size of the page in all views, and saves the screenshots
  * `NAME-light`, `NAME-dark` and `NAME-phone`.
  */
 export async function inspect(
@@ -90,7 +90,7 @@ export async function inspect(
   await assertQuiet(browser);
 }
 
-/** No page so far had an error in its console, or wanted anything from another host. */
+/** Asserts that no page so far had console errors or requested another host. */
 export async function assertQuiet(browser: Browser): Promise<void> {
   assert.deepEqual(await browser.consoleErrors(), []);
   assert.deepEqual(await browser.policyViolations(), []);

@@ -1,9 +1,9 @@
 /**
- * How tests name elements: by CSS, or as a user meets them, by role, label or text. Roles and names
+ * Queries for elements: by CSS, or as users perceive them, by role, label or text. Roles and names
  * are the browser's own computation (ARIA 1.2, accname 1.2), which assistive technology gets too.
  */
 
-/** A text that is equal after white space is collapsed, or one that a pattern is found in. */
+/** A text to equal after white space is collapsed, or a pattern to find. */
 export type TextMatch = string | RegExp;
 
 export type Query =
@@ -11,7 +11,7 @@ export type Query =
   | { readonly by: 'role'; readonly role: string; readonly name?: TextMatch | undefined }
   | { readonly by: 'label' | 'text'; readonly text: TextMatch };
 
-/** A query as it is sent to the page: a pattern is no JSON, its source is. */
+/** A query as sent to the page, with the source of its pattern. */
 export interface PageQuery {
   readonly by: Query['by'];
   readonly selector: string;
@@ -29,7 +29,7 @@ declare global {
   }
 }
 
-/** Says a query in the words of a test. */
+/** Describes a query for error messages. */
 export function describeQuery(query: Query): string {
   if (query.by === 'css') return query.selector;
   if (query.by === 'role') return `the ${query.role} named ${query.name ?? 'anything'}`;
@@ -49,7 +49,7 @@ export function toPageQuery(query: Query): PageQuery {
   return { by: query.by, selector, pattern: source, flags };
 }
 
-/** Runs in the page. The elements that a query names, below `root` or anywhere, in order. */
+/** Runs in the page. The matching elements, below `root` or anywhere, in document order. */
 export function findInPage(
   root: Element | null, { by, selector, pattern, flags }: PageQuery,
 ): Element[] {
@@ -58,11 +58,11 @@ export function findInPage(
   const among = [...(root ?? document).querySelectorAll(by === 'role' ? '*' : selector)];
   switch (by) {
     case 'css': return among;
-    // Also what is hidden has a role.
+    // Hidden elements have a role too.
     case 'role': return among.filter((element) => element.computedRole === selector
       && matches(element.computedName) && element.checkVisibility({ visibilityProperty: true })
       && !element.closest('[aria-hidden="true"], [inert]'));
-    // The computed name of a file input has the chosen file in it, so its labels are read too.
+    // The computed name of a file input contains the chosen file, so its labels are read too.
     case 'label': return among.filter((element) => matches(element.computedName)
       || [...(element as HTMLInputElement).labels ?? []].some((label) =>
         matches(label.textContent)));

@@ -1,6 +1,6 @@
 /**
- * A shop that has been going for a while: products, a month of sales, keys and their requests, an
- * import that waits, and a webhook.
+ * A shop with some history: products, a month of sales, keys and their requests, an import that is
+ * ready, and a webhook.
  */
 import assert from 'node:assert/strict';
 import { formatKeyId } from '../../src/domain/id.ts';
@@ -15,7 +15,7 @@ export interface SampleShop {
   readonly server: TestServer;
   readonly shop: Shop;
   readonly clock: Clock;
-  /** What stands in the paths of its pages. */
+  /** Ids in the paths of its pages. */
   readonly ids: {
     readonly product: string; readonly key: string; readonly import: string;
     readonly webhook: string;
@@ -40,10 +40,10 @@ const PRODUCTS = [
   ['Gift card', 'Other', 'GIFT-50', 50, 1_000],
 ] as const;
 
-/** What is sold on a day that leaves no rest, by the place of the product. */
+/** Units sold on a busy day, by product. */
 const SALES = [4, 3, 7, 1, 1, 2, 1, 1, 2, 1, 1, 5];
 
-/** Starts a server with such a shop. Its clock stands where the last thing has happened. */
+/** Starts a server with such a shop. Its clock stops at the last event. */
 export async function openSampleShop(t: Lifetime): Promise<SampleShop> {
   const clock = makeClock(Date.parse('2026-02-02T08:15:00Z'));
   const server = await startServer(t, { clock, portal: true, webhooks: LOCAL });
@@ -60,7 +60,7 @@ export async function openSampleShop(t: Lifetime): Promise<SampleShop> {
   return { server, shop, clock, ids };
 }
 
-/** Calls the API, which takes it. */
+/** Sends a POST request to the API, which must succeed. */
 async function call(shop: Shop, path: string, body: unknown) {
   const answer = await shop.send({
     method: 'POST', path: `/api/v1${path}`, body: JSON.stringify(body),
@@ -74,7 +74,7 @@ async function list(shop: Shop, query: string) {
   return (await shop.send({ path: `/api/v1/products${query}` })).json();
 }
 
-/** Sells a little of most products, and now and then has some made that run low. */
+/** Sells some units of most products, and sometimes restocks those that run low. */
 async function trade(shop: Shop, clock: Clock, day: number): Promise<void> {
   clock.now += 24 * HOUR_MS;
   const { products } = await list(shop, '');
@@ -88,7 +88,7 @@ async function trade(shop: Shop, clock: Clock, day: number): Promise<void> {
   await call(shop, '/stock', { changes, source: 'cash desk' });
 }
 
-/** Of a day, by two keys; returns the id of one. */
+/** Records a day of requests by two keys; returns the id of one. */
 async function noteRequests(
   { server, shop, clock }: Pick<SampleShop, 'server' | 'shop' | 'clock'>,
 ): Promise<string> {
@@ -110,7 +110,7 @@ async function noteRequests(
   return formatKeyId({ sellerId, keyId: first.id });
 }
 
-/** Returns the id of the import, which waits for what becomes of it. */
+/** Returns the id of an import that is ready. */
 async function importFile({ user }: Shop): Promise<string> {
   await user.get('/portal/import');
   const rows = [
@@ -123,7 +123,7 @@ async function importFile({ user }: Shop): Promise<string> {
   return String(answer.headers.location).split('/').at(-1) ?? '';
 }
 
-/** Returns the id of a webhook whose messages arrived, but for one. */
+/** Returns the id of a webhook with one failed delivery. */
 async function hook(t: Lifetime, shop: Shop): Promise<string> {
   const receiver = await startReceiver(t);
   const { id } = await call(shop, '/webhooks', {
@@ -138,7 +138,7 @@ async function hook(t: Lifetime, shop: Shop): Promise<string> {
   return id;
 }
 
-/** Anew: no session lasts as long as it took to come here. */
+/** Signs in again: the session has expired in the meantime. */
 async function signIn({ user, email, password }: Shop): Promise<void> {
   await user.get('/portal/sign-in');
   await user.submit({ email, password });

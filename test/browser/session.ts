@@ -3,27 +3,27 @@
  * Where WebDriver has no command it uses the DevTools protocol through chromedriver.
  */
 
-/** The member that names an element in commands and answers (W3C WebDriver 2, section 12.1). */
+/** The member that identifies an element in JSON (W3C WebDriver 2, section 12.1). */
 const ELEMENT_KEY = 'element-6066-11e4-a52e-4f735466cecf';
 
-/** An element of the page, as commands name it. */
+/** A reference to an element of the page. */
 export interface ElementReference {
   readonly [ELEMENT_KEY]: string;
 }
 
-/** Anything that stands for an element when it is sent. */
+/** Anything that is sent as an element reference. */
 export interface ElementLike {
   toJSON(): ElementReference;
 }
 
-/** The arguments of a function of the page, as a test gives them. */
+/** The arguments that a test passes to a function in the page. */
 export type Sent<Args extends readonly unknown[]> = {
   [Index in keyof Args]: Args[Index] extends Node | null
     ? ElementLike | Extract<Args[Index], null>
     : Args[Index];
 };
 
-/** A command that the browser refused; `code` is WebDriver's, such as `no such element`. */
+/** A failed command; `code` is that of WebDriver, such as `no such element`. */
 export class WebDriverError extends Error {
   readonly code: string;
 
@@ -37,12 +37,12 @@ export class WebDriverError extends Error {
 export class Session {
   readonly #url: string;
 
-  /** @param url Of the session: `{driver}/session/{id}`. */
+  /** @param url URL of the session: `{driver}/session/{id}`. */
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** Sends a command; the answer has the shape that the command's definition gives. */
+  /** Sends a command; the type of the result is that of the command's definition. */
   command(method: string, path: string, body?: object): Promise<any> {
     return sendCommand(method, `${this.#url}${path}`, body);
   }
@@ -69,18 +69,18 @@ export class Session {
   async runForElements<Args extends unknown[]>(
     script: (...args: Args) => Element[], args: Sent<Args>,
   ): Promise<string[]> {
-    // What was an element in the page is a reference in the answer.
+    // Elements of the page are references in the result.
     const references = (await this.run(script, args)) as unknown as ElementReference[];
     return references.map((reference) => reference[ELEMENT_KEY]);
   }
 }
 
-/** What stands for the element with this id in the arguments of a command. */
+/** The reference to an element with this id. */
 export function makeReference(elementId: string): ElementReference {
   return { [ELEMENT_KEY]: elementId };
 }
 
-/** Sends a WebDriver command and returns the `value` of the answer. Throws `WebDriverError`. */
+/** Sends a WebDriver command and returns the `value` of its response. Throws `WebDriverError`. */
 export async function sendCommand(method: string, url: string, body?: object): Promise<any> {
   const payload = method === 'POST' ? { body: JSON.stringify(body ?? {}) } : {};
   const response = await fetch(url, { method, ...payload });

@@ -1,16 +1,16 @@
-/** Waits for a condition; the one place of the browser tests where time is spent asleep. */
+/** Waits for a condition; the only place in the browser tests that sleeps. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebDriverError } from './session.ts';
 
 const DEADLINE_MS = 10_000;
 const INTERVAL_MS = 20;
 
-/** What a page answers while it changes; everything else is a fault of the test. */
+/** Errors of a page that is changing; any other error fails the test. */
 const PASSING = ['stale element reference', 'no such element', 'element not interactable'];
 
 export type Truthy<T> = Exclude<T, undefined | null | false | 0 | ''>;
 
-/** Asks until the answer is truthy, and returns it. Throws after 10 s, naming `what`. */
+/** Polls until the result is truthy, and returns it. Throws after 10 s, naming `what`. */
 export async function waitFor<T>(what: string, condition: () => Promise<T>): Promise<Truthy<T>> {
   const deadline = performance.now() + DEADLINE_MS;
   for (;;) {
