@@ -16,33 +16,33 @@ test('a wrong password is refused, and the right one leads to the page asked for
   assert.equal(await (await browser.findByLabel('E-mail')).value(), shop.email);
   await inspect(browser, 'sign-in-refused', { hasNavigation: false });
   await signIn(browser, shop);
-  assert.match(await browser.title(), /^Where you are signed in/);
+  assert.match(await browser.title(), /^Sessions/);
 });
 
 test('settings are changed, and refused where they are typed', async (t) => {
   const { browser } = await openPortal(t, { path: '/account', scripts: false });
-  await fillIn(browser, { 'Language and country': 'de-CH', 'Low stock': 'x' });
-  await press(browser, 'Save the settings');
+  await fillIn(browser, { 'Language and region': 'de-CH', 'Low-stock threshold': 'x' });
+  await press(browser, 'Save settings');
   await inspect(browser, 'account-refused');
-  await fillIn(browser, { 'Low stock': '12' });
-  await press(browser, 'Save the settings');
+  await fillIn(browser, { 'Low-stock threshold': '12' });
+  await press(browser, 'Save settings');
   assert.match(await readMain(browser), /Your settings are saved.*Now: EUR\s12.345\.67/s);
   await inspect(browser, 'account-saved');
 });
 
 test('an e-mail and a password are changed, and others are signed out', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/account', scripts: false });
-  await follow(browser, 'Change the e-mail');
-  await fillIn(browser, { 'New e-mail': 'me@shop.example', 'Your password': shop.password });
-  await press(browser, 'Change the e-mail');
-  await follow(browser, 'Change the password');
+  await follow(browser, 'Change e-mail');
+  await fillIn(browser, { 'New e-mail': 'me@shop.example', 'Current password': shop.password });
+  await press(browser, 'Change e-mail');
+  await follow(browser, 'Change password');
   const password = 'three grey boats and a heron';
-  await fillIn(browser, { 'Your password': shop.password, 'New password': 'short' });
-  await press(browser, 'Change the password');
+  await fillIn(browser, { 'Current password': shop.password, 'New password': 'short' });
+  await press(browser, 'Change password');
   await inspect(browser, 'account-password-refused');
-  await fillIn(browser, { 'Your password': shop.password, 'New password': password });
-  await press(browser, 'Change the password');
-  assert.match(await readMain(browser), /all other browsers are signed out.*1 browser\b/s);
+  await fillIn(browser, { 'Current password': shop.password, 'New password': password });
+  await press(browser, 'Change password');
+  assert.match(await readMain(browser), /All other browsers are signed out.*1 browser\b/s);
   assert.equal((await shop.user.get('/portal')).status, 303);
   await press(browser, 'Sign out');
   await browser.open(`${url}/sign-in`);
@@ -52,17 +52,17 @@ test('an e-mail and a password are changed, and others are signed out', async (t
 
 test('another browser is signed out, and the activity tells of it', async (t) => {
   const { browser, shop, url } = await openPortal(t, { path: '/account', scripts: false });
-  await follow(browser, 'Show where');
+  await follow(browser, 'View sessions');
   await press(browser, 'Sign out all others');
   assert.match(await readMain(browser), /All other browsers are signed out\./);
   assert.equal((await shop.user.get('/portal')).status, 303);
   await browser.open(`${url}/activity`);
-  await (await browser.findByLabel('Kind'))
-    .choose('A browser was signed out from elsewhere');
+  await (await browser.findByLabel('Event type'))
+    .choose('Browser signed out from elsewhere');
   await press(browser, 'Show');
   assert.equal((await browser.findAll('tbody tr')).length, 2);
-  await (await browser.findByLabel('Kind')).choose('An API key was rotated');
+  await (await browser.findByLabel('Event type')).choose('API key rotated');
   await press(browser, 'Show');
-  assert.match(await readMain(browser), /Nothing of this kind happened/);
+  assert.match(await readMain(browser), /No activity of this type/);
   await inspect(browser, 'activity-none');
 });

@@ -21,18 +21,20 @@ test('a first start leads to a shop, and its key to a product that shows up by i
   const browser = await openBrowser(t);
   await browser.open(serving.url);
   assert.equal(await browser.url(), address); // where anybody ends up who just tries
-  await fillIn(browser, { Code: code.toLowerCase(), 'Name of the shop': 'Nordlicht Ceramics' });
+  await fillIn(browser, {
+    'Invitation code': code.toLowerCase(), 'Shop name': 'Nordlicht Ceramics',
+  });
   await (await browser.findByLabel('Currency')).choose('CHF – Swiss Franc');
   await fillIn(browser, { 'E-mail': 'anna@nordlicht.example', Password: 'nordlicht' });
-  await press(browser, 'Open the shop');
+  await press(browser, 'Create shop');
   assert.match(await (await browser.findByRole('alert')).text(), /Must have 12 to 256 characters/);
   await inspect(browser, 'join-refused', { hasNavigation: false });
   await fillIn(browser, { Password: 'seven boats on the lake' });
-  await press(browser, 'Open the shop');
+  await press(browser, 'Create shop');
   await inspect(browser, 'joined', { hasNavigation: false });
   const line = await (await browser.find('#copy-create')).text();
 
-  await follow(browser, 'To your shop');
+  await follow(browser, 'Go to your shop');
   await follow(browser, 'Products');
   assert.match(await readMain(browser), /No products yet/);
   await inspect(browser, 'products-empty');
@@ -65,17 +67,17 @@ test('the code of a first start works once', async (t) => {
   const join = async (name: string) => {
     await browser.open(address);
     await fillIn(browser, {
-      Code: code, 'Name of the shop': name, 'E-mail': `${name}@shop.example`,
+      'Invitation code': code, 'Shop name': name, 'E-mail': `${name}@shop.example`,
       Password: 'seven boats on the lake',
     });
-    await press(browser, 'Open the shop');
+    await press(browser, 'Create shop');
   };
   await join('one');
   await browser.findByText('Your API key');
   await browser.deleteCookies();
   await join('two');
-  assert.match(await (await browser.findByRole('alert')).text(), /This code is not valid/);
-  assert.equal(await (await browser.findByLabel('Name of the shop')).value(), 'two');
+  assert.match(await (await browser.findByRole('alert')).text(), /This code is invalid/);
+  assert.equal(await (await browser.findByLabel('Shop name')).value(), 'two');
 });
 
 /** What the server says on an empty database. */

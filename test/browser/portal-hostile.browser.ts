@@ -109,7 +109,7 @@ test('renders hostile names of keys and webhooks as text', async () => {
     await browser.open(`${url}/keys/new`);
     await fillIn(browser, { Name: name.slice(0, 60) });
     await (await browser.findByLabel(/^Read products/)).click();
-    await press(browser, 'Make the key');
+    await press(browser, 'Create key');
     await assertShown([name.slice(0, 60)], 'a new key');
   }
   const names = NAMES.map((name) => name.slice(0, 60));

@@ -6,27 +6,27 @@ import { assertQuiet, fillIn, follow, inspect, openPortal, press, readMain } fro
 
 test('a key is made, works, and is refused once it is revoked', async (t) => {
   const { browser, server } = await openPortal(t, { path: '/keys', scripts: false });
-  await follow(browser, 'New key');
-  await press(browser, 'Make the key');
+  await follow(browser, 'Create key');
+  await press(browser, 'Create key');
   assert.equal((await (await browser.findByRole('alert')).findAll('a')).length, 2);
   await inspect(browser, 'key-refused');
-  await fillIn(browser, { Name: 'Cash desk', 'It may be used from': '127.0.0.0/8' });
+  await fillIn(browser, { Name: 'Cash desk', 'Allowed addresses': '127.0.0.0/8' });
   await (await browser.findByLabel(/^Read products/)).click();
-  await press(browser, 'Make the key');
+  await press(browser, 'Create key');
   await inspect(browser, 'key-made');
   const key = await (await browser.find('#copy-key')).text();
   assert.equal(await call(server, key), 200);
 
-  await follow(browser, 'All keys');
+  await follow(browser, 'All API keys');
   assert.doesNotMatch(await browser.run(() => document.documentElement.outerHTML),
     new RegExp(key)); // shown once
   await follow(browser, 'Cash desk');
-  await follow(browser, 'Revoke …');
-  await follow(browser, 'Keep it');
+  await follow(browser, 'Revoke key');
+  await follow(browser, 'Cancel');
   assert.equal(await call(server, key), 200);
-  await follow(browser, 'Revoke …');
-  await press(browser, 'Revoke this key');
-  assert.match(await readMain(browser), /The key is revoked/);
+  await follow(browser, 'Revoke key');
+  await press(browser, 'Revoke key');
+  assert.match(await readMain(browser), /Key revoked/);
   assert.equal(await call(server, key), 401);
   await inspect(browser, 'keys-revoked');
 });
@@ -34,7 +34,8 @@ test('a key is made, works, and is refused once it is revoked', async (t) => {
 test('a key is rotated, and the old one ends at once where that is asked for', async (t) => {
   const { browser, server, shop } = await openPortal(t, { path: '/keys' });
   await follow(browser, 'My first key');
-  await (await browser.findByLabel('This key goes on for')).choose('not at all: it ends now');
+  await (await browser.findByLabel('Keep the old key valid for'))
+    .choose('Not at all (it expires now)');
   await press(browser, 'Rotate');
   const key = await (await browser.find('#copy-key')).text();
   assert.equal(await call(server, key), 200);
@@ -46,7 +47,7 @@ test('a key that was made is not made again by a double click', async (t) => {
   const { browser, server, shop } = await openPortal(t, { path: '/keys/new' });
   await fillIn(browser, { Name: 'Twice' });
   await (await browser.findByLabel(/^Read products/)).click();
-  const button = await browser.findByRole('button', 'Make the key');
+  const button = await browser.findByRole('button', 'Create key');
   await browser.run((element) => {
     if (element instanceof HTMLElement) for (let click = 0; click < 2; click += 1) element.click();
   }, button);

@@ -122,7 +122,7 @@ test('starts the title with the error and focuses its summary, without scripts',
   assert.match(await page.title(), /^Error: /);
   assert.match(await readFocus(), /^alert:\s+Nothing was saved yet/);
   await page.open(`${overview}/nothing`);
-  assert.match(await page.title(), /^Error: There is no such page/);
+  assert.match(await page.title(), /^Error: Page not found/);
   assert.match(await readFocus(), /^alert:/);
 });
 

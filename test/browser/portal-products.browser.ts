@@ -114,7 +114,7 @@ test('deletes a product after confirmation', async (t) => {
   assert.match(await readMain(browser), /Product deleted\..*No products yet/s);
   assert.equal(await shop.read({ id }), undefined);
   await browser.open(`${url}/products/${id}`);
-  assert.match(await readMain(browser), /There is no such page/);
+  assert.match(await readMain(browser), /Page not found/);
   await assertQuiet(browser);
 });
 

@@ -14,13 +14,13 @@ test('opens, fills, runs and leaves a shop without scripts', async (t) => {
   await browser.setScripts(false);
   await browser.open(`http://127.0.0.1:${server.port}/portal/join`);
   await fillIn(browser, {
-    'Name of the shop': 'Nordlicht Ceramics', 'E-mail': 'anna@nordlicht.example',
+    'Shop name': 'Nordlicht Ceramics', 'E-mail': 'anna@nordlicht.example',
     Password: 'seven boats on the lake',
   });
-  await press(browser, 'Open the shop');
+  await press(browser, 'Create shop');
   assert.match(await (await browser.find('#copy-key')).text(), /^spk_/);
   assert.equal((await browser.findAllByRole('button', 'Copy')).length, 0); // it would do nothing
-  await follow(browser, 'To your shop');
+  await follow(browser, 'Go to your shop');
   await inspect(browser, 'overview-empty');
 
   await follow(browser, 'Create a product');
