@@ -1,7 +1,7 @@
 /**
- * The portal: the pages under `/portal`, for people with browsers. `answerVisit` checks the host,
- * the session and where a form comes from, and then calls the page of `routes.ts`. An error is
- * answered with a page, too.
+ * The portal: pages under `/portal` for people with browsers. Checks the host, the session, the
+ * rate limits and the origin of each form, then calls the page of `routes.ts`. An error is answered
+ * with a page, too.
  */
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -9,84 +9,74 @@ import { TLSSocket } from 'node:tls';
 import { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
 import { Passwords } from '../../domain/access/password.ts';
-import { PORTAL_KEY_ID } from '../../domain/id.ts';
 import type { Pages, PagesRequest } from '../../feature.ts';
 import { isLocalClient } from '../../http/request/client-address.ts';
 import { findCode } from '../../http/response/problem.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import { Router } from '../../http/router.ts';
-import type { SignedInSession } from '../../store/account-store.ts';
 import { loadAssets } from './assets.ts';
 import {
-  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeAnonymousSecret, makeCsrfToken,
-  readAnonymousSecret,
+  assertCsrfToken, assertSameOrigin, CSRF_FIELD, makeAnonymousSecret, readAnonymousSecret,
 } from './forms/csrf.ts';
-import { formOf } from './forms/draft.ts';
 import { type Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import { assertPortalLimits } from './limits.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
-import type { AnonymousPageRequest, Draft, PageRequest, PageRoute, Portal } from './route.ts';
+import { linkTo, ROOT, toPageRequest, toSignedInRequest } from './page-request.ts';
+import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
 import { PageRateLimits, SignInLimits } from './sign-in/rate-limits.ts';
-import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
+import { findSession, readSessionToken } from './sign-in/session.ts';
 import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-pages.ts';
 
 export interface PortalOptions {
-  /**
-   * `baseUrl` of the app. Without it, only clients on the server's own machine reach the portal.
-   */
+  /** `baseUrl` of the app. Without it, only clients on the server's machine reach the portal. */
   readonly baseUrl?: string;
-  /** Whether anybody may make an account, without an invitation. Default false. */
+  /** Whether anybody may create an account, without an invitation. Default false. */
   readonly openRegistration?: boolean;
-  /** Where files that are uploaded are kept. Default: where the system keeps temporary ones. */
+  /** Where uploaded files are stored. Default: the system's folder for temporary files. */
   readonly uploadFolder?: string;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
 }
 
-const ROOT = '/portal';
-
 /** The pages of a server, for `createApp`. */
 export function createPortal(options: PortalOptions = {}): Pages {
   assertPortalLimits();
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
-  let portal: Portal | undefined;
-  const own = {
-    assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
-    isOpen: options.openRegistration ?? false, clock, uploadFolder, formats: new Formats(),
-    sections: listSections(),
-  };
   const router = new Router<PageRoute>(routes);
-  const rates = new PageRateLimits(clock);
+  const shared = {
+    assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
+    pageRates: new PageRateLimits(clock), formats: new Formats(), router,
+    sections: listSections(), isOpen: options.openRegistration ?? false, clock, uploadFolder,
+  };
+  let portal: Portal | undefined;
 
-  /** Made with the first request: it is for one app. */
-  function makePortal(services: Services): Portal {
+  /** Called with the first request: a portal belongs to one app. */
+  function connect(services: Services): Portal {
     const made: Portal = {
-      ...services, ...own,
-      pageInstances: new Instances<Portal>(() => made),
-      resume: (request, token, draft) => showDraft(request, made, { router, token, draft }),
+      ...services, ...shared, pageInstances: new Instances<Portal>(() => made),
     };
     return made;
   }
 
   return {
     isFor: (path) => path === '/' || path === ROOT || path.startsWith(`${ROOT}/`),
-    findMethods: (path) => router.findMethods(readPagePath(path)),
+    findMethods: (path) => router.findMethods(toPagePath(path)),
     async answer(page, services) {
-      portal ??= makePortal(services);
+      portal ??= connect(services);
       if (page.path === '/') {
         page.record.route = '/';
         return redirect(linkTo(services.prefix, '/'));
       }
       try {
         const base = resolveOrigin(describeClient(page.request), baseUrl);
-        return await answerVisit(page, portal, base, { router, rates });
+        return await answerRequest(page, portal, base);
       } catch (error) {
         page.record.code = findCode(error);
         const link = (path: string): string => linkTo(services.prefix, path);
-        return renderErrorPage(error, portal, { link, base: NO_SITE });
+        return renderErrorPage(error, portal, { link, base: { origin: '', url: '' } });
       }
     },
     close: async () => portal?.pageInstances.close(),
@@ -103,81 +93,49 @@ function listSections(): Portal['sections'] {
     ? [{ path: route.path, name: route.section }] : []);
 }
 
-/** As in the routes; the root redirects to the first page, which has the same methods. */
-function readPagePath(path: string): string {
+/** The path below the root, as in the routes. */
+function toPagePath(path: string): string {
   return path.slice(ROOT.length) || '/';
 }
 
-/** For the page that rejects the host itself. */
-const NO_SITE: PortalOrigin = { origin: '', url: '' };
-
-interface Serving {
-  readonly router: Router<PageRoute>;
-  readonly rates: PageRateLimits;
-}
-
 /**
- * Finds the session, applies rate limits and calls the page. An error is a page in the same frame.
+ * Finds the session, applies the rate limits and calls the page. An error is a page in the same
+ * frame.
  */
-async function answerVisit(
-  page: PagesRequest, portal: Portal, base: PortalOrigin, { router, rates }: Serving,
+async function answerRequest(
+  page: PagesRequest, portal: Portal, base: PortalOrigin,
 ): Promise<Reply> {
-  const { request, path, record } = page;
-  const token = readSessionToken(request.headers.cookie);
-  const user = token === undefined
-    ? undefined : await findSession(portal.store, token, portal.clock(), (error) =>
-      portal.report({ id: 'session-seen', error }));
+  const { store, clock, report, pageRates, router } = portal;
+  const { request: { headers, method = '' }, record } = page;
+  const token = readSessionToken(headers.cookie);
+  const user = token === undefined ? undefined
+    : await findSession(store, token, clock(), (error) => report({ id: 'session-seen', error }));
   record.sellerId = user?.account.sellerId;
   // The token of an ended session is ignored.
-  const known = user ? token : readAnonymousSecret(request.headers.cookie);
+  const known = user ? token : readAnonymousSecret(headers.cookie);
   const fresh = known === undefined ? makeAnonymousSecret() : undefined;
-  const below = readPagePath(path);
-  const open = toPageRequest(page, portal, {
-    base, path: below, user, secret: known ?? fresh?.secret ?? '',
+  const path = toPagePath(page.path);
+  const request = toPageRequest(page, portal, {
+    base, path, user, secret: known ?? fresh?.secret ?? '',
   });
   try {
-    if (!path.startsWith(`${ROOT}/assets/`)) await rates.take(portal.store, page, user);
-    const { route, parameters } = router.find(request.method ?? '', below);
+    if (!path.startsWith('/assets/')) await pageRates.take(store, page, user);
+    const { route, parameters } = router.find(method, path);
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
-    if (route.method === 'POST') assertSameOrigin(request.headers, base.origin);
-    const asked = { ...open, parameters };
-    const reply = await answerPage(route, asked, portal, { secret: known, router });
+    if (route.method === 'POST') assertSameOrigin(headers, base.origin);
+    const reply = await callPage(route, { ...request, parameters }, portal, known);
     return fresh && isPage(reply) ? { ...reply, cookies: [...reply.cookies ?? [], fresh.cookie] }
       : reply;
   } catch (error) {
     record.code = findCode(error);
-    return renderErrorPage(error, portal, user ? describeOwn(open, user, portal) : open);
+    const own = user ? toSignedInRequest(request, user, portal) : request;
+    return renderErrorPage(error, portal, own);
   }
 }
 
-interface Found extends Pick<AnonymousPageRequest, 'base' | 'path' | 'user'> {
-  readonly secret: string;
-}
-
-function toPageRequest(
-  { request, response, record, query, address, disconnectSignal }: PagesRequest,
-  { prefix }: Services,
-  found: Found,
-): AnonymousPageRequest {
-  const { base, path, user, secret } = found;
-  return {
-    incoming: request, response, record, base, path, user, address, disconnectSignal,
-    parameters: {},
-    headers: request.headers,
-    query: new URLSearchParams(query),
-    csrfToken: makeCsrfToken(secret),
-    link: (target) => linkTo(prefix, target),
-  };
-}
-
-interface Answering {
-  /** The secret in the browser's cookie; undefined if this answer sets it. */
-  readonly secret: string | undefined;
-  readonly router: Router<PageRoute>;
-}
-
-async function answerPage(
-  route: PageRoute, request: AnonymousPageRequest, portal: Portal, { secret, router }: Answering,
+/** `secret` is that of the browser's cookie; undefined if this response sets it. */
+async function callPage(
+  route: PageRoute, request: AnonymousPageRequest, portal: Portal, secret: string | undefined,
 ): Promise<Reply> {
   if (route.access === 'open') {
     if (route.method === 'GET') return route.handle(request, portal);
@@ -189,38 +147,14 @@ async function answerPage(
       return redirectToSignIn(request, (incoming.url ?? '').slice(link('/').length));
     }
     return route.access === 'upload' ? redirectFromUpload(request)
-      : keepDraft(request, portal, router, route.draft);
+      : keepDraft(request, portal, route.draft);
   }
-  const own = describeOwn(request, user, portal);
+  const own = toSignedInRequest(request, user, portal);
   if (route.method === 'GET') return route.handle(own, portal);
   if (route.access === 'upload') return route.handle(own, portal, secret ?? '');
   const form = await readOwnForm(request, secret);
-  // A form may be long in coming: what ends a session ends those that are on their way, too.
+  // The form may have taken long to arrive, and the session may have ended in the meantime.
   return await own.isSignedIn() ? route.handle(own, portal, form) : redirectToSignIn(request);
-}
-
-interface Resumed {
-  readonly router: Router<PageRoute>;
-  readonly token: string;
-  readonly draft: Draft;
-}
-
-async function showDraft(
-  request: AnonymousPageRequest, portal: Portal, { router, token, draft }: Resumed,
-): Promise<Reply> {
-  const { route, parameters } = router.find('POST', draft.path);
-  const user = await findSession(portal.store, token, portal.clock(), () => {});
-  const draftRoute = route.access === 'own' && route.method === 'POST' ? route.draft : undefined;
-  if (!user || !draftRoute) return redirect(request.link('/'));
-  const own = describeOwn({
-    ...request, path: draft.path, parameters, query: new URLSearchParams(),
-    csrfToken: makeCsrfToken(token), user,
-  }, user, portal);
-  try {
-    return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
-  } catch (error) {
-    return renderErrorPage(error, portal, own); // what the form was for may be gone
-  }
 }
 
 /** @throws AppError `browser_refused` for a form that was not shown to this browser */
@@ -230,31 +164,6 @@ async function readOwnForm(
   const form = await readForm(incoming);
   assertCsrfToken(secret, form.get(CSRF_FIELD));
   return form;
-}
-
-function describeOwn(
-  request: AnonymousPageRequest, user: SignedInSession, { store, streams, clock, formats }: Portal,
-): PageRequest {
-  const { account, position } = user;
-  const own = {
-    ...request, user, account, position,
-    isDraft: false,
-    format: formats.get(account),
-    isSignedIn: () =>
-      isSignedIn(store, readSessionToken(request.headers.cookie) ?? '', clock()),
-  };
-  const openStream = streams.openerFor({
-    key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
-    response: request.response,
-    record: request.record,
-    reauthorize: () => assertSignedIn(own),
-  });
-  return { ...own, openStream };
-}
-
-/** The path of a page as a browser knows it. */
-function linkTo(prefix: string, path: string): string {
-  return `${prefix}${ROOT}${path === '/' ? '' : path}`;
 }
 
 function isPage({ headers }: Reply): boolean {

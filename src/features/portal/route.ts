@@ -1,4 +1,4 @@
-/** What a page of the portal is, and what its handler is given. */
+/** The types of portal pages: the request that a handler is given, and the routes. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Instances } from '../../api/instances.ts';
 import type { Services } from '../../api/route.ts';
@@ -8,31 +8,31 @@ import type { Passwords } from '../../domain/access/password.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { RoutePattern } from '../../http/router.ts';
+import type { RoutePattern, Router } from '../../http/router.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { PortalOrigin } from './origin.ts';
-import type { SignInLimits } from './sign-in/rate-limits.ts';
+import type { PageRateLimits, SignInLimits } from './sign-in/rate-limits.ts';
 
 /** What all pages share. */
 export interface Portal extends Services {
+  readonly router: Router<PageRoute>;
   readonly assets: Assets;
   readonly passwords: Passwords;
   readonly limits: SignInLimits;
+  readonly pageRates: PageRateLimits;
   readonly formats: Formats;
   /** The entries of the navigation. */
   readonly sections: readonly { readonly path: string; readonly name: string }[];
-  /** What the pages keep, such as uploads; closed with the portal. */
+  /** What pages keep between requests, such as uploads; closed with the portal. */
   readonly pageInstances: Instances<Portal>;
-  /** Where uploaded files are kept. */
+  /** Where uploaded files are stored. */
   readonly uploadFolder: string;
-  /** Whether anybody may make an account, without an invitation. */
+  /** Whether anybody may create an account, without an invitation. */
   readonly isOpen: boolean;
   readonly clock: () => number;
-  /** Shows a draft in its form, to the session that has just begun with this token. */
-  resume(request: AnonymousPageRequest, token: string, draft: Draft): Promise<Reply>;
 }
 
 /** A request for a page, by anybody. */
@@ -46,68 +46,71 @@ export interface AnonymousPageRequest {
   readonly path: string;
   /** Path parameters. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Of the address; what a page does not know it ignores. */
+  /** Pages ignore parameters that they do not know. */
   readonly query: URLSearchParams;
+  /** The origin of the portal, as the browser sees it. */
   readonly base: PortalOrigin;
-  /** The address that it came from. */
+  /** The address of the client. */
   readonly address: string;
-  /** Who is signed in, if anybody is. */
   readonly user: SignedInSession | undefined;
-  /** For the forms of the page that is answered. */
+  /** For the forms in the response. */
   readonly csrfToken: string;
   /** The path of a page, for links: `/products` is `/portal/products`. */
   link(path: string): string;
-  /** As `disconnectSignal` of a call of the API. */
+  /** Aborted when the client disconnects. */
   disconnectSignal(): AbortSignal;
 }
 
-/** A request of somebody who is signed in. */
+/** A request of a signed-in user. */
 export interface PageRequest extends AnonymousPageRequest {
   readonly user: SignedInSession;
   readonly account: Account;
-  /** Of the catalogue, when the request came. */
+  /** The position of the catalogue when the request arrived. */
   readonly position: number;
   readonly format: Format;
   /** Whether the page shows a draft, of which nothing is saved. */
   readonly isDraft: boolean;
-  /** Whether the session is still good: for an answer that takes long. */
+  /** Whether the session is still valid: for long responses. */
   isSignedIn(): Promise<boolean>;
   /** Like `openStream` of an API call. @throws AppError `unavailable` */
   readonly openStream: OpenStream;
 }
 
-/** A page for anybody. A form is read, and its token checked, before its handler is called. */
+/** Answers a GET request. */
+type Show<Request> = (request: Request, portal: Portal) => Promise<Reply>;
+/** Answers a form, which is complete and has a valid CSRF token. */
+type Submit<Request> = (request: Request, portal: Portal, form: Form) => Promise<Reply>;
+
+/** A page for anybody. */
 type PublicPage = RoutePattern & { readonly access: 'open' } & (
-  | {
-    readonly method: 'GET';
-    readonly handle: (request: AnonymousPageRequest, portal: Portal) => Promise<Reply>;
-  }
-  | {
-    readonly method: 'POST';
-    readonly handle: (request: AnonymousPageRequest, portal: Portal, form: Form) => Promise<Reply>;
-  }
+  | { readonly method: 'GET'; readonly handle: Show<AnonymousPageRequest> }
+  | { readonly method: 'POST'; readonly handle: Submit<AnonymousPageRequest> }
 );
 
-/** A page for those who are signed in; others are led to the sign-in and back. */
+/** A page for signed-in users; others are redirected to the sign-in, and back from there. */
 type SignedInPage = RoutePattern & { readonly access: 'own' } & (
   | {
-    readonly method: 'GET';
-    /** Its name in the navigation, which shows such pages in the order of the routes. */
+    readonly method: 'GET'; readonly handle: Show<PageRequest>;
+    /** Its name in the navigation, which lists such pages in the order of the routes. */
     readonly section?: string;
-    readonly handle: (request: PageRequest, portal: Portal) => Promise<Reply>;
   }
-  | {
-    readonly method: 'POST';
-    readonly handle: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
-    readonly draft?: DraftRoute;
-  }
+  | { readonly method: 'POST'; readonly handle: Submit<PageRequest>; readonly draft?: DraftRoute }
 );
+
+/** An upload: its handler reads the file, and checks the token that precedes it. */
+interface UploadPage extends RoutePattern {
+  readonly access: 'upload';
+  readonly method: 'POST';
+  readonly handle: (request: PageRequest, portal: Portal, secret: string) => Promise<Reply>;
+}
+
+export type PageRoute = PublicPage | SignedInPage | UploadPage;
 
 /** How to show a form again that was sent after its session ended. */
 export interface DraftRoute {
-  /** The fields that are kept: what was typed, and never a password, a code or another secret. */
+  /** The fields that are kept: never a password, a code or another secret. */
   readonly fields: readonly string[];
-  readonly show: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
+  readonly show: Submit<PageRequest>;
 }
 
 /** What was typed into a form whose session ended. */
@@ -119,12 +122,3 @@ export interface Draft {
   /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
-
-/** A file that is sent: its handler reads it, and checks the token that stands before it. */
-interface UploadPage extends RoutePattern {
-  readonly access: 'upload';
-  readonly method: 'POST';
-  readonly handle: (request: PageRequest, portal: Portal, secret: string) => Promise<Reply>;
-}
-
-export type PageRoute = PublicPage | SignedInPage | UploadPage;

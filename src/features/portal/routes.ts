@@ -40,7 +40,7 @@ import {
   testWebhook,
 } from './webhooks/webhook-actions.ts';
 import {
-  editWebhook, createWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
+  createWebhook, editWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
 } from './webhooks/webhook-form.ts';
 import { showWebhook } from './webhooks/webhook-page.ts';
 import { showWebhooks } from './webhooks/webhooks.ts';

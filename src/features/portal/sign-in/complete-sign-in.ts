@@ -6,6 +6,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import type { Credentials } from '../../../store/account-store.ts';
 import { decryptDraft } from '../forms/draft.ts';
 import { redirect } from '../html/page.ts';
+import { showDraft } from '../page-request.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { makeDeviceCookie, readDevice } from './device.ts';
 import { startSession } from './session.ts';
@@ -42,7 +43,7 @@ export async function completeSignIn(
   if (!draft) return redirect(request.link(to), cookies);
   // Another account's draft in this browser, and its page, are not for this account.
   if (draft.sellerId !== verified.sellerId) return redirect(request.link('/'), cookies);
-  return { ...await portal.resume(request, token, draft), cookies };
+  return { ...await showDraft(request, portal, token, draft), cookies };
 }
 
 /** The cookie that makes a browser known to an account; none if the server cannot encrypt it. */

@@ -6,7 +6,6 @@
  */
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import type { Router } from '../../../http/router.ts';
 import { draftField, encryptDraft, readSeller } from '../forms/draft.ts';
 import type { Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
@@ -14,7 +13,7 @@ import { type FormState, initialState, readForm } from '../forms/form.ts';
 import { notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
-import type { AnonymousPageRequest, DraftRoute, PageRoute, Portal } from '../route.ts';
+import type { AnonymousPageRequest, DraftRoute, Portal } from '../route.ts';
 
 const PASSWORD_FIELDS: readonly Field[] = [
   { name: 'email', label: 'E-mail', type: 'email', autocomplete: 'username', isRequired: true },
@@ -78,13 +77,12 @@ export function redirectFromUpload(request: AnonymousPageRequest): Reply {
 
 /** Answers a form whose session has ended with the sign-in, which carries its draft. */
 export async function keepDraft(
-  request: AnonymousPageRequest, portal: Portal, router: Router<PageRoute>,
-  draftRoute: DraftRoute | undefined,
+  request: AnonymousPageRequest, portal: Portal, draftRoute: DraftRoute | undefined,
 ): Promise<Reply> {
   const form = await readForm(request.incoming);
   const sellerId = readSeller(form);
   if (sellerId === undefined) return redirectToSignIn(request);
-  const to = findPagePath(router, request.path);
+  const to = findPagePath(portal, request.path);
   if (!draftRoute) return redirectToSignIn(request, to);
   const draft = await encryptDraft(request, portal, { sellerId, draftRoute, form });
   const detail = `Your session has ended, so nothing was saved. ${draft === undefined
@@ -96,12 +94,12 @@ export async function keepDraft(
 }
 
 /** The page of a form: its own path, or the nearest one above that has a page. */
-function findPagePath(router: Router<PageRoute>, path: string): string {
+function findPagePath(portal: Portal, path: string): string {
   try {
-    router.find('GET', path);
+    portal.router.find('GET', path);
     return path;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return findPagePath(router, path.slice(0, path.lastIndexOf('/')) || '/');
+    return findPagePath(portal, path.slice(0, path.lastIndexOf('/')) || '/');
   }
 }

@@ -1,0 +1,79 @@
+/**
+ * Turns a request of the server into the request that a page is given: for anybody, or with the
+ * account of the signed-in user. Also shows the draft of a form after a new sign-in.
+ */
+import type { Services } from '../../api/route.ts';
+import { PORTAL_KEY_ID } from '../../domain/id.ts';
+import type { PagesRequest } from '../../feature.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import type { SignedInSession } from '../../store/account-store.ts';
+import { makeCsrfToken } from './forms/csrf.ts';
+import { formOf } from './forms/draft.ts';
+import { redirect, renderErrorPage } from './html/page.ts';
+import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
+import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
+
+/** What all paths of the portal begin with. */
+export const ROOT = '/portal';
+
+interface Context extends Pick<AnonymousPageRequest, 'base' | 'path' | 'user'> {
+  /** The secret behind the CSRF token. */
+  readonly secret: string;
+}
+
+export function toPageRequest(
+  { request, response, record, query, address, disconnectSignal }: PagesRequest,
+  { prefix }: Services, { base, path, user, secret }: Context,
+): AnonymousPageRequest {
+  return {
+    incoming: request, response, record, base, path, user, address, disconnectSignal,
+    parameters: {},
+    headers: request.headers,
+    query: new URLSearchParams(query),
+    csrfToken: makeCsrfToken(secret),
+    link: (target) => linkTo(prefix, target),
+  };
+}
+
+export function toSignedInRequest(
+  request: AnonymousPageRequest, user: SignedInSession, { store, streams, clock, formats }: Portal,
+): PageRequest {
+  const { account, position } = user;
+  const { headers, response, record } = request;
+  const own = {
+    ...request, user, account, position,
+    isDraft: false,
+    format: formats.get(account),
+    isSignedIn: () => isSignedIn(store, readSessionToken(headers.cookie) ?? '', clock()),
+  };
+  const openStream = streams.openerFor({
+    key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
+    response, record,
+    reauthorize: () => assertSignedIn(own),
+  });
+  return { ...own, openStream };
+}
+
+/** Shows a draft in its form, to the session that has just begun with this token. */
+export async function showDraft(
+  request: AnonymousPageRequest, portal: Portal, token: string, draft: Draft,
+): Promise<Reply> {
+  const { route, parameters } = portal.router.find('POST', draft.path);
+  const user = await findSession(portal.store, token, portal.clock(), () => {});
+  const draftRoute = route.access === 'own' && route.method === 'POST' ? route.draft : undefined;
+  if (!user || !draftRoute) return redirect(request.link('/'));
+  const own = toSignedInRequest({
+    ...request, path: draft.path, parameters, query: new URLSearchParams(),
+    csrfToken: makeCsrfToken(token), user,
+  }, user, portal);
+  try {
+    return await draftRoute.show({ ...own, isDraft: true }, portal, formOf(draft));
+  } catch (error) {
+    return renderErrorPage(error, portal, own); // the subject of the form may be gone
+  }
+}
+
+/** The path of a page as the browser sees it. */
+export function linkTo(prefix: string, path: string): string {
+  return `${prefix}${ROOT}${path === '/' ? '' : path}`;
+}
