@@ -50,7 +50,7 @@ test('removes no more history than the newest change allows by a clock that is y
     assert.deepEqual(await cutAt(400, newest + 30 * DAY_MS), [370, []]);
     const [kept, [note = '', ...more]] = await cutAt(400, newest + YEARS_MS);
     assert.equal(kept, 369); // days before the newest change, and not all of them
-    assert.match(note, /^The clock says 20[89]\d-.*If the clock is right, start the server again/);
+    assert.match(note, /^The clock says 20[89]\d-.*If the clock is right, restart the server/);
     assert.deepEqual(more, []);
     const { changes } = await store.listChanges(actor.sellerId, {
       after: 4, limit: 100, types: undefined,

@@ -19,6 +19,11 @@ interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+/** A setting of `serve` that takes a value. */
+export function setting(value: string, help: string): Flag {
+  return { value, help, isSetting: true };
+}
+
 /** What a command runs with. */
 export interface Input {
   /** Flags, and settings from the environment; a switch that is on has the value `true`. */

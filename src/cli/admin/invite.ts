@@ -5,7 +5,7 @@ import type { SellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import type { AccountStore, Invitation } from '../../store/account-store.ts';
-import { type Command, CommandFailure, UsageError } from '../command.ts';
+import { type Command, CommandFailure, setting, UsageError } from '../command.ts';
 import { withNewStore, withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
 
@@ -19,9 +19,7 @@ export const inviteSeller: Command = {
     'replace-account': {
       help: 'with --seller: delete its current account, whose password is lost', formerName: 'anew',
     },
-    'base-url': {
-      value: 'URL', isSetting: true, help: `address of the server (default: ${DEFAULT_URL})`,
-    },
+    'base-url': setting('URL', `address of the server (default: ${DEFAULT_URL})`),
   },
   async run({ flags, dataFolder }) {
     const base = flags['base-url'] ?? DEFAULT_URL;

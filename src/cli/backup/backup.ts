@@ -54,36 +54,43 @@ export const restoreCatalogue: Command = {
   async run({ operands: [file = ''], flags, dataFolder: folder, isJson, out, note }) {
     const target = new AtomicFile(join(folder, CATALOGUE_FILE_NAME));
     const isReplacing = flags['replace'] !== undefined;
-    const startedAt = performance.now();
     const task = { file, folder, target, isReplacing, at: Date.now() };
     const unchanged = `Interrupted: ${folder} is unchanged.`;
-    const done = await withProgress(note, unchanged, (begin, progress) => {
+    const { done, seconds } = await runCopy(note, unchanged, (begin, show) => {
       begin(target);
-      return restore(task, (state) => progress.show(state));
+      return restore(task, show);
     });
-    const seconds = Math.round(performance.now() - startedAt) / 1000;
     const { sellers, products, changes, version, bytes, kept, secrets } = done;
     const summary = {
       folder, sellers, products, changes, version, bytes, seconds, kept, secrets,
     };
-    out(isJson ? JSON.stringify(summary) : `Restored ${describeCatalogue(done)} to ${folder}: `
-      + `${formatMebibytes(bytes)} in ${seconds.toFixed(1)} s, checked.`);
+    out(isJson ? JSON.stringify(summary) : `Restored ${describeCopy(summary, folder)}`);
     for (const text of describeConsequences(done)) note(text);
   },
 };
 
-/** Runs the work with progress; if it is interrupted, removes the partial file. */
-async function withProgress<Result>(
+/** Runs a copy with progress, and times it; if it is interrupted, removes the partial file. */
+async function runCopy<Done>(
   note: Input['note'], interrupted: string,
-  work: (begin: (target: AtomicFile) => void, progress: CopyProgress) => Promise<Result>,
-): Promise<Result> {
-  const progress = new CopyProgress(note);
+  copy: (begin: (target: AtomicFile) => void, show: (state: CopyState) => void) => Promise<Done>,
+): Promise<{ readonly done: Done; readonly seconds: number }> {
+  const startedAt = performance.now();
+  const progress = new Progress(process.stderr);
   let target: AtomicFile | undefined;
+  let isCopied = false;
   const begin = (file: AtomicFile): void => { target = file; };
-  return withInterrupt(() => work(begin, progress).finally(() => progress.close()), () => {
+  const show = (state: CopyState): void => {
+    if (state.bytes < state.sizeBytes) return progress.show(state);
+    if (isCopied) return;
+    isCopied = true;
+    progress.end(state);
+    note('Checking the copy.');
+  };
+  const done = await withInterrupt(() => copy(begin, show).finally(() => progress.close()), () => {
     target?.discard();
     return interrupted;
   });
+  return { done, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
 async function backUpIntoFile(input: Input, path: string): Promise<void> {
@@ -91,14 +98,14 @@ async function backUpIntoFile(input: Input, path: string): Promise<void> {
   if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
     throw new UsageError(`Choose another name than "${path}".`);
   }
-  const startedAt = performance.now();
-  const made = await withProgress(input.note, NO_BACKUP, (begin, progress) => {
+  const { done, seconds } = await runCopy(input.note, NO_BACKUP, (begin, show) => {
     const target = new AtomicFile(path);
     begin(target);
-    return backUp(input.dataFolder, target, (state) => progress.show(state));
+    return backUp(input.dataFolder, target, show);
   });
-  const summary = summarize({ ...made, path }, startedAt);
-  input.out(input.isJson ? JSON.stringify(summary) : describe(summary));
+  const summary = summarize(done, path, seconds);
+  const text = `Backed up ${describeCopy(summary, path)}`;
+  input.out(input.isJson ? JSON.stringify(summary) : text);
   noteKey(input);
 }
 
@@ -107,32 +114,25 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const keep = readNumber(flags, 'keep', DEFAULT_BACKUPS_KEPT, BACKUPS_KEPT_LIMIT);
   if (keep === 0) throw new UsageError('--keep takes 1 or more.');
   const intervalMs = flags['every'] === undefined ? 0 : parseDuration(flags['every']);
-  const startedAt = performance.now();
   const task = { dataFolder: input.dataFolder, folder, intervalMs, keep, at: Date.now() };
-  const { made, removed, dueInMs } = await withProgress(input.note, NO_BACKUP, (begin, progress) =>
-    backUpToFolder(task, begin, (state) => progress.show(state)));
-  const summary = made && summarize(made, startedAt);
+  const { done: { made, removed, dueInMs }, seconds } = await runCopy(
+    input.note, NO_BACKUP, (begin, show) => backUpToFolder(task, begin, show),
+  );
+  const summary = made && summarize(made, made.path, seconds);
   if (isJson) {
     out(JSON.stringify({ made: summary ?? null, removed, due_in_ms: dueInMs ?? null }));
   } else {
     const why = dueInMs === undefined ? 'Another process is making a backup.'
       : 'The latest backup is recent enough. None was made.';
-    out(summary ? describe(summary) : why);
+    out(summary ? `Backed up ${describeCopy(summary, summary.file)}` : why);
     for (const name of removed) out(`Removed ${name}, the oldest.`);
   }
   if (made) noteKey(input);
 }
 
-function summarize(made: Backup & { readonly path: string }, startedAt: number) {
-  const { path: file, sellers, products, changes, version, bytes } = made;
-  const seconds = Math.round(performance.now() - startedAt) / 1000;
+function summarize(made: Backup, file: string, seconds: number) {
+  const { sellers, products, changes, version, bytes } = made;
   return { file, sellers, products, changes, version, bytes, seconds };
-}
-
-function describe(summary: ReturnType<typeof summarize>): string {
-  const { file, bytes, seconds } = summary;
-  return `Backed up ${describeCatalogue(summary)} to ${file}: `
-    + `${formatMebibytes(bytes)} in ${seconds.toFixed(1)} s, checked by reading it back.`;
 }
 
 function noteKey({ note }: Input): void {
@@ -156,35 +156,14 @@ function describeConsequences({ kept, secrets: { sealed, opened } }: Restored): 
   ];
 }
 
-/** Shows how far a copy is, and when it is being checked. */
-class CopyProgress {
-  readonly #progress = new Progress(process.stderr);
-  readonly #note: (text: string) => void;
-  #isEnded = false;
-
-  constructor(note: (text: string) => void) {
-    this.#note = note;
-  }
-
-  show(state: CopyState): void {
-    if (state.bytes < state.sizeBytes) {
-      this.#progress.show(state);
-    } else if (!this.#isEnded) {
-      this.#isEnded = true;
-      this.#progress.end(state);
-      this.#note('Checking the copy.');
-    }
-  }
-
-  close(): void {
-    this.#progress.close();
-  }
+interface Copied extends Pick<CatalogueFacts, 'sellers' | 'products' | 'changes'> {
+  readonly bytes: number;
+  readonly seconds: number;
 }
 
-/** The size of a catalogue, for people. */
-function describeCatalogue(
-  { sellers, products, changes }: Pick<CatalogueFacts, 'sellers' | 'products' | 'changes'>,
-): string {
+/** What was copied, for people. */
+function describeCopy({ sellers, products, changes, bytes, seconds }: Copied, to: string): string {
   return `${formatCounted(sellers, 'seller')} with ${formatCounted(products, 'product')}`
-    + ` after ${formatCounted(changes, 'change')}`;
+    + ` after ${formatCounted(changes, 'change')} to ${to}: ${formatMebibytes(bytes)} in `
+    + `${seconds.toFixed(1)} s, checked.`;
 }

@@ -15,7 +15,7 @@ import { parseDuration } from '../../domain/time.ts';
 import { type BackupRun, type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';
 import type { Operator } from '../../feature.ts';
 import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
-import { type Flags, type Input, UsageError } from '../command.ts';
+import { type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readNumber } from '../settings.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -23,17 +23,10 @@ const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const NICENESS = 10;
 
 export const backupFlags: Flags = {
-  'backup-folder': {
-    value: 'DIR', isSetting: true, help: 'make scheduled backups in this existing folder',
-  },
-  'backup-every': {
-    value: 'DURATION', isSetting: true,
-    help: `interval of scheduled backups (default: ${DEFAULT_BACKUP_EVERY})`,
-  },
-  'backup-keep': {
-    value: 'N', isSetting: true,
-    help: `number of backups to keep (default: ${DEFAULT_BACKUPS_KEPT})`,
-  },
+  'backup-folder': setting('DIR', 'make scheduled backups in this existing folder'),
+  'backup-every': setting('DURATION',
+    `interval of scheduled backups (default: ${DEFAULT_BACKUP_EVERY})`),
+  'backup-keep': setting('N', `number of backups to keep (default: ${DEFAULT_BACKUPS_KEPT})`),
 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * `demo`: `serve` on a folder that is gone afterwards, with a sample catalogue that came in through
- * its own import, and lines to try.
+ * `demo`: runs `serve` on a temporary folder with a sample catalogue, imported through the API, and
+ * prints commands to try. The folder is deleted when the process ends.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import {
 } from '../../domain/access/api-key.ts';
 import { parseNewSeller } from '../../domain/access/seller.ts';
 import { type ApiServer, PRODUCTS_PATH } from '../transfer/api-client.ts';
-import { type Command, CommandFailure, type Input } from '../command.ts';
+import { type Command, CommandFailure, type Input, setting } from '../command.ts';
 import { sendImport } from '../transfer/import-run.ts';
 import { openSource } from '../transfer/product-file.ts';
 import { makeInvitation } from '../admin/invite.ts';
@@ -23,23 +23,23 @@ import { withNewStore } from '../with-store.ts';
 const SAMPLE = fileURLToPath(new URL('../../../data/sample-catalogue.csv', import.meta.url));
 
 export const demo: Command = {
-  summary: 'Serves a sample catalogue from a temporary folder, and prints lines to try.',
+  summary: 'Serves a sample catalogue from a temporary folder, and prints commands to try.',
   operands: [],
   flags: {
-    port: { value: 'N', help: `0 finds a free one (default: ${DEFAULT_PORT})`, isSetting: true },
+    port: setting('N', `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`),
   },
   isRemote: true,
   async run(input) {
     const dataFolder = mkdtempSync(join(tmpdir(), 'seller-api-demo-'));
-    // However this process ends, but for a signal that nobody can catch.
+    // Also runs on errors and handled signals.
     process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }));
     const access = await createSeller(dataFolder);
     let presentation: Promise<void> | undefined;
     const out = (text: string): void => {
-      // The one thing that `serve` says here: where it listens.
+      // The only line that `serve` prints with --json.
       const { url } = JSON.parse(text) as { readonly url: string };
       presentation = present(input, url, access);
-      // Without its products the server need not go on; the error itself is awaited below.
+      // If the import fails, stop the server; the error itself is thrown below.
       presentation.catch(() => process.emit('SIGTERM', 'SIGTERM'));
     };
     await serve.run({ ...input, dataFolder, isJson: true, out });
@@ -47,10 +47,10 @@ export const demo: Command = {
   },
 };
 
-/** What a visitor of the demo comes in with. */
+/** The credentials of the demo. */
 interface Access {
   readonly key: ApiKeySecret;
-  /** For an account in the portal. */
+  /** Invitation code for an account in the portal. */
   readonly code: string;
 }
 
@@ -65,7 +65,7 @@ function createSeller(folder: string): Promise<Access> {
   });
 }
 
-/** Brings the sample in, and prints what there is to try. */
+/** Imports the sample, and prints what to try. */
 async function present(
   { isJson, out }: Input, url: string, { key, code }: Access,
 ): Promise<void> {
@@ -86,9 +86,9 @@ async function present(
     out(JSON.stringify({ url, key, portal, products, commands }));
     return;
   }
-  out(`Listening on ${url} with ${products} products, until Ctrl-C; then all of it is gone.`);
-  out(`The portal: ${portal.url}, with the code ${code}`);
-  out(`The API key of this demo: ${key}\n\nFind products, change a stock, export everything:\n`);
+  out(`Listening on ${url} with ${products} products. Ctrl-C stops it and deletes everything.`);
+  out(`Portal: ${portal.url}, with the invitation code ${code}`);
+  out(`API key: ${key}\n\nSearch for products, change a stock level, export everything:\n`);
   for (const command of commands) out(`  ${command}`);
 }
 

@@ -1,4 +1,4 @@
-/** What `serve` says on an empty database: how to open a shop in the portal, or without it. */
+/** What `serve` prints on an empty database: how to open a shop, in the portal or without it. */
 import { relative } from 'node:path';
 import { DEFAULT_DATA_FOLDER, FIRST_CODE_LIFE_MS } from '../limits.ts';
 import type { AccessStore } from '../../store/access-store.ts';
@@ -7,36 +7,35 @@ import { makeInvitation } from '../admin/invite.ts';
 
 interface Start {
   readonly store: AccessStore & AccountStore;
-  /** Where the server is. */
   readonly url: string;
   readonly dataFolder: string;
   readonly hasPortal: boolean;
 }
 
-/** Undefined where there is a seller already. */
+/** Undefined if there is a seller already. Creates an invitation if there is a portal. */
 export async function describeFirstSteps(
   { store, url, dataFolder, hasPortal }: Start,
 ): Promise<string | undefined> {
   const [seller] = await store.listSellers({ after: undefined, limit: 1 });
   if (seller) return undefined;
-  if (!hasPortal) return `The database is empty. ${describeCommands(url, dataFolder)}`;
+  if (!hasPortal) return `The database is empty. To start, ${describeCommands(url, dataFolder)}`;
   const code = await makeInvitation(store, {
     sellerId: undefined, isFirst: true, expiresAt: Date.now() + FIRST_CODE_LIFE_MS,
   });
   return `
-The database is empty. Open a shop in the portal, with this code, which works once and for a day:
+The database is empty. Open a shop in the portal with this code, which works once within a day:
 
 Address: ${url}/portal/join
 Code: ${code}
 
-Or do without the portal. ${describeCommands(url, dataFolder)}`;
+Or without the portal: ${describeCommands(url, dataFolder)}`;
 }
 
-/** What to type for a seller, a key and a product, word for word. */
+/** The commands for a seller, a key and a product, as they are to be typed. */
 function describeCommands(url: string, dataFolder: string): string {
   const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
   const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
-  return `In another terminal, in this folder, type:
+  return `in another terminal, in this folder, type:
 
   ${program} seller create "My shop"${data}
   KEY=$(${program} key create --name "My first key"${data})

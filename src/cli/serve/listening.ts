@@ -7,37 +7,22 @@ import type { ConnectionMetrics } from '../../http/server/connections.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { createRedirect } from '../../http/server/redirect.ts';
 import type { Operator } from '../../feature.ts';
-import { CommandFailure, type Flags, type Input, UsageError } from '../command.ts';
+import { CommandFailure, type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
 import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
 
 export const listeningFlags: Flags = {
-  host: {
-    value: 'ADDRESS', isSetting: true, help: `address to listen on (default: ${DEFAULT_HOST})`,
-  },
-  port: {
-    value: 'N', isSetting: true,
-    help: `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`,
-  },
-  socket: { value: 'PATH', help: 'listen on a Unix socket instead', isSetting: true },
-  'base-url': {
-    value: 'URL', isSetting: true,
-    help: 'public URL of the server (default: http://HOST:PORT, with TLS https://HOST:PORT)',
-  },
-  'tls-cert': {
-    value: 'FILE', isSetting: true,
-    help: 'serve TLS with this certificate chain (PEM); reloaded on SIGHUP',
-  },
-  'tls-key': { value: 'FILE', help: 'private key of the certificate (PEM)', isSetting: true },
-  'redirect-port': {
-    value: 'N', isSetting: true,
-    help: 'a port without TLS that redirects browsers to --base-url',
-  },
-  'trusted-proxies': {
-    value: 'LIST', isSetting: true,
-    help: 'proxies whose forwarding headers are trusted; "unix" for clients of the Unix socket',
-  },
+  host: setting('ADDRESS', `address to listen on (default: ${DEFAULT_HOST})`),
+  port: setting('N', `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`),
+  socket: setting('PATH', 'listen on a Unix socket instead'),
+  'base-url': setting('URL',
+    'public URL of the server (default: http://HOST:PORT, with TLS https://HOST:PORT)'),
+  'tls-cert': setting('FILE', 'serve TLS with this certificate chain (PEM); reloaded on SIGHUP'),
+  'tls-key': setting('FILE', 'private key of the certificate (PEM)'),
+  'redirect-port': setting('N', 'a port without TLS that redirects browsers to --base-url'),
+  'trusted-proxies': setting('LIST',
+    'proxies whose forwarding headers are trusted; "unix" for clients of the Unix socket'),
 };
 
 /** Addresses to listen on, but not to connect to. */

@@ -1,45 +1,45 @@
 /**
- * Lets a server forget what is too old: history, as its setting says, and idempotency keys. A clock
- * may be wrong by years, such as where the battery of the machine is empty: for the history, one
- * that is far ahead of all that is known to have happened does not count.
+ * The retention job of a server: prunes old history, by its setting, and idempotency records. A
+ * clock may be wrong by years, for example if the battery of the machine is empty, so history is
+ * not pruned by a clock that is far ahead of the newest change.
  */
 import { HISTORY_CLOCK_TRUST_DAYS, HISTORY_PRUNE_INTERVAL_MS } from '../limits.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { MaintenanceStore } from '../../store/maintenance-store.ts';
 
-/** Begins at once and looks again every hour; 0 days keep all history. What it returns ends it. */
+/** Starts at once and repeats every hour; 0 days keep all history. Returns what stops it. */
 export function startRetentionJob(
   store: Omit<MaintenanceStore, 'readMetrics' | 'close'>, days: number,
   note: (text: string) => void, clock: () => number = Date.now,
 ): () => void {
-  let isUnderWay = false;
-  let isEnded = false;
+  let isRunning = false;
+  let isStopped = false;
   let findNow: (() => number) | undefined;
   const prune = async (): Promise<void> => {
-    if (isUnderWay) return;
-    isUnderWay = true;
+    if (isRunning) return;
+    isRunning = true;
     try {
       await store.pruneIdempotency();
       if (days === 0) return;
       findNow ??= makeCarefulClock(await store.findNewestTime(), clock, note);
       await store.pruneHistory(findNow() - days * DAY_MS);
     } catch (error) {
-      // What could not be removed now is tried again.
+      // The next run retries it.
       const reason = error instanceof Error ? error.message : String(error);
-      if (!isEnded) note(`What is too old could not be removed: ${reason}`);
+      if (!isStopped) note(`Old history could not be removed: ${reason}`);
     } finally {
-      isUnderWay = false;
+      isRunning = false;
     }
   };
   void prune();
   const timer = setInterval(() => void prune(), HISTORY_PRUNE_INTERVAL_MS).unref();
   return () => {
-    isEnded = true;
+    isStopped = true;
     clearInterval(timer);
   };
 }
 
-/** Goes no faster than the time since the start, from the newest that had happened until then. */
+/** A clock that is never far ahead of the newest change at the start plus the time since then. */
 function makeCarefulClock(
   newest: number | undefined, clock: () => number, note: (text: string) => void,
 ): () => number {
@@ -49,9 +49,9 @@ function makeCarefulClock(
     const [now, latest] = [clock(), trusted + performance.now()];
     if (now <= latest) return now;
     const [says, last] = [now, newest].map((at) => new Date(at).toISOString());
-    note(`The clock says ${says}, and the newest change is of ${last}: history is removed as if it `
-      + `were no later than ${HISTORY_CLOCK_TRUST_DAYS} days after that. If the clock is right, `
-      + 'start the server again after the next change.');
+    note(`The clock says ${says}, but the newest change is from ${last}. History is pruned as if `
+      + `it were no later than ${HISTORY_CLOCK_TRUST_DAYS} days after that. If the clock is right, `
+      + 'restart the server after the next change.');
     return latest;
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '../limits.ts';
 import { createApp } from '../../features.ts';
 import type { Store } from '../../store/store.ts';
-import type { Command, Input } from '../command.ts';
+import { type Command, type Input, setting } from '../command.ts';
 import { describeFirstSteps } from './first-steps.ts';
 import { startRetentionJob } from './retention.ts';
 import { backupFlags, listBackupMetrics, readBackups } from './backups.ts';
@@ -26,19 +26,12 @@ export const serve: Command = {
   operands: [],
   flags: {
     ...listeningFlags,
-    'rate-limit': {
-      value: 'N', isSetting: true,
-      help: `requests per minute and key; 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`,
-    },
-    'seller-rate-limit': {
-      value: 'N', isSetting: true,
-      help: 'requests per minute with all keys of a seller; 0 is off (default: '
-        + `${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`,
-    },
-    'history-days': {
-      value: 'N', isSetting: true,
-      help: `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`,
-    },
+    'rate-limit': setting('N',
+      `requests per minute and key; 0 is off (default: ${DEFAULT_RATE_LIMIT_PER_MINUTE})`),
+    'seller-rate-limit': setting('N', 'requests per minute with all keys of a seller; 0 is off '
+      + `(default: ${SELLER_RATE_LIMIT_FACTOR} times --rate-limit)`),
+    'history-days': setting('N',
+      `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`),
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
     ...backupFlags,
     ...featureFlags,

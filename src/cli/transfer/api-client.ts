@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { RESPONSE_TIMEOUT_MS, DEFAULT_HOST, DEFAULT_PORT } from '../limits.ts';
 import { type ApiKeySecret, parseApiKey } from '../../domain/access/api-key.ts';
-import { CommandFailure, type Input, UsageError } from '../command.ts';
+import { CommandFailure, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
 import { readErrorResponse } from './api-error.ts';
 import { TemporaryFailure } from './api-error.ts';
@@ -40,7 +40,7 @@ const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 const KEY_VARIABLE = 'SELLER_API_KEY';
 
 export const SERVER_FLAGS = {
-  url: { value: 'URL', help: `address of the server (default: ${DEFAULT_URL})`, isSetting: true },
+  url: setting('URL', `address of the server (default: ${DEFAULT_URL})`),
   'key-file': {
     value: 'FILE', help: `file with the API key (default: the variable ${KEY_VARIABLE})`,
   },

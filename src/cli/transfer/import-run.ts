@@ -35,22 +35,17 @@ export interface RejectedRow {
   readonly errors: readonly RowError[];
 }
 
-export interface ImportSummary {
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly position: number;
-  /** Columns that the import did not read. */
-  readonly ignoredColumns: readonly string[];
-}
-
 /** The counts of a summary, in the order in which they are shown, and what people call them. */
 const COUNTS = {
   created: 'created', updated: 'updated', unchanged: 'unchanged', failed: 'rejected',
   skipped: 'skipped',
 };
+
+export interface ImportSummary extends Readonly<Record<keyof typeof COUNTS, number>> {
+  readonly position: number;
+  /** Columns that the import did not read. */
+  readonly ignoredColumns: readonly string[];
+}
 
 const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
