@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiDescription, PathParameter } from './api/description/operation.ts';
 import { pathParameters } from './api/description/parameters.ts';
-import type { Schema } from './api/description/schema.ts';
+import type { Schema } from './domain/validation.ts';
 import { schemas } from './api/description/schemas.ts';
 import type { Route, Services } from './api/route.ts';
 import { routes } from './api/routes.ts';

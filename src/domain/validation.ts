@@ -61,6 +61,16 @@ export class ObjectReader {
     return undefined;
   }
 
+  /** Reads each member by its validator, as `read` does. */
+  readAll<Members>(
+    validators: { readonly [Member in keyof Members]: Validator<Members[Member]> },
+  ): { readonly [Member in keyof Members]: Members[Member] | undefined } {
+    const entries = Object.entries<Validator<unknown>>(validators);
+    const members = entries.map(([member, { parse }]) => [member, this.read(member, parse)]);
+    // The cast: each validator makes the value of its member.
+    return Object.fromEntries(members) as ReturnType<typeof this.readAll<Members>>;
+  }
+
   /** Adds an error if a member is missing. */
   require(member: string): void {
     if (Object.hasOwn(this.#record, member)) return;
@@ -106,6 +116,12 @@ export function lineValidator(limitCodePoints: number): Validator<string> {
   };
 }
 
+export const stringValidator: Validator<string> = {
+  schema: { type: 'string' },
+  parse: (value) => (typeof value === 'string' ? { value }
+    : { error: { code: 'type', detail: 'Must be a string.' } }),
+};
+
 export function integerValidator(minimum: number, maximum: number): Validator<number> {
   return {
     schema: { type: 'integer', minimum, maximum },
@@ -135,10 +151,12 @@ export function parseInteger(
   return { error: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
 }
 
-export function parseBoolean(value: unknown): ParseResult<boolean> {
-  if (typeof value === 'boolean') return { value };
-  return { error: { code: 'type', detail: 'Must be true or false.' } };
-}
+/** Optional: false unless it is sent. */
+export const booleanValidator: Validator<boolean> = {
+  schema: { type: 'boolean', default: false },
+  parse: (value) => (typeof value === 'boolean' ? { value }
+    : { error: { code: 'type', detail: 'Must be true or false.' } }),
+};
 
 /** One reference token of a JSON Pointer (RFC 6901 section 3). */
 export function escapePointer(token: string): string {

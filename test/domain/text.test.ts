@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import { parseNewApiKey } from '../../src/domain/access/api-key.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { parseNewSeller } from '../../src/domain/access/seller.ts';
-import { parseReason } from '../../src/domain/catalogue/stock-change.ts';
-import { parseSource } from '../../src/domain/catalogue/stock-sync.ts';
+import { stockReason } from '../../src/domain/catalogue/stock-change.ts';
+import { stockSource } from '../../src/domain/catalogue/stock-sync.ts';
 import { validateIdentifier, validateReference, validateText } from '../../src/domain/text.ts';
 import { parseNewWebhook } from '../../src/domain/webhooks/webhook-input.ts';
 import { catchRefusal } from './validation-errors.ts';
@@ -110,7 +110,7 @@ describe('a reference', () => {
 test('every text that renders as nothing is blank', async () => {
   const key = { scopes: [], addressRanges: [], expiresAt: undefined };
   for (const text of ['\u2800', '\u3164', '\u115f', '\u200b', '\u00a0', '\ufeff', '\u{1d159}']) {
-    for (const parsed of [parseReason(text), parseSource(text)]) {
+    for (const parsed of [stockReason.parse(text), stockSource.parse(text)]) {
       assert.equal('error' in parsed && parsed.error.code, 'blank', show(text));
     }
     assert.match(catchRefusal(() => parseNewSeller(text, 'EUR')).publicDetail, /blank/);

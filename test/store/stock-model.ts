@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/catalogue/product.ts';
 import type { NewProduct, Product } from '../../src/domain/catalogue/product-fields.ts';
 import type {
-  NamedProduct, StockChange, StockResult, StockStatus,
+  ProductReference, StockChange, StockResult, StockStatus,
 } from '../../src/domain/catalogue/stock-change.ts';
 import type { StockSync } from '../../src/domain/catalogue/stock-sync.ts';
 import type {
@@ -257,7 +257,7 @@ export class CatalogueModel {
     return { status, id, sku, previous, stock: to, position: this.position };
   }
 
-  #findNamed(name: NamedProduct): Product | undefined {
+  #findNamed(name: ProductReference): Product | undefined {
     return [...this.products.values()].find(({ id, sku }) => (name.sku === undefined
       ? formatProductId(this.sellerId, id) === name.id : sku === name.sku));
   }

@@ -1,7 +1,7 @@
 /** The header fields of requests and of answers, as the OpenAPI document tells them. */
 import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 
 interface HeaderField {
   readonly field: string;

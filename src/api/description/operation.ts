@@ -2,7 +2,7 @@
 import type { RequestField, ResponseField } from './header-fields.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 
 /** A parameter of a query: its name, what it does, and what it takes. */
 export interface Parameter {

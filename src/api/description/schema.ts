@@ -1,7 +1,5 @@
-/** What the JSON Schemas (2020-12) of the OpenAPI document are made of. */
-
-/** A JSON Schema, as OpenAPI 3.1 takes it. */
-export type Schema = Readonly<Record<string, unknown>>;
+/** Builds the JSON Schemas (2020-12) of the OpenAPI document, from validators if there are any. */
+import type { Schema, Validator } from '../../domain/validation.ts';
 
 /** A schema of the document's components. */
 export function refer(name: string): Schema {
@@ -25,6 +23,23 @@ export function objectOf(
   properties: Readonly<Record<string, Schema>>, required = Object.keys(properties),
 ): Schema {
   return { type: 'object', ...(required.length > 0 && { required }), properties };
+}
+
+/** The schemas of members, from their validators, with what each means. */
+export function describeMembers<Name extends string>(
+  validators: Readonly<Record<Name, Pick<Validator<unknown>, 'schema'>>>,
+  descriptions: Readonly<Partial<Record<Name, string>>>,
+): Readonly<Record<Name, Schema>> {
+  // The cast, and the one below: entries keep their names.
+  const entries = Object.entries(validators) as [Name, Pick<Validator<unknown>, 'schema'>][];
+  return Object.fromEntries(entries.map(([name, { schema }]) => {
+    const description = descriptions[name];
+    return [name, description === undefined ? schema : { ...schema, description }];
+  })) as Record<Name, Schema>;
+}
+
+export function nullable(schema: Schema): Schema {
+  return { ...schema, type: [schema['type'], 'null'] };
 }
 
 /** One of these texts, and what each means. */

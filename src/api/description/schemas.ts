@@ -10,7 +10,8 @@ import {
 } from '../../domain/catalogue/product-fields.ts';
 import { formatProblemType } from '../../http/response/problem.ts';
 import { rejectedSync, stockSchemas } from '../stock/stock-schemas.ts';
-import { enumOf, objectOf, pageOf, refer, type Schema } from './schema.ts';
+import { enumOf, objectOf, pageOf, refer } from './schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 
 export const product = describeFields(PRODUCT_FIELDS);
 const sent = describeFields(SENT_FIELDS);

@@ -3,7 +3,8 @@ import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Answer, Operation } from '../description/operation.ts';
-import { linesOf, refer, type Schema } from '../description/schema.ts';
+import { linesOf, refer } from '../description/schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 import { product } from '../description/examples.ts';
 
 const { sku, id, stock: previous } = product;

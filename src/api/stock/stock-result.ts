@@ -3,7 +3,7 @@ import { formatProductId, type SellerId } from '../../domain/id.ts';
 import {
   isFailure, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
-import { TOO_MUCH } from '../../domain/catalogue/stock-sync.ts';
+import { STOCK_TOO_LARGE } from '../../domain/catalogue/stock-sync.ts';
 
 /** How many changes did something, and how many did not do what was asked for. */
 export interface StockCounts {
@@ -41,7 +41,7 @@ export function formatResult(sellerId: SellerId, { sent, result }: EvaluatedChan
   const named = 'change' in sent ? sent.change : sent.named;
   const { status, id, previous, stock, position } = result ?? INVALID;
   const shownId = id === undefined ? named?.id : formatProductId(sellerId, id);
-  const errors = 'issues' in sent ? sent.issues : [TOO_MUCH];
+  const errors = 'issues' in sent ? sent.issues : [STOCK_TOO_LARGE];
   return `"sku":${JSON.stringify(result?.sku ?? named?.sku ?? null)}`
     + `,"id":${JSON.stringify(shownId ?? null)},"status":"${status}"`
     + `,"previous":${previous ?? null},"stock":${stock ?? null},"position":${position ?? null}`

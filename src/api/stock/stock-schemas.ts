@@ -1,23 +1,19 @@
 /** The JSON Schemas of stock: levels, movements, and requests that change stock. */
 import {
-  REASON_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT,
-  STOCK_LIMIT,
-} from '../../domain/limits.ts';
-import type { StockStatus } from '../../domain/catalogue/stock-change.ts';
-import { count, enumOf, objectOf, pageOf, refer, type Schema } from '../description/schema.ts';
+  STOCK_CHANGE_VALIDATORS, stockDelta, stockReason, stockSequence, type StockStatus,
+} from '../../domain/catalogue/stock-change.ts';
+import { STOCK_SYNC_VALIDATORS, stockSource } from '../../domain/catalogue/stock-sync.ts';
+import { skuReference, stockQuantity } from '../../domain/catalogue/product-fields.ts';
+import {
+  count, describeMembers, enumOf, nullable, objectOf, pageOf, refer,
+} from '../description/schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 
-const stock = { type: 'integer', minimum: 0, maximum: STOCK_LIMIT };
+const { changes, atomic, reason, ...others } = STOCK_SYNC_VALIDATORS;
+const stock = stockQuantity.schema;
 export const position = { type: 'integer', minimum: 1 };
-const sequence = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-export const sku = { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS };
+export const sku = skuReference.schema;
 export const id = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
-const reason = {
-  type: 'string', minLength: 1, maxLength: REASON_LIMIT_CODE_POINTS, description: 'Why.',
-};
-const source = {
-  type: 'string', minLength: 1, maxLength: SOURCE_LIMIT_CODE_POINTS,
-  description: 'The system that the numbers come from.',
-};
 
 const statuses: Readonly<Record<StockStatus, string>> = {
   ok: 'the stock was changed',
@@ -29,12 +25,14 @@ const statuses: Readonly<Record<StockStatus, string>> = {
   invalid: 'the change is not one, for the reasons in `errors`',
 };
 
-const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
-
 export const movement = {
   before: stock, after: stock,
-  delta: { type: 'integer', minimum: -STOCK_LIMIT, maximum: STOCK_LIMIT },
-  reason: nullable(reason), source: nullable(source), sequence: nullable(sequence),
+  delta: stockDelta.schema,
+  reason: nullable({ ...stockReason.schema, description: 'Why.' }),
+  source: nullable({
+    ...stockSource.schema, description: 'The system that the numbers come from.',
+  }),
+  sequence: nullable(stockSequence.schema),
 };
 
 const result = {
@@ -67,37 +65,27 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockMovement: objectOf(movement),
   StockSync: {
     ...objectOf({
-      changes: { type: 'array', maxItems: STOCK_CHANGES_LIMIT, items: refer('StockChange') },
-      atomic: { type: 'boolean', default: false, description: 'Make all changes or none.' },
-      reason, source,
-      complete: {
-        type: 'boolean', default: false,
-        description: 'A full count: every product that is not named is set to 0. It is refused '
-          + 'where a change does not tell which product it names.',
-      },
-      zero_limit: {
-        type: 'number', minimum: 0, maximum: 100, default: 50,
-        description: 'The most that a full count may set to 0, in percent of the products in '
-          + 'stock.',
-      },
-      force: { type: 'boolean', default: false, description: 'Heed no `zero_limit`.' },
+      ...describeMembers({ changes, atomic, reason, ...others }, {
+        atomic: 'Make all changes or none.',
+        reason: 'Why.',
+        source: 'The system that the numbers come from.',
+        complete: 'A full count: every product that is not named is set to 0. It is refused where '
+          + 'a change does not tell which product it names.',
+        zero_limit: 'The most that a full count may set to 0, in percent of the products in stock.',
+        force: 'Heed no `zero_limit`.',
+      }),
+      changes: { ...changes.schema, items: refer('StockChange') },
     }, ['changes']),
     additionalProperties: false,
   },
   StockChange: {
-    ...objectOf({
-      sku, id: { type: 'string' },
-      set: { ...stock, description: 'The new stock.' },
-      adjust: {
-        type: 'integer', minimum: -STOCK_LIMIT, maximum: STOCK_LIMIT,
-        description: 'What is added, or with a minus taken.',
-      },
-      expect: { ...stock, description: 'Change it only where this is the stock.' },
-      sequence: {
-        ...sequence, description: 'Change it only where this is above the last one of the source.',
-      },
-      reason: { ...reason, description: 'In the place of the one for all.' },
-    }, []),
+    ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS, {
+      set: 'The new stock.',
+      adjust: 'What is added, or with a minus taken.',
+      expect: 'Change it only where this is the stock.',
+      sequence: 'Change it only where this is above the last one of the source.',
+      reason: 'In the place of the one for all.',
+    }), []),
     additionalProperties: false,
     allOf: [
       { oneOf: [{ required: ['sku'] }, { required: ['id'] }] },

@@ -3,9 +3,9 @@
  * when its results are sent, in constant memory both ways.
  */
 import {
-  parseReason, parseStockChange, type SentChange, type StockResult,
+  stockReason, parseStockChange, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
-import { parseSource, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
+import { stockSource, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
@@ -53,8 +53,8 @@ function parseOptions({ query }: ApiRequest): Options {
   const options = {
     isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
     reportsAll: reader.readChoice('report', ['all', 'failed']) === 'all',
-    source: reader.read('source', parseSource),
-    reason: reader.read('reason', parseReason),
+    source: reader.read('source', stockSource.parse),
+    reason: reader.read('reason', stockReason.parse),
   };
   reader.assertValid();
   return options;

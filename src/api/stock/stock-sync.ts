@@ -6,7 +6,7 @@
 import { STOCK_BODY_LIMIT_BYTES } from '../limits.ts';
 import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
 import {
-  parseStockSync, type SentSync, selectValidChanges, syncRefused,
+  parseStockSync, type SentSync, selectValidChanges, syncRejected,
 } from '../../domain/catalogue/stock-sync.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
@@ -105,11 +105,11 @@ function describeRefusal(
   if (synced.rejection === 'failures') {
     const all = sent.changes.length;
     const what = `${counts.failed} of ${all} changes failed, and all or nothing was asked for.`;
-    return syncRefused(what, members);
+    return syncRejected(what, members);
   }
   const limit = `${sent.completion?.zeroLimitPercent} % of the products in stock`;
   const what = `${synced.zeroed} products are not named and would be set to 0: over ${limit}.`;
-  return syncRefused(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
+  return syncRejected(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
 }
 
 function countAll(judged: readonly EvaluatedChange[]): StockCounts {

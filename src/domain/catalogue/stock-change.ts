@@ -1,25 +1,27 @@
 /**
- * Changes of stock that a seller sends, many at once: what one may say, and what becomes of it. A
- * change that is refused leaves no trace, so the same one may be sent again.
+ * A change of stock, of which a seller sends many at once: how it is parsed and evaluated. A
+ * rejected change leaves no trace, so the same one may be sent again.
  */
 import type { Issue } from '../error.ts';
 import type { ProductId } from '../id.ts';
 import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '../limits.ts';
-import { escapePointer, type ParseResult, parseInteger, parseLine } from '../validation.ts';
+import {
+  escapePointer, integerValidator, lineValidator, type ParseResult, stringValidator, type Validator,
+} from '../validation.ts';
 import { type Sku, skuReference, stockQuantity } from './product-fields.ts';
 
-/** It names a product in one of two ways, and says what its stock is to be in one of two ways. */
+/** It names a product by one of `sku` and `id`, and its stock by one of `set` and `adjust`. */
 export interface StockChange {
   readonly sku?: Sku;
   /** The text of an id, as it was sent. */
   readonly id?: string;
   /** The new stock. */
   readonly set?: number;
-  /** What is added to the stock, or with a minus taken from it. */
+  /** Added to the stock; negative to remove. */
   readonly adjust?: number;
-  /** The change is made only where the stock is this before. */
+  /** Applied only if the stock is this before. */
   readonly expect?: number;
-  /** The source's own count of its updates: one that is not above the last is out of date. */
+  /** The source's own count of its updates: one that is not above the last is stale. */
   readonly sequence?: number;
   /** 1..200 code points. */
   readonly reason?: string;
@@ -28,25 +30,25 @@ export interface StockChange {
 export type StockStatus =
   | 'ok' | 'unchanged' | 'not_found' | 'conflict' | 'stale' | 'insufficient' | 'invalid';
 
-/** What became of a change; a member is undefined where it is not known. */
+/** The outcome of a change; unknown members are undefined. */
 export interface StockResult {
   readonly status: StockStatus;
   readonly id?: ProductId | undefined;
   readonly sku?: Sku | undefined;
-  /** The stock before and after: the same one where nothing was changed. */
+  /** The stock before and after; equal if nothing was changed. */
   readonly previous?: number | undefined;
   readonly stock?: number | undefined;
   /** Position of the product's last change. */
   readonly position?: number | undefined;
 }
 
-/** Whether it did not do what was asked for. */
+/** Whether the change did not have its effect. */
 export function isFailure(status: StockStatus): boolean {
   return status !== 'ok' && status !== 'unchanged';
 }
 
-/** What a change makes of a stock, after the last sequence number of its source and product. */
-export function judgeStockChange(
+/** The effect of a change on a stock; `lastSequence` is that of its source and product. */
+export function evaluateStockChange(
   { set, adjust = 0, expect, sequence }: StockChange, stock: number, lastSequence: number,
 ): { readonly status: StockStatus; readonly stock: number } {
   if (sequence !== undefined && sequence <= lastSequence) return { status: 'stale', stock };
@@ -57,27 +59,36 @@ export function judgeStockChange(
   return { status: to === stock ? 'unchanged' : 'ok', stock: to };
 }
 
-const PARSERS: ReadonlyMap<string, (value: unknown) => ParseResult<string | number>> = new Map<
-  keyof StockChange, (value: unknown) => ParseResult<string | number>
->([
-  ['sku', skuReference.parse],
-  ['id', parseText],
-  ['set', stockQuantity.parse],
-  ['adjust', (value) => parseInteger(value, -STOCK_LIMIT, STOCK_LIMIT)],
-  ['expect', stockQuantity.parse],
-  ['sequence', (value) => parseInteger(value, 0, Number.MAX_SAFE_INTEGER)],
-  ['reason', parseReason],
-]);
+/** Why stock moves. */
+export const stockReason = lineValidator(REASON_LIMIT_CODE_POINTS);
+/** The source's own count of its updates. */
+export const stockSequence = integerValidator(0, Number.MAX_SAFE_INTEGER);
+/** The difference that a change makes. */
+export const stockDelta = integerValidator(-STOCK_LIMIT, STOCK_LIMIT);
 
-/** The ways in which a change names its product. */
-export type NamedProduct = Pick<StockChange, 'sku' | 'id'>;
+/** The members of a change, each of which may be left out. */
+export const STOCK_CHANGE_VALIDATORS = {
+  sku: skuReference,
+  id: stringValidator,
+  set: stockQuantity,
+  adjust: stockDelta,
+  expect: stockQuantity,
+  sequence: stockSequence,
+  reason: stockReason,
+} as const satisfies { readonly [Member in keyof Required<StockChange>]: Validator<unknown> };
 
-/** A change as it was sent: in order, or with all that is wrong and the product that it names. */
+const VALIDATORS: ReadonlyMap<string, Validator<unknown>> =
+  new Map(Object.entries(STOCK_CHANGE_VALIDATORS));
+
+/** How a change names its product. */
+export type ProductReference = Pick<StockChange, 'sku' | 'id'>;
+
+/** A valid change; or all that is wrong with it, and the product that it names. */
 export type SentChange =
   | { readonly change: StockChange }
-  | { readonly issues: readonly Issue[]; readonly named?: NamedProduct };
+  | { readonly issues: readonly Issue[]; readonly named?: ProductReference };
 
-/** There are thousands of them in a call. */
+/** Made for thousands of changes in a request. `hasSource` tells whether `sequence` is allowed. */
 export function parseStockChange(value: unknown, hasSource: boolean): SentChange {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { issues: [{ pointer: '', code: 'type', detail: 'Must be an object.' }] };
@@ -87,13 +98,13 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
   // Any object can be read by name: what it holds stays unknown.
   const record = value as Readonly<Record<string, unknown>>;
   for (const member of Object.keys(record)) {
-    const parsed = PARSERS.get(member)?.(record[member]) ?? UNKNOWN;
+    const parsed = VALIDATORS.get(member)?.parse(record[member]) ?? UNKNOWN;
     if ('value' in parsed) members[member] = parsed.value;
     else if (issues.length < ISSUES_PER_CHANGE_LIMIT) {
       issues.push({ pointer: `/${escapePointer(member)}`, ...parsed.error });
     }
   }
-  // The parsers made its members.
+  // The validators made its members.
   const change = members as StockChange;
   const issue = issues.length > 0 ? undefined : findContradiction(change, hasSource);
   if (issue) issues.push(issue);
@@ -103,7 +114,7 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
 const UNKNOWN: ParseResult<never> = {
   error: {
     code: 'unknown',
-    detail: `Is not a member of a change. It has: ${[...PARSERS.keys()].join(', ')}.`,
+    detail: `Is not a member of a change. It has: ${[...VALIDATORS.keys()].join(', ')}.`,
   },
 };
 
@@ -112,19 +123,9 @@ function findContradiction(change: StockChange, hasSource: boolean): Issue | und
     return { pointer: '', code: 'required', detail: 'Name the product by one of sku and id.' };
   }
   if ((change.set === undefined) === (change.adjust === undefined)) {
-    return { pointer: '', code: 'required', detail: 'Say one of set and adjust.' };
+    return { pointer: '', code: 'required', detail: 'Send one of set and adjust.' };
   }
   if (change.sequence === undefined || hasSource) return undefined;
-  const detail = 'Needs a source, of whose updates it is the count.';
+  const detail = 'Needs a source, whose updates it counts.';
   return { pointer: '/sequence', code: 'mismatch', detail };
-}
-
-function parseText(value: unknown): ParseResult<string> {
-  if (typeof value === 'string') return { value };
-  return { error: { code: 'type', detail: 'Must be a string.' } };
-}
-
-/** Why stock moves: 1..200 code points. */
-export function parseReason(value: unknown): ParseResult<string> {
-  return parseLine(value, REASON_LIMIT_CODE_POINTS);
 }

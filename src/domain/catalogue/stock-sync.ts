@@ -3,9 +3,9 @@ import { AppError, type Issue } from '../error.ts';
 import {
   ISSUES_PER_RESPONSE_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_SLICE_CHANGES,
 } from '../limits.ts';
-import { ObjectReader, type ParseResult, parseBoolean, parseLine } from '../validation.ts';
+import { booleanValidator, lineValidator, ObjectReader, type ParseResult } from '../validation.ts';
 import {
-  type NamedProduct, parseReason, parseStockChange, type SentChange, type StockChange,
+  type ProductReference, stockReason, parseStockChange, type SentChange, type StockChange,
 } from './stock-change.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 
@@ -26,7 +26,7 @@ interface Stocktake {
 export interface StockSync extends StockOrigin {
   readonly changes: readonly StockChange[];
   /** What faulty changes name: they are not made, and are no reason to set a product to nothing. */
-  readonly faulty?: readonly NamedProduct[];
+  readonly faulty?: readonly ProductReference[];
   /** Whether all of it is made or nothing. */
   readonly isAtomic: boolean;
   readonly completion: Stocktake | undefined;
@@ -38,16 +38,30 @@ export type SentSync = Omit<StockSync, 'changes' | 'faulty'>
 
 const ZERO_LIMIT_DEFAULT_PERCENT = 50;
 
+/** The system that the numbers come from. */
+export const stockSource = lineValidator(SOURCE_LIMIT_CODE_POINTS);
+
+/** The members of a request; all but `changes` may be left out. */
+export const STOCK_SYNC_VALIDATORS = {
+  changes: { schema: { type: 'array', maxItems: STOCK_CHANGES_LIMIT }, parse: parseChanges },
+  atomic: booleanValidator,
+  source: stockSource,
+  reason: stockReason,
+  complete: booleanValidator,
+  zero_limit: {
+    schema: { type: 'number', minimum: 0, maximum: 100, default: ZERO_LIMIT_DEFAULT_PERCENT },
+    parse: parsePercent,
+  },
+  force: booleanValidator,
+} as const;
+
 /** @throws AppError `invalid_data` naming what is wrong beside the single changes */
 export async function parseStockSync(body: unknown): Promise<SentSync> {
   const reader = new ObjectReader(body, {}, true);
-  const changes = reader.read('changes', parseChanges);
-  const isAtomic = reader.read('atomic', parseBoolean) ?? false;
-  const source = reader.read('source', parseSource);
-  const reason = reader.read('reason', parseReason);
-  const isComplete = reader.read('complete', parseBoolean) ?? false;
-  const zeroLimitPercent = reader.read('zero_limit', parsePercent);
-  const isForced = reader.read('force', parseBoolean) ?? false;
+  const {
+    changes, atomic: isAtomic = false, source, reason, complete: isComplete = false,
+    zero_limit: zeroLimitPercent, force: isForced = false,
+  } = reader.readAll(STOCK_SYNC_VALIDATORS);
   reader.require('changes');
   reader.assertValid();
   const sent: SentChange[] = [];
@@ -87,27 +101,23 @@ export function selectValidChanges(sent: SentSync): StockSync {
   return {
     ...sent,
     changes: sent.changes.flatMap((one) => ('change' in one ? one.change : [])),
-    faulty: sent.changes.flatMap((one) => ('issues' in one ? namesOf(one.named) : [])),
+    faulty: sent.changes.flatMap((one) => ('issues' in one ? listReferences(one.named) : [])),
   };
 }
 
 /** One that names a product in both ways may mean either; one that names none is faulty still. */
-function namesOf({ sku, id }: NamedProduct = {}): NamedProduct[] {
+function listReferences({ sku, id }: ProductReference = {}): ProductReference[] {
   return sku === undefined || id === undefined
     ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
 }
 
-export function parseSource(value: unknown): ParseResult<string> {
-  return parseLine(value, SOURCE_LIMIT_CODE_POINTS);
-}
-
 /** The error for a call of all or nothing, or of too much; `members` is what its answer tells. */
-export function syncRefused(detail: string, members: string): AppError {
+export function syncRejected(detail: string, members: string): AppError {
   return new AppError('sync_refused', `${detail} Nothing was changed.`, { members });
 }
 
 /** What is wrong with a change whose new stock would be too large. */
-export const TOO_MUCH: Issue = {
+export const STOCK_TOO_LARGE: Issue = {
   pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
 };
 

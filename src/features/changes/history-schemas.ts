@@ -1,8 +1,7 @@
 /** The JSON Schemas of the history: changes of the catalogue and stock movements. */
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
-import {
-  count, enumOf, objectOf, pageOf, refer, type Schema, time,
-} from '../../api/description/schema.ts';
+import { count, enumOf, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 import { id, movement, position, sku } from '../../api/stock/stock-schemas.ts';
 
 const changeTypes: Readonly<Record<ChangeType, string>> = {

@@ -4,8 +4,8 @@ import { type Change, formatMovement } from '../../domain/catalogue/change.ts';
 import {
   formatKeyId, formatProductId, parseProductId, type ProductId, type SellerId,
 } from '../../domain/id.ts';
-import { parseReason } from '../../domain/catalogue/stock-change.ts';
-import { parseSource } from '../../domain/catalogue/stock-sync.ts';
+import { stockReason } from '../../domain/catalogue/stock-change.ts';
+import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { HistoryStore, MovementQuery } from '../../store/history-store.ts';
@@ -47,8 +47,8 @@ function parseLedgerQuery({ query, caller, mediaType }: ApiRequest): LedgerQuery
     sku: reader.read('sku', parseSku),
     productId: reader.read('id', (text) =>
       ({ value: parseProductId(caller.sellerId, text) ?? NO_PRODUCT })),
-    source: reader.read('source', parseSource),
-    reason: reader.read('reason', parseReason),
+    source: reader.read('source', stockSource.parse),
+    reason: reader.read('reason', stockReason.parse),
     since: reader.read('since', parseInstant),
     until: reader.read('until', parseInstant),
   };

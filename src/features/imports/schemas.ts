@@ -1,6 +1,7 @@
 /** The JSON Schemas of imports: a product as a file has it, and the lines of the answer. */
 import type { ImportEffect } from '../../store/catalogue-store.ts';
-import { count, enumOf, objectOf, refer, type Schema } from '../../api/description/schema.ts';
+import { count, enumOf, objectOf, refer } from '../../api/description/schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 import { problem, product } from '../../api/description/schemas.ts';
 
 type RowStatus = Exclude<ImportEffect, 'taken' | 'incomplete'> | 'failed';

@@ -1,6 +1,7 @@
 /** The JSON Schemas of webhooks, of their requests and of their delivery log. */
 import { overlapField, webhookFields } from '../../domain/webhooks/webhook-input.ts';
-import { objectOf, pageOf, refer, type Schema, time } from '../../api/description/schema.ts';
+import { objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
+import type { Schema } from '../../domain/validation.ts';
 
 const optionalTime = { type: ['string', 'null'], format: 'date-time' };
 const position = { type: 'integer', minimum: 0 };

@@ -3,7 +3,7 @@
  * Writes nothing itself, so a dry run is an evaluation without what follows.
  */
 import {
-  isFailure, judgeStockChange, type StockChange, type StockResult,
+  isFailure, evaluateStockChange, type StockChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin, StockSync } from '../../domain/catalogue/stock-sync.ts';
 import type { SyncedStock } from '../catalogue-store.ts';
@@ -36,7 +36,7 @@ export class StockBatch {
     if (!level) return { status: 'not_found', sku: change.sku };
     this.named.add(level);
     const { stock: previous, id, sku } = level;
-    const { status, stock } = judgeStockChange(change, previous, level.sequence);
+    const { status, stock } = evaluateStockChange(change, previous, level.sequence);
     if (!isFailure(status) && change.sequence !== undefined) {
       level.sequence = change.sequence;
       level.isSequenceMoved = true;

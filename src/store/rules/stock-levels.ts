@@ -5,7 +5,7 @@
  * other mutations, in this process or another, are noticed.
  */
 import type { Sku } from '../../domain/catalogue/product-fields.ts';
-import type { NamedProduct } from '../../domain/catalogue/stock-change.ts';
+import type { ProductReference } from '../../domain/catalogue/stock-change.ts';
 import { parseProductId, type ProductId, type SellerId } from '../../domain/id.ts';
 import { STOCK_LEVELS_KEPT } from '../limits.ts';
 
@@ -56,7 +56,7 @@ export class LevelTable {
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
-  find(sellerId: SellerId, { sku, id }: NamedProduct): StockLevel | undefined {
+  find(sellerId: SellerId, { sku, id }: ProductReference): StockLevel | undefined {
     return sku === undefined ? this.findById(parseNamedId(sellerId, id)) : this.#bySku.get(sku);
   }
 }

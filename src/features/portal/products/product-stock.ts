@@ -2,7 +2,7 @@
 import {
   parseStockChange, type StockChange, type StockResult,
 } from '../../../domain/catalogue/stock-change.ts';
-import { TOO_MUCH } from '../../../domain/catalogue/stock-sync.ts';
+import { STOCK_TOO_LARGE } from '../../../domain/catalogue/stock-sync.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
   type FieldErrors, fieldErrorsFrom, type Form, isDuplicateSubmission, toWriteContext,
@@ -104,7 +104,7 @@ function explainResult(
     case 'ok': case 'unchanged': return undefined;
     case 'not_found': throw noProduct();
     case 'insufficient': return reject(`Only ${format.number(previous)} are in stock.`);
-    case 'invalid': return reject(TOO_MUCH.detail);
+    case 'invalid': return reject(STOCK_TOO_LARGE.detail);
     case 'conflict': case 'stale': {
       const [was, is, typed] = [expect, previous, set].map(format.number);
       const what = `The stock changed while you counted: it was ${was} and is now ${is}.`;

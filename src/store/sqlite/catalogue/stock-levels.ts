@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { STOCKTAKE_STEP_PRODUCTS } from '../limits.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
-import type { NamedProduct, StockChange } from '../../../domain/catalogue/stock-change.ts';
+import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
 import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
 import { readInteger } from '../engine/row.ts';
@@ -54,7 +54,7 @@ export class StockLevels {
     return levels;
   }
 
-  #add(sellerId: SellerId, named: readonly NamedProduct[], table: LevelTable): void {
+  #add(sellerId: SellerId, named: readonly ProductReference[], table: LevelTable): void {
     const skus = named.flatMap(({ sku }) => sku ?? []);
     const ids = named.flatMap(({ id }) => parseNamedId(sellerId, id) ?? []);
     for (const [statement, names] of [[this.#listBySku, skus], [this.#listById, ids]] as const) {
