@@ -7,7 +7,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiDescription, PathParameter } from './api/description/operation.ts';
 import { pathParameters } from './api/description/parameters.ts';
-import type { Schema } from './domain/validation.ts';
 import { schemas } from './api/description/schemas.ts';
 import type { Route, Services } from './api/route.ts';
 import { routes } from './api/routes.ts';
@@ -23,7 +22,7 @@ export interface Feature<Options = object> {
   /** They exist even if the feature is switched off: their handlers then answer 404. */
   readonly routes?: readonly Route[];
   /** The JSON Schemas that its routes refer to, by name. */
-  readonly schemas?: Readonly<Record<string, Schema>>;
+  readonly schemas?: ApiDescription<Route>['schemas'];
   /** The path parameters of its routes, unless the core describes them. */
   readonly pathParameters?: readonly PathParameter[];
   /** Connects the feature to one app, with the options that `createApp` was given. */
