@@ -8,7 +8,7 @@ import { invalidQuery } from './request/query.ts';
 
 const SIGNATURE_BYTES = 16;
 
-/** Cursors of one store; `key` is the secret that all its processes share. */
+/** The cursors of one store, whose processes share the key. */
 export class Cursors {
   readonly #key: Uint8Array;
 
@@ -32,12 +32,12 @@ export class Cursors {
     const bytes = Buffer.from(cursor, 'base64url');
     const signature = bytes.subarray(0, SIGNATURE_BYTES);
     const anchor = bytes.subarray(SIGNATURE_BYTES);
-    // Buffer.from skips what is not base64url: such a cursor was altered too.
+    // Buffer.from ignores characters that are not base64url: such a cursor was altered too.
     const isWhole = signature.length === SIGNATURE_BYTES && bytes.toString('base64url') === cursor;
     if (isWhole && timingSafeEqual(signature, this.#sign(scope, anchor))) {
       return JSON.parse(anchor.toString()) as Anchor; // signed for this scope, so of its type
     }
-    const detail = 'Is not a cursor of this list. Take it from next_cursor, or begin without one.';
+    const detail = 'Is not a cursor of this list. Use next_cursor, or start without a cursor.';
     throw invalidQuery([{ parameter: 'cursor', code: 'format', detail }]);
   }
 

@@ -1,13 +1,13 @@
 /**
- * Token buckets, one for each name (a key, an address): the requests of a window (a minute where
- * nothing else is said) may come at once, then as many as a window gives back. The table is
- * bounded: the bucket used longest ago is forgotten first, which gives its owner a full one. What a
- * bucket has left is told in the fields of draft-ietf-httpapi-ratelimit-headers-11.
+ * Token buckets, one per name (a key, an address). A burst may use a whole window's requests (by
+ * default a minute's); tokens return at a constant rate. The table is bounded: the least recently
+ * used bucket is dropped first, which refills it. The remaining tokens are sent in the fields of
+ * draft-ietf-httpapi-ratelimit-headers-11.
  */
 import { AppError } from '../domain/error.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 
-/** What a bucket answers. `resetSeconds` is how long until it is full again, rounded up. */
+/** The result of taking a token. `resetSeconds`: until the bucket is full again, rounded up. */
 export interface RateDecision {
   readonly isAllowed: boolean;
   readonly remaining: number;
@@ -16,9 +16,9 @@ export interface RateDecision {
   readonly retryAfterSeconds: number;
 }
 
-/** The refusal of a request that came too soon. */
+/** The error for a request over its rate limit. */
 export function rateLimited(retryAfterSeconds: number): AppError {
-  const detail = `Too many requests. Send the next one in ${retryAfterSeconds} s.`;
+  const detail = `Too many requests. Retry in ${retryAfterSeconds} s.`;
   return new AppError('rate_limited', detail, { retryAfterSeconds });
 }
 
@@ -34,7 +34,7 @@ export class RateLimiter<Name> {
   readonly #windowMs: number;
   readonly #buckets = new Map<Name, Bucket>();
 
-  /** `limit` is what a bucket holds, and what it is given back in a window. */
+  /** @param limit The size of a bucket, and the tokens that return within a window. */
   constructor(limit: number, entriesLimit: number, clock: () => number, windowMs = MINUTE_MS) {
     this.#limit = limit;
     this.#entriesLimit = entriesLimit;
@@ -42,7 +42,7 @@ export class RateLimiter<Name> {
     this.#windowMs = windowMs;
   }
 
-  /** Takes one token, where there is one. */
+  /** Takes one token, if there is one. */
   take(name: Name): RateDecision {
     const bucket = this.#touch(name);
     const isAllowed = bucket.tokens >= 1;
@@ -56,13 +56,13 @@ export class RateLimiter<Name> {
     };
   }
 
-  /** Puts back a token that was taken for what does not count after all. */
+  /** Returns a token that was taken for a request that does not count after all. */
   refund(name: Name): void {
     const bucket = this.#touch(name);
     bucket.tokens = Math.min(this.#limit, bucket.tokens + 1);
   }
 
-  /** The `RateLimit` header fields: the limit, under the name `policy`, and what is left of it. */
+  /** The `RateLimit` header fields: the limit, named `policy`, and what remains of it. */
   formatFields({ remaining, resetSeconds }: RateDecision, policy: string): Record<string, string> {
     return {
       'ratelimit-policy': `"${policy}";q=${this.#limit};w=${this.#windowMs / 1000}`,
@@ -74,7 +74,7 @@ export class RateLimiter<Name> {
     return Math.ceil((tokens / this.#limit) * (this.#windowMs / 1000));
   }
 
-  /** The bucket, refilled; removes the least recently used one if there are too many. */
+  /** The refilled bucket; drops the least recently used one if there are too many. */
   #touch(name: Name): Bucket {
     const at = this.#clock();
     const bucket = this.#buckets.get(name) ?? { tokens: this.#limit, at };

@@ -10,39 +10,39 @@ import type { Reply } from './response/reply.ts';
 import type { Span, Spans } from './trace-context.ts';
 
 export interface AccessLogEntry extends Span {
-  /** One of seven, or `OTHER`: few, whatever clients send. */
+  /** One of seven, or `OTHER`, so that metrics have few labels. */
   readonly method: string;
-  /** The path as the table of routes has it: `/api/v1/products/{id}`; or `unknown`. */
+  /** The path pattern of the route, such as `/api/v1/products/{id}`; or `unknown`. */
   readonly route: string;
   readonly status: number;
-  /** The error of a problem; undefined where there was none. */
+  /** The code of a problem; undefined if there was none. */
   readonly code: ErrorCode | undefined;
-  /** False where the connection was gone before the whole answer was given to it. */
+  /** False if the connection closed before the whole response was written to it. */
   readonly isComplete: boolean;
-  /** Until the answer was given to the connection: of a stream, all of it. */
+  /** Until the whole response was written to the connection. */
   readonly durationMs: number;
-  /** Of the body, as it was given to the connection. */
+  /** Bytes of the body that were written to the connection. */
   readonly sentBytes: number;
   readonly address: string;
-  /** Undefined where nobody was recognised. */
+  /** Undefined if the request was not authenticated. */
   readonly sellerId: SellerId | undefined;
-  /** Undefined for people, who have no key. */
+  /** Undefined for portal users, who have no key. */
   readonly keyId: KeyId | undefined;
 }
 
-/** The route of what is not found, and of a method that a path does not have. */
+/** For requests without a route. */
 const UNKNOWN_ROUTE = 'unknown';
 const OTHER_METHOD = 'OTHER';
 const METHODS: ReadonlySet<string> =
   new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What becomes known of a request on its way. */
+/** What becomes known about a request while it is processed. */
 export interface RequestRecord {
   route: string;
   sellerId: SellerId | undefined;
   keyId: KeyId | undefined;
   code: ErrorCode | undefined;
-  /** The socket's own, until the client's is known. */
+  /** The address of the socket until that of the client is known. */
   address: string;
   sentBytes: number;
 }
@@ -54,14 +54,14 @@ export function startRequestRecord(address: string): RequestRecord {
   };
 }
 
-/** Call it when the request comes; what it returns, when it is answered. */
+/** Call it when a request arrives, and the function that it returns when it is answered. */
 export function followRequest(
   request: IncomingMessage, response: ServerResponse, spans: Spans,
 ): (record: RequestRecord, reply: Pick<Reply, 'status'>) => AccessLogEntry {
   const startedAt = performance.now();
   return ({ route, sellerId, keyId, code, address, sentBytes }, { status }) => {
     const { method = '' } = request;
-    const { traceId, spanId, parentSpanId } = spans.begin(request.headers['traceparent']);
+    const { traceId, spanId, parentSpanId } = spans.start(request.headers['traceparent']);
     return {
       method: METHODS.has(method) ? method : OTHER_METHOD,
       route, status, code, sentBytes, address, sellerId, keyId, traceId, spanId, parentSpanId,

@@ -1,17 +1,17 @@
 /**
- * The trace that a request is a part of, by its header `traceparent` (W3C Trace Context Level 1,
- * sections 3.2 and 4.3). One that is malformed is no reason to refuse a request: a trace begins
- * here then. `tracestate` and flags are for those who pass a trace on, which this server does not.
+ * The trace of a request, from its header `traceparent` (W3C Trace Context Level 1, sections 3.2
+ * and 4.3). A malformed header does not fail a request: a new trace starts. `tracestate` and flags
+ * are ignored, because this server does not propagate traces.
  */
 import { randomFillSync } from 'node:crypto';
 
-/** The part of a trace that one request is; ids in lower-case hexadecimal digits. */
+/** One request in a trace; ids are lower-case hexadecimal. */
 export interface Span {
-  /** 32 digits: of the whole trace. */
+  /** 32 digits. */
   readonly traceId: string;
-  /** 16 digits: of this request. */
+  /** 16 digits. */
   readonly spanId: string;
-  /** Of whoever asked; undefined where the trace begins here. */
+  /** Undefined if the trace starts here. */
   readonly parentSpanId: string | undefined;
 }
 
@@ -19,19 +19,18 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.
 const NOTHING = /^0+$/;
 const POOL_BYTES = 4_096;
 
-/** Gives requests their spans. */
 export class Spans {
-  /** Random bytes are cheap by the thousand, and dear by the eight. */
+  /** Random bytes are cheap by the thousand and expensive by eight. */
   readonly #pool = Buffer.allocUnsafeSlow(POOL_BYTES);
   #used = POOL_BYTES;
 
-  /** Continues the trace of this header, or begins one. */
-  begin(traceparent: string | readonly string[] | undefined): Span {
+  /** Continues the trace of this header, or starts one. */
+  start(traceparent: string | readonly string[] | undefined): Span {
     const { traceId, parentSpanId } = parseTraceparent(traceparent) ?? {};
     return { traceId: traceId ?? this.#take(16), spanId: this.#take(8), parentSpanId };
   }
 
-  /** Zeroes alone, which are no id, come once in 2^64 times. */
+  /** All zeros, which are not a valid id, have a chance of 2^-64. */
   #take(bytes: number): string {
     if (this.#used + bytes > POOL_BYTES) {
       randomFillSync(this.#pool);
@@ -43,14 +42,14 @@ export class Spans {
   }
 }
 
-/** The trace that a header names, with the span of its sender; undefined where it names none. */
+/** The trace and the sender's span in a header; undefined if it is missing or malformed. */
 function parseTraceparent(
   header: string | readonly string[] | undefined,
 ): { readonly traceId: string; readonly parentSpanId: string } | undefined {
-  // Node joins a header that comes twice by a comma, which is not of this form.
+  // Node joins a repeated header with a comma, which does not match.
   if (typeof header !== 'string') return undefined;
   const [, version, traceId = '', parentSpanId = '', rest] = TRACEPARENT.exec(header) ?? [];
-  // Later versions may have more after these; this one may not, and there will be no version ff.
+  // Later versions may append fields, version 00 may not, and version ff is invalid.
   if (version === undefined || version === 'ff') return undefined;
   if (version === '00' && rest !== undefined) return undefined;
   if (NOTHING.test(traceId) || NOTHING.test(parentSpanId)) return undefined;

@@ -1,20 +1,20 @@
-/** Counts values by size: how many were no larger than each of some bounds. */
+/** A histogram: counts how many values were at most each of its bounds. */
 
 export interface HistogramSnapshot {
-  /** In ascending order, and how many values were at most each of them. */
+  /** Cumulative counts by bound, in ascending order. */
   readonly buckets: readonly { readonly atMost: number; readonly count: number }[];
-  /** Of all values, those above the last bound too. */
+  /** All values, including those above the last bound. */
   readonly count: number;
   readonly sum: number;
 }
 
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** Of each bucket alone; the last one is for what is above all bounds. */
+  /** Per bucket, not cumulative; the last one is above all bounds. */
   readonly #counts: number[];
   #sum = 0;
 
-  /** `bounds` are in ascending order. */
+  /** @param bounds In ascending order. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);

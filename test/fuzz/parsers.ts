@@ -229,7 +229,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
     samples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       'cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-will-be-like'],
     check(text) {
-      const { traceId, spanId, parentSpanId = spanId } = spans.begin(text);
+      const { traceId, spanId, parentSpanId = spanId } = spans.start(text);
       assert.match(`${traceId}-${spanId}-${parentSpanId}`, /^[0-9a-f]{32}(?:-[0-9a-f]{16}){2}$/);
     },
   },

@@ -7,7 +7,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 
 test('continues a trace under a span of its own', () => {
-  const span = new Spans().begin(`00-${TRACE}-${PARENT}-01`);
+  const span = new Spans().start(`00-${TRACE}-${PARENT}-01`);
   assert.equal(span.traceId, TRACE);
   assert.equal(span.parentSpanId, PARENT);
   assert.match(span.spanId, /^[0-9a-f]{16}$/);
@@ -18,7 +18,7 @@ test('begins a trace where none is named, and gives no id twice', () => {
   const spans = new Spans();
   const seen = new Set<string>();
   for (let n = 0; n < 1_000; n += 1) {
-    const { traceId, spanId, parentSpanId } = spans.begin(undefined);
+    const { traceId, spanId, parentSpanId } = spans.start(undefined);
     assert.match(traceId, /^[0-9a-f]{32}$/);
     assert.match(spanId, /^[0-9a-f]{16}$/);
     assert.equal(parentSpanId, undefined);
@@ -36,7 +36,7 @@ const continued: readonly [what: string, header: string][] = [
 
 for (const [what, header] of continued) {
   test(`reads a header ${what}`, () => {
-    const { traceId, parentSpanId } = new Spans().begin(header);
+    const { traceId, parentSpanId } = new Spans().start(header);
     assert.deepEqual([traceId, parentSpanId], [TRACE, PARENT]);
   });
 }
@@ -60,7 +60,7 @@ const ignored: readonly [what: string, header: string | string[] | undefined][] 
 
 for (const [what, header] of ignored) {
   test(`does not heed a header ${what}`, () => {
-    const { traceId, parentSpanId } = new Spans().begin(header);
+    const { traceId, parentSpanId } = new Spans().start(header);
     assert.equal(parentSpanId, undefined);
     assert.notEqual(traceId, TRACE);
   });

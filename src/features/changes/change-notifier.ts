@@ -1,7 +1,7 @@
 /**
- * Wakes those who wait for changes of a catalogue, whichever process makes them, and reads each
- * piece of the history once for all who ask for the same in one turn: many streams of one seller
- * cost little more than one.
+ * Notifies requests and streams that wait for changes of a catalogue, whichever process makes them.
+ * A page of the history is read once for all that read the same one in an iteration of the event
+ * loop, so many streams of one seller cost little more than one.
  */
 import {
   assertChangesLimits, CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
@@ -15,13 +15,13 @@ import type { ChangePage, HistoryStore } from '../../store/history-store.ts';
 
 interface Waiter {
   readonly sellerId: SellerId;
-  /** Woken once the catalogue has gone beyond it. */
+  /** Woken once the catalogue is past it. */
   readonly position: number;
   wake(isThere: boolean): void;
 }
 
-/** A piece of the history, and its text as events: made once for all who read it. */
-interface ChangePiece extends ChangePage {
+/** A page of the history with its rendered events, shared by all readers. */
+interface RenderedPage extends ChangePage {
   readonly text: Uint8Array;
 }
 
@@ -35,56 +35,56 @@ export class ChangeNotifier {
   readonly #waiters = new Set<Waiter>();
   #stopWatching: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether a commit came since those who wait were last woken. */
+  /** Whether there was a commit since the last wake-up. */
   #isPending = false;
-  /** What was read in this turn of the event loop, by what was asked for. */
-  readonly #pieces = new Map<string, Promise<ChangePiece>>();
+  /** Pages read in this iteration of the event loop, by query. */
+  readonly #pages = new Map<string, Promise<RenderedPage>>();
 
   constructor(store: AccessStore & HistoryStore) {
     assertChangesLimits();
     this.#store = store;
   }
 
-  /** Resolves with true once there are changes after `position`, with false where none come. */
+  /** Resolves with true once there are changes after `position`, with false on timeout or abort. */
   wait(
     sellerId: SellerId, position: number, timeoutMs: number, signal: AbortSignal,
   ): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isThere: boolean): void => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', cancel);
         this.#remove(waiter);
         resolve(isThere);
       };
-      const giveUp = (): void => end(false);
+      const cancel = (): void => end(false);
       const waiter = { sellerId, position, wake: end };
-      const timer = setTimeout(giveUp, timeoutMs);
-      signal.addEventListener('abort', giveUp);
-      if (signal.aborted) giveUp();
+      const timer = setTimeout(cancel, timeoutMs);
+      signal.addEventListener('abort', cancel);
+      if (signal.aborted) cancel();
       else this.#add(waiter);
     });
   }
 
-  /** What comes after a position, in a piece of up to 1,000; `format` makes the text of it. */
+  /** The next page, of up to 1,000 changes, after a position; `format` renders it. */
   read(
     sellerId: SellerId, after: number, types: readonly ChangeType[] | undefined,
     format: (page: ChangePage) => string,
-  ): Promise<ChangePiece> {
+  ): Promise<RenderedPage> {
     const key = `${sellerId} ${after} ${types?.join() ?? ''}`;
-    const known = this.#pieces.get(key);
+    const known = this.#pages.get(key);
     if (known) return known;
-    if (this.#pieces.size === 0) setImmediate(() => this.#pieces.clear());
+    if (this.#pages.size === 0) setImmediate(() => this.#pages.clear());
     const query = { after, types, limit: CHANGES_PAGE_SIZE_LIMIT };
-    const piece = this.#store.listChanges(sellerId, query)
-      .then((page) => ({ ...page, text: Buffer.from(format(page)) }));
-    this.#pieces.set(key, piece);
-    return piece;
+    const page = this.#store.listChanges(sellerId, query)
+      .then((found) => ({ ...found, text: Buffer.from(format(found)) }));
+    this.#pages.set(key, page);
+    return page;
   }
 
   #add(waiter: Waiter): void {
     this.#waiters.add(waiter);
     this.#stopWatching ??= this.#store.subscribeToCommits(() => this.#noteCommit());
-    void this.#look([waiter]); // a change may have come before it was watched for
+    void this.#wakeSeller([waiter]); // a change may have preceded the subscription
   }
 
   #remove(waiter: Waiter): void {
@@ -94,7 +94,7 @@ export class ChangeNotifier {
     this.#stopWatching = undefined;
   }
 
-  /** Wakes at once after a time of quiet, and then no more often than every interval. */
+  /** Wakes immediately after a quiet interval, and then at most once per interval. */
   #noteCommit(): void {
     this.#isPending = true;
     if (this.#timer) return;
@@ -112,12 +112,12 @@ export class ChangeNotifier {
   #wakeAll(): void {
     this.#isPending = false;
     for (const waiters of Map.groupBy(this.#waiters, ({ sellerId }) => sellerId).values()) {
-      void this.#look(waiters);
+      void this.#wakeSeller(waiters);
     }
   }
 
-  /** Wakes those of one seller for whom there are changes; all, where that cannot be known. */
-  async #look(waiters: readonly Waiter[]): Promise<void> {
+  /** Wakes the waiters of one seller that have changes; all of them if that cannot be read. */
+  async #wakeSeller(waiters: readonly Waiter[]): Promise<void> {
     const [first] = waiters;
     if (!first) return;
     const seller = await this.#store.findSeller(first.sellerId).catch(() => undefined);
@@ -125,9 +125,9 @@ export class ChangeNotifier {
     const woken = waiters.filter((waiter) => position > waiter.position);
     for (let from = 0; from < woken.length; from += WAKE_SLICE_WAITERS) {
       if (from > 0) await yieldToEventLoop();
-      // A piece of this turn may be older. Whoever was woken and found it again would wait again,
-      // be woken again, and so on in the same turn for ever.
-      this.#pieces.clear();
+      // A page of this iteration may be older. A waiter that read it again would wait again, be
+      // woken again, and so on forever within one iteration.
+      this.#pages.clear();
       for (const waiter of woken.slice(from, from + WAKE_SLICE_WAITERS)) waiter.wake(true);
     }
   }

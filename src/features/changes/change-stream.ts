@@ -1,7 +1,7 @@
 /**
- * What happens in a catalogue as a live stream of Server-Sent Events (WHATWG HTML, section 9.2). A
- * stream reads the history no faster than its client takes it, so a slow client costs no memory;
- * and whichever way it ends, it goes on from the id of the last event.
+ * The changes of a catalogue as a live stream of Server-Sent Events (WHATWG HTML section 9.2), with
+ * backpressure: a slow client costs no memory. However a stream ends, its client resumes from the
+ * id of the last event.
  */
 import { setImmediate } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from './limits.ts';
@@ -16,28 +16,28 @@ import type { Services } from '../../api/route.ts';
 import { type ChangeNotifier, changeNotifier } from './change-notifier.ts';
 import type { OpenStream } from '../../api/streams.ts';
 
-/** Who follows which changes, from where on. */
-interface Following {
+/** The changes that a client subscribes to. */
+interface Subscription {
   readonly sellerId: SellerId;
   readonly after: number;
   /** Undefined for all. */
   readonly types: readonly ChangeType[] | undefined;
-  /** An event that stands before all others, if there is one. */
+  /** An event that precedes all others. */
   readonly preface?: string;
-  /** As of a call. */
+  /** As of an API request. */
   readonly openStream: OpenStream;
   disconnectSignal(): AbortSignal;
 }
 
 /** @throws AppError `unavailable`, and what `listChanges` of the store does */
 export function openChangeStream(
-  following: Following, { store, instances }: Services,
+  subscription: Subscription, { store, instances }: Services,
 ): Promise<Reply> {
-  const { sellerId, after, openStream } = following;
+  const { sellerId, after, openStream } = subscription;
   return openStream('live', async ({ signal }) => {
     // Rejects an invalid start position while the response can still be a problem document.
     await store.listChanges(sellerId, { after, limit: 1 });
-    const until = AbortSignal.any([following.disconnectSignal(), signal]);
+    const until = AbortSignal.any([subscription.disconnectSignal(), signal]);
     return {
       status: 200,
       headers: {
@@ -45,13 +45,13 @@ export function openChangeStream(
         'cache-control': 'no-store',
         'x-accel-buffering': 'no', // or nginx would buffer events
       },
-      body: follow(following, instances.get(changeNotifier), until),
+      body: follow(subscription, instances.get(changeNotifier), until),
     };
   });
 }
 
 async function* follow(
-  { sellerId, after, types, preface = '' }: Following, notifier: ChangeNotifier,
+  { sellerId, after, types, preface = '' }: Subscription, notifier: ChangeNotifier,
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array, void, void> {
   let next = after;
@@ -59,28 +59,29 @@ async function* follow(
   try {
     yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
     while (!signal.aborted) {
-      const piece = await notifier.read(sellerId, next, types, formatEvents);
-      if (piece.next > next) {
-        yield piece.text;
+      const page = await notifier.read(sellerId, next, types, formatEvents);
+      if (page.next > next) {
+        yield page.text;
         heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
-      } else await setImmediate(); // never re-reads within one event-loop turn
-      next = piece.next;
+      } else await setImmediate(); // or the page of this iteration would be read again
+      next = page.next;
       const restMs = Math.max(Math.ceil(heartbeatAt - performance.now()), 0);
-      if (next < piece.position) await setImmediate(); // or a long history would be read in one
+      // Not yieldToEventLoop: streams that resume in the same iteration share their pages.
+      if (next < page.position) await setImmediate();
       else if (await notifier.wait(sellerId, next, restMs, signal)) continue;
       else if (!signal.aborted) {
-        await yieldToEventLoop(); // all that began together get here together
+        await yieldToEventLoop(); // all streams that started together get here together
         yield ': still here\n\n';
         heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
       }
     }
   } catch (error) {
-    // The client comes back with the id of its last event, and is then told what is wrong.
+    // The client reconnects with the id of its last event, and then gets the problem.
     if (!(error instanceof AppError)) throw error;
   }
 }
 
-/** The last id is that of the page, also where its last changes are of other types. */
+/** The last id is that of the page, even if its last changes have other types. */
 function formatEvents({ changes, next }: ChangePage): string {
   const events = changes.map((change) =>
     `id: ${change.position}\ndata: ${formatChange(change)}\n\n`);

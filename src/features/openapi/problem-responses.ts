@@ -32,7 +32,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   scope_missing: ['This key lacks the scope products:write. Create one that has it.'],
   not_found: ['You have no product with this id.'],
   method_not_allowed: ['This path answers GET, HEAD, POST.', { allow: ['GET', 'HEAD', 'POST'] }],
-  not_acceptable: ['This can be answered as application/json. Name it in Accept.'],
+  not_acceptable: ['Available types: application/json. Name one of them in Accept.'],
   request_timeout: ['The body arrived too slowly. Send it again.'],
   sku_taken: ['You have a product with the SKU "MUG-1".', {
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
@@ -45,7 +45,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
   unsupported_media_type: ['Send the header "content-type: application/json".'],
   expectation_failed: ['Send the request without the header "expect".'],
   idempotency_mismatch: ['This Idempotency-Key came with another request. Choose a new one.'],
-  rate_limited: ['Too many requests. Send the next one in 2 s.', { retryAfterSeconds: 2 }],
+  rate_limited: ['Too many requests. Retry in 2 s.', { retryAfterSeconds: 2 }],
   internal: ['It was written to the log of the server.'],
   unavailable: ['This server is stopping.'],
   storage_full: ['The disk of this server is full; nothing was changed.'],

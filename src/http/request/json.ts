@@ -1,8 +1,8 @@
 /**
- * Reads I-JSON (RFC 7493): well-formed UTF-8, no duplicate member, no number that a double cannot
- * hold exactly, and at most 8 levels and 64,000 values. JSON.parse does the reading; one scan of
- * the text finds what it would accept. The scan counts the members: JSON.parse keeps only one of
- * several with the same name.
+ * Parses I-JSON (RFC 7493): well-formed UTF-8, no duplicate member, no number that a double cannot
+ * hold exactly, and at most 8 levels and 64,000 values. JSON.parse does the parsing; one scan of
+ * the text finds what it would accept. The scan counts members, because JSON.parse keeps only one
+ * of several with the same name.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../../domain/error.ts';
@@ -12,54 +12,54 @@ import type { ValidationError } from '../../domain/text.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from '../limits.ts';
 
-/** Strings, with the colon that makes one a name, and the punctuation that tells where they are. */
+/** Strings, with the colon that makes one a name, and the punctuation of their context. */
 const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
-/** What may stand between a name and its colon. */
+/** What may be between a name and its colon. */
 const SPACE = /\s*/y;
 /** A number, or the beginning of something that JSON.parse rejects. */
 const NUMBER = /[-+.\deE]+/y;
 /** Strings, names and numbers that one time slice scans. */
-const STEP_TOKENS = 4_000;
+const SLICE_TOKENS = 4_000;
 
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
-  const steps = parseInSteps(bytes);
+  const slices = parseInSlices(bytes);
   for (;;) {
-    const { done, value } = steps.next();
+    const { done, value } = slices.next();
     if (done) return value;
   }
 }
 
-/** The same with other work between, for what takes many milliseconds. */
+/** The same in time slices, for large bodies. */
 export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
-  const steps = parseInSteps(bytes);
+  const slices = parseInSlices(bytes);
   for (;;) {
-    const { done, value } = steps.next();
+    const { done, value } = slices.next();
     if (done) return value;
     await yieldToEventLoop();
   }
 }
 
-function* parseInSteps(bytes: Buffer): Generator<undefined, unknown, void> {
+function* parseInSlices(bytes: Buffer): Generator<undefined, unknown, void> {
   if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
   const sent = bytes.toString('utf8');
-  const { text, memberCount, faultyNumber } = yield* scan(sent);
+  const { text, memberCount, inexactNumber } = yield* scan(sent);
   yield;
   const value = parse(text);
   yield;
   if (countMembers(value) !== memberCount) {
     yield;
     const pointer = yield* findPointer(sent);
-    throw new AppError('invalid_json', 'A member stands twice in the same object.', {
-      issues: [{ pointer, code: 'duplicate', detail: 'May be given once.' }],
+    throw new AppError('invalid_json', 'A member is repeated in the same object.', {
+      issues: [{ pointer, code: 'duplicate', detail: 'Is repeated. Send it once.' }],
     });
   }
-  if (faultyNumber) {
+  if (inexactNumber) {
     yield;
-    const pointer = yield* findPointer(sent, faultyNumber.place);
-    throw new AppError('invalid_json', 'A number cannot be kept exactly as it is written.', {
-      issues: [{ pointer, ...faultyNumber.error }],
+    const pointer = yield* findPointer(sent, inexactNumber.at);
+    throw new AppError('invalid_json', 'A number cannot be represented exactly.', {
+      issues: [{ pointer, ...inexactNumber.error }],
     });
   }
   return value;
@@ -69,22 +69,22 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The engine's message may quote the text that was sent: that goes back to its sender alone.
+    // The engine's message may quote the text: only its sender gets it.
     if (error instanceof SyntaxError) throw new AppError('invalid_json', `${error.message}.`);
     throw error;
   }
 }
 
 interface Scanned {
-  /** What was sent, with names without escapes. */
+  /** The text that was sent, with names without escapes. */
   readonly text: string;
   readonly memberCount: number;
-  readonly faultyNumber: Numbers['faulty'];
+  readonly inexactNumber: Numbers['inexact'];
 }
 
 /**
  * Counts the members of a text (its colons outside strings), checks its depth, numbers and number
- * of values, and respells names.
+ * of values, and removes escapes from names.
  */
 function* scan(sent: string): Generator<undefined, Scanned, void> {
   let memberCount = 0;
@@ -100,7 +100,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
         escapes.pass(at, end);
         at = end;
         tokens += 1;
-        if (tokens % STEP_TOKENS === 0) yield;
+        if (tokens % SLICE_TOKENS === 0) yield;
         break;
       }
       case 0x3a: // a colon
@@ -124,7 +124,7 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
       case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: // a minus or a digit
         at = numbers.pass(at);
         tokens += 1;
-        if (tokens % STEP_TOKENS === 0) yield;
+        if (tokens % SLICE_TOKENS === 0) yield;
         break;
       default:
     }
@@ -133,18 +133,18 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
     const most = JSON_VALUES_LIMIT.toLocaleString('en');
     throw new AppError('invalid_json', `The body has more than ${most} members and items.`);
   }
-  return { text: escapes.respell(), memberCount, faultyNumber: numbers.faulty };
+  return { text: escapes.unescape(), memberCount, inexactNumber: numbers.inexact };
 }
 
 /**
- * Writes member names without escapes, for V8 may take an escaped name for another one that it has
- * seen before (https://github.com/nodejs/node/issues/63785). A name that cannot be written so has
- * quotes, backslashes or control characters in it, and is refused.
+ * Removes escapes from member names: V8 may confuse an escaped name with another one that it has
+ * seen before (https://github.com/nodejs/node/issues/63785). A name that needs escapes has quotes,
+ * backslashes or control characters in it, and is rejected.
  */
 class Escapes {
   readonly #sent: string;
   readonly #parts: string[] = [];
-  /** As far as it is in the parts. */
+  /** End of the text that is in the parts. */
   #done = 0;
   /** The next backslash. */
   #next: number;
@@ -154,7 +154,7 @@ class Escapes {
     this.#next = sent.indexOf('\\');
   }
 
-  /** Looks at the string between two quotes; strings come in their order. */
+  /** Processes the string between two quotes; call it for each string in order. */
   pass(start: number, end: number): void {
     if (this.#next < 0 || this.#next > end) return;
     this.#next = this.#sent.indexOf('\\', end);
@@ -170,40 +170,40 @@ class Escapes {
     this.#done = end + 1;
   }
 
-  respell(): string {
+  unescape(): string {
     return this.#done === 0 ? this.#sent : this.#parts.join('') + this.#sent.slice(this.#done);
   }
 }
 
 /** Finds the first number of a text that a double cannot hold exactly. */
 class Numbers {
-  faulty: { readonly place: number; readonly error: ValidationError } | undefined;
+  inexact: { readonly at: number; readonly error: ValidationError } | undefined;
   readonly #sent: string;
 
   constructor(sent: string) {
     this.#sent = sent;
   }
 
-  /** Checks the number that begins at `start`; returns the place of its last character. */
+  /** Validates the number at `start`, and returns the index of its last character. */
   pass(start: number): number {
     const end = skipShortNumber(this.#sent, start);
     if (end > start) return end - 1;
     NUMBER.lastIndex = start;
     const [text = ''] = NUMBER.exec(this.#sent) ?? [];
-    const error = this.faulty ? undefined : validateNumberText(text);
-    if (error) this.faulty = { place: start, error };
+    const error = this.inexact ? undefined : validateNumberText(text);
+    if (error) this.inexact = { at: start, error };
     return start + text.length - 1;
   }
 }
 
-/** The place of the closing quote of the string that opens at `start`. */
+/** The index of the closing quote of the string that opens at `start`. */
 function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
     while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
     if (backslashes % 2 === 0) return end;
   }
-  return text.length; // JSON.parse will say that it does not end
+  return text.length; // JSON.parse will report that it does not end
 }
 
 /** Counts the members that JSON.parse kept. */
@@ -220,14 +220,14 @@ function countMembers(value: unknown): number {
 }
 
 /**
- * The pointer of the first repeated member of a valid text, or of the number at `place` where no
- * member is repeated. Slow, and only for the error.
+ * The pointer of the first repeated member of a valid text, or of the number at `end` if no member
+ * is repeated. Slow: only for errors.
  */
-function* findPointer(text: string, place = text.length): Generator<undefined, string, void> {
+function* findPointer(text: string, end = text.length): Generator<undefined, string, void> {
   let tokens = 0;
   const open: { readonly names: Set<string>; token: string | number }[] = [];
   for (const { 0: token, 1: name, index } of text.matchAll(TOKENS)) {
-    if (index > place) break;
+    if (index > end) break;
     const top = open.at(-1);
     if (token === '{') open.push({ names: new Set(), token: '' });
     else if (token === '[') open.push({ names: new Set(), token: 0 });
@@ -240,7 +240,7 @@ function* findPointer(text: string, place = text.length): Generator<undefined, s
       top.names.add(top.token);
     }
     tokens += 1;
-    if (tokens % STEP_TOKENS === 0) yield;
+    if (tokens % SLICE_TOKENS === 0) yield;
   }
   return open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
 }

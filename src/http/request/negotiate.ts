@@ -1,20 +1,20 @@
 /**
- * Content negotiation (RFC 9110 section 12): which of the forms that there are a client prefers.
- * Parameters of media ranges other than the weight are passed over, for our types have none.
+ * Content negotiation (RFC 9110 section 12): which of the available forms a client prefers. Media
+ * range parameters other than the weight are ignored: our types have none.
  */
 import { AppError } from '../../domain/error.ts';
 
-/** The content codings that answers are sent in. */
+/** The content codings of responses. */
 export type ContentCoding = 'br' | 'gzip';
 
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** What a client says of a range, from 0 (never this) to 1. */
+/** Weights of ranges, from 0 (never) to 1. */
 type Weights = ReadonlyMap<string, number>;
 
 /**
- * The media type to answer with: the first of `produces` among those that `Accept` prefers. Where
- * nothing is produced, that is nothing.
+ * The media type of the response: the first of `produces` among those that `Accept` prefers; empty
+ * if nothing is produced.
  * @throws AppError `not_acceptable`
  */
 export function negotiate(accept: string | undefined, produces: readonly string[]): string {
@@ -27,13 +27,13 @@ export function negotiate(accept: string | undefined, produces: readonly string[
     return weights.get(type) ?? weights.get(`${family}/*`) ?? weights.get('*/*') ?? 0;
   });
   if (best !== undefined) return best;
-  const detail = `This can be answered as ${produces.join(', ')}. Name one of them in Accept.`;
+  const detail = `Available types: ${produces.join(', ')}. Name one of them in Accept.`;
   throw new AppError('not_acceptable', detail);
 }
 
 /**
- * The first of `codings` among those that `Accept-Encoding` prefers; undefined where it prefers
- * none of them to the plain form, which everybody gets who would otherwise get nothing.
+ * The first of `codings` among those that `Accept-Encoding` prefers; undefined if it prefers the
+ * plain form, which is also the fallback when nothing is acceptable.
  */
 export function negotiateCoding(
   header: string | undefined, codings: readonly ContentCoding[],
@@ -47,7 +47,7 @@ export function negotiateCoding(
   });
 }
 
-/** The first of those whose weight is the greatest, and above 0. */
+/** The first form with the greatest weight above 0. */
 function prefer<Form>(
   forms: readonly Form[], weigh: (form: Form) => number,
 ): Form | undefined {
@@ -60,7 +60,7 @@ function prefer<Form>(
   return best;
 }
 
-/** The weights of a list; what has none weighs 1, and what has one that is none is left out. */
+/** The weights of a list: 1 by default; elements with an invalid weight are ignored. */
 function parseWeights(list: string): Weights {
   const weights = new Map<string, number>();
   for (const element of list.toLowerCase().split(',')) {

@@ -1,4 +1,4 @@
-/** The query of a request: only known parameters, each at most once; the rest is refused. */
+/** Parses the query of a request: known parameters only, each at most once. */
 import { AppError, type Issue } from '../../domain/error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';
 
@@ -8,7 +8,7 @@ const EMPTY: Query = new Map();
 
 /**
  * Parses what follows the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
- * @throws AppError `invalid_query` naming every unknown and repeated parameter
+ * @throws AppError `invalid_query` listing every unknown and repeated parameter
  */
 export function parseQuery(text: string, known: readonly { readonly name: string }[]): Query {
   if (text === '') return EMPTY;
@@ -18,10 +18,10 @@ export function parseQuery(text: string, known: readonly { readonly name: string
   for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
     if (!known.some(({ name }) => name === parameter)) {
       const names = known.map(({ name }) => name).join(', ') || 'none';
-      const detail = `Is not a parameter here; these are: ${names}.`;
+      const detail = `Is not a parameter of this path. Its parameters: ${names}.`;
       issues.push({ parameter, code: 'unknown', detail });
     } else if (query.has(parameter)) {
-      issues.push({ parameter, code: 'duplicate', detail: 'May be given once.' });
+      issues.push({ parameter, code: 'duplicate', detail: 'Is repeated. Send it once.' });
     }
     query.set(parameter, value);
   }
@@ -29,18 +29,18 @@ export function parseQuery(text: string, known: readonly { readonly name: string
   return query;
 }
 
-/** URLSearchParams would take anything, and make U+FFFD of what it cannot read. */
+/** URLSearchParams accepts anything, and replaces invalid bytes by U+FFFD. */
 function assertDecodable(text: string): void {
   try {
     decodeURIComponent(text);
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
     const hint = 'Percent-encode it as UTF-8: % itself is %25.';
-    throw new AppError('invalid_query', `The query cannot be read. ${hint}`);
+    throw new AppError('invalid_query', `The query is malformed. ${hint}`);
   }
 }
 
-/** The error for faulty parameters. */
+/** The error for invalid parameters. */
 export function invalidQuery(issues: readonly Issue[]): AppError {
   const names = new Set(issues.map(({ parameter }) => parameter));
   const which = [...names].map((name) => JSON.stringify(name)).join(', ');

@@ -1,8 +1,8 @@
 /**
- * Refuses, before anything else looks at it, what Node's parser lets pass and another server on the
- * way could read differently: hosts, targets, lengths and fields that are in doubt (RFC 9112
+ * Rejects, before anything else reads them, requests that Node's parser accepts and another server
+ * on the path could interpret differently: ambiguous hosts, targets, lengths and fields (RFC 9112
  * sections 3.2, 6.1, 6.3 and 11.2; RFC 9110 sections 5.3, 9.3 and 10.1.1). The connection of such a
- * request is ended, and nothing that follows on it is done.
+ * request is closed, and nothing that follows on it is processed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,8 +10,8 @@ import { AppError } from '../../domain/error.ts';
 import { HEADER_COUNT_LIMIT } from '../limits.ts';
 
 /**
- * Fields that have one value: who sends two means one of them for somebody else. Node joins two of
- * `x-api-key`, which are no key: that is answered with 401.
+ * Fields with one value: of two, one is meant for another server. Node joins two of `x-api-key`,
+ * which gives no valid key: that gets 401.
  */
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization', 'content-length', 'content-type', 'cookie', 'host', 'idempotency-key',
@@ -19,44 +19,44 @@ const SINGLE: ReadonlySet<string> = new Set([
   'sec-fetch-user', 'transfer-encoding', 'user-agent',
 ]);
 
-/** Content means nothing to them. RFC 9110 lets it be refused, as it may be another request. */
+/** A body has no meaning for these. RFC 9110 allows rejecting it: it may be another request. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'TRACE']);
 
-/** `uri-host [ ":" port ]` of RFC 3986 section 3.2, but for the comma, which separates hosts. */
+/** `uri-host [ ":" port ]` (RFC 3986 section 3.2) without commas, which would separate hosts. */
 const HOST = /^(?:[\w.~!$&'()*+;=%-]+|\[[\da-f:.]+\])(?::(\d{0,5}))?$/i;
 const PORT_LIMIT = 65_535;
-/** All but what is visible in ASCII; a fragment stays with its client. */
+/** Everything but visible ASCII; clients do not send fragments. */
 const FORBIDDEN_IN_TARGET = /[^!-~]|#/;
-/** A segment of dots, however it is spelled: some servers take it, and its neighbour, away. */
+/** A dot segment in any spelling: some servers remove it together with its neighbour. */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 export class StrictRequests {
-  readonly #refused = new WeakSet<Socket>();
+  readonly #rejected = new WeakSet<Socket>();
 
-  /** Whether a request before this one was refused: then this may be a part of it. */
+  /** Whether an earlier request on the connection was rejected: this one may be part of it. */
   isPipelinedAfterRejection({ socket }: IncomingMessage): boolean {
-    return this.#refused.has(socket);
+    return this.#rejected.has(socket);
   }
 
   /** @throws AppError `bad_request`, `expectation_failed` */
   assert(request: IncomingMessage): void {
-    const error = findFault(request);
+    const error = validateRequest(request);
     const { expect } = request.headers;
     const isExpected = expect === undefined || expect.toLowerCase() === '100-continue';
     if (error === undefined && isExpected) return;
-    this.#refused.add(request.socket);
+    this.#rejected.add(request.socket);
     if (error !== undefined) throw new AppError('bad_request', error);
     throw new AppError('expectation_failed', 'Send the request without the header "expect".');
   }
 }
 
-/** What to do about the first thing that is wrong; undefined where nothing is. */
-function findFault(request: IncomingMessage): string | undefined {
+/** What the client must change about its first error. */
+function validateRequest(request: IncomingMessage): string | undefined {
   if (request.httpVersionMajor !== 1) return 'Send the request as HTTP/1.1.';
-  return findFieldFault(request) ?? findTargetFault(request.url ?? '') ?? findBodyFault(request);
+  return validateFields(request) ?? validateTarget(request.url ?? '') ?? validateBody(request);
 }
 
-function findFieldFault({ headers, rawHeaders, httpVersionMinor }: IncomingMessage) {
+function validateFields({ headers, rawHeaders, httpVersionMinor }: IncomingMessage) {
   if (rawHeaders.length > 2 * HEADER_COUNT_LIMIT) {
     return `Send at most ${HEADER_COUNT_LIMIT} header fields.`;
   }
@@ -75,7 +75,7 @@ function isHost(host: string): boolean {
 function findRepeated(
   headers: IncomingMessage['headers'], rawHeaders: readonly string[],
 ): string | undefined {
-  // Where there are as many names as lines, which is nearly always, no name came twice.
+  // Usually there are as many names as lines, so no name is repeated.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -86,21 +86,21 @@ function findRepeated(
   return undefined;
 }
 
-function findTargetFault(target: string): string | undefined {
+function validateTarget(target: string): string | undefined {
   if (!target.startsWith('/') || target.startsWith('//')) {
-    return 'Send the target of the request as a path that begins with one slash.';
+    return 'Send the request target as a path that begins with one slash.';
   }
   if (FORBIDDEN_IN_TARGET.test(target)) {
-    return 'Percent-encode the target of the request, and leave a fragment out.';
+    return 'Percent-encode the request target, and leave out its fragment.';
   }
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
-  if (path.includes('\\')) return 'Percent-encode the backslashes of the path.';
+  if (path.includes('\\')) return 'Percent-encode backslashes in the path.';
   if (!path.includes('/.') && !path.includes('/%2')) return undefined;
-  return DOT_SEGMENT.test(path) ? 'Leave out the parts of the path that are only dots.' : undefined;
+  return DOT_SEGMENT.test(path) ? 'Remove the dot segments from the path.' : undefined;
 }
 
-function findBodyFault({ method = '', headers, httpVersionMinor }: IncomingMessage) {
+function validateBody({ method = '', headers, httpVersionMinor }: IncomingMessage) {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
   if (coding !== undefined) {

@@ -56,13 +56,13 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'the target of another kind of request': [{ line: 'OPTIONS * HTTP/1.1' }, /one slash/],
   'a fragment': [{ line: `GET ${PATH}#a HTTP/1.1` }, /fragment/],
   'a backslash in the path': [{ line: 'GET /api\\v1 HTTP/1.1' }, /backslash/],
-  'a dot segment': [{ line: 'GET /api/./v1/openapi.json HTTP/1.1' }, /only dots/],
-  'two dots': [{ line: 'GET /portal/../api/v1/openapi.json HTTP/1.1' }, /only dots/],
-  'two dots at the end': [{ line: 'GET /api/.. HTTP/1.1' }, /only dots/],
-  'dots before a query': [{ line: 'GET /api/..?a=b HTTP/1.1' }, /only dots/],
-  'encoded dots': [{ line: 'GET /portal/%2e%2E/api HTTP/1.1' }, /only dots/],
-  'half-encoded dots': [{ line: 'GET /portal/.%2e/api HTTP/1.1' }, /only dots/],
-  'an encoded dot': [{ line: 'GET /api/v1/products/sku/%2E HTTP/1.1' }, /only dots/],
+  'a dot segment': [{ line: 'GET /api/./v1/openapi.json HTTP/1.1' }, /dot segments/],
+  'two dots': [{ line: 'GET /portal/../api/v1/openapi.json HTTP/1.1' }, /dot segments/],
+  'two dots at the end': [{ line: 'GET /api/.. HTTP/1.1' }, /dot segments/],
+  'dots before a query': [{ line: 'GET /api/..?a=b HTTP/1.1' }, /dot segments/],
+  'encoded dots': [{ line: 'GET /portal/%2e%2E/api HTTP/1.1' }, /dot segments/],
+  'half-encoded dots': [{ line: 'GET /portal/.%2e/api HTTP/1.1' }, /dot segments/],
+  'an encoded dot': [{ line: 'GET /api/v1/products/sku/%2E HTTP/1.1' }, /dot segments/],
   'HTTP/2.0 in the words of HTTP/1.1': [{ line: `GET ${PATH} HTTP/2.0` }, /HTTP\/1\.1/],
   'HTTP/0.9 with fields': [{ line: `GET ${PATH} HTTP/0.9` }, /HTTP\/1\.1/],
   'a body of GET': [{ fields: ['Host: x', 'Content-Length: 2'], body: '{}' }, /GET without/],
@@ -109,7 +109,7 @@ describe('refuses with 400, and ends the connection:', () => {
   test('dots, also below the portal', async (t) => {
     const line = 'GET /portal/assets/../../api HTTP/1.1';
     const text = await exchange(t, getServer().port, format({ line }));
-    assert.match(readProblem(text).detail, /only dots/);
+    assert.match(readProblem(text).detail, /dot segments/);
   });
 });
 
