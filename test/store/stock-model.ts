@@ -89,8 +89,8 @@ export class CatalogueModel {
       return { ...record.outcome, isReplay: true } as unknown as Outcome;
     }
     const outcome = run();
-    const isRefused = 'rejection' in outcome && outcome.rejection !== undefined;
-    if (!isRefused) this.#records.set(name, { asked, outcome });
+    const isRejected = 'rejection' in outcome && outcome.rejection !== undefined;
+    if (!isRejected) this.#records.set(name, { asked, outcome });
     return outcome;
   }
 
