@@ -114,13 +114,13 @@ test('starts the title with the error and focuses its summary, without scripts',
   await fillIn(page, { Name: 'Mug' });
   await press(page, 'Create product');
   assert.match(await page.title(), /^Error: New product/);
-  assert.match(await readFocus(), /^alert:\s+Nothing was saved yet/);
+  assert.match(await readFocus(), /^alert:\s+Nothing was saved\./);
   const { id } = await create();
   await page.open(`${overview}/products/${id}`);
   await fillIn(page, { Name: '' });
   await press(page, 'Save');
   assert.match(await page.title(), /^Error: /);
-  assert.match(await readFocus(), /^alert:\s+Nothing was saved yet/);
+  assert.match(await readFocus(), /^alert:\s+Nothing was saved\./);
   await page.open(`${overview}/nothing`);
   assert.match(await page.title(), /^Error: Page not found/);
   assert.match(await readFocus(), /^alert:/);

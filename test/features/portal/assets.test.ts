@@ -8,7 +8,7 @@ import { loadAssets } from '../../../src/features/portal/assets.ts';
 const FOLDER = new URL('../../../src/features/portal/assets/', import.meta.url);
 const TYPES = /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/;
 
-test('serves each file under the hash of what is in it, to be kept for ever', () => {
+test('serves each file under the hash of its content, cached forever', () => {
   const assets = loadAssets();
   const names = readdirSync(FOLDER);
   assert.ok(names.includes('portal.css'));
@@ -24,7 +24,7 @@ test('serves each file under the hash of what is in it, to be kept for ever', ()
   }
 });
 
-test('has nothing under another hash, nor outside of its folder', () => {
+test('serves nothing under another hash, nor outside of its folder', () => {
   const assets = loadAssets();
   const [digest = ''] = assets.pathOf('portal.css').split('/');
   for (const [hash, name] of [
@@ -36,7 +36,7 @@ test('has nothing under another hash, nor outside of its folder', () => {
   assert.throws(() => assets.pathOf('no-such.css'), TypeError);
 });
 
-test('loads nothing from elsewhere and runs nothing that is made of text', () => {
+test('loads nothing from elsewhere and evaluates no text as code', () => {
   for (const name of readdirSync(FOLDER)) {
     const text = readFileSync(new URL(name, FOLDER), 'utf8')
       .replaceAll('http://www.w3.org/2000/svg', '');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';
 import { openShop, readText, PageClient } from './page-client.ts';
 
-test('signs out who is disabled, and refuses a right password like a wrong one', async (t) => {
+test('signs out a disabled seller, and rejects the right password like a wrong one', async (t) => {
   const server = await startServer(t, { portal: true });
   const shop = await openShop(server);
   const other = await openShop(server);

@@ -18,7 +18,7 @@ async function prepare(t: TestContext) {
   return { server, shop: await openShop(server) };
 }
 
-test('refuses a form without the token of its browser, and changes nothing', async (t) => {
+test('rejects a form without the token of its browser, and changes nothing', async (t) => {
   const { server, shop: { user, sellerId } } = await prepare(t);
   const other = await openShop(server);
   await other.user.get('/portal/account');
@@ -39,7 +39,7 @@ test('refuses a form without the token of its browser, and changes nothing', asy
   assert.equal((await user.submit(SETTINGS)).status, 303);
 });
 
-test('refuses the token of a session that has ended', async (t) => {
+test('rejects the token of a session that has ended', async (t) => {
   const { shop: { user, email, password } } = await prepare(t);
   await user.get('/portal/account');
   const old = user.page;
@@ -50,7 +50,7 @@ test('refuses the token of a session that has ended', async (t) => {
   assert.equal((await user.submit(SETTINGS)).status, 403);
 });
 
-test('heeds no form whose session has ended while it came', async (t) => {
+test('ignores a form if its session ended while it was being received', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   const { store } = server;
@@ -84,7 +84,7 @@ test('heeds no form whose session has ended while it came', async (t) => {
   assert.equal(made.length, 1); // when the shop was opened
 });
 
-test('refuses a form from another site, or of which nobody says where it comes from', async (t) => {
+test('rejects a form from another site or of unknown origin', async (t) => {
   const { server, shop: { user, sellerId } } = await prepare(t);
   const before = await server.store.findAccount(sellerId);
   const origin = `http://127.0.0.1:${server.port}`;
@@ -107,7 +107,7 @@ test('refuses a form from another site, or of which nobody says where it comes f
   assert.equal(answer.status, 303);
 });
 
-test('lets nobody be signed in to an account of somebody else', async (t) => {
+test('prevents other sites from signing a browser in (login CSRF)', async (t) => {
   const { server, shop: { email, password } } = await prepare(t);
   const user = new PageClient(server.port);
   const body = { email, password, csrf: '' };
@@ -121,7 +121,7 @@ test('lets nobody be signed in to an account of somebody else', async (t) => {
   assert.equal(user.cookies.has('__Host-session'), false);
 });
 
-test('takes the token of no page of which there are two cookies', async (t) => {
+test('rejects a token if the cookie was sent twice', async (t) => {
   const { server, shop: { user, sellerId } } = await prepare(t);
   await user.get('/portal/account');
   const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -133,7 +133,7 @@ test('takes the token of no page of which there are two cookies', async (t) => {
   assert.deepEqual(await server.store.findAccount(sellerId), before);
 });
 
-test('checks every form before its page does anything', async (t) => {
+test('checks every form before its handler runs', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   const posts = routes.filter(({ method, access }) => method === 'POST' && access !== 'upload');
   assert.ok(posts.length > 10);
@@ -150,7 +150,7 @@ test('checks every form before its page does anything', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('changes nothing by a GET, nor by a method that a page does not have', async (t) => {
+test('changes nothing on GET, nor on a method that a page does not support', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   for (const path of ['/portal/sign-out', '/portal/account/second-step/off']) {
     assert.equal((await user.get(path)).status, 405);
@@ -166,7 +166,7 @@ test('changes nothing by a GET, nor by a method that a page does not have', asyn
   assert.deepEqual(server.reports, []);
 });
 
-test('refuses every page under a name of somebody else (DNS rebinding)', async (t) => {
+test('rejects every page under a foreign host name (DNS rebinding)', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   const cookie = [...user.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   for (const host of ['evil.example', `evil.example:${server.port}`, '127.0.0.1.nip.io']) {

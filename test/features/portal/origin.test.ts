@@ -18,14 +18,14 @@ function find(
   return resolveOrigin({ host, isEncrypted, isLocal }, baseUrl);
 }
 
-test('is found at the names of this machine, whatever the port', () => {
+test('is available at loopback names, on any port', () => {
   for (const host of ['localhost:8080', '127.0.0.1', '127.0.0.1:1', '[::1]:8080', 'LOCALHOST']) {
     const { origin } = find(host);
     assert.equal(origin, `http://${host.toLowerCase()}`);
   }
 });
 
-test('is not found under another name that leads here (DNS rebinding)', () => {
+test('is not available under another name that resolves here (DNS rebinding)', () => {
   for (const host of [
     undefined, '', 'evil.example', 'evil.example:8080', 'localhost.evil.example',
     '127.0.0.1.nip.io', '127.0.0.2', '0.0.0.0:8080', '192.0.2.7', 'evil.example#localhost',
@@ -36,7 +36,7 @@ test('is not found under another name that leads here (DNS rebinding)', () => {
   }
 });
 
-test('is found at its base URL, with its path', () => {
+test('is available at its base URL, with its path', () => {
   assert.deepEqual(find('shop.example', 'https://shop.example/mugs/'), {
     origin: 'https://shop.example', url: 'https://shop.example/mugs',
   });
@@ -48,13 +48,13 @@ test('is found at its base URL, with its path', () => {
   assert.equal(origin, 'https://shop.example:8443');
 });
 
-test('is found at this machine also where it has a base URL', () => {
+test('is available at loopback names with a base URL, too', () => {
   assert.deepEqual(find('127.0.0.1:8080', 'https://shop.example/mugs'), {
     origin: 'http://127.0.0.1:8080', url: 'http://127.0.0.1:8080/mugs',
   });
 });
 
-test('is found at this machine by TLS, where the server itself speaks it', () => {
+test('is available at loopback names over TLS if the server has a certificate', () => {
   const { origin } = find('localhost:8443', undefined, { isEncrypted: true });
   assert.equal(origin, 'https://localhost:8443');
   assert.throws(() => find('shop.example:8443', undefined, { isEncrypted: true }), REFUSED);

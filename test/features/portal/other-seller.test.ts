@@ -147,7 +147,7 @@ function listAsks(route: PageRoute, { user }: Shop, csrf: string) {
   }] as const];
 }
 
-test('answers every page for what is of another shop as for what is of nobody', async (t) => {
+test('responds identically to ids of another shop and to unknown ids, on every page', async (t) => {
   const { server, shop: own, other, theirs, nobodys, watch } = await prepare(t);
   let before = watch.digestSeller(other.sellerId);
   let shop = own;
@@ -186,7 +186,7 @@ test('answers every page for what is of another shop as for what is of nobody', 
   assert.ok(asked > routes.length, String(asked));
 });
 
-test('shows its own shop what it hides from another', async (t) => {
+test('shows a shop what it hides from others', async (t) => {
   const { other: { user }, theirs, nobodys } = await prepare(t);
   for (const route of routes) {
     const name = nameOf(route);

@@ -27,7 +27,7 @@ function listPages(): string[] {
     .map(({ path }) => `/portal${path === '/' ? '' : path}`);
 }
 
-test('leads whoever is not signed in from every page of a shop to the sign-in', async (t) => {
+test('redirects anonymous users from every page of a shop to the sign-in', async (t) => {
   const { server } = await prepare(t);
   const own = routes.filter(({ access }) => access !== 'open');
   assert.ok(own.length > 20);
@@ -43,7 +43,7 @@ test('leads whoever is not signed in from every page of a shop to the sign-in', 
   }
 });
 
-test('tells a browser with every page what it may do, and to keep it nowhere', async (t) => {
+test('sends security headers and no-store with every page', async (t) => {
   const { shop: { user } } = await prepare(t);
   const pages = [...listPages(), '/portal/no-such-page', '/portal/sign-in', '/portal/join'];
   for (const path of pages) {
@@ -63,7 +63,7 @@ test('tells a browser with every page what it may do, and to keep it nowhere', a
   }
 });
 
-test('asks browsers for TLS alone, once it came by it', async (t) => {
+test('sends Strict-Transport-Security over TLS', async (t) => {
   const baseUrl = 'https://shop.example/mugs';
   const { port } = await startServer(t, { portal: true, baseUrl });
   const ask = (host: string) => send(port, { path: '/mugs/portal/join', headers: { host } });
@@ -85,7 +85,7 @@ test('keeps every page below 50 KiB, and loads nothing from elsewhere', async (t
   }
 });
 
-test('sets cookies that only this host gets, by TLS alone, and no script reads', async (t) => {
+test('sets cookies for this host only, over TLS only, unreadable by scripts', async (t) => {
   const { server, shop: { user, email, password } } = await prepare(t);
   const cookies: string[] = [];
   const keep = (): void => { cookies.push(...user.page?.headers['set-cookie'] ?? []); };
@@ -108,7 +108,7 @@ test('sets cookies that only this host gets, by TLS alone, and no script reads',
   assert.deepEqual(server.reports, []);
 });
 
-test('answers what is not there with a page, and nothing of what was asked', async (t) => {
+test('answers an unknown path with a page that repeats nothing of the request', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   for (const path of ['/portal/no-such-page', '/portal/%3Cscript%3E', '/portal/account/x/y']) {
     const answer = await user.get(path);
@@ -120,7 +120,7 @@ test('answers what is not there with a page, and nothing of what was asked', asy
   assert.deepEqual(server.reports, []);
 });
 
-test('takes no word of an address for more than it is', async (t) => {
+test('treats malformed path parameters as unknown', async (t) => {
   const { server, shop: { user, send: call } } = await prepare(t);
   const made = await call({
     method: 'POST', path: '/api/v1/products', headers: { 'content-type': 'application/json' },
@@ -138,7 +138,7 @@ test('takes no word of an address for more than it is', async (t) => {
   assert.deepEqual(server.reports, []);
 });
 
-test('tells of a fault of its own no more than an id', async (t) => {
+test('reveals only an id of an internal error', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   server.store.findVisitor = async () => { throw new Error('the password of the disk'); };
   const answer = await user.get('/portal');
@@ -148,7 +148,7 @@ test('tells of a fault of its own no more than an id', async (t) => {
   assert.ok(report && answer.text.includes(report.id));
 });
 
-test('leads from the root to the portal, and is not there where it is switched off', async (t) => {
+test('redirects from the root, and does not exist when it is switched off', async (t) => {
   const { server } = await prepare(t);
   const root = await send(server.port, { path: '/' });
   assert.deepEqual([root.status, root.headers.location], [303, '/portal']);

@@ -60,7 +60,7 @@ async function live(server: Awaited<ReturnType<typeof startServer>>, now: () => 
   return { user, secrets };
 }
 
-test('says no secret in a refusal, nor in a report of a fault', async (t) => {
+test('reveals no secret in an error page or an error report', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock });
   const { secrets } = await live(server, clock);

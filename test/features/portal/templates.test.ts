@@ -15,7 +15,7 @@ interface Template {
   readonly values: readonly string[];
 }
 
-test('puts values between tags, into quoted attributes, or as whole attributes', () => {
+test('places values between tags, in quoted attributes, or as whole attributes', () => {
   const templates = loadTemplates();
   assert.ok(templates.length > 50);
   const errors = templates.flatMap(({ path, template }) =>
@@ -23,7 +23,7 @@ test('puts values between tags, into quoted attributes, or as whole attributes',
   assert.deepEqual(errors, []);
 });
 
-test('has no style, no script and no handler of events in its pages', () => {
+test('has no inline style, script or event handler', () => {
   for (const { path, template } of loadTemplates()) {
     const markup = template.pieces.join('…');
     assert.doesNotMatch(markup, /<[^>]*\s(?:style|on\w+|srcdoc)\s*=/i, path);
@@ -32,14 +32,14 @@ test('has no style, no script and no handler of events in its pages', () => {
   }
 });
 
-test('uses no other way to make markup', () => {
+test('creates markup in no other way', () => {
   for (const path of globSync('**/*.ts', { cwd: FOLDER })) {
     const source = readFileSync(join(FOLDER, path), 'utf8');
     if (path !== 'html/html.ts') assert.doesNotMatch(source, /new Html\(/, path);
   }
 });
 
-test('sees what must not be', () => {
+test('detects violations', () => {
   const faulty: readonly string[] = [
     'html`<p title=${x}>`', 'html`<${x}>`', "html`<p title='${x}'>`", 'html`<p ${x}>`',
     'html`<script>${x}</script>`', 'html`<style>${x}</style>`', 'html`<!-- ${x} -->`',

@@ -29,7 +29,7 @@ function isIn(answer: { readonly status: number }): boolean {
   return answer.status === 200;
 }
 
-test('keeps the settings, and reads the portal by them', async (t) => {
+test('saves the settings and applies them to the pages', async (t) => {
   const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   await user.get('/portal/account');
   assert.deepEqual(
@@ -47,7 +47,7 @@ test('keeps the settings, and reads the portal by them', async (t) => {
   assert.deepEqual([locale, timeZone, lowStock], ['de-CH', 'Asia/Tokyo', 12]);
 });
 
-test('says what is wrong at each setting, keeps what was typed, and saves nothing', async (t) => {
+test('shows an error at each invalid setting, keeps the input, and saves nothing', async (t) => {
   const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   const before = await store.findAccount(sellerId);
   await user.get('/portal/account');
@@ -62,7 +62,7 @@ test('says what is wrong at each setting, keeps what was typed, and saves nothin
   assert.deepEqual(await store.findAccount(sellerId), before);
 });
 
-test('offers all time zones, and stays a small page', async (t) => {
+test('offers all time zones on a small page', async (t) => {
   const { shop: { user } } = await prepare(t);
   const { text } = await user.get('/portal/account');
   for (const zone of ['UTC', 'Europe/Zurich', 'Pacific/Auckland']) {
@@ -71,7 +71,7 @@ test('offers all time zones, and stays a small page', async (t) => {
   assert.ok(Buffer.byteLength(text) < 50 * 1024);
 });
 
-test('changes the e-mail by the password, and signs in with the new one alone', async (t) => {
+test('changes the e-mail with the password, and then signs in with the new one only', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, email, password } = shop;
   await user.get('/portal/account/email');
@@ -84,7 +84,7 @@ test('changes the e-mail by the password, and signs in with the new one alone', 
   assert.equal((await old.submit({ email, password })).status, 422);
 });
 
-test('does not change the e-mail to one that is taken or none, nor without the password',
+test('rejects a taken or invalid e-mail, and any change without the password',
   async (t) => {
     const { server, shop: { user, sellerId, email, password } } = await prepare(t);
     const other = await openShop(server);
@@ -102,7 +102,7 @@ test('does not change the e-mail to one that is taken or none, nor without the p
     }
   });
 
-test('changes the password, signs out all others, and renews its own session', async (t) => {
+test('changes the password, signs out other browsers, and renews its own session', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, email, password } = shop;
   const other = await signIn(server.port, shop);
@@ -122,7 +122,7 @@ test('changes the password, signs out all others, and renews its own session', a
   assert.equal((await other.submit({ email, password: 'eight purple boats' })).status, 303);
 });
 
-test('refuses a new password that is easy to guess, and any without the old one', async (t) => {
+test('rejects a weak new password, and any change without the old one', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, email, password } = shop;
   const other = await signIn(server.port, shop);
@@ -145,7 +145,7 @@ test('refuses a new password that is easy to guess, and any without the old one'
   await signIn(server.port, shop);
 });
 
-test('slows guessing at the password by whoever finds the portal open', async (t) => {
+test('limits password guesses in a browser that was left signed in', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, password } = shop;
   await user.get('/portal/account/email');
@@ -165,7 +165,7 @@ test('slows guessing at the password by whoever finds the portal open', async (t
   await signIn(server.port, shop); // signing in is another thing
 });
 
-test('changes the password where its form is sent twice', async (t) => {
+test('changes the password when its form is submitted twice', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, password } = shop;
   await user.get('/portal/account/password');
@@ -175,7 +175,7 @@ test('changes the password where its form is sent twice', async (t) => {
   await signIn(server.port, { ...shop, password: fields.new_password });
 });
 
-test('changes nothing for a session that ends while its password is checked', async (t) => {
+test('changes nothing if the session ends while the password is checked', async (t) => {
   const { server, shop } = await prepare(t);
   const { store } = server;
   const before = await store.findAccount(shop.sellerId);
@@ -199,7 +199,7 @@ test('changes nothing for a session that ends while its password is checked', as
   }
 });
 
-test('shows where somebody is signed in, and marks the browser that asks', async (t) => {
+test('lists the sessions and marks the current browser', async (t) => {
   const { clock, server, shop } = await prepare(t);
   clock.now += 60_000;
   await signIn(server.port, shop);
@@ -210,7 +210,7 @@ test('shows where somebody is signed in, and marks the browser that asks', async
   assert.match(account, /Sessions 2 browsers/);
 });
 
-test('shows no session that has ended of itself', async (t) => {
+test('does not list expired sessions', async (t) => {
   const { clock, server, shop: { user, sellerId, ...shop } } = await prepare(t);
   await signIn(server.port, { user, sellerId, ...shop });
   clock.now += SESSION_IDLE_MS - 1;
@@ -223,7 +223,7 @@ test('shows no session that has ended of itself', async (t) => {
   assert.match(readText((await user.get('/portal/account')).text), /Sessions 1 browser /);
 });
 
-test('ends one session, or all others, at once', async (t) => {
+test('signs out one browser, or all others, immediately', async (t) => {
   const { server, shop } = await prepare(t);
   const { user, sellerId } = shop;
   const others = [];

@@ -23,7 +23,7 @@ function readRows(text: string): string[] {
   return [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) => readText(row));
 }
 
-test('says what happened, when, from where and to what', async (t) => {
+test('shows what happened, when, from which address and to what', async (t) => {
   const { clock, shop: { user, sellerId }, server: { store }, note } = await prepare(t);
   clock.now += 1_000;
   await note('Wrong password');
@@ -39,7 +39,7 @@ test('says what happened, when, from where and to what', async (t) => {
     'Signed in 2 Jan 2026, 04:04:05 CET 127.0.0.1 Unknown browser');
 });
 
-test('has words for everything that can happen', async (t) => {
+test('has a label for every audit type', async (t) => {
   const { server: { store }, shop: { user, sellerId } } = await prepare(t);
   for (const type of AUDIT_TYPES) {
     await store.noteAuditEvent({ sellerId, type, address: '', subject: '' });
@@ -50,7 +50,7 @@ test('has words for everything that can happen', async (t) => {
   for (const word of words) assert.match(word ?? '', /^[A-Z][\w -]+$/);
 });
 
-test('leads from page to page, and back to the first', async (t) => {
+test('links from page to page, and back to the first', async (t) => {
   const { shop: { user }, note } = await prepare(t);
   for (let n = 1; n <= ACTIVITY_PAGE_SIZE * 2; n += 1) await note(`number ${n}`);
   const first = await user.get('/portal/activity?type=sign_in_refused');
@@ -66,7 +66,7 @@ test('leads from page to page, and back to the first', async (t) => {
   assert.ok(Buffer.byteLength(first.text) < 50 * 1024);
 });
 
-test('shows one kind of event, and what to do where there is none of it', async (t) => {
+test('filters by type, and links to all activity if there is none of it', async (t) => {
   const { shop: { user }, note } = await prepare(t);
   await note('Wrong code');
   const some = await user.get('/portal/activity?type=sign_in_refused');
@@ -81,7 +81,7 @@ test('shows one kind of event, and what to do where there is none of it', async 
   }
 });
 
-test('shows what others sent as text', async (t) => {
+test('escapes what others sent', async (t) => {
   const { shop: { user }, note } = await prepare(t);
   await note('<script>alert(1)</script>', '"><img src=x>');
   const { text } = await user.get('/portal/activity');
@@ -97,7 +97,7 @@ test('shows nothing of another account', async (t) => {
   assert.doesNotMatch(text, /not for others/);
 });
 
-test('shows what was done to webhooks by the API and in the portal, and from where', async (t) => {
+test('shows changes of webhooks by the API and in the portal, with their addresses', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { portal: true, clock, webhooks: LOCAL });
   const { user, send } = await openShop(server);

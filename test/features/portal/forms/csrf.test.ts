@@ -8,7 +8,7 @@ import {
 const ORIGIN = 'https://shop.example';
 const REFUSED = { code: 'browser_refused' };
 
-test('takes the token of a secret, and no other', () => {
+test('accepts the token of a secret, and no other', () => {
   const [{ secret }, other] = [makeAnonymousSecret(), makeAnonymousSecret()];
   const token = makeCsrfToken(secret);
   assertCsrfToken(secret, token);
@@ -19,17 +19,17 @@ test('takes the token of a secret, and no other', () => {
   for (const sent of wrong) assert.throws(() => assertCsrfToken(secret, sent), REFUSED, sent);
 });
 
-test('takes no token where there is no secret', () => {
+test('rejects every token without a secret', () => {
   assert.throws(() => assertCsrfToken(undefined, ''), REFUSED);
   assert.throws(() => assertCsrfToken(undefined, makeCsrfToken('')), REFUSED);
 });
 
-test('does not show the secret in its token', () => {
+test('does not reveal the secret in its token', () => {
   const { secret } = makeAnonymousSecret();
   assert.ok(!makeCsrfToken(secret).includes(secret.slice(0, 8)));
 });
 
-test('makes a secret in a cookie of this host alone, each another one', () => {
+test('makes a new secret each time, in a cookie for this host only', () => {
   const [one, other] = [makeAnonymousSecret(), makeAnonymousSecret()];
   assert.notEqual(one.secret, other.secret);
   const [pair, ...attributes] = one.cookie.split('; ');
@@ -38,7 +38,7 @@ test('makes a secret in a cookie of this host alone, each another one', () => {
   assert.equal(readAnonymousSecret(`a=b; ${pair}; c=d`), one.secret);
 });
 
-test('reads no secret that it did not make, nor one of two', () => {
+test('reads no malformed or duplicated secret', () => {
   const { secret } = makeAnonymousSecret();
   for (const header of [
     undefined, '', '__Host-visit=', `visit=${secret}`, `__Host-visit=${secret}x`,
@@ -49,7 +49,7 @@ test('reads no secret that it did not make, nor one of two', () => {
   }
 });
 
-test('goes by what a browser says of where a request comes from', () => {
+test('decides by Fetch Metadata if the browser sends it', () => {
   assertSameOrigin({ 'sec-fetch-site': 'same-origin' }, ORIGIN);
   // A browser says both; what Fetch Metadata says counts.
   assertSameOrigin({ 'sec-fetch-site': 'same-origin', origin: 'null' }, ORIGIN);
@@ -59,7 +59,7 @@ test('goes by what a browser says of where a request comes from', () => {
   }
 });
 
-test('goes by the origin where a browser says nothing else, and takes no silence', () => {
+test('decides by Origin without Fetch Metadata, and rejects a request without either', () => {
   assertSameOrigin({ origin: ORIGIN }, ORIGIN);
   for (const origin of [
     undefined, '', 'null', 'http://shop.example', 'https://shop.example:8443',

@@ -140,7 +140,7 @@ test('returns to the page of a button without submitting it', async (t) => {
   assert.ok(await read(mug));
 });
 
-test('says that a file is not kept', async (t) => {
+test('says that an uploaded file is not kept', async (t) => {
   const { user, sendLate, signIn } = await prepare(t);
   const file = new File(['name,category,sku,price,stock\n'], 'a.csv', { type: 'text/csv' });
   assert.equal((await sendLate('/portal/import', { file })).status, 303);

@@ -16,7 +16,7 @@ function makeRequest(
   return request;
 }
 
-test('reads fields as a browser wrote them', async () => {
+test('reads fields as a browser encodes them', async () => {
   const form = await readForm(makeRequest('a=1+2&b=%C3%A9%26&c=&d=%20x%20&a=3&e'));
   assert.equal(form.get('a'), '1 2');
   assert.deepEqual(form.getAll('a'), ['1 2', '3']);
@@ -27,7 +27,7 @@ test('reads fields as a browser wrote them', async () => {
   assert.deepEqual([form.get('f'), form.getAll('f'), form.has('f')], ['', [], false]);
 });
 
-test('takes a charset, and no other type', async () => {
+test('accepts a charset parameter, and no other media type', async () => {
   const type = 'application/x-www-form-urlencoded; charset=UTF-8';
   assert.equal((await readForm(makeRequest('a=1', type))).get('a'), '1');
   for (const other of ['', 'text/plain', 'multipart/form-data; boundary=x', 'application/json']) {
@@ -36,7 +36,7 @@ test('takes a charset, and no other type', async () => {
   }
 });
 
-test('takes no more than a page ever sends', async () => {
+test('limits the number of fields and the size', async () => {
   const most = new URLSearchParams(Array.from({ length: FORM_FIELDS_LIMIT }, () => ['a', '1']));
   assert.equal((await readForm(makeRequest(String(most)))).getAll('a').length, FORM_FIELDS_LIMIT);
   await assert.rejects(readForm(makeRequest(`${most}&a=1`)), { code: 'invalid_data' });
@@ -45,7 +45,7 @@ test('takes no more than a page ever sends', async () => {
   await assert.rejects(readForm(makeRequest(`${largest}x`)), { code: 'body_too_large' });
 });
 
-test('says the first thing that is wrong with each field', () => {
+test('keeps the first error of each field', () => {
   const errors = fieldErrorsFrom([
     { pointer: '/name', code: 'blank', detail: 'Must not be blank.' },
     { pointer: '/name', code: 'length', detail: 'Too long.' },
@@ -57,7 +57,7 @@ test('says the first thing that is wrong with each field', () => {
   ]);
 });
 
-test('holds nothing of its own in an empty form', () => {
+test('has no values in an empty form', () => {
   const form = new Form(new URLSearchParams());
   assert.deepEqual([form.get('constructor'), form.has('__proto__')], ['', false]);
 });

@@ -5,13 +5,13 @@ import {
   findEndOfDay, findWholeNumber,
 } from '../../../../src/features/portal/forms/typed-values.ts';
 
-test('reads whole numbers that a double holds', () => {
+test('reads safe integers', () => {
   for (const number of [0, 7, Number.MAX_SAFE_INTEGER]) {
     assert.equal(findWholeNumber(String(number)), number);
   }
 });
 
-test('finds none in any other text', () => {
+test('finds no number in any other text', () => {
   const largest = String(Number.MAX_SAFE_INTEGER + 1);
   const others = ['', '007', ' 1', '-1', '+1', '1.0', '1e3', '0x1', '١', largest, '9'.repeat(17)];
   for (const text of others) {
@@ -19,7 +19,7 @@ test('finds none in any other text', () => {
   }
 });
 
-test('ends a day where the clocks of its zone show midnight, also when they are changed', () => {
+test('ends a day at midnight of its zone, also around a clock change', () => {
   for (const [day, timeZone, end] of [
     ['2026-01-31', 'UTC', '2026-02-01T00:00:00.000Z'],
     ['2024-02-29', 'Europe/Zurich', '2024-02-29T23:00:00.000Z'],
@@ -36,7 +36,7 @@ test('ends a day where the clocks of its zone show midnight, also when they are 
   }
 });
 
-test('knows no end of what is no day', () => {
+test('finds no end of an invalid day', () => {
   const others = ['', '2026-02-29', '2026-13-01', '2026-1-1', '31.01.2026', '2026-01-31T00:00'];
   for (const day of others) {
     assert.equal(findEndOfDay(day, 'UTC'), undefined, day);

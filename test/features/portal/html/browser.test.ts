@@ -26,13 +26,13 @@ test('names the browser and its system', () => {
   }
 });
 
-test('says so where it knows neither, and repeats nothing of what was sent', () => {
+test('says so if it knows neither, and repeats nothing of what was sent', () => {
   for (const userAgent of ['', 'Firefox', '<script>alert(1)</script>', 'x'.repeat(200)]) {
     assert.equal(describeBrowser(userAgent), 'Unknown browser', userAgent);
   }
 });
 
-test('takes the first that is known', () => {
+test('takes the first supported locale', () => {
   for (const [header, locale] of [
     ['de-CH,de;q=0.9,en;q=0.8', 'de-CH'], ['de-ch', 'de-CH'], ['tlh, xx-XX, fr;q=0.1', 'fr'],
     ['*;q=0.5, it', 'it'], [' pt-BR ;q=1', 'pt-BR'],
@@ -41,7 +41,7 @@ test('takes the first that is known', () => {
   }
 });
 
-test('has one of its own where a browser names none that is known', () => {
+test('falls back to en-GB without a supported locale', () => {
   for (const header of [undefined, '', '*', 'zz', ',,,', ';q=1', 'en_GB', '<script>',
     `${'x'.repeat(300)},de`]) {
     assert.equal(readLocale(header), 'en-GB', String(header));

@@ -12,7 +12,7 @@ function plain(text: string): string {
   return text.replace(/\s/gu, ' ');
 }
 
-test('writes numbers and changes as the locale does', () => {
+test('formats numbers and signed numbers in the locale', () => {
   const formats = new Formats();
   const german = formats.get({ locale: 'de-DE', timeZone: 'UTC', currency: EURO });
   const british = formats.get({ locale: 'en-GB', timeZone: 'UTC', currency: EURO });
@@ -22,7 +22,7 @@ test('writes numbers and changes as the locale does', () => {
   assert.equal(british.number(12_345_678_901_234_567_890n), '12,345,678,901,234,567,890');
 });
 
-test('writes amounts exactly, with the decimals of their currency', () => {
+test('formats amounts exactly, with the decimals of their currency', () => {
   const formats = new Formats();
   const write = (locale: string, code: string, decimals: number, minor: number | bigint) =>
     plain(formats.get({ locale, timeZone: 'UTC', currency: { code, decimals } }).money(minor));
@@ -34,7 +34,7 @@ test('writes amounts exactly, with the decimals of their currency', () => {
   assert.equal(write('en-GB', 'EUR', 2, 9_007_199_254_740_993n), '€90,071,992,547,409.93');
 });
 
-test('writes amounts for fields with the decimal mark alone, which people can type', () => {
+test('formats amounts for fields with the decimal mark only', () => {
   const formats = new Formats();
   const get = (locale: string, currency = EURO) =>
     formats.get({ locale, timeZone: 'UTC', currency });
@@ -45,7 +45,7 @@ test('writes amounts for fields with the decimal mark alone, which people can ty
   assert.deepEqual(marks, ['.', ',', '.', ',', '.']);
 });
 
-test('writes times in the time zone, with it, and for machines in UTC', () => {
+test('formats times in the time zone, and for machines in UTC', () => {
   const format = new Formats().get({
     locale: 'en-GB', timeZone: 'Asia/Tokyo', currency: EURO,
   });
@@ -57,7 +57,7 @@ test('writes times in the time zone, with it, and for machines in UTC', () => {
   assert.equal(format.minute(AT), '2 Mar, 08:30');
 });
 
-test('keeps the formats of those who are there, and not without end', () => {
+test('caches formats, up to a limit', () => {
   const formats = new Formats();
   const get = (timeZone: string) => formats.get({ locale: 'en-GB', timeZone, currency: EURO });
   const first = get('UTC');

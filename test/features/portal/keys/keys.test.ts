@@ -13,8 +13,8 @@ import { type Fields, openShop, readText, type Shop } from '../page-client.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const GOOD = { name: 'Cash desk', scopes: ['products:read'] };
 
-describe('making a key', () => {
-  test('shows it once, and makes it was asked for', async (t) => {
+describe('creating a key', () => {
+  test('shows the key once, and creates it as entered', async (t) => {
     const { server, shop } = await start(t);
     const { user } = shop;
     assertPage(await user.get('/portal/keys/new'));
@@ -40,7 +40,7 @@ describe('making a key', () => {
     }
   });
 
-  test('offers to try what the key may do', async (t) => {
+  test("shows examples that the key's permissions allow", async (t) => {
     const { user } = (await start(t)).shop;
     for (const [scope, line] of [
       ['products:read', /curl 'http:\/\/127\.0\.0\.1:\d+\/api\/v1\/products'/],
@@ -53,7 +53,7 @@ describe('making a key', () => {
     }
   });
 
-  test('ends a key with a day in the time zone of the account', async (t) => {
+  test("expires a key at the end of a day in the account's time zone", async (t) => {
     const { server, shop } = await start(t);
     await shop.user.get('/portal/keys/new');
     await shop.user.submit({ ...GOOD, expires: 'day', day: '2026-07-31' });
@@ -61,7 +61,7 @@ describe('making a key', () => {
     assert.equal(key?.expiresAt, Date.parse('2026-07-31T22:00:00Z'));
   });
 
-  test('makes one key of a form that is sent twice, at once and later', async (t) => {
+  test('creates one key from a form that is submitted twice, concurrently or later', async (t) => {
     const { server, shop: { user, ...shop } } = await start(t);
     await user.get('/portal/keys/new');
     const body = new URLSearchParams({
@@ -93,7 +93,7 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
   ['a day that is not heeded', { day: '2026-02-01' }, 'day', /On a date/],
 ];
 
-test('makes no key of a form with faults', async (t) => {
+test('creates no key from an invalid form', async (t) => {
   const { server, shop } = await start(t);
   const { user } = shop;
   for (const [what, fields, at, says] of faulty) {
@@ -129,7 +129,7 @@ test('makes no key of a form with faults', async (t) => {
 });
 
 describe('the list of keys', () => {
-  test('has the newest first, on pages, each key with its state', async (t) => {
+  test('lists the newest first, in pages, with the status of each key', async (t) => {
     const { server, shop } = await start(t);
     const { user } = shop;
     for (let n = 1; n <= 30; n += 1) {
@@ -160,7 +160,7 @@ describe('the list of keys', () => {
     assert.equal(readList((await user.get('/portal/keys?after=x')).text), readList(first.text));
   });
 
-  test('tells when and from where a key was last used', async (t) => {
+  test('shows when and from where a key was last used', async (t) => {
     const { server, shop } = await start(t);
     await shop.send({ path: '/api/v1/products' });
     // It is noted beside the request.
@@ -169,7 +169,7 @@ describe('the list of keys', () => {
     assert.match(readText(text), /My first key.*from 127\.0\.0\.1/);
   });
 
-  test('tells how often a key was used in the last 24 hours, and how often in vain', async (t) => {
+  test('shows the requests and rejections of a key in the last 24 hours', async (t) => {
     const { server, shop } = await start(t);
     const [key] = await listKeys(server, shop);
     assert.ok(key);
@@ -185,7 +185,7 @@ describe('the list of keys', () => {
     }
   });
 
-  test('stays small and harmless whatever the keys are called', async (t) => {
+  test('stays small and escapes names, whatever the keys are called', async (t) => {
     const { server, shop } = await start(t);
     const { user } = shop;
     const name = '<script>alert("1")</script>&\'"><b>'.padEnd(100, '&');
@@ -211,7 +211,7 @@ describe('the list of keys', () => {
 });
 
 describe('rotation', () => {
-  test('shows a new key once, and lets the old one go on as long as was chosen', async (t) => {
+  test('shows the new key once, and keeps the old key valid for the chosen time', async (t) => {
     for (const [overlap, hours] of [['1h', 1], ['24h', 24], ['7d', 168]] as const) {
       const { server, shop } = await start(t);
       const secret = await rotate(server, shop, overlap);
@@ -223,7 +223,7 @@ describe('rotation', () => {
     }
   });
 
-  test('ends the old key at once where that was chosen', async (t) => {
+  test('expires the old key immediately if that was chosen', async (t) => {
     const { server, shop } = await start(t);
     const secret = await rotate(server, shop, '0s');
     assert.equal((await list(server.port, shop.key)).status, 401);
@@ -231,7 +231,7 @@ describe('rotation', () => {
     assert.ok(!(await shop.user.get('/portal/keys')).text.includes(secret));
   });
 
-  test('makes one key of a form that is sent twice', async (t) => {
+  test('creates one key from a form that is submitted twice', async (t) => {
     const { server, shop } = await start(t);
     const [key] = await listKeys(server, shop);
     await shop.user.get(pathOf(key));
@@ -247,7 +247,7 @@ describe('rotation', () => {
     assert.equal((await listKeys(server, shop)).length, 2);
   });
 
-  test('refuses an overlap that is not offered', async (t) => {
+  test('rejects an overlap that is not offered', async (t) => {
     const { server, shop } = await start(t);
     const [key] = await listKeys(server, shop);
     await shop.user.get(pathOf(key));
@@ -256,7 +256,7 @@ describe('rotation', () => {
   });
 });
 
-test('revokes a key after asking, and the next request with it is refused', async (t) => {
+test('revokes a key after a confirmation, and rejects the next request with it', async (t) => {
   const { server, shop } = await start(t);
   const { user } = shop;
   const [key] = await listKeys(server, shop);
@@ -277,7 +277,7 @@ test('revokes a key after asking, and the next request with it is refused', asyn
   assert.equal(events.length, 1);
 });
 
-test('keeps the keys of a shop from everybody else', async (t) => {
+test('hides the keys of a shop from other sellers', async (t) => {
   const { server, shop } = await start(t);
   const other = await openShop(server);
   const [key] = await listKeys(server, other);

@@ -8,7 +8,7 @@ import { openShop, readText, type Shop } from '../page-client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-test('says what the catalogue comes to, in the way of the locale', async (t) => {
+test('shows the totals of the catalogue in the locale', async (t) => {
   const { shop } = await start(t);
   await create(shop, { sku: 'A', price: 1234.5, stock: 1000 });
   await create(shop, { sku: 'B', price: 0.01, stock: 3 });
@@ -19,7 +19,7 @@ test('says what the catalogue comes to, in the way of the locale', async (t) => 
   assert.match(text, /Low or sold out 1 /);
 });
 
-test('lists what is low by the threshold of the account, the least first', async (t) => {
+test('lists low stock by the threshold of the account, the lowest first', async (t) => {
   const { shop } = await start(t);
   for (const [sku, stock] of [['TWO', 2], ['NONE', 0], ['SIX', 6]] as const) {
     await create(shop, { sku, stock, name: `Name <${sku}>` });
@@ -32,7 +32,7 @@ test('lists what is low by the threshold of the account, the least first', async
   assert.match(readText((await shop.user.get('/portal')).text), /Name <SIX> 6 SIX/);
 });
 
-test('tells of the stock of 30 days, day by day, as a plot and as a table', async (t) => {
+test('shows stock movements of 30 days by day, as a chart and as a table', async (t) => {
   const { shop, clock } = await start(t);
   await create(shop, { sku: 'A', stock: 100 });
   clock.now += DAY_MS;
@@ -46,7 +46,7 @@ test('tells of the stock of 30 days, day by day, as a plot and as a table', asyn
   assert.match(readText((await shop.user.get('/portal')).text), /In: 0 Out: 30/);
 });
 
-test('tells of the requests of 24 hours, key by key', async (t) => {
+test('shows the requests of 24 hours by key', async (t) => {
   const { shop, server } = await start(t);
   await shop.send({ path: '/api/v1/products' });
   await shop.send({ path: '/api/v1/products/nothing' });
@@ -59,14 +59,14 @@ test('tells of the requests of 24 hours, key by key', async (t) => {
   assert.match(readText(text), /My first key 41 2/);
 });
 
-test('says what to do with an empty catalogue', async (t) => {
+test('says what to do about an empty catalogue', async (t) => {
   const { shop } = await start(t);
   const page = await shop.user.get('/portal');
   assertPage(page);
   assert.match(readText(page.text), /catalogue is empty.*Import a file Create a product/);
 });
 
-test('shows nothing of another shop, and nothing to strangers', async (t) => {
+test('shows nothing of another shop, and nothing to anonymous users', async (t) => {
   const { shop, server } = await start(t);
   await create(shop, { sku: 'MINE', stock: 0 });
   const other = await openShop(server);

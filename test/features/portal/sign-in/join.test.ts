@@ -27,7 +27,7 @@ async function prepare(t: TestContext, options: PortalOptions = {}) {
   return { clock, server, invite, user };
 }
 
-test('makes a shop with a code, shows a key that works, and signs in', async (t) => {
+test('creates a shop with a code, shows a key that works, and signs in', async (t) => {
   const { server, invite, user } = await prepare(t);
   const code = (await invite({ isFirst: true })).toLowerCase();
   await user.get('/portal/join', { 'accept-language': 'de-CH,de;q=0.9' });
@@ -54,7 +54,7 @@ test('makes a shop with a code, shows a key that works, and signs in', async (t)
   assert.equal((await user.submit({ email, password })).status, 303);
 });
 
-test('refuses a code that is wrong, used or too old, and makes nothing', async (t) => {
+test('rejects a wrong, used or expired code, and creates nothing', async (t) => {
   const { clock, server, invite, user } = await prepare(t);
   const used = await invite();
   await user.get('/portal/join');
@@ -73,7 +73,7 @@ test('refuses a code that is wrong, used or too old, and makes nothing', async (
   assert.equal((await server.store.listSellers({ after: undefined, limit: 10 })).length, 1);
 });
 
-test('says all that is wrong at once, and leaves the code good', async (t) => {
+test('reports all errors at once, and keeps the code valid', async (t) => {
   const { server, invite, user } = await prepare(t);
   const { email: taken } = await openShop(server);
   const code = await invite();
@@ -87,7 +87,7 @@ test('says all that is wrong at once, and leaves the code good', async (t) => {
   assert.equal((await user.submit({ ...FIELDS, code })).status, 200);
 });
 
-test('gives a seller who is there an account, without asking for name and currency', async (t) => {
+test('gives an existing seller an account, without asking for name and currency', async (t) => {
   const { server, invite, user } = await prepare(t);
   const { sellerId } = await server.makeSeller({ currency: 'KWD' });
   const code = await invite({ sellerId });
@@ -99,7 +99,7 @@ test('gives a seller who is there an account, without asking for name and curren
   assert.equal((await server.store.findAccount(sellerId))?.email, email);
 });
 
-test('lets anybody open a shop where that is wanted, and not without end', async (t) => {
+test('lets anybody open a shop if registration is open, up to a rate limit', async (t) => {
   const { server, user } = await prepare(t, { openRegistration: true });
   await user.get('/portal/join');
   assert.equal((await user.submit({ ...FIELDS, code: 'x' })).status, 422);
@@ -116,7 +116,7 @@ test('lets anybody open a shop where that is wanted, and not without end', async
   assert.equal((await server.store.listSellers({ after: undefined, limit: 10 })).length, 1);
 });
 
-test('leads whoever is signed in to their shop', async (t) => {
+test('redirects a signed-in user to the overview', async (t) => {
   const { server } = await prepare(t);
   const { user } = await openShop(server);
   const answer = await user.get('/portal/join');

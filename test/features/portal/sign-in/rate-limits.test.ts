@@ -35,7 +35,7 @@ async function guess(limits: SignInLimits, email: string, device?: string): Prom
   }
 }
 
-test('slows guessing at an e-mail from wherever, and no other e-mail', async () => {
+test('limits guesses at one e-mail from any address, and no other e-mail', async () => {
   const { clock, limits } = prepare();
   assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
   const refused = limits.tryPassword(
@@ -47,7 +47,7 @@ test('slows guessing at an e-mail from wherever, and no other e-mail', async () 
   assert.equal(await guess(limits, 'anna@shop.example'), 1);
 });
 
-test('does not compute anything for what is slowed', async () => {
+test('does not compute a hash beyond the limit', async () => {
   const { limits } = prepare();
   await guess(limits, 'anna@shop.example');
   let checks = 0;
@@ -59,7 +59,7 @@ test('does not compute anything for what is slowed', async () => {
   assert.equal(checks, 0);
 });
 
-test('slows guessing from an address at whatever e-mails', async () => {
+test('limits guesses from one address at any e-mails', async () => {
   const { clock, limits } = prepare();
   const origin = { address: '192.0.2.7', device: undefined };
   for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
@@ -72,7 +72,7 @@ test('slows guessing from an address at whatever e-mails', async () => {
   assert.equal(await limits.tryPassword('x@shop.example', origin, yes), true);
 });
 
-test('knows a client of IPv6 by its network, whichever address of it it takes', async () => {
+test('limits an IPv6 client by its network prefix', async () => {
   const { limits } = prepare();
   const from = (address: string) => ({ address, device: undefined });
   for (let n = 0; n < FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE; n += 1) {
@@ -87,7 +87,7 @@ test('knows a client of IPv6 by its network, whichever address of it it takes', 
   assert.throws(() => limits.takeRegistration('2001:db8:0:1::ffff'), SLOWED);
 });
 
-test('lets a known browser in while strangers use up account and address', async () => {
+test('lets a known browser sign in while strangers exhaust the limits of the account', async () => {
   const { limits } = prepare();
   await guess(limits, 'anna@shop.example');
   const shared = { address: '192.0.2.7', device: undefined };
@@ -98,14 +98,14 @@ test('lets a known browser in while strangers use up account and address', async
   assert.equal(await limits.tryPassword('anna@shop.example', own, yes), true);
 });
 
-test('counts what a known browser gets wrong by itself', async () => {
+test('counts the failures of a known browser separately', async () => {
   const { limits } = prepare();
   assert.equal(await guess(limits, 'anna@shop.example', 'one'), FAILED_SIGN_INS_LIMIT);
   assert.equal(await guess(limits, 'anna@shop.example', 'two'), FAILED_SIGN_INS_LIMIT);
   assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
 });
 
-test('counts only what is refused: not what is right, nor what could not be checked', async () => {
+test('counts only wrong passwords: neither right ones nor failed checks', async () => {
   const { limits } = prepare();
   const origin = { address: '192.0.2.7', device: undefined };
   for (let n = 0; n < 100; n += 1) {
@@ -118,7 +118,7 @@ test('counts only what is refused: not what is right, nor what could not be chec
   assert.equal(await guess(limits, 'anna@shop.example'), FAILED_SIGN_INS_LIMIT);
 });
 
-test('counts attempts that are under way at once', async () => {
+test('counts concurrent attempts', async () => {
   const { limits } = prepare();
   const attempts = Array.from({ length: 50 }, (_, n) => limits.tryPassword(
     'anna@shop.example', { address: `192.0.2.${n}`, device: undefined }, no,
@@ -128,7 +128,7 @@ test('counts attempts that are under way at once', async () => {
   assert.equal(allowed.length, FAILED_SIGN_INS_LIMIT);
 });
 
-test('lets no more than ten one-time passwords a day be wrong', async () => {
+test('allows ten wrong one-time passwords a day', async () => {
   const { clock, limits } = prepare();
   for (let n = 0; n < FAILED_TOTP_LIMIT; n += 1) {
     assert.equal(await limits.tryTotp(SELLER, undefined, no), false);
@@ -142,14 +142,14 @@ test('lets no more than ten one-time passwords a day be wrong', async () => {
   assert.equal(await limits.tryTotp(SELLER, undefined, yes), true);
 });
 
-test('slows guessing by somebody who is signed in, apart from the sign-in', async () => {
+test('limits guesses by a signed-in user, separately from the sign-in', async () => {
   const { limits } = prepare();
   for (let n = 0; n < FAILED_SIGN_INS_LIMIT; n += 1) await limits.tryConfirmation(SELLER, no);
   await assert.rejects(limits.tryConfirmation(SELLER, yes), SLOWED);
   assert.equal(await limits.tryConfirmation(OTHER, yes), true);
 });
 
-test('checks few passwords of one account at once, however right they are', async () => {
+test('limits concurrent password checks of one account', async () => {
   const { limits } = prepare();
   const checks = Array.from({ length: CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT }, () =>
     Promise.withResolvers<boolean>());
@@ -161,7 +161,7 @@ test('checks few passwords of one account at once, however right they are', asyn
   assert.equal(await limits.tryConfirmation(SELLER, yes), true);
 });
 
-test('lets an address open a few shops an hour', () => {
+test('limits the shops that one address opens in an hour', () => {
   const { clock, limits } = prepare();
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) {
     limits.takeRegistration('192.0.2.7');
@@ -172,7 +172,7 @@ test('lets an address open a few shops an hour', () => {
   limits.takeRegistration('192.0.2.7');
 });
 
-test('notes a refusal of an account once a minute', () => {
+test('logs a failed sign-in of an account once a minute', () => {
   const { clock, limits } = prepare();
   const taken = [SELLER, SELLER, OTHER].map((id) => limits.takeLogEntry(id));
   assert.deepEqual(taken, [true, false, true]);
@@ -180,7 +180,7 @@ test('notes a refusal of an account once a minute', () => {
   assert.equal(limits.takeLogEntry(SELLER), true);
 });
 
-test('says how long to wait in words that fit the time', () => {
+test('formats the time to wait in suitable units', () => {
   const { limits } = prepare();
   for (let n = 0; n < REGISTRATIONS_PER_ADDRESS_PER_HOUR; n += 1) limits.takeRegistration('a');
   const isRight = (error: unknown): boolean =>

@@ -7,7 +7,7 @@ import {
   startSession, CLEAR_SESSION_COOKIE, isAlive, makeSessionToken, readSessionToken,
 } from '../../../../src/features/portal/sign-in/session.ts';
 
-test('gives the token to the browser alone, and its hash to the store', () => {
+test('gives the token to the browser only, and its hash to the store', () => {
   const { session, cookie } = startSession('192.0.2.7', 'Mozilla/5.0');
   const [pair = '', ...attributes] = cookie.split('; ');
   const token = readSessionToken(pair) ?? '';
@@ -19,17 +19,17 @@ test('gives the token to the browser alone, and its hash to the store', () => {
   assert.deepEqual(session, { hash, address: '192.0.2.7', userAgent: 'Mozilla/5.0' });
 });
 
-test('makes each token anew', () => {
+test('makes a new token each time', () => {
   const hashes = new Set(Array.from({ length: 100 }, () => makeSessionToken().hash));
   assert.equal(hashes.size, 100);
 });
 
-test('keeps as much of what a browser says of itself as the store does', () => {
+test('cuts the User-Agent to what the store keeps', () => {
   assert.equal(startSession('', undefined).session.userAgent, '');
   assert.equal(startSession('', 'x'.repeat(201)).session.userAgent, 'x'.repeat(200));
 });
 
-test('reads a token only from its cookie, whole and once', () => {
+test('reads a token only from its own cookie, complete and sent once', () => {
   const pair = makeSessionToken().cookie.split('; ')[0] ?? '';
   const token = pair.split('=')[1] ?? '';
   assert.equal(readSessionToken(`a=1;${pair} ;b=2`), token);
@@ -43,7 +43,7 @@ test('reads a token only from its cookie, whole and once', () => {
   }
 });
 
-test('ends a session that was idle for too long, or that is too old', () => {
+test('expires a session that is idle for too long or too old', () => {
   const session = { id: 1, createdAt: 0, seenAt: 0, address: '', userAgent: '' };
   assert.equal(isAlive(session, SESSION_IDLE_MS - 1), true);
   assert.equal(isAlive(session, SESSION_IDLE_MS), false);

@@ -31,7 +31,7 @@ function ownOf({ email, password }: Shop): Record<string, string> {
   return { email, password };
 }
 
-test('signs in, goes on to the page that was asked for, and signs out', async (t) => {
+test('signs in, redirects to the requested page, and signs out', async (t) => {
   const { server, shop } = await prepare(t);
   const user = new PageClient(server.port);
   const asked = await user.get('/portal/activity?type=signed_in');
@@ -54,7 +54,7 @@ test('signs in, goes on to the page that was asked for, and signs out', async (t
   assert.equal((await shop.user.get('/portal')).status, 200);
 });
 
-test('refuses a wrong password and an e-mail without an account in the same words', async (t) => {
+test('rejects a wrong password and an unknown e-mail identically', async (t) => {
   const { server, shop: { email, password } } = await prepare(t);
   const answers = [];
   for (const fields of [
@@ -76,7 +76,7 @@ test('refuses a wrong password and an e-mail without an account in the same word
   for (const answer of answers) assert.deepEqual(answer, answers[0]);
 });
 
-test('checks a password also where there is no account, so that both take as long', async (t) => {
+test('checks a password without an account, too, so that both take as long', async (t) => {
   const { server: { store }, shop: { email, password } } = await prepare(t);
   const checked: (string | undefined)[] = [];
   const limits = new SignInLimits(Date.now);
@@ -99,7 +99,7 @@ test('checks a password also where there is no account, so that both take as lon
   assert.deepEqual(checked, [passwordHash, undefined]);
 });
 
-test('slows guessing alike with and without an account, and not the browser of the owner',
+test("limits guesses with and without an account identically, but not in the owner's browser",
   async (t) => {
     const { clock, server, shop: { user: known, email, password } } = await prepare(t);
     await known.get('/portal');
@@ -126,7 +126,7 @@ test('slows guessing alike with and without an account, and not the browser of t
     assert.equal((await signIn(server.port, { email, password })).answer.status, 303);
   });
 
-test('does not know a browser by the cookie of another account, nor after a new password',
+test("does not recognize a browser by another account's cookie, nor after a password change",
   async (t) => {
     const { server, shop } = await prepare(t);
     const other = await openShop(server);
@@ -155,7 +155,7 @@ test('does not know a browser by the cookie of another account, nor after a new 
     assert.equal((await user.submit({ email, password: 'wrong' })).status, 422);
   });
 
-test('makes a new session at each sign-in, and ends the one that the browser had', async (t) => {
+test('starts a new session at each sign-in, and ends the one that the browser had', async (t) => {
   const { server, shop: { user, sellerId, email, password } } = await prepare(t);
   const first = user.cookies.get('__Host-session');
   await user.get('/portal');
@@ -172,7 +172,7 @@ test('makes a new session at each sign-in, and ends the one that the browser had
   assert.equal((await user.get('/portal')).status, 303);
 });
 
-test('begins no session by a password that is changed while it is checked', async (t) => {
+test('starts no session if the password changes while it is checked', async (t) => {
   const { server: { port, store }, shop } = await prepare(t);
   const { createSession } = store;
   t.mock.method(store, 'createSession', async (...asked: Parameters<typeof createSession>) => {
@@ -189,7 +189,7 @@ test('begins no session by a password that is changed while it is checked', asyn
   assert.equal((await shop.user.get('/portal')).status, 200);
 });
 
-test('takes no token of a session that a browser brings along', async (t) => {
+test('never adopts a session token from the browser (session fixation)', async (t) => {
   const { server, shop } = await prepare(t);
   const user = new PageClient(server.port);
   const fixed = 'A'.repeat(43);
@@ -201,7 +201,7 @@ test('takes no token of a session that a browser brings along', async (t) => {
   assert.equal((await user.get('/portal')).status, 303);
 });
 
-test('goes on to pages of its own alone', async (t) => {
+test('redirects to its own pages only', async (t) => {
   const { server, shop } = await prepare(t);
   for (const [to, location] of [
     ['/products?q=mug&page=2', '/portal/products?q=mug&page=2'], ['/', '/portal'],
@@ -218,14 +218,14 @@ test('goes on to pages of its own alone', async (t) => {
   }
 });
 
-test('leads to the opening of a shop where there is none yet', async (t) => {
+test('redirects to the registration if there is no shop yet', async (t) => {
   const server = await startServer(t, { portal: true });
   const user = new PageClient(server.port);
   const answer = await user.get('/portal/sign-in');
   assert.deepEqual([answer.status, answer.headers.location], [303, '/portal/join']);
 });
 
-test('ends a session that is idle for too long, or older than a session may be', async (t) => {
+test('ends a session that is idle for too long or too old', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, sellerId } = shop;
   const begun = clock.now;
@@ -245,7 +245,7 @@ test('ends a session that is idle for too long, or older than a session may be',
   assert.equal((await other.user.get('/portal')).status, 303);
 });
 
-test('writes that a session was seen no more often than once a minute', async (t) => {
+test('records the last use of a session at most once a minute', async (t) => {
   const { clock, server: { store }, shop: { user } } = await prepare(t);
   const note = store.noteSessionSeen;
   let notes = 0;
@@ -261,7 +261,7 @@ test('writes that a session was seen no more often than once a minute', async (t
   assert.equal(notes, 1);
 });
 
-test('keeps in the log who signed in and who was refused, the latter once a minute', async (t) => {
+test('logs sign-ins, and failed ones once a minute', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { email, sellerId } = shop;
   await signIn(server.port, ownOf(shop));
@@ -278,7 +278,7 @@ test('keeps in the log who signed in and who was refused, the latter once a minu
   assert.deepEqual(events.map(({ address }) => address).slice(0, 4), Array(4).fill('127.0.0.1'));
 });
 
-test('lets a known browser see the sign-in while strangers ask for too many pages', async (t) => {
+test('serves the sign-in to a known browser while strangers exceed the page limit', async (t) => {
   const { server, shop: { user } } = await prepare(t);
   await user.get('/portal');
   await user.submit({}, { action: '/portal/sign-out' });

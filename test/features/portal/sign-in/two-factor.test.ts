@@ -46,7 +46,7 @@ async function showPassword(port: number, { email, password }: Shop, to = '/port
   return user;
 }
 
-test('is switched on by a code that is right, and then asks for one', async (t) => {
+test('is turned on with a right code, and then asks for one', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret, codes } = await enable(shop, clock.now);
   assert.match(secret, /^(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}$/);
@@ -65,7 +65,7 @@ test('is switched on by a code that is right, and then asks for one', async (t) 
   assert.equal(user.cookies.has('__Host-second-step'), false);
 });
 
-test('shows a link that apps open, with the secret that it shows', async (t) => {
+test('links to the authenticator app, with the secret that it shows', async (t) => {
   const { shop: { user, email } } = await prepare(t);
   const { text } = await user.get(PAGE);
   const [, link = ''] = /href="(otpauth:[^"]+)"/.exec(text) ?? [];
@@ -75,7 +75,7 @@ test('shows a link that apps open, with the secret that it shows', async (t) => 
   assert.notEqual((await user.get(PAGE)).text.match(/otpauth:[^"]+/)?.[0], link);
 });
 
-test('stays off until both a right code and the password are there', async (t) => {
+test('stays off without both a right code and the password', async (t) => {
   const { clock, server: { store }, shop } = await prepare(t);
   const { user, sellerId, password } = shop;
   await user.get(PAGE);
@@ -98,7 +98,7 @@ test('stays off until both a right code and the password are there', async (t) =
   assert.ok(await store.findTotp(sellerId));
 });
 
-test('takes a new secret only from the session that was shown it, and not for long', async (t) => {
+test('accepts a new secret only from the session that was shown it, for a while', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, password, sellerId } = shop;
   const other = await openShop(server);
@@ -120,7 +120,7 @@ test('takes a new secret only from the session that was shown it, and not for lo
   assert.equal(await server.store.findTotp(sellerId), undefined);
 });
 
-test('answers a form that is sent twice with codes that are good', async (t) => {
+test('answers a form that is submitted twice with valid codes', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, password } = shop;
   await user.get(PAGE);
@@ -149,7 +149,7 @@ test('is not replaced by another secret while it is on', async (t) => {
   assert.equal((await store.findTotp(sellerId))?.secret, secret.replaceAll(' ', ''));
 });
 
-test('takes no code twice, not even the one that switched it on', async (t) => {
+test('accepts no code twice, not even the one that turned it on', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   const first = await showPassword(server.port, shop);
@@ -162,7 +162,7 @@ test('takes no code twice, not even the one that switched it on', async (t) => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 422, 422]);
 });
 
-test('takes the codes of a clock that is a step off, and not of two', async (t) => {
+test('accepts codes of a clock that is one step off, not two', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   clock.now += 10 * STEP_MS;
@@ -173,7 +173,7 @@ test('takes the codes of a clock that is a step off, and not of two', async (t) 
   }
 });
 
-test('lets nobody guess: codes are slowed, and the first step alone opens nothing', async (t) => {
+test('limits guesses of codes, and opens nothing after the first step alone', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   clock.now += STEP_MS;
@@ -200,7 +200,7 @@ test('lets nobody guess: codes are slowed, and the first step alone opens nothin
   assert.equal((await shop.user.submit({ code })).status, 303);
 });
 
-test('takes each recovery code once, also where too many codes were wrong', async (t) => {
+test('accepts each recovery code once, even beyond the limit of wrong codes', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { codes: [one = '', other = ''] } = await enable(shop, clock.now);
   const user = await showPassword(server.port, shop);
@@ -216,7 +216,7 @@ test('takes each recovery code once, also where too many codes were wrong', asyn
   assert.equal((await again.submit({ code: other })).status, 303);
 });
 
-test('asks for the password again where the code takes too long', async (t) => {
+test('asks for the password again if the code takes too long', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret } = await enable(shop, clock.now);
   const user = await showPassword(server.port, shop);
@@ -227,7 +227,7 @@ test('asks for the password again where the code takes too long', async (t) => {
   assert.equal((await user.get('/portal/sign-in/code')).status, 303);
 });
 
-test('takes the first step only from its browser, and of an account as it was', async (t) => {
+test('accepts the first step only from its browser, with an unchanged password', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { codes } = await enable(shop, clock.now);
   const [user, thief] = [await showPassword(server.port, shop), new PageClient(server.port)];
@@ -245,7 +245,7 @@ test('takes the first step only from its browser, and of an account as it was', 
   assert.equal(answer.headers.location, '/portal/sign-in?late');
 });
 
-test('is switched off, and its codes made anew, by the password alone', async (t) => {
+test('is turned off, and its recovery codes are replaced, with the password only', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { user, password, email } = shop;
   const { codes: old } = await enable(shop, clock.now);
@@ -271,7 +271,7 @@ test('is switched off, and its codes made anew, by the password alone', async (t
   assert.equal((await next.submit({ email, password })).headers.location, '/portal');
 });
 
-test('lets nobody in by a code without the key of the server, and says what to do', async (t) => {
+test('rejects codes without the server key, and says what to do', async (t) => {
   const { clock, server, shop } = await prepare(t);
   const { secret, codes } = await enable(shop, clock.now);
   damage(server.folder, 'UPDATE account SET totp_secret = randomblob(length(totp_secret))');
