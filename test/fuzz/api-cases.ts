@@ -1,6 +1,6 @@
 /**
- * Requests to the API, made from its table of routes and its OpenAPI document: a new route is tried
- * as soon as it is there. Each begins as one that is in order, and has some of its parts spoilt.
+ * API requests, generated from the route table and the OpenAPI document, so new routes are covered
+ * at once. Each starts as a valid request and has some of its parts corrupted.
  */
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Route } from '../../src/api/route.ts';
@@ -81,7 +81,7 @@ function makeQuery(random: Random, { pool }: World, { query }: Route): string {
   return spoilBytes(random, Buffer.from(text)).toString('latin1').replaceAll(/[^!-~]/g, '%');
 }
 
-/** Percent-encoded, and lone surrogates as WTF-8 would have them. */
+/** Percent-encoded, with lone surrogates as in WTF-8. */
 export function encode(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text)
     : `${encodeURIComponent(text.toWellFormed())}%ED%A0%80`;
@@ -168,7 +168,7 @@ function makeBody(random: Random, world: World, route: Route, type: string): Buf
   return isSpoilt ? spoilBytes(random, Buffer.from(text)) : Buffer.from(text);
 }
 
-/** Those of the example that the document has, with names of what is there. */
+/** The body of the document's example, with ids that exist. */
 function membersOf(
   random: Random, { document, pool }: World, route: Route, type: string,
 ): Record<string, string> {

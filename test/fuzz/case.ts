@@ -1,4 +1,4 @@
-/** One request to try, and how it is written as bytes. */
+/** One fuzz case: a request and its bytes. */
 import type { Random } from '../domain/random.ts';
 
 export interface Case {
@@ -24,7 +24,7 @@ interface Parts {
   readonly isChunked?: boolean;
 }
 
-/** A request whose framing is in order, whatever its parts say. */
+/** A request with valid framing, whatever its parts contain. */
 export function formatRequest(
   random: Random, { method, target, fields, body, isChunked = false }: Parts,
 ): Buffer {
@@ -37,12 +37,12 @@ export function formatRequest(
   return Buffer.concat([Buffer.from(head), isChunked ? chunk(random, body) : body]);
 }
 
-/** A loopback address: refusals are counted by address. */
+/** A loopback address: rejections are counted per address. */
 export function pickAddress(random: Random): string {
   return `127.${1 + random.below(200)}.${random.below(250)}.${1 + random.below(250)}`;
 }
 
-/** Without what would end a line: what that does is tried elsewhere. */
+/** Without line breaks, which `wire-cases.ts` covers. */
 function flatten(text: string): string {
   return text.replaceAll(/[\r\n\0]/g, '');
 }

@@ -1,4 +1,4 @@
-/** Files and streams of lines for imports and for stock, some of them spoilt. */
+/** Files for imports and streams of stock changes, some of them corrupted. */
 import type { Random } from '../domain/random.ts';
 import type { Pool } from './pool.ts';
 import { JSON_TEXTS, pickText, spoilBytes } from './values.ts';
@@ -14,7 +14,7 @@ const HEADERS: readonly (readonly string[])[] = [
 ];
 const BREAKS = ['\n', '\r\n', '\r', '\n\n', '\n\r'];
 
-/** A table of a few rows. */
+/** CSV with a few rows. */
 export function makeCsv(random: Random, pool: Pool): Buffer {
   const delimiter = random.pick([',', ',', ';', '\t']);
   const lineBreak = random.below(8) === 0 ? random.pick(BREAKS) : '\n';
@@ -38,7 +38,7 @@ function quote(random: Random, cell: string, delimiter: string): string {
   return needs || random.below(6) === 0 ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** Products, one a line. */
+/** NDJSON of products. */
 export function makeProductLines(random: Random, pool: Pool): Buffer {
   return makeLines(random, () => ({
     name: '"a name"', category: '"a category"', price: String(random.below(1_000) / 10),
@@ -46,7 +46,7 @@ export function makeProductLines(random: Random, pool: Pool): Buffer {
   }));
 }
 
-/** Changes of stock, one a line. */
+/** NDJSON of stock changes. */
 export function makeStockLines(random: Random, pool: Pool): Buffer {
   return makeLines(random, () => ({
     ...(random.below(4) === 0
@@ -63,7 +63,7 @@ function makeLines(random: Random, make: () => Record<string, string>): Buffer {
   return random.below(3) === 0 ? spoilBytes(random, file) : file;
 }
 
-/** An object of JSON texts, as it should be or with members spoilt, missing, doubled or added. */
+/** A JSON object, valid or with members corrupted, missing, duplicated or added. */
 export function writeObject(random: Random, members: Readonly<Record<string, string>>): string {
   let entries = Object.entries(members);
   for (let count = random.below(2) * (1 + random.below(2)); count > 0; count -= 1) {

@@ -1,6 +1,6 @@
 /**
- * A short run of what `make fuzz` does for minutes, with a seed of its own unless FUZZ_SEED gives
- * one; and that a server which does wrong would be noticed.
+ * A short run of `make fuzz`, with a random seed unless FUZZ_SEED is set, and tests that the fuzzer
+ * would notice a faulty server.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
 const REQUESTS = 900;
 const TEXTS = 12_000;
 
-test('answers whatever it is sent: no 500, no end, nothing of others, no change by a refusal',
+test('answers any input without a 500, a crash, foreign data or a write by a rejected request',
   async (t) => {
     t.diagnostic(`FUZZ_SEED=${SEED}`);
     const { cases, findings, reached } = await runCases(t, {
@@ -30,14 +30,14 @@ test('answers whatever it is sent: no 500, no end, nothing of others, no change 
     assert.ok(good.length > 50, 'the requests come to nothing');
   });
 
-test('reads or refuses whatever is given to its parsers', async (t) => {
+test('parses or rejects any input', async (t) => {
   t.diagnostic(`FUZZ_SEED=${SEED}`);
   for (let n = 0; n < TEXTS; n += 1) {
     assert.equal(await findParserFault(SEED + n), undefined);
   }
 });
 
-test('would notice a parser that fails', async () => {
+test('notices a parser that fails', async () => {
   const failing = {
     samples: ['{"a":"b"}'],
     check(text: string) {
@@ -54,7 +54,7 @@ test('would notice a parser that fails', async () => {
   for (const fault of faults) assert.match(fault, /^failing .*TypeError: broken\n {2}"\\\\"$/);
 });
 
-test('would notice an answer that should not be', async (t) => {
+test('notices a response that must not be', async (t) => {
   const world = await makeWorld(t);
   const one: Case = {
     label: '', bytes: Buffer.from('GET /api/v1/products HTTP/1.1\r\n\r\n'), from: '', isPage: false,
@@ -91,7 +91,7 @@ test('would notice an answer that should not be', async (t) => {
   assert.throws(() => judgeAnswer(one, undescribed, world), /cache-control|products/);
 });
 
-test('would notice rows that change', async (t) => {
+test('notices rows that change', async (t) => {
   const server = await startServer(t);
   const [seller, other] = [await server.makeSeller(), await server.makeSeller()];
   await seller.create();

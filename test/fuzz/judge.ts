@@ -1,4 +1,4 @@
-/** What holds for every answer, whatever was asked. */
+/** Invariants of every response, whatever the request. */
 import assert from 'node:assert/strict';
 import { routes } from '../support/routes.ts';
 import { Router } from '../../src/http/router.ts';
@@ -10,7 +10,7 @@ import { SPLIT_FIELD } from './values.ts';
 import type { World } from './world.ts';
 
 const MARKUP = /<img src=x onerror=fuzz|<script>fuzz/i;
-/** A text that tells somebody something is not shorter than this. */
+/** Minimum length of a helpful error message. */
 const DETAIL_CHARACTERS = 15;
 
 const router = new Router(routes);
@@ -40,7 +40,7 @@ export function judgeAnswer(one: Case, answer: Answer, world: World): void {
   }
 }
 
-/** Nothing of the other seller. */
+/** Asserts that the response has no data of the other seller. */
 function assertOwn({ headers, text }: Answer, { silent }: World): void {
   const shown = JSON.stringify(headers) + text;
   for (const mark of silent.marks) {
@@ -68,7 +68,7 @@ function assertPage({ status, headers, text }: Answer): void {
   assert.match(text, /<h1/, 'a refusal without words');
 }
 
-/** Whether the route that was meant is the one that was asked: spoilt names may lead elsewhere. */
+/** Whether the request reached the intended route: corrupted names may match another one. */
 function isOfRoute({ operation, method, bytes }: Case): boolean {
   const [, target = ''] = bytes.toString('latin1', 0, bytes.indexOf('\r\n')).split(' ');
   try {

@@ -1,6 +1,6 @@
 /**
- * Tries hostile input for FUZZ_SECONDS (180), a sixth of it on the parsers alone, or FUZZ_CASES
- * requests. FUZZ_SEED repeats a run. Prints the seed first, and each finding with what was sent.
+ * Fuzzes for FUZZ_SECONDS (180), a sixth of it on the parsers alone, or for FUZZ_CASES requests.
+ * FUZZ_SEED repeats a run. Prints the seed first, and each finding with its input.
  */
 import { randomInt } from 'node:crypto';
 import { routes } from '../support/routes.ts';

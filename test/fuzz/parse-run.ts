@@ -1,10 +1,10 @@
-/** Tries parsers with spoilt samples, and makes short what they stumble over. */
+/** Runs parsers on corrupted samples, and minimizes failing inputs. */
 import { makeRandom } from '../domain/random.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { type Parser, PARSERS } from './parsers.ts';
 import { spoilBytes, spoilText, TEXTS } from './values.ts';
 
-/** What one of the parsers did wrong, and with which seed. */
+/** A failure of a parser, and its seed. */
 export async function findParserFault(
   seed: number, parsers: Readonly<Record<string, Parser>> = PARSERS,
 ): Promise<string | undefined> {
@@ -29,7 +29,7 @@ async function tryParser(parser: Parser, bytes: Buffer): Promise<string | undefi
   return 'polluted' in {} ? 'changed the prototype of all objects' : undefined;
 }
 
-/** Leaves out parts as long as it still fails. */
+/** Removes parts while the input still fails. */
 async function shorten(
   bytes: Buffer, fails: (part: Buffer) => Promise<boolean>,
 ): Promise<Buffer> {

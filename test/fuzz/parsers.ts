@@ -1,6 +1,6 @@
 /**
- * The parsers of what strangers send, each with samples to spoil and what has to hold whatever it
- * is given: it returns or refuses with an AppError, and what it returns holds together.
+ * The parsers of untrusted input, each with samples to corrupt and its invariants: it returns a
+ * consistent result or throws an AppError, whatever the input.
  */
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
@@ -296,12 +296,12 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
 const PRIVATE = ['127.0.0.0/8', '10.0.0.0/8', '192.168.0.0/16', '172.16.0.0/12', '169.254.0.0/16',
   '0.0.0.0/8', '::1/128', 'fc00::/7', 'fe80::/10'];
 
-/** A -0 is written as 0. */
+/** Normalizes -0 to 0. */
 function clean(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** What is read, or how it is refused. */
+/** The result, or the error code. */
 async function readWhole(bytes: Buffer, sizeBytes: number): Promise<string> {
   const parts: unknown[] = [];
   try {
@@ -322,20 +322,20 @@ async function readTable(bytes: Buffer, sizeBytes: number): Promise<string> {
   }
 }
 
-/** An error that is none of ours is one of the parser. */
+/** Any error other than AppError is a failure of the parser. */
 function refusal(error: unknown): string {
   if (error instanceof Error && error.name === 'AppError') return error.message;
   throw error;
 }
 
-/** A text is read from a table as it was written there. */
+/** A text survives a round trip through CSV. */
 async function assertWritten(text: string): Promise<void> {
   const rows = [['x', 'y', 'z'], ['a', text, 'b']].map(formatCsvRow);
   const [, record] = await readRecords(rows.join(''));
   assert.deepEqual(record?.cells.map(unescapeFormula), ['a', text, 'b']);
 }
 
-/** As a trusted proxy sends these headers. */
+/** Headers as sent by a trusted proxy. */
 function readClientAddress(headers: IncomingHttpHeaders): string {
   const socket = { remoteAddress: '192.0.2.1' };
   // The cast: nothing else of a request is read.

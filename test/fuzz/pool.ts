@@ -1,6 +1,6 @@
 /**
- * What a client has seen of a server so far: ids, cursors, tags, links and forms, for requests to
- * come. So pages and lists are gone through as deep as their links lead, and a new page by itself.
+ * What a client has seen so far: ids, cursors, ETags, links and forms, for later requests. The fuzzer
+ * so follows links and pages as deep as they go, including those of new pages.
  */
 import type { Random } from '../domain/random.ts';
 import type { Answer } from '../support/http.ts';
@@ -62,7 +62,7 @@ export class Pool {
   }
 }
 
-/** The newest take the place of the oldest. */
+/** The newest values replace the oldest. */
 function put<Value>(
   lists: Map<string, Value[]>, places: Map<string, number>, name: string, value: Value,
   limit = PER_KIND_LIMIT,

@@ -1,6 +1,6 @@
 /**
- * Requests for pages of the portal, made from its table of routes, the links that its pages have
- * had so far and the forms in them: a new page is tried as soon as something leads to it.
+ * Portal requests, generated from the route table and from the links and forms of the pages seen so
+ * far, so new pages are covered as soon as something links to them.
  */
 import { Router } from '../../src/http/router.ts';
 import type { PageRoute } from '../../src/features/portal/route.ts';
@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 const ROOT = '/portal';
 const QUERY_NAMES = ['to', 'q', 'cursor', 'after', 'before', 'type', 'sort', 'page', 'late', 'done',
   'position', 'format', 'sku', 'category', 'stock', 'since', 'until', 'source', 'reason', 'code'];
-/** What hashes a password, which takes a good part of a second, is tried less often. */
+/** Pages that hash a password, which is slow, are requested less often. */
 const SLOW = /^\/(?:join|sign-in|account\/(?:email|password|second-step.*))$/;
 
 type Field = readonly [name: string, value: string];
@@ -155,7 +155,7 @@ function makeUpload(random: Random, { pool }: World, fields: readonly Field[]): 
   };
 }
 
-/** The pattern of a link; empty where it leads nowhere, as some do that were spoilt. */
+/** The route of a link; empty if it has none, as some corrupted links. */
 function findPattern(link: string): string {
   try {
     return patternOf(router.find('GET', link.slice(ROOT.length).split('?')[0] || '/').route);
@@ -168,7 +168,7 @@ function patternOf({ path }: PageRoute): string {
   return path === '/' ? ROOT : ROOT + path;
 }
 
-/** The paths of all pages that need nothing to be shown. */
+/** The paths of all pages without parameters. */
 export function listPages(): readonly string[] {
   return routes.filter(({ method, path }) => method === 'GET' && !path.includes('{')
     && path !== '/live').map(patternOf);

@@ -1,7 +1,7 @@
 /**
- * Tries cases one after the other, and judges after each: the answer, the rows, the log and whether
- * the server is still there. Each case is made from the seed and its number alone, and from what
- * the answers before it have shown: so a run is repeated by its seed.
+ * Runs cases one by one, and checks after each: the response, the rows, the log and whether the
+ * server is alive. A case depends only on the seed, its number and the responses before it, so a
+ * seed repeats a run.
  */
 import { makeRandom, type Random } from '../domain/random.ts';
 import { makeApiCase } from './api-cases.ts';
@@ -36,9 +36,9 @@ export interface Plan {
 }
 
 const FINDINGS_LIMIT = 10;
-/** How many cases the rows of the silent seller are left unlooked at. */
+/** Cases between two checks of the silent seller's rows. */
 const SILENT_EVERY = 200;
-/** How many cases an import of the portal, which goes on by itself, may still change rows. */
+/** Cases during which a portal import in the background may still change rows. */
 const LAG_CASES = 30;
 
 type Context = Parameters<typeof makeWorld>[0];

@@ -1,12 +1,12 @@
 /**
- * Values that programs stumble over, and ways to spoil what was in order. All are chosen by the
- * random source that is passed in, so that a seed makes the same ones again.
+ * Values that often break programs, and ways to corrupt valid ones. The given random source makes
+ * all choices, so a seed repeats them.
  */
 import type { Random } from '../domain/random.ts';
 
-/** What must never come out of a page as it went in. */
+/** Markup that a page must never output unescaped. */
 export const MARKUP = '"><img src=x onerror=fuzz><script>fuzz()</script>';
-/** A field of an answer that only the text of a request could have made. */
+/** A response header that only request text could have injected. */
 export const SPLIT_FIELD = 'x-fuzz-split';
 
 export const TEXTS: readonly string[] = [
@@ -38,7 +38,7 @@ export const TEXTS: readonly string[] = [
   'W/"1"', '*', '"1", "2"', '"1', '"999999999999999999"', '"1-gzip"', '"', ',,,',
 ];
 
-/** JSON as it is written, right and wrong. */
+/** JSON texts, valid and invalid. */
 export const JSON_TEXTS: readonly string[] = [
   ...TEXTS.map((text) => JSON.stringify(text)),
   'null', 'true', 'false', '0', '-0', '-0.0', '1', '-1', '1.5', '1e2', '1E+2', '1e400', '-1e400',
@@ -54,7 +54,7 @@ export const JSON_TEXTS: readonly string[] = [
   'nul', '\ufeff1', '\u00a01',
 ];
 
-/** A text of the list, of what is given, or one of them spoilt. */
+/** A text of the list or of the given ones, possibly corrupted. */
 export function pickText(random: Random, known: readonly string[] = []): string {
   const text = known.length > 0 && random.below(3) > 0 ? random.pick(known) : random.pick(TEXTS);
   return random.below(5) === 0 ? spoilText(random, text) : text;
@@ -82,7 +82,7 @@ const BYTES: readonly (readonly number[])[] = [
   [0xfe, 0xff], [0xff], [0x1f, 0x8b], [0x2d, 0x2d],
 ];
 
-/** The bytes with one to four of them changed, put in, left out, doubled or cut off. */
+/** The bytes with one to four edits: changed, inserted, removed, duplicated or cut off. */
 export function spoilBytes(random: Random, bytes: Buffer): Buffer {
   let spoilt = bytes;
   for (let count = 1 + random.below(4); count > 0; count -= 1) {

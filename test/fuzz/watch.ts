@@ -1,14 +1,14 @@
 /**
- * Looks at the rows of a server's database from outside of it: whether a request that was refused
- * changed something, and whether anything at all of a seller who asks for nothing ever changes.
+ * Watches the rows of a server's database from another connection: whether a rejected request wrote
+ * something, and whether data of a seller who sends no requests ever changes.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * One row each, of everything that a request can change; left out is what the server notes on its
- * own: when keys and sessions were last used, how deliveries go, and the log, which has refusals.
+ * Everything that a request can change, without what the server records itself: last use of keys and
+ * sessions, deliveries, and the audit log, which has rejections.
  */
 const FIGURES: readonly string[] = [
   'SELECT count(*), sum(position), sum(pruned_to), sum(length(name)) FROM seller',
@@ -27,7 +27,7 @@ const FIGURES: readonly string[] = [
   'SELECT count(*) FROM invitation',
 ];
 
-/** What there is of a seller, but for what the server notes on its own. */
+/** The rows of a seller, without what the server records itself. */
 const OWN_ROWS: readonly string[] = [
   'SELECT id, name, currency, position, last_product_id, pruned_to FROM seller WHERE id = ?',
   'SELECT * FROM product WHERE seller_id = ? ORDER BY id',

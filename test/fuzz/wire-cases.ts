@@ -1,6 +1,6 @@
 /**
- * Requests as bytes, against the parser of HTTP and the limits around it: request lines, fields and
- * framing that are wrong, several requests at once, and requests that break off.
+ * Raw requests against the HTTP parser and its limits: invalid request lines, headers and framing,
+ * pipelined requests, and requests that are cut off.
  */
 import type { Random } from '../domain/random.ts';
 import { type Case, pickAddress } from './case.ts';

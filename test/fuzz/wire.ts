@@ -1,6 +1,6 @@
 /**
- * Raw bytes sent to a server, and the answers that came back, read by a parser of its own: what a
- * client library would refuse to send, or mend, arrives as it is.
+ * Sends raw bytes to a server and parses the responses itself: a client library would reject or fix
+ * what these tests send.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
@@ -26,12 +26,12 @@ interface Received {
   readonly bytes: Buffer;
 }
 
-/** Long, for a machine that has other things to do: what takes as long as this hangs. */
+/** Generous for a busy machine: a response that takes longer hangs. */
 const DEADLINE_MS = 30_000;
 const QUIET_MS = 8;
 const GLANCE_MS = 25;
 
-/** @throws Error where nothing ends it in time */
+/** @throws Error on a timeout */
 export function exchange(
   port: number, { bytes, from, isHead, until }: Exchange,
 ): Promise<Received> {
@@ -71,7 +71,7 @@ export function exchange(
   });
 }
 
-/** Whole answers, one after the other; what breaks off is none. */
+/** Complete responses, one after the other; one that is cut off does not count. */
 function parseAnswers(bytes: Buffer, isHead: boolean, isClosed: boolean): Answer[] {
   const answers: Answer[] = [];
   for (let at = 0; ;) {

@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own with two sellers: one who asks for everything, and a silent one
- * whose data has marks in it that the other never sends and must never see.
+ * A server process with two sellers: one who sends all requests, and a silent one whose data has
+ * markers that the other never sends and must never see.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export interface World {
   log(): string;
 }
 
-/** Prepared by an account's own requests, and ended with `t`. */
+/** Set up with the account's own requests; ends with `t`. */
 export async function makeWorld(t: Context): Promise<World> {
   const base = makeFolder(t);
   const [folder, tokenFile] = [join(base, 'data'), join(base, 'token')];
@@ -119,7 +119,7 @@ async function makeKeys(
   return made;
 }
 
-/** Products, changes of stock, and a webhook that sends nothing. */
+/** Products, stock changes, and a webhook that sends nothing. */
 async function fill({ send: ask, user }: Shop, mark: string): Promise<void> {
   const json = { 'content-type': 'application/json' };
   const rows = Array.from({ length: 12 }, (_, n) => JSON.stringify({

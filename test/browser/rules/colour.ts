@@ -1,9 +1,9 @@
 /**
- * Colours as they are painted: backgrounds and opacities of all ancestors blended, and the contrast
- * of two of them (WCAG 2.2, "relative luminance"). These functions run in the page.
+ * Painted colours: blends the backgrounds and opacities of all ancestors, and computes the contrast
+ * of two colours (WCAG 2.2, "relative luminance"). These functions run in the page.
  */
 
-/** Red, green, blue from 0 to 255, and how opaque from 0 to 1. */
+/** Red, green, blue from 0 to 255, and alpha from 0 to 1. */
 export type Colour = readonly [number, number, number, number];
 
 /** Reads any CSS colour; the browser itself paints it. */
@@ -23,14 +23,14 @@ export function makeColourReader(): (css: string) => Colour {
   };
 }
 
-/** One colour over another one, which is opaque. */
+/** Blends a colour over an opaque one. */
 export function paintOver(top: Colour, below: Colour, opacity = 1): Colour {
   const alpha = top[3] * opacity;
   const mix = (a: number, b: number) => a * alpha + b * (1 - alpha);
   return [mix(top[0], below[0]), mix(top[1], below[1]), mix(top[2], below[2]), 1];
 }
 
-/** What the browser paints below everything: white, or nearly black in a dark `color-scheme`. */
+/** The canvas of the browser: white, or nearly black in a dark `color-scheme`. */
 export function readCanvasColour(read: (css: string) => Colour): Colour {
   const probe = document.createElement('i');
   probe.style.backgroundColor = 'Canvas';
@@ -41,8 +41,8 @@ export function readCanvasColour(read: (css: string) => Colour): Colour {
 }
 
 /**
- * What is seen where an element has nothing but its background, or has `ink` on it. An element and
- * what is in it is painted first, then its opacity applies to all of it.
+ * The visible background of an element, or of `ink` on it. An element is painted with its content
+ * first, then its opacity applies to the whole.
  */
 export function paintElement(
   element: Element, read: (css: string) => Colour, canvas: Colour, ink?: Colour,
@@ -73,7 +73,7 @@ export function contrastOf(one: Colour, other: Colour): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** `2.99:1`; rounded down, so that a fault never reads as if it were none. */
+/** `2.99:1`; rounded down, so that a failing ratio never looks like a passing one. */
 export function writeRatio(ratio: number): string {
   return `${(Math.floor(ratio * 100) / 100).toFixed(2)}:1`;
 }

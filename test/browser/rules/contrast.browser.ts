@@ -1,4 +1,4 @@
-/** The rules on contrast; the ratios are those of WCAG's own formula. */
+/** The contrast rules; the ratios follow the formula of WCAG. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openJudge } from './judge.ts';
@@ -8,7 +8,7 @@ const { browser, faultsOf } = await openJudge({ after });
 const judge = (style: string, html: string) =>
   faultsOf({ style, main: `<h1>Judged</h1>${html}` });
 
-test('asks for 4.5:1 of text', async () => {
+test('requires 4.5:1 for text', async () => {
   // The greys on both sides of the limit on white.
   assert.deepEqual(await judge('p { color: #777 }', '<p>Grey <b>and bold</b></p>'), [
     'text of 4.47:1, not 4.5:1: <p> "Grey and bold"',
@@ -21,7 +21,7 @@ test('asks for 4.5:1 of text', async () => {
   ]);
 });
 
-test('asks for 3:1 of large text', async () => {
+test('requires 3:1 for large text', async () => {
   const large = '.a { font-size: 24px } .b { font-size: 18.7px; font-weight: 700 }';
   const html = '<p class="a">Large</p><p class="b">Bold</p>';
   assert.deepEqual(await judge(`p { color: #959595 } ${large}`, html), [
@@ -34,7 +34,7 @@ test('asks for 3:1 of large text', async () => {
   ]);
 });
 
-test('blends the backgrounds and opacities of everything around', async () => {
+test('blends the backgrounds and opacities of all ancestors', async () => {
   const html = '<div><section><p>Text</p></section></div>';
   const dark = 'div { background: #000 }';
   assert.deepEqual(await judge(`${dark} p { color: #fff }`, html), []);
@@ -57,7 +57,7 @@ test('blends the backgrounds and opacities of everything around', async () => {
     '<label>A <select><option>B</option></select></label>'), []);
 });
 
-test('leaves out what is disabled or not seen', async () => {
+test('ignores disabled and invisible text', async () => {
   assert.deepEqual(await judge('* { color: #ccc } h1, a, header { color: #000 }', `
     <button disabled>Off</button> <fieldset disabled><legend>Off</legend></fieldset>
     <label>Off <input disabled></label> <p aria-disabled="true">Off</p> <p hidden>Gone</p>
@@ -67,7 +67,7 @@ test('leaves out what is disabled or not seen', async () => {
     <p style="position: absolute; left: -9999px">Heard</p>`), []);
 });
 
-test('judges placeholders and what fields hold', async () => {
+test('checks placeholders and field values', async () => {
   const html = '<label>A <input placeholder="Hint"></label> <label>B <input value="Held"></label>';
   assert.deepEqual(await judge('::placeholder { color: #aaa } input { background: #fff }', html), [
     'placeholder of 2.32:1, not 4.5:1: <input>',
@@ -81,7 +81,7 @@ test('judges placeholders and what fields hold', async () => {
   assert.deepEqual(await judge('input { background: #fff; color: #000 }', html), []);
 });
 
-test('asks for 3:1 of the edge of a field, or of its filling', async () => {
+test('requires 3:1 for the border of a field, or for its background', async () => {
   const html = `<label>A <input></label> <label>B <select><option>C</option></select></label>
     <label>D <textarea></textarea></label> <label>E <input type="checkbox"></label>
     <label>F <input disabled></label> <label hidden>G <input></label>`;
@@ -101,7 +101,7 @@ test('asks for 3:1 of the edge of a field, or of its filling', async () => {
   assert.deepEqual(await judge(`${all} { border: 0; background: #555; color: #fff }`, html), []);
 });
 
-test('judges the colours that are shown: dark ones in the dark', async () => {
+test('checks the colours of the current color scheme', async () => {
   const style = '@media (prefers-color-scheme: dark) { p { color: #555 } }';
   assert.deepEqual(await judge(style, '<p>Text</p>'), []);
   await browser.setDark(true);

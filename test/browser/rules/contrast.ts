@@ -1,10 +1,10 @@
-/** Rules on contrast: of texts (WCAG 2.2, SC 1.4.3) and of the edges of controls (SC 1.4.11). */
+/** Contrast rules: text (WCAG 2.2, SC 1.4.3) and the borders of controls (SC 1.4.11). */
 import {
   type Colour, contrastOf, makeColourReader, paintElement, paintOver, readCanvasColour, writeRatio,
 } from './colour.ts';
 import { describeElement, isSeen } from './element.ts';
 
-/** Text has 4.5:1, large text 3:1; what is disabled is excepted. */
+/** Text has 4.5:1, large text 3:1; disabled text is exempt. */
 export function findFaintTexts(): string[] {
   const read = makeColourReader();
   const canvas = readCanvasColour(read);
@@ -26,7 +26,7 @@ export function findFaintTexts(): string[] {
   return [...new Set(faults)].filter(Boolean);
 }
 
-/** Every text that is seen, with the style that it is written in. */
+/** Every visible text with its style. */
 export function findInks(): { element: Element; style: CSSStyleDeclaration; what: string }[] {
   const isActive = (element: Element) => !element.closest(':disabled, [aria-disabled="true"]')
     && !element.closest('label')?.control?.matches(':disabled');
@@ -47,7 +47,7 @@ export function findInks(): { element: Element; style: CSSStyleDeclaration; what
   });
 }
 
-/** Whether a picture is seen through to; the arrow of a `<select>` is beside its text. */
+/** Whether an image is behind the text; the arrow of a `<select>` is beside it. */
 export function hasPictureBehind(element: Element, read: (css: string) => Colour): boolean {
   for (let at: Element | null = element; at; at = at.parentElement) {
     const { backgroundImage, backgroundColor } = getComputedStyle(at);
@@ -57,7 +57,7 @@ export function hasPictureBehind(element: Element, read: (css: string) => Colour
   return false;
 }
 
-/** The edge of a field, or its filling, has 3:1 against what is around it. */
+/** The border or the background of a field has 3:1 against its surroundings. */
 export function findFaintFields(): string[] {
   const read = makeColourReader();
   const canvas = readCanvasColour(read);

@@ -1,6 +1,6 @@
 /**
- * What the rules ask of an element. These functions run in the page, as the rules do: they are sent
- * there by `accessibility.ts`, may call each other and see nothing else of this file.
+ * Properties of elements that the rules use. These functions run in the page, like the rules:
+ * `accessibility.ts` sends them there; they may call each other and nothing else of this file.
  */
 
 /** An element in a message: `<input id="sku" name="sku">` or `<p> "The first words"`. */
@@ -13,17 +13,17 @@ export function describeElement(element: Element): string {
   return `<${element.localName}${attributes.join('')}>${words && ` "${words}"`}`;
 }
 
-/** Whether it is rendered; also where it is only for assistive technology. */
+/** Whether it is rendered, also if only for assistive technology. */
 export function isRendered(element: Element): boolean {
   return element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
 }
 
-/** Whether assistive technology gets to know it. */
+/** Whether it is exposed to assistive technology. */
 export function isExposed(element: Element): boolean {
   return isRendered(element) && !element.closest('[aria-hidden="true"]');
 }
 
-/** Whether it can be seen: rendered, not cut down to a pixel, not moved off the page. */
+/** Whether it is visible: rendered, not clipped to a pixel, not moved off the page. */
 export function isSeen(element: Element): boolean {
   if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
   for (let at: Element | null = element; at; at = at.parentElement) {
@@ -36,12 +36,12 @@ export function isSeen(element: Element): boolean {
   return true;
 }
 
-/** All elements that match and are exposed, in the order of the document. */
+/** All exposed elements that match, in document order. */
 export function findExposed(selector: string): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(selector)].filter(isExposed);
 }
 
-/** Ends what is under way: a colour on its way to another one would be judged half-way. */
+/** Finishes transitions, which would show intermediate colours. */
 export function finishTransitions(): void {
   for (const animation of document.getAnimations()) {
     if (animation instanceof CSSTransition) animation.finish();

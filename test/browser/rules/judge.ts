@@ -1,9 +1,9 @@
-/** A page without faults, into which a test of a rule puts some. */
+/** A page without faults, to which the test of a rule adds some. */
 import { type AccessibilityOptions, findFaults } from '../accessibility.ts';
 import { type Browser, type Lifetime, openBrowser } from '../browser.ts';
 import { servePages } from '../page-server.ts';
 
-/** The parts of the page that a test gives; the others are without a fault. */
+/** Parts of the page to replace; the others have no faults. */
 export interface JudgedPage {
   readonly language?: string;
   readonly head?: string;
@@ -22,7 +22,7 @@ export interface Judge {
 const HEAD = '<title>Judged</title><meta name="viewport" content="width=device-width">';
 const HEADER = '<header>A shop</header><nav><a href="/">Home</a></nav>';
 
-/** Opens a browser for the pages that are judged. */
+/** Opens a browser for the checked pages. */
 export async function openJudge(t: Lifetime): Promise<Judge> {
   const browser = await openBrowser(t);
   let html = '';

@@ -1,4 +1,4 @@
-/** The rules on sizes. */
+/** The size rules. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { openJudge } from './judge.ts';
@@ -10,7 +10,7 @@ beforeEach(() => browser.setViewport(320, 640));
 const judge = (style: string, html: string) =>
   faultsOf({ style, main: `<h1>Judged</h1>${html}` });
 
-test('asks for targets of 24 x 24 pixels', async () => {
+test('requires targets of 24 x 24 pixels', async () => {
   const html = (size: string) => `<button ${size}>A</button> <button ${size} disabled>B</button>
     <ul><li><a href="/" ${size}>Alone</a></li></ul> <label ${size}><input type="checkbox"> C</label>
     <p>A text with <a href="/">a link</a> in it</p>
@@ -32,7 +32,7 @@ test('asks for targets of 24 x 24 pixels', async () => {
   assert.match(faults.join('\n'), /^target of \d+ x \d+, not 24 x 24: <a href="\/"> "Alone"$/);
 });
 
-test('refuses a page that scrolls sideways', async () => {
+test('rejects a page that scrolls horizontally', async () => {
   assert.deepEqual(await judge('p { width: 400px }', '<div><p>Wide</p></div>'), [
     'page of 408 px in 320 px: <p> "Wide"',
   ]);
@@ -44,7 +44,7 @@ test('refuses a page that scrolls sideways', async () => {
   assert.deepEqual(await judge('p { width: 400px }', '<div><p>Wide</p></div>'), []);
 });
 
-test('lets a table scroll, in a part that takes the focus and has a name', async () => {
+test('allows a table to scroll in a named, focusable region', async () => {
   const style = 'div { overflow-x: auto } td { min-width: 500px }';
   const table = `<table><caption>Stock</caption><tr><th scope="row">A</th><td>1</td></tr></table>`;
   assert.deepEqual(await judge(style, `<div>${table}</div>`), [
@@ -64,7 +64,7 @@ test('lets a table scroll, in a part that takes the focus and has a name', async
   ]);
 });
 
-test('lets code and notes scroll', async () => {
+test('allows code and notes to scroll', async () => {
   const named = (name: string) => `tabindex="0" role="region" aria-label="${name}"`;
   const code = 'curl '.repeat(100);
   assert.deepEqual(await judge('pre, div { overflow: auto }', `<pre ${named('Code')}>${code}</pre>

@@ -1,7 +1,7 @@
-/** Rules on sizes: of targets (WCAG 2.2, SC 2.5.8), and of the page in the viewport (SC 1.4.10). */
+/** Size rules: targets (WCAG 2.2, SC 2.5.8) and reflow (SC 1.4.10). */
 import { describeElement, isSeen } from './element.ts';
 
-/** Buttons and links are 24 x 24 CSS pixels or more; links within a text are excepted. */
+/** Buttons and links are at least 24 x 24 CSS pixels; links within text are exempt. */
 export function findSmallTargets(): string[] {
   const selector = 'button, a[href], summary, input[type="submit"], input[type="button"], '
     + 'input[type="reset"], input[type="image"], input[type="checkbox"], input[type="radio"], '
@@ -28,7 +28,7 @@ export function findSmallTargets(): string[] {
   });
 }
 
-/** Nothing scrolls sideways but tables and code, in a part that has a name and takes the focus. */
+/** Only tables and code scroll horizontally, in a named, focusable region. */
 export function findSidewaysScrolling(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
   const elements = [...document.body.querySelectorAll<HTMLElement>('*')].filter(isSeen);
@@ -50,7 +50,7 @@ export function findSidewaysScrolling(): string[] {
   ];
 }
 
-/** Whether a part around it, which is not the whole page, scrolls or hides what is too wide. */
+/** Whether an ancestor other than the page scrolls or clips what is too wide. */
 export function isCutOff(element: Element): boolean {
   for (let at = element.parentElement; at && at !== document.body; at = at.parentElement) {
     if (getComputedStyle(at).overflowX !== 'visible') return true;

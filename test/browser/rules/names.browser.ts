@@ -1,11 +1,11 @@
-/** The rules on names. */
+/** The name rules. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openJudge } from './judge.ts';
 
 const { faultsOf } = await openJudge({ after });
 
-test('asks for a label of every control', async () => {
+test('requires a label for every control', async () => {
   assert.deepEqual(await faultsOf(`
     <input name="placeholder" placeholder="Name">
     <input name="title" title="Name">
@@ -27,7 +27,7 @@ test('asks for a label of every control', async () => {
     <button>Save</button> <input type="submit" value="Send">`), []);
 });
 
-test('asks for the question of a choice', async () => {
+test('requires a legend for a group of choices', async () => {
   assert.deepEqual(await faultsOf(`
     <fieldset><label>One <input name="one"></label></fieldset>
     <label>Two <input type="radio" name="two"></label>`), [
@@ -40,7 +40,7 @@ test('asks for the question of a choice', async () => {
     </div>`), []);
 });
 
-test('asks for a text of every picture that means something', async () => {
+test('requires alternative text for meaningful images', async () => {
   const svg = (attributes: string) =>
     `<svg ${attributes} width="9" height="9"><circle r="9"/></svg>`;
   assert.deepEqual(await faultsOf(`
@@ -55,7 +55,7 @@ test('asks for a text of every picture that means something', async () => {
     <button>${svg('aria-hidden="true"')} Save</button>`), []);
 });
 
-test('asks for a text of every button and link', async () => {
+test('requires text for every button and link', async () => {
   const size = 'style="display: inline-block; width: 30px; height: 30px"';
   assert.deepEqual(await faultsOf(`
     <button id="a" ${size}></button> <a href="/" id="b" ${size}><img src="data:," alt=""></a>
@@ -72,7 +72,7 @@ test('asks for a text of every button and link', async () => {
     <details><summary ${size}>More</summary></details>`), []);
 });
 
-test('asks for a caption of every table, and for the direction of its headers', async () => {
+test('requires a caption and scoped headers for every table', async () => {
   assert.deepEqual(await faultsOf(`
     <table id="bare"><tr><td>1</td></tr></table>
     <table><caption>Stock</caption><tr><th>SKU</th></tr><tr><td>1</td></tr></table>`), [

@@ -1,7 +1,7 @@
-/** Rules on names: whoever cannot see the page hears them (WCAG 2.2, SC 1.1.1, 1.3.1, 4.1.2). */
+/** Name rules, for screen readers (WCAG 2.2, SC 1.1.1, 1.3.1, 4.1.2). */
 import { describeElement, findExposed } from './element.ts';
 
-/** Every form control has a label that stays; a placeholder goes away, a title is hardly met. */
+/** Every form control has a permanent label: a placeholder disappears, a title is hard to find. */
 export function findUnnamedControls(): string[] {
   const selector = 'input, select, textarea, [role="textbox"], [role="combobox"], '
     + '[role="checkbox"], [role="switch"], [role="radio"], [role="slider"], [role="listbox"]';
@@ -26,7 +26,7 @@ export function findUnnamedControls(): string[] {
     .map((control) => `control without a label: ${describeElement(control)}`);
 }
 
-/** Groups have names, and radio buttons are in a group: a choice needs its question. */
+/** Groups have names, and radio buttons are in a group. */
 export function findUnnamedGroups(): string[] {
   const groups = 'fieldset, [role="group"], [role="radiogroup"]';
   const unnamed = findExposed(groups).filter((group) => group.computedName === '')
@@ -36,7 +36,7 @@ export function findUnnamedGroups(): string[] {
   return [...unnamed, ...alone];
 }
 
-/** Pictures have a text in their place, or are hidden from those who cannot see them. */
+/** Images have alternative text, or are hidden from screen readers. */
 export function findUnnamedImages(): string[] {
   const decorations = '[alt=""], [role="none"], [role="presentation"]';
   return findExposed('img, svg, [role="img"]')
@@ -44,7 +44,7 @@ export function findUnnamedImages(): string[] {
     .map((image) => `picture without a text: ${describeElement(image)}`);
 }
 
-/** Buttons and links say what they do. */
+/** Buttons and links have a name. */
 export function findUnnamedActions(): string[] {
   const selector = 'button, a[href], summary, input[type="submit"], input[type="button"], '
     + 'input[type="reset"], input[type="image"], [role="button"], [role="link"], [role="tab"], '
@@ -53,7 +53,7 @@ export function findUnnamedActions(): string[] {
     .map((action) => `button or link without a text: ${describeElement(action)}`);
 }
 
-/** Tables have a caption or a name, and headers that say what they are the header of. */
+/** Tables have a caption or a name, and scoped headers. */
 export function findTableFaults(): string[] {
   const tables = findExposed('table:not([role="none"], [role="presentation"])');
   return tables.flatMap((table) => {

@@ -1,15 +1,15 @@
-/** The rules on the document, its headings, landmarks, references and fields. */
+/** The structure rules: document, headings, landmarks, references and fields. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openJudge } from './judge.ts';
 
 const { faultsOf } = await openJudge({ after });
 
-test('finds nothing wrong with a page that has no faults', async () => {
+test('accepts a page without faults', async () => {
   assert.deepEqual(await faultsOf({}), []);
 });
 
-test('asks for a language, a title and a page that can be zoomed', async () => {
+test('requires a language, a title and zooming', async () => {
   assert.deepEqual(await faultsOf({ language: '', head: '' }), [
     'no language: lang=""', 'no title', 'no viewport of the device\'s width',
   ]);
@@ -24,13 +24,13 @@ test('asks for a language, a title and a page that can be zoomed', async () => {
   assert.deepEqual(await faultsOf({ language: 'de-AT' }), []);
 });
 
-test('refuses a page that refreshes itself', async () => {
+test('rejects a page that refreshes itself', async () => {
   const head = '<title>T</title><meta name="viewport" content="width=device-width">';
   const refresh = '<meta http-equiv="Refresh" content="999">';
   assert.deepEqual(await faultsOf({ head: head + refresh }), ['refreshes itself']);
 });
 
-test('asks for one heading of the first level, and for no gap below it', async () => {
+test('requires one first-level heading, and no skipped levels', async () => {
   assert.deepEqual(await faultsOf({ main: '<h2>Early</h2><h1>One</h1><h1>Two</h1>' }), [
     '2 headings of the first level', 'heading skips a level: <h2> "Early"',
   ]);
@@ -44,7 +44,7 @@ test('asks for one heading of the first level, and for no gap below it', async (
   assert.deepEqual(await faultsOf('<h2>A</h2><h3>B</h3><h2>C</h2><h5 hidden>D</h5>'), []);
 });
 
-test('asks for a header, one main part and navigation', async () => {
+test('requires a header, one main element and navigation', async () => {
   assert.deepEqual(await faultsOf({ header: '', main: '<main><h1>A</h1></main><main>B</main>' }), [
     '2 main landmarks', '0 header landmarks', 'no navigation landmark',
   ]);
@@ -57,7 +57,7 @@ test('asks for a header, one main part and navigation', async () => {
   assert.deepEqual(await faultsOf({ header: menu + button }), []);
 });
 
-test('asks for a name of each of several navigations', async () => {
+test('requires names for several navigations', async () => {
   const navigate = (attributes: string) => `<nav ${attributes}>Ways</nav>`;
   const named = navigate('aria-label="Pages"');
   assert.deepEqual(await faultsOf(named), [
@@ -71,7 +71,7 @@ test('asks for a name of each of several navigations', async () => {
   assert.deepEqual(await faultsOf({ footer: named, header }), []);
 });
 
-test('asks for different names of regions', async () => {
+test('requires different names for regions', async () => {
   const region = (name: string) => `<section aria-label="${name}">Text</section>`;
   assert.deepEqual(await faultsOf(region('Stock') + region('Stock')), [
     'one of several regions with this name: <section> "Text"',
@@ -80,12 +80,12 @@ test('asks for different names of regions', async () => {
   assert.deepEqual(await faultsOf(region('Stock') + region('Prices')), []);
 });
 
-test('refuses an id that is there twice, and references that find nothing', async () => {
+test('rejects duplicate ids and dangling references', async () => {
   assert.deepEqual(await faultsOf(`
     <p id="a">A</p><p id="a">B</p>
     <label for="gone">C</label><label>D <input aria-describedby="a hint"></label>
     <button popovertarget="menu">E</button> in <a href="#lost">a text</a> or <a href="#">b</a>`), [
-    'id is there already: <p id="a"> "B"',
+    'duplicate id: <p id="a"> "B"',
     'for="gone" finds nothing: <label for="gone"> "C"',
     'popovertarget="menu" finds nothing: <button> "E"',
     'aria-describedby="hint" finds nothing: <input>',
@@ -97,13 +97,13 @@ test('refuses an id that is there twice, and references that find nothing', asyn
     <p id="more">M</p><p>In <a href="#b">a text</a> and <a href="#top">up</a></p>`), []);
 });
 
-test('refuses an order of its own for the Tab key', async () => {
+test('rejects a custom tab order', async () => {
   const faults = await faultsOf('<p tabindex="1">A</p><p tabindex="0">B</p><p tabindex="-1">C</p>');
   assert.equal(faults[0], 'tabindex above 0: <p> "A"');
   assert.deepEqual(await faultsOf('<p tabindex="0">B</p><p tabindex="-1">C</p>'), []);
 });
 
-test('asks what a field for an e-mail, a password or a code is for', async () => {
+test('requires autocomplete for e-mails, passwords and codes', async () => {
   assert.deepEqual(await faultsOf(`
     <label>E-mail <input type="email" name="email"></label>
     <label>Password <input type="password" name="p" autocomplete="off"></label>

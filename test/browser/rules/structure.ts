@@ -1,7 +1,7 @@
-/** Rules on the document: its language, headings, landmarks, ids and references. */
+/** Structure rules: language, headings, landmarks, ids and references. */
 import { describeElement, findExposed } from './element.ts';
 
-/** The language and the title are there, it may be zoomed, and it stays until it is left. */
+/** The page has a language and a title, can be zoomed, and does not refresh itself. */
 export function findDocumentFaults(): string[] {
   const faults: string[] = [];
   const { lang } = document.documentElement;
@@ -9,7 +9,7 @@ export function findDocumentFaults(): string[] {
   if (!/^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/.test(lang)) faults.push(`no language: lang="${lang}"`);
   // SC 2.4.2.
   if (!/\S/.test(document.title)) faults.push('no title');
-  // SC 1.4.4 and 1.4.10: without it a phone shows the page of a desk, made small.
+  // SC 1.4.4 and 1.4.10: without it a phone shows a shrunken desktop page.
   const viewport = document.querySelector('meta[name="viewport"]')?.getAttribute('content') ?? '';
   if (!viewport.includes('width=device-width')) faults.push('no viewport of the device\'s width');
   if (/user-scalable|maximum-scale/.test(viewport)) faults.push('zooming is restricted');
@@ -18,7 +18,7 @@ export function findDocumentFaults(): string[] {
   return faults;
 }
 
-/** One first-level heading, the first one, and no level left out (SC 1.3.1, 2.4.6). */
+/** One first-level heading, which comes first, and no skipped levels (SC 1.3.1, 2.4.6). */
 export function findHeadingFaults(): string[] {
   const headings = findExposed('h1, h2, h3, h4, h5, h6, [role="heading"]');
   const levelOf = (heading: Element) =>
@@ -37,8 +37,8 @@ export function findHeadingFaults(): string[] {
 }
 
 /**
- * A header, one main part, and navigation, each with a name where there are several. Navigation may
- * be a popover that a button opens; what is in it is judged while it is open.
+ * A header, one main element and navigation, each with a name if there are several. Navigation may
+ * be a popover that a button opens; its content is checked while it is open.
  */
 export function findLandmarkFaults(hasNavigation: boolean): string[] {
   const landmarks = findExposed('header, nav, main, [role]');
@@ -48,7 +48,7 @@ export function findLandmarkFaults(hasNavigation: boolean): string[] {
   const isOpened = (element: Element) =>
     findExposed(`[popovertarget="${element.closest('[popover]')?.id}"]`).length > 0;
   const hasMenu = navigation.length > 0 || [...document.querySelectorAll('nav')].some(isOpened);
-  // By their attributes: `computedName` takes long, and a page of the API has dozens of regions.
+  // By attributes: `computedName` is slow, and an API page has dozens of regions.
   const regions = findExposed('section[aria-label], section[aria-labelledby], [role="region"]')
     .map((element) => ({
       element,
@@ -69,7 +69,7 @@ export function findLandmarkFaults(hasNavigation: boolean): string[] {
   ];
 }
 
-/** Ids are there once, and whatever refers to one finds it. */
+/** Ids are unique, and references resolve. */
 export function findReferenceFaults(): string[] {
   const attributes = ['for', 'form', 'list', 'headers', 'popovertarget', 'commandfor',
     'aria-labelledby', 'aria-describedby', 'aria-details', 'aria-controls', 'aria-owns',
@@ -77,7 +77,7 @@ export function findReferenceFaults(): string[] {
   const elements = [...document.querySelectorAll('[id]')];
   const ids = elements.map(({ id }) => id);
   const repeated = elements.filter(({ id }, index) => ids.indexOf(id) < index)
-    .map((element) => `id is there already: ${describeElement(element)}`);
+    .map((element) => `duplicate id: ${describeElement(element)}`);
   const broken = attributes.flatMap((attribute) =>
     [...document.querySelectorAll(`[${attribute}]`)].flatMap((element) =>
       (element.getAttribute(attribute) ?? '').split(/\s+/).filter((id) => !ids.includes(id))
@@ -88,14 +88,14 @@ export function findReferenceFaults(): string[] {
   return [...repeated, ...broken, ...links];
 }
 
-/** The Tab key goes through the document in its order (SC 2.4.3). */
+/** The tab order is the document order (SC 2.4.3). */
 export function findOwnTabOrder(): string[] {
   return [...document.querySelectorAll<HTMLElement>('[tabindex]')]
     .filter((element) => element.tabIndex > 0)
     .map((element) => `tabindex above 0: ${describeElement(element)}`);
 }
 
-/** Fields that browsers and password managers can fill in say what they want (SC 1.3.5, 3.3.8). */
+/** Fields that browsers and password managers can fill in say so (SC 1.3.5, 3.3.8). */
 export function findAutocompleteFaults(): string[] {
   const code = /^(?:code|otp|totp|one[-_]?time[-_]?code)$/i;
   return findExposed('input').flatMap((field) => {
