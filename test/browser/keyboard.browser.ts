@@ -1,9 +1,9 @@
 /** The walk through a page with the Tab key. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openJudge } from './rules/judge.ts';
+import { openPageChecker } from './rules/page-checker.ts';
 
-const { browser, faultsOf } = await openJudge({ after });
+const { browser, faultsOf } = await openPageChecker({ after });
 
 const FIELDS = '<label>A <input id="a"></label> <label>B <input id="b"></label>';
 

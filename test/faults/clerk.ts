@@ -1,7 +1,7 @@
 /**
- * Somebody who works on products of their own, one deed after the other, and writes down what they
- * asked for and what was answered. From that alone they know what has to be there after a crash:
- * all that was answered, and of what was not, all or nothing.
+ * A client that works on its own products, one operation at a time, and records each request and
+ * its response. The record tells what must exist after a crash: every acknowledged change, and of
+ * an unacknowledged one, all or nothing.
  */
 import assert from 'node:assert/strict';
 import type { Agent } from 'node:http';
@@ -12,7 +12,7 @@ import { type Answer, type Request, send } from '../support/http.ts';
 const PRODUCTS = '/api/v1/products';
 const SKUS = 60;
 const REMEMBERED = 8;
-/** How a refusal says that nothing was done. */
+/** How a rejection says that nothing was changed. */
 const UNDONE = /Nothing was changed|is stopping|the maximum\. Retry|cannot read from its disk/;
 
 export interface Item {
@@ -21,13 +21,13 @@ export interface Item {
   readonly stock: number;
 }
 
-/** What is asked for, and what it makes of the products that it is about. */
+/** A request, and its effect on products. */
 interface Deed {
   readonly request: Request;
   readonly after: ReadonlyMap<string, Item | undefined>;
 }
 
-/** How the clerk reaches the server: the port changes from start to start. */
+/** How the clerk reaches the server, whose port changes with each start. */
 export interface Way {
   readonly port: number;
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Disks that are full, that fail and that are slow: refusals that are true, and no restart. */
+/** Full, failing and slow disks: correct rejections, and recovery without a restart. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,9 +9,9 @@ import { send } from '../support/http.ts';
 import { fillDisk, freeDisk, mountSmallDisk } from '../support/small-disk.ts';
 import { bring, type InjectedFault, NO_STRACE } from '../support/strace.ts';
 import { startReading } from './reads.ts';
-import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
+import { check, checkFiles, checkWebhook, openShop, serve, type Shop, work } from './shop.ts';
 
-test('goes on to read while its disk is full, and to write once there is room',
+test('keeps reading while the disk is full, and writes again once there is space',
   { timeout: 60_000 }, async (t) => {
     const disk = mountSmallDisk(t, '24m');
     if (disk === undefined) return;
@@ -29,20 +29,20 @@ test('goes on to read while its disk is full, and to write once there is room',
       freeDisk(disk);
       await workUntil(shop, serving, { answers: 100 });
       assert.equal(await searchUntilFound(shop, serving), 200);
-      await judge(shop, serving);
+      await check(shop, serving);
       if (round === 3) { // a crash while it is full
         fillDisk(disk);
         await workUntil(shop, serving, { refusals: 50 });
         assert.equal(await serving.stop('SIGKILL'), null);
         freeDisk(disk);
         serving = await serve(t, shop);
-        await judge(shop, serving);
+        await check(shop, serving);
       }
     }
     await endInPeace(shop, serving);
   });
 
-/** Each is brought over a server under load, and taken away again while it runs. */
+/** Each fault starts under load, and ends while the server runs. */
 const FAULTS: readonly (
   readonly [what: string, suffix: string, fault: Omit<InjectedFault, 'file'>]
 )[] = [
@@ -74,7 +74,7 @@ for (const [what, suffix, fault] of FAULTS) {
       await tracing.end();
       if (round === 1) serving = await serve(t, shop);
       else await workUntil(shop, serving, { answers: 60 });
-      await judge(shop, serving);
+      await check(shop, serving);
     }
     t.diagnostic(`${refusals} refusals, one kill -9 among them`);
     await endInPeace(shop, serving);
@@ -83,7 +83,7 @@ for (const [what, suffix, fault] of FAULTS) {
 
 const SLOW = { skip: NO_STRACE, timeout: 90_000 };
 
-test('answers reads at once while each fsync takes two seconds', SLOW, async (t) => {
+test('answers reads promptly while each fsync takes two seconds', SLOW, async (t) => {
   const shop = await openShop(t, makeRandom(3));
   const serving = await serve(t, shop);
   await workUntil(shop, serving, { answers: 100 });
@@ -93,7 +93,7 @@ test('answers reads at once while each fsync takes two seconds', SLOW, async (t)
   await workUntil(shop, serving, { answers: 16 });
   await reading.end(t);
   await tracing.end();
-  await judge(shop, serving);
+  await check(shop, serving);
   await endInPeace(shop, serving);
 });
 
@@ -102,7 +102,7 @@ interface Until {
   readonly refusals?: number;
 }
 
-/** Works until there are so many of either; the refusals by status. */
+/** Works until there are this many of either; returns the rejections by status. */
 async function workUntil(
   shop: Shop, serving: Serving, { answers = Infinity, refusals = Infinity }: Until,
 ): Promise<{ readonly refused: Map<number, number> }> {
@@ -136,7 +136,7 @@ async function searchUntilFound(shop: Shop, serving: Serving): Promise<number> {
 }
 
 async function endInPeace(shop: Shop, serving: Serving): Promise<void> {
-  await judgeWebhook(shop);
+  await checkWebhook(shop);
   assert.equal(await serving.stop('SIGTERM'), 0);
-  judgeFiles(shop);
+  checkFiles(shop);
 }

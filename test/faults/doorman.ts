@@ -1,8 +1,8 @@
-/** Signs in to the portal and out again, and counts what was answered. */
+/** Signs in to the portal and out again, and counts the responses. */
 import assert from 'node:assert/strict';
 import { PageClient } from '../features/portal/page-client.ts';
 
-/** Of one start of the server: it limits the requests of an address. */
+/** Per start of the server, which limits the requests of an address. */
 const ROUNDS = 20;
 
 interface Credentials {

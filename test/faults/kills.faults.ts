@@ -1,6 +1,6 @@
 /**
- * `kill -9` of a server under load: at moments by chance, and at moments between two system calls,
- * as the log is written, as it is moved into the database, and as it is removed.
+ * `kill -9` of a server under load: at random moments, and between system calls while the WAL is
+ * written, checkpointed and removed.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { bring, NO_STRACE } from '../support/strace.ts';
 import { assertBetween, type End, killAtRandom, survive } from './kills.ts';
 import { work } from './shop.ts';
 
-test('loses nothing that it answered to kill -9 at random moments', async (t) => {
+test('loses no acknowledged change to kill -9 at random moments', async (t) => {
   assertBetween(await survive(t, 100, killAtRandom));
 });
 
-/** Calls on the files of the database, and up to which of them the server lives. */
+/** System calls on the database files, and the one before which the server is killed. */
 const UNDER_LOAD: readonly (readonly [call: string, suffix: string, most: number])[] = [
   ['pwrite64', '-wal', 300], ['fsync', '-wal', 40], ['pwrite64', '-wal', 10], ['fsync', '-wal', 4],
 ];
@@ -35,7 +35,7 @@ test('loses nothing to kill -9 between the system calls of a commit',
     assertBetween(await survive(t, 40, end));
   });
 
-test('loses nothing to kill -9 between the system calls that put the log away at the end',
+test('loses nothing to kill -9 between the system calls that remove the WAL at shutdown',
   { skip: NO_STRACE }, async (t) => {
     const met = new Map<string, number>();
     const end: End = async (shop, serving, random) => {

@@ -1,19 +1,19 @@
-/** Ends a server that is worked on again and again, and judges after each end what is there. */
+/** Kills a working server repeatedly, and checks the data after each kill. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { makeRandom, type Random } from '../domain/random.ts';
 import { countTo } from '../store/contract/fixture.ts';
 import type { Serving } from '../support/command.ts';
 import type { Clerk } from './clerk.ts';
-import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
+import { check, checkFiles, checkWebhook, openShop, serve, type Shop, work } from './shop.ts';
 
-/** Works until the server is gone, by whatever means; returns the number of answers. */
+/** Works until the server is gone; returns the number of responses. */
 export type End = (shop: Shop, serving: Serving, random: Random) => Promise<number>;
 
-/** What became of changes that were not answered. */
+/** Whether unacknowledged changes were made. */
 type Found = Clerk['found'];
 
-/** As many times. The seed is printed, and may be given to see the same again. */
+/** Number of kills. The seed is printed, and can be set to repeat a run. */
 export async function survive(t: TestContext, kills: number, end: End): Promise<Found> {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   t.diagnostic(`seed ${seed}; CRASH_SEED=${seed} repeats its kills`);
@@ -22,15 +22,15 @@ export async function survive(t: TestContext, kills: number, end: End): Promise<
   let answers = 0;
   for (const _ of countTo(kills)) {
     const serving = await serve(t, shop);
-    await judge(shop, serving);
+    await check(shop, serving);
     answers += await end(shop, serving, random);
     assert.equal(await serving.stop('SIGKILL'), null);
   }
   const serving = await serve(t, shop);
-  await judge(shop, serving);
-  await judgeWebhook(shop);
+  await check(shop, serving);
+  await checkWebhook(shop);
   assert.equal(await serving.stop('SIGTERM'), 0);
-  judgeFiles(shop);
+  checkFiles(shop);
   const found = { done: 0, undone: 0 };
   for (const clerk of shop.clerks) {
     found.done += clerk.found.done;
@@ -42,12 +42,12 @@ export async function survive(t: TestContext, kills: number, end: End): Promise<
   return found;
 }
 
-/** Else the kills proved nothing. */
+/** Otherwise the kills prove nothing. */
 export function assertBetween({ done, undone }: Found): void {
   assert.ok(done > 0 && undone > 0, 'no kill came between the change and its answer');
 }
 
-/** A moment by chance: some answers later, and up to 10 ms. */
+/** A random moment: some responses later, plus up to 10 ms. */
 export const killAtRandom: End = (shop, serving, random) => {
   const target = 1 + random.below(300);
   const lateMs = random.below(10);

@@ -1,4 +1,4 @@
-/** `kill -9` in the middle of migrations: each leaves a whole version, and the next one goes on. */
+/** `kill -9` during migrations: each leaves a complete version, and the next start continues. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { NO_STRACE } from '../support/strace.ts';
 const KILLS = 26;
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
 
-test('brings a folder up to date through kill -9 in the middle, at every version', {
+test('migrates a folder through kill -9 at every version', {
   skip: NO_STRACE, timeout: 120_000,
 }, async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
@@ -41,7 +41,7 @@ test('brings a folder up to date through kill -9 in the middle, at every version
   assert.ok(versions.length > 2, 'all kills came at the same place');
 });
 
-/** A command opens the folder, and is ended at one of its writes to the database or the log. */
+/** A command opens the folder, and is killed at one of its writes to the database or the WAL. */
 async function openAndKill(folder: string, write: number): Promise<void> {
   const file = join(folder, FILE_NAME);
   const child = spawn('strace', [

@@ -14,9 +14,9 @@ import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import { makeFolder } from '../support/folder.ts';
 import { NO_STRACE } from '../support/strace.ts';
 import type { Commits } from './power-cut/commits.ts';
-import { judgeCopy, readHash } from './power-cut/judge.ts';
+import { checkCopy, readHash } from './power-cut/check-data-folder.ts';
 import { leaveHotJournal, makeOldCatalogue } from './power-cut/old-catalogue.ts';
-import { type Judge, play, Total } from './power-cut/play.ts';
+import { type Checker, play, Total } from './power-cut/play.ts';
 import { ignoreSyncs, Recorder } from './power-cut/record.ts';
 import { cutPower, openRecordedShop, serveRecorded, work } from './power-cut/recorded-shop.ts';
 
@@ -35,7 +35,7 @@ test('a power cut leaves a complete backup or none, while a server writes', OPTI
   assert.equal(await serving.stop('SIGTERM'), 0);
   total.assertUnharmed(await cutPower(t, await recorder.finish(), {
     folder, around: 1, more: 60,
-    judgeRest: (commits) => async (state) => judgeBackups(state.folder, commits),
+    checkRest: (commits) => async (state) => checkBackups(state.folder, commits),
   }));
 });
 
@@ -55,22 +55,22 @@ test('a power cut leaves the newest scheduled backup complete', OPTIONS, async (
   }
   assert.equal(await serving.stop('SIGTERM'), 0);
   total.assertUnharmed(await cutPower(t, await recorder.finish(), {
-    folder, around: 1, more: 60, judgeRest: (commits) => async ({ folder: state, receipts }) => {
+    folder, around: 1, more: 60, checkRest: (commits) => async ({ folder: state, receipts }) => {
       const isTold = receipts.some(({ what }) => what === A_BACKUP);
       const isThere = existsSync(join(state, 'backups'))
         && readdirSync(join(state, 'backups')).some((name) => name.endsWith('Z.db'));
       return isTold && !isThere ? ['There is no backup any more.']
-        : judgeBackups(join(state, 'backups'), commits);
+        : checkBackups(join(state, 'backups'), commits);
     },
   }));
 });
 
 const A_BACKUP = 'a backup is made';
 
-function judgeBackups(folder: string, commits: Commits): string[] {
+function checkBackups(folder: string, commits: Commits): string[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).filter((name) => /^c.*\.db$/.test(name));
-  return names.flatMap((name) => judgeCopy(join(folder, name), commits));
+  return names.flatMap((name) => checkCopy(join(folder, name), commits));
 }
 
 test('a power cut leaves the old or the restored catalogue, and the old one under a name',
@@ -85,7 +85,7 @@ test('a power cut leaves the old or the restored catalogue, and the old one unde
         const data = join(state.folder, 'data');
         const names = readdirSync(data).filter((name) => KEPT.test(name));
         const hashes = [FILE_NAME, ...names].map((name) => readHash(join(data, name)));
-        const found = names.flatMap((name) => judgeCopy(join(data, name), commits));
+        const found = names.flatMap((name) => checkCopy(join(data, name), commits));
         return hashes.includes(old) ? found : ['The old catalogue is lost.', ...found];
       };
     });
@@ -132,7 +132,7 @@ interface Restore {
 /** Restores the backup; where there is a key, opens the result once, as the next start does. */
 async function cutRestore(
   t: TestContext, { root, folder, backup, keyFile }: Restore, flags: readonly string[] = [],
-  judgeRest?: (commits: Commits) => Judge,
+  checkRest?: (commits: Commits) => Checker,
 ): Promise<void> {
   const recorder = new Recorder(t, root);
   const data = ['--data', folder, '--json'];
@@ -148,10 +148,10 @@ async function cutRestore(
     ];
   });
   if (keyFile === undefined) await recorder.run(['seller', 'list', ...data]);
-  const isReplacing = judgeRest !== undefined;
+  const isReplacing = checkRest !== undefined;
   total.assertUnharmed(await cutPower(t, await recorder.finish(), {
     folder, around: 12, more: 100, mayBeNew: !isReplacing,
-    ...isReplacing && { judgeRest }, ...keyFile !== undefined && { keyFile },
+    ...isReplacing && { checkRest }, ...keyFile !== undefined && { keyFile },
   }));
 }
 
@@ -185,7 +185,7 @@ for (const what of ['a new file', 'a file that is replaced']) {
     const { environment } = shop;
     await recorder.run(['export', file, '--force'], () => [told], { environment });
     const whole = readFileSync(file);
-    const judge: Judge = async ({ folder, receipts }) => {
+    const check: Checker = async ({ folder, receipts }) => {
       const path = join(folder, 'products.csv');
       const found = existsSync(path) ? readFileSync(path) : undefined;
       if (found?.equals(whole)) return [];
@@ -195,9 +195,9 @@ for (const what of ['a new file', 'a file that is replaced']) {
     };
     const counts = { around: 8, more: 60, scratch: makeFolder(t) };
     const recording = await recorder.finish();
-    total.assertUnharmed(await play(t, recording, judge, counts));
+    total.assertUnharmed(await play(t, recording, check, counts));
     // The proof that this would be found: the same run without the fsync of the folder.
-    const { failures } = await play(t, ignoreSyncs(recording, root), judge, counts);
+    const { failures } = await play(t, ignoreSyncs(recording, root), check, counts);
     const lost = 'strict: The export was reported as complete, and is lost.';
     assert.deepEqual([...failures.keys()].filter((text) => text.startsWith('strict')), [lost]);
   });

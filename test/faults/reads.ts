@@ -1,4 +1,4 @@
-/** Reads all the while, as customers of an API do: whatever happens to writes, reads go on. */
+/** Reads continuously: reads must go on, whatever happens to writes. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { send } from '../support/http.ts';

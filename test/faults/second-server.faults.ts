@@ -1,4 +1,4 @@
-/** Several servers on one folder: one is killed, or holds the others up, and they go on. */
+/** Several servers on one folder: one is killed or blocks the others, which recover. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,11 +9,11 @@ import { makeRandom } from '../domain/random.ts';
 import { countTo } from '../store/contract/fixture.ts';
 import { FILE_NAME } from '../store/sqlite/engine/read-file.ts';
 import { startReading } from './reads.ts';
-import { judge, judgeFiles, judgeWebhook, openShop, serve, type Shop, work } from './shop.ts';
+import { check, checkFiles, checkWebhook, openShop, serve, type Shop, work } from './shop.ts';
 
 const KILLS = 12;
 
-test('goes on while another server on its folder is killed, and both know the same', {
+test('continues while another server on its folder is killed, with the same data', {
   timeout: 120_000,
 }, async (t) => {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
@@ -38,18 +38,18 @@ test('goes on while another server on its folder is killed, and both know the sa
     assert.equal(await one.ended, null);
     assert.equal(other.child.exitCode, null, other.notes());
     answers += killed + stayed;
-    await judge(shop, other);
+    await check(shop, other);
     one = await serve(t, shop);
-    await judge(shop, one);
+    await check(shop, one);
     if (random.below(2) === 0) [one, other] = [other, one];
   }
-  await judgeWebhook(shop);
+  await checkWebhook(shop);
   assert.deepEqual([await one.stop('SIGTERM'), await other.stop('SIGTERM')], [0, 0]);
-  judgeFiles(shop);
+  checkFiles(shop);
   t.diagnostic(`${KILLS} kills of one of two servers, ${answers} answers kept by both`);
 });
 
-test('refuses changes as busy while another process holds the database, and reads go on', {
+test('rejects writes as busy while another process locks the database, and keeps reading', {
   timeout: 60_000,
 }, async (t) => {
   const shop = await openShop(t, makeRandom(7));
@@ -66,15 +66,15 @@ test('refuses changes as busy while another process holds the database, and read
     await release();
     const then = await Promise.all(shop.clerks.map((clerk) => clerk.work(way)));
     assert.deepEqual(then, shop.clerks.map(() => 'done'));
-    await judge(shop, serving);
+    await check(shop, serving);
   }
   agent.destroy();
-  await judgeWebhook(shop);
+  await checkWebhook(shop);
   assert.equal(await serving.stop('SIGTERM'), 0);
-  judgeFiles(shop);
+  checkFiles(shop);
 });
 
-/** Lets a process of its own begin a transaction, and returns what ends it. */
+/** Starts a transaction in another process, and returns the function that ends it. */
 async function hold(
   t: TestContext, { folder }: Shop, begin: string,
 ): Promise<() => Promise<void>> {

@@ -1,7 +1,7 @@
 /**
- * A shop that is worked on while its server is ended and started again: clerks who change products,
- * somebody who signs in to the portal, and a receiver of webhooks. After each end all is judged by
- * what these have written down.
+ * A shop that is used while its server is killed and restarted: clerks who change products, a user
+ * who signs in to the portal, and a webhook receiver. After each kill, the data is checked against
+ * their records.
  */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -49,7 +49,7 @@ export async function openShop(
   };
 }
 
-/** Starts the server; the first time, with a webhook that gets all. */
+/** Starts the server; the first time, with a webhook for all changes. */
 export async function serve(
   t: TestContext, { folder, key, receiver, seen }: Shop,
 ): Promise<Serving> {
@@ -66,7 +66,7 @@ export async function serve(
   return serving;
 }
 
-/** What those who work are told while they do. */
+/** Settings of the workers. */
 interface Watching {
   /** Of each answer, and of how many. */
   onAnswer?(count: number): void;
@@ -75,7 +75,7 @@ interface Watching {
   readonly end?: AbortSignal;
 }
 
-/** All work, and return the number of answers. */
+/** Runs all workers, and returns the number of responses. */
 export async function work(
   { clerks, doorman, key }: Shop, { port }: Serving, { onAnswer, onRefusal, end }: Watching = {},
 ): Promise<number> {
@@ -101,8 +101,8 @@ export async function work(
   return count;
 }
 
-/** All that was answered is there once, and nothing is half there. */
-export async function judge(shop: Shop, { port }: Serving): Promise<void> {
+/** Every acknowledged change exists once, and no change is half done. */
+export async function check(shop: Shop, { port }: Serving): Promise<void> {
   const { clerks, key, seen } = shop;
   const agent = new Agent({ keepAlive: true, maxSockets: CLERKS });
   await Promise.all(clerks.map((clerk) => clerk.settle({ port, key, agent })));
@@ -120,8 +120,8 @@ export async function judge(shop: Shop, { port }: Serving): Promise<void> {
   assert.deepEqual(new Map(sums), new Map(stock.filter(([, units]) => units !== 0)));
 }
 
-/** Once more with the server ended, on the files themselves; and what webhooks told of it all. */
-export function judgeFiles({ folder, doorman, seen }: Shop): void {
+/** Checks the files of the stopped server, and the records of the webhook receiver. */
+export function checkFiles({ folder, doorman, seen }: Shop): void {
   assertHealthy(folder);
   assert.deepEqual(
     readRows(folder, 'SELECT sum(units_in) AS came, sum(units_out) AS went FROM stock_day'),
@@ -135,8 +135,8 @@ export function judgeFiles({ folder, doorman, seen }: Shop): void {
   assert.ok(signedIn >= answered && signedIn <= asked, `${answered} ${signedIn} ${asked}`);
 }
 
-/** Waits until the receiver was told of the last change; nothing was left out on the way. */
-export async function judgeWebhook({ receiver, seen }: Shop): Promise<void> {
+/** Waits until the receiver has the last change, and checks that it missed none. */
+export async function checkWebhook({ receiver, seen }: Shop): Promise<void> {
   await receiver.until((received) => received.at(-1)?.body.data.last_position === seen.position);
   assertGapless(receiver.received, seen.position);
 }
@@ -158,7 +158,7 @@ async function listAll(port: number, key: string): Promise<Listed> {
   }
 }
 
-/** Reads on from where it was read to: without a gap, each movement from where the last one led. */
+/** Reads the new changes: without gaps, and each movement starts at the previous stock. */
 async function readHistory(port: number, key: string, seen: Shop['seen']): Promise<void> {
   for (;;) {
     const path = `/api/v1/stock/movements?after=${seen.position}&limit=1000`;

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { Answer } from '../support/http.ts';
 import { startServer } from '../support/server.ts';
 import type { Case } from './case.ts';
-import { judgeAnswer } from './judge.ts';
+import { assertResponse } from './assert-response.ts';
 import { findParserFault } from './parse-run.ts';
 import { runCases } from './run.ts';
 import { MARKUP, SPLIT_FIELD } from './values.ts';
@@ -70,8 +70,8 @@ test('notices a response that must not be', async (t) => {
     ({ status, headers, text, json: () => JSON.parse(text) });
   const { operation: _, ...unknown } = one;
   const told = JSON.stringify({ ...body, detail: 'Do that, please.' });
-  judgeAnswer(unknown, answer(404, problem, told), world);
-  judgeAnswer(unknown, answer(404, { ...html, ...page }, '<h1>No</h1></html>'), world);
+  assertResponse(unknown, answer(404, problem, told), world);
+  assertResponse(unknown, answer(404, { ...html, ...page }, '<h1>No</h1></html>'), world);
   const [mark = ''] = world.silent.marks;
   for (const [what, wrong] of [
     [/the status 500/, answer(500, problem, JSON.stringify({ ...body, status: 500 }))],
@@ -86,9 +86,9 @@ test('notices a response that must not be', async (t) => {
     [/no policy/, answer(200, html, '')],
     [/half a page/, answer(404, { ...html, ...page }, '<h1>No</h1>')],
     [/leads elsewhere/, answer(303, { location: 'https://x.example/portal' }, '')],
-  ] as const) assert.throws(() => judgeAnswer(unknown, wrong, world), what);
+  ] as const) assert.throws(() => assertResponse(unknown, wrong, world), what);
   const undescribed = answer(200, { 'content-type': 'application/json' }, '{"products":1}');
-  assert.throws(() => judgeAnswer(one, undescribed, world), /cache-control|products/);
+  assert.throws(() => assertResponse(one, undescribed, world), /cache-control|products/);
 });
 
 test('notices rows that change', async (t) => {

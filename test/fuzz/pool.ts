@@ -1,6 +1,6 @@
 /**
- * What a client has seen so far: ids, cursors, ETags, links and forms, for later requests. The fuzzer
- * so follows links and pages as deep as they go, including those of new pages.
+ * What a client has seen so far: ids, cursors, ETags, links and forms, for later requests. So the
+ * fuzzer follows links and pages as deep as they go, including those of new pages.
  */
 import type { Random } from '../domain/random.ts';
 import type { Answer } from '../support/http.ts';

@@ -8,7 +8,7 @@ import { makeApiCase } from './api-cases.ts';
 import { listFindings } from '../support/health.ts';
 import type { Answer } from '../support/http.ts';
 import type { Case } from './case.ts';
-import { judgeAnswer } from './judge.ts';
+import { assertResponse } from './assert-response.ts';
 import { listPages, makePortalCase } from './portal-cases.ts';
 import { exchange } from './wire.ts';
 import { makeWireCase } from './wire-cases.ts';
@@ -98,20 +98,20 @@ class Run implements Outcome {
     const one = makeCase(random, this.#world);
     const fault = await this.#try(one);
     if (fault !== undefined) this.#note(one, fault);
-    if (this.number % SILENT_EVERY === 0) this.#judgeSilent(one);
+    if (this.number % SILENT_EVERY === 0) this.#checkSilent(one);
   }
 
   async finish(): Promise<void> {
     const last: Case = {
       label: 'the end', bytes: Buffer.alloc(0), from: '', method: '', until: 'end', isPage: false,
     };
-    this.#judgeSilent(last);
+    this.#checkSilent(last);
     if (this.#hasEnded) return;
     const status = await this.#world.serving.stop('SIGTERM');
     if (status !== 0) this.#note(last, `the server stopped with ${status}`);
     const faults = listFindings(this.#world.folder).filter((text) => text.includes(' fault: '));
     if (faults.length > 0) this.#note(last, faults.join('\n'));
-    this.#judgeLog(last);
+    this.#checkLog(last);
   }
 
   /** What is wrong with what became of it. */
@@ -122,10 +122,10 @@ class Run implements Outcome {
       const answers = await this.#send(one);
       for (const answer of answers) {
         this.#count(one, answer.status);
-        judgeAnswer(one, answer, this.#world);
+        assertResponse(one, answer, this.#world);
         if (one.isPage || answer.status < 300) pool.harvest(answer);
       }
-      await this.#judgeRows(one, before, answers.map(({ status }) => status));
+      await this.#checkRows(one, before, answers.map(({ status }) => status));
       for (const answer of answers) await this.#keepKey(one, answer);
       if (one.until !== 'answer') await this.#settle();
       if (this.#hasEnded) return 'the server has ended';
@@ -134,7 +134,7 @@ class Run implements Outcome {
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
-      this.#judgeLog(one);
+      this.#checkLog(one);
     }
   }
 
@@ -148,7 +148,7 @@ class Run implements Outcome {
   }
 
   /** A refusal changes nothing. */
-  async #judgeRows(one: Case, before: string, statuses: readonly number[]): Promise<void> {
+  async #checkRows(one: Case, before: string, statuses: readonly number[]): Promise<void> {
     const { watch } = this.#world;
     const isRefused = statuses.length > 0 && statuses.every((status) => status >= 400);
     if (one.label.endsWith('/commit') && !isRefused) this.#lagsUntil = this.number + LAG_CASES;
@@ -176,14 +176,14 @@ class Run implements Outcome {
     await exchange(port, { bytes, from: '127.0.0.1', isHead: false, until: 'answer' });
   }
 
-  #judgeSilent(one: Case): void {
+  #checkSilent(one: Case): void {
     const { watch, silent } = this.#world;
     if (watch.digestSeller(silent.sellerId) === this.#silent) return;
     this.#note(one, `rows of another seller changed within ${SILENT_EVERY} cases`);
   }
 
   /** The log has nothing to say of what clients do. */
-  #judgeLog(one: Case): void {
+  #checkLog(one: Case): void {
     const added = this.#world.log().slice(this.#logged);
     this.#logged += added.length;
     const lines = added.split('\n').filter((line) => !/^(?:Stopp|$)/.test(line));

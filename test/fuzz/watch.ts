@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Everything that a request can change, without what the server records itself: last use of keys and
- * sessions, deliveries, and the audit log, which has rejections.
+ * Everything that a request can change, without what the server records itself: last use of keys
+ * and sessions, deliveries, and the audit log, which has rejections.
  */
 const FIGURES: readonly string[] = [
   'SELECT count(*), sum(position), sum(pruned_to), sum(length(name)) FROM seller',

@@ -1,9 +1,9 @@
-/** The ways in which a secret can stand in bytes: as it is, or as programs like to write it. */
+/** The encodings in which a secret can appear in bytes: plain, base64, hex and others. */
 
-/** A shorter part of a secret tells too little of it, and stands in other texts by chance. */
+/** Shorter parts of a secret reveal too little, and appear in other texts by chance. */
 const LEAST_BYTES = 12;
 
-/** What of these secrets stands in the bytes, by its name, and in which form. */
+/** The secrets found in the bytes, by name, with their encoding. */
 export function findSecrets(bytes: Buffer, secrets: ReadonlyMap<string, string>): string[] {
   const folded = Buffer.from(bytes.toString('latin1').toLowerCase(), 'latin1');
   return [...secrets].flatMap(([name, secret]) => {
@@ -38,7 +38,7 @@ function formsOf(secret: string): Form[] {
   return forms;
 }
 
-/** The bytes that a secret is the text of. */
+/** The bytes that a secret encodes. */
 function* decodings(secret: string): Generator<readonly [string, Buffer]> {
   const plain = secret.replaceAll(/[ -]/g, '');
   if (/^[\w-]{43}$/.test(secret)) yield ['its bytes', Buffer.from(secret, 'base64url')];
@@ -47,7 +47,7 @@ function* decodings(secret: string): Generator<readonly [string, Buffer]> {
   if (/^[A-Z2-7]{32}$/.test(plain)) yield ['its bytes', decodeBits(plain)];
 }
 
-/** What all of base64 has of these bytes, wherever in a text they begin. */
+/** The base64 text that these bytes share at any offset. */
 function shiftedBase64(bytes: Buffer): string[] {
   return [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64').replace(/=+$/, '');
@@ -56,7 +56,7 @@ function shiftedBase64(bytes: Buffer): string[] {
   });
 }
 
-/** Of base 32, written apart from what it tests. */
+/** Decodes base32, independently of the code under test. */
 function decodeBits(text: string): Buffer {
   let bits = 0n;
   for (const character of text) {

@@ -1,6 +1,6 @@
 /**
- * Everything that a seller does in whose course a secret is made, told or sent, once, against a
- * server in a process of its own. What they are told on purpose is where the canaries come from.
+ * Everything a seller does that creates, shows or sends a secret, once, against a server process.
+ * The secrets that it shows on purpose become the canaries.
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -32,7 +32,7 @@ export interface Life {
   readonly deliveries: readonly string[];
 }
 
-/** A browser that remembers where it went, and what it was told when nothing secret was due. */
+/** A browser that records its requests, and the pages that must not show a secret. */
 class Witness extends PageClient {
   readonly addresses: string[] = [];
   readonly answers: (readonly [string, Answer])[] = [];
@@ -46,7 +46,7 @@ class Witness extends PageClient {
   }
 }
 
-/** Lives it. The server must have been started with `--webhook-allow-private` and `-http`. */
+/** Runs it. The server must run with `--webhook-allow-private` and `--webhook-allow-http`. */
 export async function live(t: TestContext, serving: Serving, folder: string): Promise<Life> {
   const visitor = new Witness(serving.port);
   const canaries = new Map<string, string>();
@@ -119,7 +119,7 @@ async function makeKeys(visitor: PageClient, keep: Keep, folder: string): Promis
   keep('key of the command line', made.out.trim());
 }
 
-/** All that a receiver was sent: signed with the secrets, and without them. */
+/** All webhook messages: signed with the secrets, and not containing them. */
 async function useWebhooks(
   t: TestContext, port: number, key: string, keep: Keep,
 ): Promise<readonly string[]> {
@@ -157,7 +157,7 @@ async function takeFiles(visitor: PageClient, port: number, key: string): Promis
   await visitor.follow();
 }
 
-/** The lines that a page shows to be copied. */
+/** The lines on a page that can be copied. */
 function readCopies(visitor: PageClient, name: string): string[] {
   const [, text = ''] = new RegExp(`<pre id="copy-${name}"[^>]*>([^<]+)<`)
     .exec(visitor.page?.text ?? '') ?? [];

@@ -1,6 +1,6 @@
 /**
- * Canaries: secrets that a server is told or makes, in every way that there is, and places where
- * none of them may be found, in any form.
+ * Canaries: secrets that a server receives or creates in any way, and the places where none of them
+ * may appear, in any encoding.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -14,10 +14,10 @@ import { type Answer, type Request, send } from '../support/http.ts';
 import { findSecrets } from './forms.ts';
 import { live } from './life.ts';
 
-/** What is found somewhere: by the name of the place. */
+/** Findings, by place. */
 type Places = Map<string, Buffer>;
 
-/** Starts a server that tells of all it does, and does everything with it. */
+/** Starts a server with full logging, and does everything with it. */
 async function prepare(t: TestContext) {
   const base = makeFolder(t);
   const [folder, temporary] = [join(base, 'data'), join(base, 'temporary')];
@@ -42,7 +42,7 @@ async function prepare(t: TestContext) {
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-/** Asserts that no canary is in any of the places. */
+/** Asserts that no place contains a canary. */
 function assertNowhere(canaries: ReadonlyMap<string, string>, places: Places): void {
   const found = [...places].flatMap(([place, bytes]) =>
     findSecrets(bytes, canaries).map((what) => `${place} has the ${what}`));
@@ -58,7 +58,7 @@ function readFolder(folder: string): Places {
   return places;
 }
 
-/** Requests that carry a secret where it does not belong. */
+/** Requests with a secret in the wrong place. */
 function misplace(secret: string): Request[] {
   const path = '/api/v1/products';
   const json = { 'content-type': 'application/json' };
@@ -78,7 +78,7 @@ function misplace(secret: string): Request[] {
   ];
 }
 
-/** Changes that are recorded under an Idempotency-Key that is a secret, and a repetition of one. */
+/** Changes with a secret as Idempotency-Key, and a retry of one. */
 async function sendAsIdempotencyKeys(
   { port }: { port: number }, key: string, canaries: ReadonlyMap<string, string>,
 ): Promise<void> {
@@ -98,7 +98,7 @@ async function sendAsIdempotencyKeys(
   }
 }
 
-/** What was asked is the sender's own: here it matters what the server keeps and logs of it. */
+/** The sender knows the secret; what matters is what the server stores and logs. */
 async function sendMisplaced(
   { port }: { port: number }, key: string, canaries: ReadonlyMap<string, string>,
 ): Promise<readonly Answer[]> {
@@ -110,12 +110,12 @@ async function sendMisplaced(
   return answers;
 }
 
-test('keeps secrets, whoever sends them wherever', async (t) => {
+test('keeps secrets out of responses, logs and files', async (t) => {
   const prepared = await prepare(t);
   assert.ok(prepared.canaries.size > 25, [...prepared.canaries.keys()].join());
-  await t.test('tells none in refusals, in addresses, or on pages that are not for it', () =>
+  await t.test('shows none in errors, in URLs, or on other pages', () =>
     assertUntold(prepared));
-  await t.test('puts none into its log, figures, files, backups or command line', () =>
+  await t.test('writes none to its log, metrics, files, backups or command line', () =>
     assertKept(prepared));
 });
 
@@ -187,7 +187,7 @@ async function assertKept(
   for (const code of life.codes) assert.doesNotMatch(log().toString(), new RegExp(`\\b${code}\\b`));
 }
 
-test('would notice a secret in any of its forms', () => {
+test('notices a secret in any encoding', () => {
   const key = 'spk_0123456789abcdefghijABCDEFGHIJ012345';
   const token = Buffer.alloc(32, 7).toString('base64url');
   for (const [secret, text] of [

@@ -1,13 +1,13 @@
 /** The size rules. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { openJudge } from './judge.ts';
+import { openPageChecker } from './page-checker.ts';
 
-const { browser, faultsOf } = await openJudge({ after });
+const { browser, faultsOf } = await openPageChecker({ after });
 
 beforeEach(() => browser.setViewport(320, 640));
 
-const judge = (style: string, html: string) =>
+const check = (style: string, html: string) =>
   faultsOf({ style, main: `<h1>Judged</h1>${html}` });
 
 test('requires targets of 24 x 24 pixels', async () => {
@@ -17,49 +17,49 @@ test('requires targets of 24 x 24 pixels', async () => {
     <a href="#top" class="skip">Skip</a>`;
   const style = `button { min-height: 0; padding: 0 } ul a { display: inline-block }
     .skip { position: absolute; top: -99px } .skip:focus { top: 0 }`;
-  assert.deepEqual(await judge(style, html('style="width: 50px; height: 23px"')), [
+  assert.deepEqual(await check(style, html('style="width: 50px; height: 23px"')), [
     'target of 50 x 23, not 24 x 24: <button> "A"',
     'target of 50 x 23, not 24 x 24: <a href="/"> "Alone"',
     'target of 50 x 23, not 24 x 24: <input type="checkbox">',
   ]);
-  assert.deepEqual(await judge(style, html('style="width: 50px; height: 24px"')), []);
-  assert.deepEqual(await judge(style, '<button style="width: 23px; height: 40px">A</button>'), [
+  assert.deepEqual(await check(style, html('style="width: 50px; height: 24px"')), []);
+  assert.deepEqual(await check(style, '<button style="width: 23px; height: 40px">A</button>'), [
     'target of 23 x 40, not 24 x 24: <button> "A"',
   ]);
   const small = 'li, p { font-size: 10px } button { min-height: 0; height: 9px }';
-  const faults = await judge(small, `<ul><li><a href="/">Alone</a></li></ul>
+  const faults = await check(small, `<ul><li><a href="/">Alone</a></li></ul>
     <p>In <a href="/">a text</a></p><button hidden>A</button> <div inert><button>B</button></div>`);
   assert.match(faults.join('\n'), /^target of \d+ x \d+, not 24 x 24: <a href="\/"> "Alone"$/);
 });
 
 test('rejects a page that scrolls horizontally', async () => {
-  assert.deepEqual(await judge('p { width: 400px }', '<div><p>Wide</p></div>'), [
+  assert.deepEqual(await check('p { width: 400px }', '<div><p>Wide</p></div>'), [
     'page of 408 px in 320 px: <p> "Wide"',
   ]);
-  assert.deepEqual(await judge('body { overflow-x: hidden } p { width: 400px }', '<p>Wide</p>'), [
+  assert.deepEqual(await check('body { overflow-x: hidden } p { width: 400px }', '<p>Wide</p>'), [
     'page of 408 px in 320 px: <p> "Wide"',
   ]);
-  assert.deepEqual(await judge('p { max-width: 400px }', '<div><p>Not so wide</p></div>'), []);
+  assert.deepEqual(await check('p { max-width: 400px }', '<div><p>Not so wide</p></div>'), []);
   await browser.setViewport(500, 640);
-  assert.deepEqual(await judge('p { width: 400px }', '<div><p>Wide</p></div>'), []);
+  assert.deepEqual(await check('p { width: 400px }', '<div><p>Wide</p></div>'), []);
 });
 
 test('allows a table to scroll in a named, focusable region', async () => {
   const style = 'div { overflow-x: auto } td { min-width: 500px }';
   const table = `<table><caption>Stock</caption><tr><th scope="row">A</th><td>1</td></tr></table>`;
-  assert.deepEqual(await judge(style, `<div>${table}</div>`), [
+  assert.deepEqual(await check(style, `<div>${table}</div>`), [
     'scrolls, but takes no focus or has no name: <div> "StockA1"',
   ]);
   const named = 'tabindex="0" role="region" aria-label="Stock"';
-  assert.deepEqual(await judge(`${style} p { width: 500px }`, `<div ${named}><p>Wide</p></div>`), [
+  assert.deepEqual(await check(`${style} p { width: 500px }`, `<div ${named}><p>Wide</p></div>`), [
     'scrolls sideways: <div role="region"> "Wide"',
   ]);
-  assert.deepEqual(await judge(style, `<div ${named}>${table}</div>`), []);
+  assert.deepEqual(await check(style, `<div ${named}>${table}</div>`), []);
   const scrolls = ['scrolls, but takes no focus or has no name: <div role="region"> "StockA1"'];
-  assert.deepEqual(await judge(style, `<div role="region" tabindex="0">${table}</div>`), scrolls);
-  assert.deepEqual(await judge(style, `<div role="region" aria-label="S">${table}</div>`), scrolls);
+  assert.deepEqual(await check(style, `<div role="region" tabindex="0">${table}</div>`), scrolls);
+  assert.deepEqual(await check(style, `<div role="region" aria-label="S">${table}</div>`), scrolls);
   const wide = `<div ${named}>${table}</div><p>Wide</p>`;
-  assert.deepEqual(await judge(`${style} p { width: 400px }`, wide), [
+  assert.deepEqual(await check(`${style} p { width: 400px }`, wide), [
     'page of 408 px in 320 px: <p> "Wide"',
   ]);
 });
@@ -67,7 +67,7 @@ test('allows a table to scroll in a named, focusable region', async () => {
 test('allows code and notes to scroll', async () => {
   const named = (name: string) => `tabindex="0" role="region" aria-label="${name}"`;
   const code = 'curl '.repeat(100);
-  assert.deepEqual(await judge('pre, div { overflow: auto }', `<pre ${named('Code')}>${code}</pre>
+  assert.deepEqual(await check('pre, div { overflow: auto }', `<pre ${named('Code')}>${code}</pre>
     <div ${named('Answer')}><pre style="overflow: visible">${code}</pre></div>
     <label>Note <textarea wrap="off">${code}</textarea></label>`), []);
 });

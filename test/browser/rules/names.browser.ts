@@ -1,9 +1,9 @@
 /** The name rules. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openJudge } from './judge.ts';
+import { openPageChecker } from './page-checker.ts';
 
-const { faultsOf } = await openJudge({ after });
+const { faultsOf } = await openPageChecker({ after });
 
 test('requires a label for every control', async () => {
   assert.deepEqual(await faultsOf(`

@@ -1,9 +1,9 @@
 /** The structure rules: document, headings, landmarks, references and fields. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openJudge } from './judge.ts';
+import { openPageChecker } from './page-checker.ts';
 
-const { faultsOf } = await openJudge({ after });
+const { faultsOf } = await openPageChecker({ after });
 
 test('accepts a page without faults', async () => {
   assert.deepEqual(await faultsOf({}), []);

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { makeRandom, type Random } from '../../domain/random.ts';
 import type { Receipt } from './claim.ts';
 import { type CutCounts, drawLosses, hashTree, listCuts, writeTree } from './crash-states.ts';
-import type { Manner } from './judge.ts';
+import type { Manner } from './check-data-folder.ts';
 import type { Recording } from './record.ts';
 
 /** The state to check: the folder as the cut has left it, and the claims from before. */
@@ -18,7 +18,7 @@ export interface CrashState {
 }
 
 /** Sentences that say what is wrong; empty if the cut did no harm. */
-export type Judge = (state: CrashState) => Promise<string[]>;
+export type Checker = (state: CrashState) => Promise<string[]>;
 
 export interface Played {
   readonly states: number;
@@ -33,7 +33,7 @@ interface Playing extends CutCounts {
 
 /** The seed is printed; pass it in to repeat a run. */
 export async function play(
-  t: TestContext, recording: Recording, judge: Judge, { scratch, ...counts }: Playing,
+  t: TestContext, recording: Recording, check: Checker, { scratch, ...counts }: Playing,
 ): Promise<Played> {
   const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1e9);
   const random = makeRandom(seed);
@@ -49,7 +49,7 @@ export async function play(
     seen.add(name);
     const folder = join(scratch, 'state');
     writeTree(tree, root, folder);
-    const found = await judge({ folder, receipts: told, manner: drawManner(random) });
+    const found = await check({ folder, receipts: told, manner: drawManner(random) });
     for (const text of new Set(found.map((one) => `${model}: ${one.replaceAll(scratch, '')}`))) {
       failures.set(text, (failures.get(text) ?? 0) + 1);
     }

@@ -11,8 +11,8 @@ import type { Claim } from './claim.ts';
 import type { Client } from './client.ts';
 import { type Commits, listCommits } from './commits.ts';
 import type { CutCounts } from './crash-states.ts';
-import { judgeDataFolder } from './judge.ts';
-import { type Judge, play, type Played } from './play.ts';
+import { checkDataFolder } from './check-data-folder.ts';
+import { type Checker, play, type Played } from './play.ts';
 import { type Conditions, Recorder, type Recording } from './record.ts';
 
 const PRODUCTS = '/api/v1/products';
@@ -133,31 +133,31 @@ export interface Cutting extends CutCounts {
   /** The server's key, which the operator puts back after the cut, as a backup has none. */
   readonly keyFile?: string;
   /** Checks the files beside the data folder. */
-  readonly judgeRest?: (commits: Commits) => Judge;
+  readonly checkRest?: (commits: Commits) => Checker;
 }
 
 /** Cuts the power of a finished run, and checks its data folder and the files beside it. */
 export async function cutPower(
   t: TestContext, recording: Recording,
-  { folder, mayBeNew = false, isOlder = false, keyFile, judgeRest, ...counts }: Cutting,
+  { folder, mayBeNew = false, isOlder = false, keyFile, checkRest, ...counts }: Cutting,
 ): Promise<Played> {
   // In memory: the states are made and opened without waiting for a real disk.
   const scratch = mountSmallDisk(t, '512m') ?? makeFolder(t);
   const commits = await listCommits(recording, folder, join(scratch, 'commit'));
-  const rest = judgeRest?.(commits);
+  const rest = checkRest?.(commits);
   return play(t, recording, async (state) => {
     const { receipts, manner } = state;
     const data = join(state.folder, folder.slice(recording.root.length));
     if (keyFile !== undefined && existsSync(data)) copyFileSync(keyFile, join(data, 'server.key'));
     return [
-      ...await judgeDataFolder(data, { commits, receipts, mayBeNew, isOlder }, manner),
+      ...await checkDataFolder(data, { commits, receipts, mayBeNew, isOlder }, manner),
       ...findMissingFiles(state),
       ...await rest?.(state) ?? [],
     ];
   }, { ...counts, scratch });
 }
 
-function findMissingFiles({ folder, receipts }: Parameters<Judge>[0]): string[] {
+function findMissingFiles({ folder, receipts }: Parameters<Checker>[0]): string[] {
   return receipts.flatMap(({ what, file }) =>
     (file === undefined || existsSync(join(folder, file)) ? [] : [`Told, and lost: ${what}.`]));
 }

@@ -16,7 +16,7 @@ const DETAIL_CHARACTERS = 15;
 const router = new Router(routes);
 
 /** @throws AssertionError that says what is wrong */
-export function judgeAnswer(one: Case, answer: Answer, world: World): void {
+export function assertResponse(one: Case, answer: Answer, world: World): void {
   const { status, headers, text } = answer;
   const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
   assert.equal(headers[SPLIT_FIELD], undefined, 'a request made a field of its answer');

@@ -41,7 +41,7 @@ export interface Manner {
 }
 
 /** Checks a data folder: returns a sentence for each fault. */
-export async function judgeDataFolder(
+export async function checkDataFolder(
   folder: string, expected: Expected, { isDoctorFirst, isServed }: Manner,
 ): Promise<string[]> {
   const file = join(folder, FILE_NAME);
@@ -50,7 +50,7 @@ export async function judgeDataFolder(
   const mayBeNew = expected.mayBeNew && claims.length === 0;
   if (!existsSync(file)) {
     if (!mayBeNew) return [`The catalogue is gone. Told before: ${claims[0]?.what ?? 'nothing'}.`];
-    if (hasLog(file)) return judgeLostCatalogue(folder);
+    if (hasLog(file)) return checkLostCatalogue(folder);
   } else if (isDoctorFirst) {
     const found = examine(folder).filter((text) => !isOlder || !OLDER.test(text));
     if (found.length > 0) return found.map((text) => `doctor, at once: ${text}`);
@@ -76,7 +76,7 @@ function hasLog(file: string): boolean {
 }
 
 /** Checks that no new catalogue is created beside the log of one lost before the run. */
-async function judgeLostCatalogue(folder: string): Promise<string[]> {
+async function checkLostCatalogue(folder: string): Promise<string[]> {
   try {
     await openOnce(folder, false);
   } catch (error) {
@@ -132,7 +132,7 @@ function readState(file: string): State {
 }
 
 /** Checks a copy of the catalogue, such as a backup or what a restore has kept. */
-export function judgeCopy(file: string, commits: Commits): string[] {
+export function checkCopy(file: string, commits: Commits): string[] {
   const found = listFileFindings(file).filter((text) => !NOTE.test(text));
   if (found.length > 0) return found.map((text) => `doctor, of ${file}: ${text}`);
   const isKnown = commits.has(readState(file).hash);

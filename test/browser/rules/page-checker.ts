@@ -4,7 +4,7 @@ import { type Browser, type Lifetime, openBrowser } from '../browser.ts';
 import { servePages } from '../page-server.ts';
 
 /** Parts of the page to replace; the others have no faults. */
-export interface JudgedPage {
+export interface CheckedPage {
   readonly language?: string;
   readonly head?: string;
   readonly style?: string;
@@ -13,17 +13,17 @@ export interface JudgedPage {
   readonly footer?: string;
 }
 
-export interface Judge {
+export interface PageChecker {
   readonly browser: Browser;
   /** Opens the page and returns its faults; a string is the page's main part after its heading. */
-  faultsOf(page: JudgedPage | string, options?: AccessibilityOptions): Promise<string[]>;
+  faultsOf(page: CheckedPage | string, options?: AccessibilityOptions): Promise<string[]>;
 }
 
 const HEAD = '<title>Judged</title><meta name="viewport" content="width=device-width">';
 const HEADER = '<header>A shop</header><nav><a href="/">Home</a></nav>';
 
 /** Opens a browser for the checked pages. */
-export async function openJudge(t: Lifetime): Promise<Judge> {
+export async function openPageChecker(t: Lifetime): Promise<PageChecker> {
   const browser = await openBrowser(t);
   let html = '';
   const site = await servePages(t, { 'GET /': () => html });
@@ -37,7 +37,7 @@ export async function openJudge(t: Lifetime): Promise<Judge> {
   };
 }
 
-function writePage(page: JudgedPage): string {
+function writePage(page: CheckedPage): string {
   const { language = 'en', head = HEAD, style = '', header = HEADER, footer = '' } = page;
   const { main = '<h1>Judged</h1>' } = page;
   const wholeMain = main.includes('<main') ? main : `<main>${main}</main>`;
