@@ -18,7 +18,7 @@ async function start(t: Parameters<typeof startServer>[0]) {
   return { clock, server, seller, receiver, made: await createWebhook(seller, receiver.url) };
 }
 
-test('sends a signed test message now, and tells what came of it', async (t) => {
+test('sends a signed test message, and returns the result', async (t) => {
   const { clock, seller, receiver, made } = await start(t);
   const answer = await ask(seller, 'POST', `/${made.id}/test`);
   assert.equal(answer.status, 200, answer.text);
@@ -38,7 +38,7 @@ test('sends a signed test message now, and tells what came of it', async (t) => 
   assert.deepEqual(await listDeliveries(seller, made.id), [answer.json()]);
 });
 
-test('tests an endpoint that fails, or is disabled, without any effect on it', async (t) => {
+test('tests a failing or disabled endpoint without changing it', async (t) => {
   const { seller, receiver, made } = await start(t);
   receiver.answer = answerWith(410);
   await ask(seller, 'PATCH', `/${made.id}`, { status: 'disabled' });
@@ -48,7 +48,7 @@ test('tests an endpoint that fails, or is disabled, without any effect on it', a
   assert.deepEqual(await readWebhook(seller, made.id), before);
 });
 
-test('lists what was tried, the newest first, in pages', async (t) => {
+test('lists delivery attempts in pages, the newest first', async (t) => {
   const { seller, made } = await start(t);
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) {
@@ -65,7 +65,7 @@ test('lists what was tried, the newest first, in pages', async (t) => {
   assert.deepEqual(faultsOf(foreign), ['cursor format']);
 });
 
-test('limits the tests that are under way at once', async (t) => {
+test('limits concurrent tests', async (t) => {
   const { seller, receiver, made } = await start(t);
   const held: (() => void)[] = [];
   receiver.answer = (response) => held.push(() => response.end());
@@ -76,7 +76,7 @@ test('limits the tests that are under way at once', async (t) => {
   for (const answer of await Promise.all(tests)) assert.equal(answer.status, 200);
 });
 
-test('sends everything after a position again, in messages with other ids', async (t) => {
+test('replays everything after a position in messages with new ids', async (t) => {
   const { seller, receiver, made } = await start(t);
   for (let n = 0; n < 3; n += 1) await seller.create();
   await receiver.until((received) => positionsOf(received).length === 3);
@@ -89,7 +89,7 @@ test('sends everything after a position again, in messages with other ids', asyn
   assert.deepEqual(positionsOf(again), [2, 3]);
 });
 
-test('refuses a replay from before what is kept', async (t) => {
+test('rejects a replay from pruned history', async (t) => {
   const { server, seller, made } = await start(t);
   await seller.create();
   const db = new DatabaseSync(join(server.folder, 'catalogue.db'));
@@ -100,7 +100,7 @@ test('refuses a replay from before what is kept', async (t) => {
   assert.match(detail, /begins after position 1/);
 });
 
-test('signs by both secrets until the overlap of a rotation ends', async (t) => {
+test('signs with both secrets until the overlap of a rotation ends', async (t) => {
   const { clock, seller, receiver, made } = await start(t);
   const body = { overlap: '1h' };
   const rotated = (await ask(seller, 'POST', `/${made.id}/rotate-secret`, body)).json();
@@ -115,7 +115,7 @@ test('signs by both secrets until the overlap of a rotation ends', async (t) => 
   assert.deepEqual(await findTestSigners(), [rotated.secret]);
 });
 
-test('rotates with an overlap of a day where the body does not say', async (t) => {
+test('rotates with an overlap of one day by default', async (t) => {
   const { clock, server, seller, made } = await start(t);
   for (const body of [undefined, {}]) {
     const answer = await ask(seller, 'POST', `/${made.id}/rotate-secret`, body);
@@ -130,7 +130,7 @@ test('rotates with an overlap of a day where the body does not say', async (t) =
   }
 });
 
-test('says to rotate a secret that cannot be read any more', async (t) => {
+test('says to rotate a secret that cannot be decrypted', async (t) => {
   const { server, seller, receiver, made } = await start(t);
   damage(server.folder, 'UPDATE webhook SET secret = randomblob(length(secret))');
   const tested = (await ask(seller, 'POST', `/${made.id}/test`)).json();

@@ -34,7 +34,7 @@ function failThird(then: Answering): Answering {
   };
 }
 
-test('loses no change to a receiver that fails, hangs and comes back, nor to kill -9',
+test('loses no change when a receiver fails, hangs and recovers, nor by kill -9',
   { timeout: 120_000 }, async (t) => {
     const folder = join(makeFolder(t), 'data');
     const key = await prepareSeller(t, folder);

@@ -47,7 +47,7 @@ async function listenRaw(t: TestContext, answer: string): Promise<number> {
   }));
 }
 
-test('posts the body with its type, its length and what signs it, and nothing more', async (t) => {
+test('posts the body with its type, its length and its signature, and nothing else', async (t) => {
   const receiver = await startReceiver(t);
   const result = await send(`${receiver.url}?a=b`);
   assert.equal(result?.status, 204);
@@ -108,7 +108,7 @@ test('times out when a DNS lookup never ends', async () => {
   assert.equal(result?.outcome, 'timed out after 0.05 s');
 });
 
-test('says nothing of an attempt that is stopped', async (t) => {
+test('returns no result of an aborted attempt', async (t) => {
   const receiver = await startReceiver(t, () => {});
   const stop = new AbortController();
   const sent = send(receiver.url, { stop: stop.signal });
@@ -118,7 +118,7 @@ test('says nothing of an attempt that is stopped', async (t) => {
   assert.equal(await send(receiver.url, { stop: stop.signal }), undefined);
 });
 
-test('tells each failure in words that are safe to show', async (t) => {
+test('describes each failure without addresses or host names', async (t) => {
   const closed = createServer();
   const closedPort = await listen(t, closed);
   closed.close();
@@ -143,7 +143,7 @@ test('tells each failure in words that are safe to show', async (t) => {
   }
 });
 
-test('connects to the address that was checked, whatever the name leads to later', async (t) => {
+test('connects to the checked address, even if the name later has another one', async (t) => {
   const receiver = await startReceiver(t);
   const answers = [[{ address: '127.0.0.1', family: 4 }], [{ address: '192.0.2.1', family: 4 }]];
   let asked = 0;
@@ -154,7 +154,7 @@ test('connects to the address that was checked, whatever the name leads to later
   assert.equal(receiver.received[0]?.headers.host, `rebind.example:${receiver.port}`);
 });
 
-test('looks at the addresses of a name anew at each attempt', async (t) => {
+test('resolves a name again for each attempt', async (t) => {
   const receiver = await startReceiver(t);
   const strict = { allowPrivate: false, allowHttp: true };
   const lookup: Lookup = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -163,7 +163,7 @@ test('looks at the addresses of a name anew at each attempt', async (t) => {
   assert.deepEqual(receiver.received, []);
 });
 
-test('speaks TLS with the name of the endpoint, and checks its certificate', async (t) => {
+test("uses the endpoint's name for TLS, and verifies its certificate", async (t) => {
   const names: unknown[] = [];
   const server = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (request, response) => {
     names.push((request.socket as { servername?: unknown }).servername, request.headers.host);

@@ -26,7 +26,7 @@ function makeLookups() {
   return { lookups, inFlight };
 }
 
-test('looks up three names at once, and the others as these end', async () => {
+test('looks up three names concurrently, and the others as these end', async () => {
   const { lookups, inFlight } = makeLookups();
   const found = ['a', 'b', 'c', 'd', 'e'].map((name, seller) =>
     lookups.resolve(name, ask(seller), NEVER));
@@ -43,7 +43,7 @@ test('looks up three names at once, and the others as these end', async () => {
   await Promise.all(found.slice(1));
 });
 
-test('gives names of endpoints that fail one place, however many they are', async () => {
+test('looks up one name of failing endpoints at a time', async () => {
   const { lookups, inFlight } = makeLookups();
   const failing = ['x', 'y', 'z'].map((name, seller) =>
     lookups.resolve(name, ask(seller, true), NEVER));
@@ -58,7 +58,7 @@ test('gives names of endpoints that fail one place, however many they are', asyn
   await Promise.all(failing);
 });
 
-test('gives a seller one place, however many names he asks for', async () => {
+test('looks up one name of a seller at a time', async () => {
   const { lookups, inFlight } = makeLookups();
   const own = ['a', 'b', 'c'].map((name) => lookups.resolve(name, ask(1), NEVER));
   const others = ['d', 'e'].map((name, n) => lookups.resolve(name, ask(2 + n), NEVER));
@@ -84,7 +84,7 @@ test('stops waiting when it is aborted, and does not look that name up', async (
   assert.equal(inFlight.size, 0);
 });
 
-test('asks the system, which knows this machine', async () => {
+test("uses the system's resolver", async () => {
   const found = await new DnsResolver().resolve('localhost', ask(1), NEVER);
   assert.ok(found.length > 0);
   for (const { address } of found) assert.match(address, /^(?:127\.|::1$)/);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { prepareSending } from './fixture.ts';
 import { answerWith, OK, startReceiver } from './receiver.ts';
 
-test('counts attempts by what came of them, and endpoints that are being sent to', async (t) => {
+test('counts attempts by result, and deliveries in flight', async (t) => {
   const { store, ...sending } = await prepareSending(t);
   const held: ServerResponse[] = [];
   const receiver = await startReceiver(t, (response) => held.push(response));

@@ -37,7 +37,7 @@ function sampleRequest(
   return { ...address, headers: { 'content-type': type }, body: JSON.stringify(example) };
 }
 
-test('takes the requests that the document has as examples', async (t) => {
+test('accepts the example requests of the document', async (t) => {
   const { document, entries, seller } = await start(t);
   const ask = async (id: string, status: number, name: string): Promise<Answer> => {
     const entry = entries.find(({ operation }) => operation['operationId'] === id);
@@ -57,7 +57,7 @@ test('takes the requests that the document has as examples', async (t) => {
   assert.equal(entries.length, 12);
 });
 
-test('answers in every state of a webhook as the document says', async (t) => {
+test('responds in every state of a webhook as documented', async (t) => {
   const { document, seller } = await start(t);
   const receiver = await startReceiver(t, (response) => response.writeHead(500).end());
   const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
@@ -96,7 +96,7 @@ test('answers in every state of a webhook as the document says', async (t) => {
   assert.deepEqual(findFaults(change.data, product, document), []);
 });
 
-test('refuses with each status that the document names, and as it says', async (t) => {
+test('rejects with each documented status, as documented', async (t) => {
   const { server, document, entries, seller } = await start(t);
   const off = await (await startServer(t, CLOCK)).makeSeller();
   const stranger = await server.makeSeller({ scopes: ['stock:write'] });

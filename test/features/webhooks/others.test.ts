@@ -6,7 +6,7 @@ import { makeActor } from '../../store/contract/fixture.ts';
 import { prepareSending } from './fixture.ts';
 import { answerWith, positionsOf, startReceiver } from './receiver.ts';
 
-test('sends to the others while an endpoint hangs', async (t) => {
+test('sends to other endpoints while one hangs', async (t) => {
   const sending = await prepareSending(t);
   const [slow, quick] = [await startReceiver(t, () => {}), await startReceiver(t)];
   await sending.create(slow.url);
@@ -17,7 +17,7 @@ test('sends to the others while an endpoint hangs', async (t) => {
   assert.equal(slow.received.length, 1);
 });
 
-test('lets endpoints that fail and hang take half of the places at most', async (t) => {
+test('limits failing and hanging endpoints to half of the slots', async (t) => {
   const { store, clock, ...sending } = await prepareSending(t);
   const [dead, quick] = [await startReceiver(t, answerWith(500)), await startReceiver(t)];
   await sending.create(quick.url);
@@ -37,7 +37,7 @@ test('lets endpoints that fail and hang take half of the places at most', async 
   assert.equal(dead.received.length, failing.length + 128);
 });
 
-test('reports what the store cannot do, and leaves that endpoint alone for a while', async (t) => {
+test('reports a store error, and pauses that endpoint', async (t) => {
   const { store, reports, ...sending } = await prepareSending(t);
   const [one, other] = [await startReceiver(t), await startReceiver(t)];
   const broken = await sending.create(one.url);
@@ -56,7 +56,7 @@ test('reports what the store cannot do, and leaves that endpoint alone for a whi
   assert.equal(reports.length, 1);
 });
 
-test('looks again, after a while, where the store could not tell what is due', async (t) => {
+test('polls again after a pause when the store could not list due endpoints', async (t) => {
   const { store, reports, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.create(receiver.url);
@@ -74,7 +74,7 @@ test('looks again, after a while, where the store could not tell what is due', a
   await receiver.until((received) => positionsOf(received).length === 2);
 });
 
-test('misses no change that came between the first look and the watch', async (t) => {
+test('misses no change between the first poll and the subscription', async (t) => {
   const { store, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.create(receiver.url);
@@ -90,7 +90,7 @@ test('misses no change that came between the first look and the watch', async (t
   await receiver.until((received) => positionsOf(received).length === 1);
 });
 
-test('sends nothing more once the seller is disabled, and goes on once enabled', async (t) => {
+test('stops while the seller is disabled, and resumes when enabled', async (t) => {
   const { store, actor, clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   const quick = await startReceiver(t);

@@ -27,7 +27,7 @@ const faulty: readonly [body: unknown, faults: readonly string[]][] = [
   [{ url: 'http://me:pw@127.0.0.1/' }, ['/url target']],
 ];
 
-test('names every fault of a body at once', async (t) => {
+test('reports every error of a body at once', async (t) => {
   const server = await startServer(t, { webhooks: LOCAL });
   const seller = await server.makeSeller();
   for (const [body, faults] of faulty) {
@@ -54,7 +54,7 @@ test('names every fault of a body at once', async (t) => {
   }
 });
 
-test('sends nothing to this machine and its network unless that is allowed', async (t) => {
+test('rejects addresses of this machine and its network unless allowed', async (t) => {
   const lookup = async (name: string) => {
     if (name === 'none.example') throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
     const address = name === 'intranet.example' ? '10.0.0.1' : '93.184.215.14';
@@ -80,7 +80,7 @@ test('sends nothing to this machine and its network unless that is allowed', asy
   assert.equal((await ask(seller, 'GET')).json().webhooks.length, 1);
 });
 
-test('asks for a key, and for its scope', async (t) => {
+test('requires a key with the scope', async (t) => {
   const server = await startServer(t, { webhooks: LOCAL });
   const { id } = await createWebhook(await server.makeSeller(), URL_ONE);
   const scopes = ['products:read', 'products:write', 'stock:write', 'changes:read'];
@@ -96,7 +96,7 @@ test('asks for a key, and for its scope', async (t) => {
   }
 });
 
-test('answers 404 everywhere where webhooks are switched off', async (t) => {
+test('responds 404 on every route if webhooks are switched off', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const id = 'whk_1k7s94cm9001k7s94bi600';

@@ -19,7 +19,7 @@ async function start(t: Parameters<typeof startServer>[0]) {
   return { clock, server, seller: await server.makeSeller() };
 }
 
-test('creates a webhook from where the catalogue stands, and tells its secret', async (t) => {
+test("creates a webhook at the catalogue's position, and returns its secret", async (t) => {
   const { clock, seller } = await start(t);
   await seller.create();
   const answer = await ask(seller, 'POST', '', {
@@ -40,7 +40,7 @@ test('creates a webhook from where the catalogue stands, and tells its secret', 
   assert.deepEqual(await readWebhook(seller, id), { id, ...rest });
 });
 
-test('creates one webhook under one Idempotency-Key, and tells its secret again', async (t) => {
+test('creates one webhook per Idempotency-Key, and returns its secret to a retry', async (t) => {
   const { seller } = await start(t);
   const create = () => ask(seller, 'POST', '', { url: URL_ONE }, { 'idempotency-key': 'once' });
   const first = await create();
@@ -69,7 +69,7 @@ test('lists the webhooks of the seller in pages, without their secrets', async (
   assert.deepEqual(faultsOf(await ask(seller, 'GET', '?limit=0')), ['limit range']);
 });
 
-test('changes what a patch names', async (t) => {
+test('changes the members of a patch', async (t) => {
   const { clock, seller } = await start(t);
   const { id } = await createWebhook(seller, URL_ONE, { types: ['created'] });
   const before = await readWebhook(seller, id);
@@ -98,7 +98,7 @@ test('deletes a webhook, once', async (t) => {
   assertProblem(await ask(seller, 'GET', `/${id}`), 404, 'not-found');
 });
 
-test('knows no webhook of another seller, exactly as one that there is not', async (t) => {
+test("responds identically to another seller's webhook and to an unknown one", async (t) => {
   const { server, seller } = await start(t);
   const other = await server.makeSeller();
   const { id } = await createWebhook(seller, URL_ONE);
@@ -129,7 +129,7 @@ test('limits the webhooks of a seller', async (t) => {
   await createWebhook(await server.makeSeller(), URL_ONE);
 });
 
-test('tells a secret where it is made, and nowhere else', async (t) => {
+test('returns a secret only when it is generated', async (t) => {
   const { server, seller } = await start(t);
   const receiver = await startReceiver(t, (response) => response.writeHead(500).end());
   const { id, secret } = await createWebhook(seller, receiver.url);

@@ -46,7 +46,7 @@ test('sends to public addresses', async () => {
   assert.deepEqual(await find('https://shop.example/'), { addresses: PUBLIC });
 });
 
-test('sends nothing to a name with an address that is not', async () => {
+test('sends nothing to a name with an address that is not public', async () => {
   for (const addresses of [
     ['127.0.0.1'], ['::1'], ['93.184.215.14', '10.0.0.1'], ['::ffff:10.0.0.1'], ['fe80::1%eth0'],
     ['2606:4700::1', 'fd00::1'], ['not an address'], [],
@@ -57,7 +57,7 @@ test('sends nothing to a name with an address that is not', async () => {
   }
 });
 
-test('does not say to which address a name leads', async () => {
+test('does not reveal the address of a name', async () => {
   const target = await find('https://intranet.example/', STRICT, ['10.1.2.3']);
   assert.doesNotMatch(JSON.stringify(target), /10\.1/);
 });
@@ -78,7 +78,7 @@ for (const [url, why] of refusedUrls) {
   });
 }
 
-test('takes the ports of the web, and http and other ports where they are allowed', async () => {
+test('accepts web ports, and http and other ports if allowed', async () => {
   const http = { ...STRICT, allowHttp: true };
   const all = { allowPrivate: true, allowHttp: true };
   for (const [url, policy, isAllowed] of [
@@ -92,7 +92,7 @@ test('takes the ports of the web, and http and other ports where they are allowe
   ] as const) assert.equal('addresses' in await find(url, policy), isAllowed, url);
 });
 
-test('looks a name up once, and an address or a refused form not at all', async () => {
+test('looks a name up once, and an address or a rejected URL not at all', async () => {
   const asked: string[] = [];
   const resolve = async (name: string) => {
     asked.push(name);

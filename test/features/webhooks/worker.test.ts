@@ -36,7 +36,7 @@ test('sends every change in order, up to a hundred in a message', async (t) => {
   assert.deepEqual(reports, []);
 });
 
-test('sends each seller what is of its own catalogue', async (t) => {
+test('sends each seller only changes of its own catalogue', async (t) => {
   const { store, ...sending } = await prepareSending(t);
   const [one, other] = [await startReceiver(t), await startReceiver(t)];
   const actor = await makeActor(store);
@@ -50,7 +50,7 @@ test('sends each seller what is of its own catalogue', async (t) => {
   assert.equal(other.received[0]?.body.data.webhook_id, formatWebhookId(foreign));
 });
 
-test('passes over changes of types that are not asked for', async (t) => {
+test('skips changes of other types', async (t) => {
   const { store, actor, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   const webhook = await sending.create(receiver.url, { types: ['stock', 'deleted'] });
@@ -68,7 +68,7 @@ test('passes over changes of types that are not asked for', async (t) => {
   assert.deepEqual(positionsOf(receiver.received), [201, 203]);
 });
 
-test('keeps id and body of a message until it arrives, with longer and longer waits', async (t) => {
+test('retries a message with the same id and body, with exponential backoff', async (t) => {
   const { store, clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(500));
   const webhook = await sending.create(receiver.url);
@@ -96,7 +96,7 @@ test('keeps id and body of a message until it arrives, with longer and longer wa
   assert.deepEqual(failures.slice(0, 18), Array(18).fill('responded with 500'));
 });
 
-test('spreads attempts that are repeated, from half of the wait to all of it', async (t) => {
+test('adds jitter to retries, from half of the delay to all of it', async (t) => {
   const { clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(503));
   const webhook = await sending.create(receiver.url);
@@ -106,7 +106,7 @@ test('spreads attempts that are repeated, from half of the wait to all of it', a
   assert.equal(failed.nextAttemptAt - clock.now, 2_500);
 });
 
-test('tries again by itself when the wait is over', async (t) => {
+test('retries by itself when the delay is over', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(301));
   const webhook = await sending.create(receiver.url);
@@ -118,7 +118,7 @@ test('tries again by itself when the wait is over', async (t) => {
   await receiver.until(({ length }) => length === 2);
 });
 
-test('finds the first endpoint that another process makes', async (t) => {
+test('finds the first endpoint that another process creates', async (t) => {
   const { clock, folder, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   const other = await openStore(t, { folder, clock });
@@ -138,7 +138,7 @@ test('finds the first endpoint that another process makes', async (t) => {
   assert.equal(watching, 1);
 });
 
-test('goes on when the clock steps backwards', async (t) => {
+test('continues when the clock steps back', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.create(receiver.url);
@@ -148,7 +148,7 @@ test('goes on when the clock steps backwards', async (t) => {
   await receiver.until(({ length }) => length === 1);
 });
 
-test('gives others their turn, and then goes on with a long way to go', async (t) => {
+test('lets other endpoints have their turn, and then continues', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t);
   const webhook = await sending.create(receiver.url);
@@ -158,7 +158,7 @@ test('gives others their turn, and then goes on with a long way to go', async (t
   assert.deepEqual(positionsOf(receiver.received), countTo(2_500));
 });
 
-test('disables an endpoint that answers 410', async (t) => {
+test('disables an endpoint that responds with 410', async (t) => {
   const sending = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(410));
   const webhook = await sending.create(receiver.url);
@@ -168,7 +168,7 @@ test('disables an endpoint that answers 410', async (t) => {
   assert.match(disabledReason ?? '', /410/);
 });
 
-test('gives up after five days of failures, and goes on when it is told to', async (t) => {
+test('disables an endpoint after five days of failures, and resumes when active', async (t) => {
   const { store, actor, clock, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, answerWith(500));
   const webhook = await sending.create(receiver.url);
@@ -189,7 +189,7 @@ test('gives up after five days of failures, and goes on when it is told to', asy
   assert.equal(new Set(receiver.received.slice(0, 4).map(({ id }) => id)).size, 1);
 });
 
-test('says what to do where changes are no longer kept that it has yet to send', async (t) => {
+test('disables an endpoint whose next changes are pruned, and says what to do', async (t) => {
   for (const isBegun of [false, true]) {
     const { folder, clock, ...sending } = await prepareSending(t);
     const receiver = await startReceiver(t, answerWith(500));
@@ -213,7 +213,7 @@ test('says what to do where changes are no longer kept that it has yet to send',
   }
 });
 
-test('sends under another id what other types have made another message', async (t) => {
+test('sends a message under another id after a change of types', async (t) => {
   const { store, actor, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, () => {});
   const webhook = await sending.create(receiver.url);
@@ -228,7 +228,7 @@ test('sends under another id what other types have made another message', async 
   assert.deepEqual(positionsOf(receiver.received), [1, 2, 1, 2]);
 });
 
-test('ends what is under way when it is closed, and repeats it under its id', async (t) => {
+test('aborts deliveries in flight when it closes, and repeats them under their ids', async (t) => {
   const { clock, folder, reports, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t, () => {});
   const webhook = await sending.create(receiver.url);
@@ -248,7 +248,7 @@ test('ends what is under way when it is closed, and repeats it under its id', as
   assert.deepEqual(reports, []);
 });
 
-test('delivers from one process at a time; another one goes on when it ends', async (t) => {
+test('delivers from one process at a time; another one takes over when it ends', async (t) => {
   const { clock, folder, ...sending } = await prepareSending(t);
   const receiver = await startReceiver(t);
   await sending.create(receiver.url);

@@ -48,7 +48,7 @@ export function testWebhookDeliveries(prepare: PrepareStore): void {
 }
 
 function testClaims(prepare: PrepareStore): void {
-  test('lets one deliver at a time', async (t) => {
+  test('lets one process deliver at a time', async (t) => {
     const open = prepare(t);
     const { store, clock } = await prepareWebhook(open);
     const other = await open(clock);
@@ -71,7 +71,7 @@ function testDue(prepare: PrepareStore): void {
     assert.equal(await store.hasWebhooks(), false);
   });
 
-  test('finds the endpoints that have something to get', async (t) => {
+  test('finds the endpoints with undelivered changes', async (t) => {
     const { store, actor, webhook, clock } = await prepareWebhook(prepare(t));
     const list = async (isFailing = false) =>
       (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).map(({ id }) => id);
@@ -88,7 +88,7 @@ function testDue(prepare: PrepareStore): void {
     assert.deepEqual(due, [await find(store, late)]);
   });
 
-  test('finds those that fail apart, once they are due again', async (t) => {
+  test('finds failing endpoints separately, when they are due', async (t) => {
     const { store, webhook, message, clock } = await prepareMessage(prepare(t));
     const list = async (isFailing: boolean) =>
       (await store.listDueWebhooks({ at: clock.now, isFailing, limit: 10 })).length;
@@ -105,7 +105,7 @@ function testDue(prepare: PrepareStore): void {
 }
 
 function testDueAhead(prepare: PrepareStore): void {
-  test('tries again at once where a clock that was ahead began the wait', async (t) => {
+  test('retries at once if the delay was started by a clock that was ahead', async (t) => {
     const { store, webhook, message, clock } = await prepareMessage(prepare(t));
     const list = async (at: number) =>
       (await store.listDueWebhooks({ at, isFailing: true, limit: 10 })).length;
@@ -118,7 +118,7 @@ function testDueAhead(prepare: PrepareStore): void {
 }
 
 function testMessages(prepare: PrepareStore): void {
-  test('keeps a message until it arrives, and then the next one', async (t) => {
+  test('keeps a message until it is delivered, and then the next one', async (t) => {
     const { store, webhook, message, clock } = await prepareMessage(prepare(t));
     assert.deepEqual((await find(store, webhook)).message, message);
     clock.now += 1_000;
@@ -141,7 +141,7 @@ function testMessages(prepare: PrepareStore): void {
     assert.equal((await find(store, webhook)).message, undefined);
   });
 
-  test('begins no message where the endpoint stands elsewhere by now', async (t) => {
+  test('starts no message if the endpoint has changed', async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
     const message = makeMessage('msg_1', 1, 2);
     await store.replayWebhook(actor, webhook.id, 0);
@@ -154,7 +154,7 @@ function testMessages(prepare: PrepareStore): void {
     assert.equal((await find(store, webhook)).position, 1);
   });
 
-  test('disables an endpoint that is given up', async (t) => {
+  test('disables an endpoint after the last attempt', async (t) => {
     const { store, webhook, message } = await prepareMessage(prepare(t));
     const step = { isDelivered: false, retryAt: 9, disabledReason: 'Five days.' } as const;
     await store.endWebhookAttempt(webhook, message, FAILED, step);
@@ -162,7 +162,7 @@ function testMessages(prepare: PrepareStore): void {
     assert.deepEqual([status, disabledReason], ['disabled', 'Five days.']);
   });
 
-  test('disables an endpoint only where it stands as it was seen', async (t) => {
+  test('disables an endpoint only if it has not changed', async (t) => {
     const { store, actor, webhook } = await prepareMessage(prepare(t));
     const seen = await find(store, webhook);
     await store.replayWebhook(actor, webhook.id, 1);
@@ -182,7 +182,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
     ['other types', (store, { sellerId, id }) =>
       store.patchWebhook({ sellerId, keyId: NO_KEY }, id, { types: ['created'] })],
   ] as const satisfies [string, (store: Store, webhook: Webhook) => Promise<unknown>][]) {
-    test(`lets a message count no more after ${what}`, async (t) => {
+    test(`ignores the end of an attempt after ${what}`, async (t) => {
       const { store, webhook, message } = await prepareMessage(prepare(t));
       await change(store, webhook);
       const before = await find(store, webhook);
@@ -194,7 +194,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
     });
   }
 
-  test('goes on, but begins nothing, where the endpoint was disabled meanwhile', async (t) => {
+  test('starts no next message if the endpoint was disabled during the attempt', async (t) => {
     const { store, actor, webhook, message } = await prepareMessage(prepare(t));
     await store.patchWebhook(actor, webhook.id, { status: 'disabled' });
     const step = { ...delivered, next: makeMessage('msg_2', 3, 3) };
@@ -203,7 +203,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
     assert.deepEqual([position, next, status], [2, undefined, 'disabled']);
   });
 
-  test('notes nothing of an endpoint that was deleted meanwhile', async (t) => {
+  test('records nothing for an endpoint that was deleted during the attempt', async (t) => {
     const { store, actor, webhook, message } = await prepareMessage(prepare(t));
     await store.deleteWebhook(actor, webhook.id);
     assert.equal(await store.endWebhookAttempt(webhook, message, DELIVERED, delivered), false);
@@ -212,7 +212,7 @@ function testChangesMeanwhile(prepare: PrepareStore): void {
     assert.deepEqual(log, []);
   });
 
-  test('forgets failures where the endpoint is made active or gets another address',
+  test('resets failures when the endpoint becomes active or gets another URL',
     async (t) => {
       const { clock, store, actor, webhook, message } = await prepareMessage(prepare(t));
       for (const patch of [{ status: 'active' }, { url: 'https://b.example/' }] as const) {

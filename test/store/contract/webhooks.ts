@@ -36,7 +36,7 @@ export function testWebhooks(prepare: PrepareStore): void {
 }
 
 function testCreation(prepare: PrepareStore): void {
-  test('keeps an endpoint with all that it was made with, from where the catalogue stands',
+  test("stores an endpoint with all members, at the catalogue's position",
     async (t) => {
       const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
       const expected = {
@@ -53,7 +53,7 @@ function testCreation(prepare: PrepareStore): void {
       assert.deepEqual([found?.description, found?.types], [full.description, full.types]);
     });
 
-  test('answers a repetition with the first endpoint and its secret', async (t) => {
+  test('returns the first endpoint and its secret to a retry', async (t) => {
     const { store, actor } = await prepareWebhook(prepare(t));
     const write = { ...actor, idempotency: { key: 'k', part: 0 } };
     const first = await store.createWebhook(write, makeNewWebhook());
@@ -65,7 +65,7 @@ function testCreation(prepare: PrepareStore): void {
     assert.equal((await listAll(store, actor)).length, 2);
   });
 
-  test('limits the endpoints of a seller, and makes room where one is deleted', async (t) => {
+  test('limits the endpoints of a seller, also after one is deleted', async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
     const create = () => store.createWebhook(actor, makeNewWebhook());
     await Promise.all(countTo(WEBHOOKS_PER_SELLER_LIMIT - 1).map(create));
@@ -98,7 +98,7 @@ function testListing(prepare: PrepareStore): void {
 }
 
 function testPatching(prepare: PrepareStore): void {
-  test('changes what a patch names and nothing else', async (t) => {
+  test('changes only the members of a patch', async (t) => {
     const { clock, store, actor, webhook } = await prepareWebhook(prepare(t));
     clock.now += 1_000;
     const patch = { description: 'New', types: ['deleted'] } as const;
@@ -134,7 +134,7 @@ function testPatching(prepare: PrepareStore): void {
 }
 
 function testSecrets(prepare: PrepareStore): void {
-  test('keeps the secret of an endpoint, also for the next process', async (t) => {
+  test('stores the secret of an endpoint for other processes', async (t) => {
     const open = prepare(t);
     const { clock, store, webhook, secret } = await prepareWebhook(open);
     assert.match(secret, SHAPE);
@@ -155,7 +155,7 @@ function testSecrets(prepare: PrepareStore): void {
     assert.deepEqual(await store.findWebhookSecrets(webhook), [last.secret]);
   });
 
-  test('answers the repetition of a rotation with the same secret', async (t) => {
+  test('returns the same secret to a retry of a rotation', async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
     const write = { ...actor, idempotency: { key: 'r', part: 0 } };
     const first = await store.rotateWebhookSecret(write, webhook.id, DAY_MS);
@@ -165,7 +165,7 @@ function testSecrets(prepare: PrepareStore): void {
 }
 
 function testReplay(prepare: PrepareStore): void {
-  test('goes back and forth to any position that there is', async (t) => {
+  test('replays from any existing position', async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
     for (const position of [0, 2, 1]) {
       await store.replayWebhook(actor, webhook.id, position);
@@ -178,7 +178,7 @@ function testReplay(prepare: PrepareStore): void {
 }
 
 function testOthers(prepare: PrepareStore): void {
-  test('knows no endpoint of another seller, nor one that there is not', async (t) => {
+  test("does not find another seller's endpoint, nor an unknown one", async (t) => {
     const { store, actor, webhook } = await prepareWebhook(prepare(t));
     const other = await makeActor(store);
     for (const [write, id] of [[other, webhook.id], [actor, NO_WEBHOOK]] as const) {

@@ -16,7 +16,7 @@ function note(store: Store, subject: string): Promise<void> {
   });
 }
 
-test('seals each event with itself and the one before it', async (t) => {
+test('hashes each event with the hash of the one before it', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   await joinPortal(store);
@@ -42,7 +42,7 @@ test('keeps one chain for all processes, and across a restart', async (t) => {
   assert.deepEqual(rows.map(({ hash }) => Buffer.from(hash)), expected);
 });
 
-test('shows where an event was changed or removed', async (t) => {
+test('reveals where an event was changed or removed', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   for (const n of countTo(4)) await note(store, String(n));

@@ -16,7 +16,7 @@ import { FILE_NAME } from '../engine/read-file.ts';
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const HOUR_MS = DAY_MS / 24;
 
-test('makes one where the newest is old enough, and else says when that will be', async (t) => {
+test('makes a backup if the newest is old enough, and otherwise says when it is due', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   const first = await backUpAt(NOW);
   assert.equal(first.made?.path, join(folder, 'catalogue-20261121T093000Z.db'));
@@ -27,7 +27,7 @@ test('makes one where the newest is old enough, and else says when that will be'
   assert.deepEqual(readdirSync(folder), [nameAt(NOW), nameAt(NOW + DAY_MS)]);
 });
 
-test('keeps so many, and never removes more than it makes, nor the newest', async (t) => {
+test('keeps the given number, and never removes more than it makes, nor the newest', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   const days = [0, 1, 2, 3, 4].map((day) => NOW + day * DAY_MS);
   for (const at of days.slice(0, 4)) assert.deepEqual((await backUpAt(at, 9)).removed, []);
@@ -36,7 +36,7 @@ test('keeps so many, and never removes more than it makes, nor the newest', asyn
   assert.deepEqual(readdirSync(folder), days.slice(1).map(nameAt));
 });
 
-test('goes on when the clock is put back: what is from the future was made before', async (t) => {
+test('counts a backup from the future as older: the clock was set back', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   await backUpAt(NOW + 300 * DAY_MS, 2);
   await backUpAt(NOW + 301 * DAY_MS, 2);
@@ -46,7 +46,7 @@ test('goes on when the clock is put back: what is from the future was made befor
   assert.deepEqual(readdirSync(folder), [nameAt(NOW), nameAt(NOW + DAY_MS)]);
 });
 
-test('neither counts nor removes what is not its own', async (t) => {
+test('neither counts nor removes foreign files', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   const other = await makeFolders(t);
   await other.backUpAt(NOW);
@@ -64,7 +64,7 @@ test('neither counts nor removes what is not its own', async (t) => {
   assert.deepEqual(readdirSync(folder).toSorted(), [...before, nameAt(NOW + DAY_MS)].toSorted());
 });
 
-test('takes no file for its own whose secret is told by a view, which may never end', async (t) => {
+test('does not read the secret of a file from a view', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   await backUpAt(NOW);
   const db = new DatabaseSync(join(folder, nameAt(NOW)));
@@ -74,7 +74,7 @@ test('takes no file for its own whose secret is told by a view, which may never 
   assert.ok((await backUpAt(NOW + HOUR_MS)).made);
 });
 
-test('leaves it to another process that is at it, and takes over when that ends', async (t) => {
+test('leaves the backup to the process with the lock, and takes over when it ends', async (t) => {
   const { folder, dataFolder, backUpAt } = await makeFolders(t);
   const release = tryLock(join(dataFolder, 'backups.lock'));
   assert.deepEqual(await backUpAt(NOW), { made: undefined, removed: [], dueInMs: undefined });
@@ -83,7 +83,7 @@ test('leaves it to another process that is at it, and takes over when that ends'
   assert.equal(readdirSync(folder).length, 1);
 });
 
-test('makes no folder where there is none, and removes nothing where it fails', async (t) => {
+test('creates no missing folder, and removes nothing if it fails', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   await backUpAt(NOW);
   const again = backUpAt(NOW + 500, 1, 0); // the same name
@@ -94,7 +94,7 @@ test('makes no folder where there is none, and removes nothing where it fails', 
   assert.throws(() => readdirSync(folder), { code: 'ENOENT' });
 });
 
-test('removes what a killed one has left', async (t) => {
+test('removes the files of a killed backup', async (t) => {
   const { folder, backUpAt } = await makeFolders(t);
   const [half, mine] = [nameAt(NOW - DAY_MS), 'letter']
     .map((name) => new AtomicFile(name).tempPath);

@@ -20,7 +20,7 @@ import { FILE_NAME, readFolder, readMode, readRows } from '../engine/read-file.t
 
 const ignore = (): void => {};
 
-test('copies one moment, though another connection commits between any two steps', async (t) => {
+test('copies one snapshot while another connection commits between any two steps', async (t) => {
   const { folder, store, actor } = await makeCatalogue(t, 8_000);
   const file = join(makeFolder(t), 'copy.db');
   const states: CopyState[] = [];
@@ -52,7 +52,7 @@ test('copies one moment, though another connection commits between any two steps
   assert.deepEqual({ ...db.prepare('PRAGMA journal_mode').get() }, { journal_mode: 'delete' });
 });
 
-test('never overwrites a file, also one that comes while it copies', async (t) => {
+test('never overwrites a file, not even one that appears during the copy', async (t) => {
   const { folder } = await makeCatalogue(t, 10);
   const file = join(makeFolder(t), 'copy.db');
   writeFileSync(file, 'mine');
@@ -66,7 +66,7 @@ test('never overwrites a file, also one that comes while it copies', async (t) =
   }
 });
 
-test('refuses a copy of a damaged database, and leaves nothing', async (t) => {
+test('rejects a copy of a damaged database, and leaves nothing', async (t) => {
   const { folder, store } = await makeCatalogue(t, 200);
   await store.close();
   const db = new DatabaseSync(join(folder, FILE_NAME));
@@ -82,7 +82,7 @@ test('refuses a copy of a damaged database, and leaves nothing', async (t) => {
   assert.deepEqual(readdirSync(target), []);
 });
 
-test('refuses a folder without a catalogue, and a file of somebody else, untouched', async (t) => {
+test('rejects a folder without a catalogue and a foreign file, and changes neither', async (t) => {
   const target = new AtomicFile(join(makeFolder(t), 'copy.db'));
   const [empty, foreign, newer] = [makeFolder(t), makeFolder(t), makeFolder(t)];
   writeFileSync(join(foreign, FILE_NAME), 'a letter');
@@ -97,7 +97,7 @@ test('refuses a folder without a catalogue, and a file of somebody else, untouch
   assert.deepEqual(readdirSync(join(target.path, '..')), []);
 });
 
-test('removes what a backup to the same file has left that was killed, and no more', async (t) => {
+test('removes only the files that a killed backup to the same file has left', async (t) => {
   const { folder } = await makeCatalogue(t, 10);
   const target = makeFolder(t);
   const { tempPath: part } = new AtomicFile('copy.db');
@@ -110,7 +110,7 @@ test('removes what a backup to the same file has left that was killed, and no mo
   assert.deepEqual(readdirSync(target).toSorted(), ['copy.db', ...kept].toSorted());
 });
 
-test('writes to no file that somebody else has put where the copy is made', async (t) => {
+test('does not write to a foreign file at the place of the copy', async (t) => {
   const { folder } = await makeCatalogue(t, 10);
   const [target, elsewhere] = [makeFolder(t), join(makeFolder(t), 'stolen.db')];
   writeFileSync(elsewhere, '');
@@ -120,7 +120,7 @@ test('writes to no file that somebody else has put where the copy is made', asyn
   assert.equal(readFileSync(elsewhere, 'utf8'), '');
 });
 
-test('says where there is no room, leaves nothing, and the server goes on', async (t) => {
+test('reports a full disk, leaves nothing, and does not disturb the server', async (t) => {
   const { folder, store, actor } = await makeCatalogue(t, 3_000);
   const disk = mountSmallDisk(t, '1m');
   if (disk === undefined) return;
@@ -153,7 +153,7 @@ test('says where there is no room, leaves nothing, and the server goes on', asyn
   assert.equal(position, 3_001);
 });
 
-test('says where a folder is not there, or may not be written to', async (t) => {
+test('reports a folder that is missing or not writable', async (t) => {
   const { folder } = await makeCatalogue(t, 1);
   const target = makeFolder(t);
   const lost = new AtomicFile(join(target, 'lost', 'copy.db'));

@@ -30,7 +30,7 @@ const KEPT = `${FILE_NAME}.replaced-20261121T093005Z`;
 const SCHEMAS = join(import.meta.dirname, '../../../../src/store/sqlite/migrations');
 const ignore = (): void => {};
 
-test('brings back what was backed up, and keeps what was there under another name', async (t) => {
+test('restores a backup, and keeps the old catalogue under another name', async (t) => {
   const { folder, store, file, sellerId } = await makeBackup(t);
   const actor = await makeKey(store, sellerId);
   const before = await readAll(store, sellerId);
@@ -60,7 +60,7 @@ test('brings back what was backed up, and keeps what was there under another nam
   assert.equal((await findAll(again, sellerId)).length, 4);
 });
 
-test('makes a catalogue where there is none, and says if its secrets do not open', async (t) => {
+test('creates a missing catalogue, and counts secrets that the key cannot decrypt', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   const other = join(makeFolder(t), 'new', 'data');
@@ -72,7 +72,7 @@ test('makes a catalogue where there is none, and says if its secrets do not open
   assert.deepEqual(again.secrets, { sealed: 2, opened: 2 });
 });
 
-test('replaces nothing unless it is told to', async (t) => {
+test('replaces nothing without --replace', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   const before = readFolder(folder);
@@ -82,7 +82,7 @@ test('replaces nothing unless it is told to', async (t) => {
   assert.deepEqual(readFolder(folder), before);
 });
 
-test('refuses a folder that a server uses, however idle, which goes on', async (t) => {
+test('rejects a folder that a server uses, and does not disturb the server', async (t) => {
   const { folder, store, file, sellerId } = await makeBackup(t);
   await store.close();
   const serving = await startServing(t, ['--data', folder]);
@@ -95,7 +95,7 @@ test('refuses a folder that a server uses, however idle, which goes on', async (
   assert.equal((await readAll(again, sellerId)).length, 3);
 });
 
-test('lets nobody write to a file that got another name while he opened it', (t) => {
+test('lets nobody write to a file that was renamed while it was being opened', (t) => {
   const folder = makeFolder(t);
   const [file, kept] = [join(folder, 'one.db'), join(folder, 'kept.db')];
   const first = new DatabaseSync(file);
@@ -126,7 +126,7 @@ const FAULTS: readonly [what: string, spoil: (file: string) => void, says: RegEx
   ['a database in use', (file) => writeFileSync(`${file}-shm`, ''), /"backup" first/],
 ];
 
-test('restores nothing but a whole backup, and leaves the catalogue otherwise', async (t) => {
+test('restores only a complete backup, and otherwise keeps the catalogue', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   const names = readdirSync(folder);
@@ -152,7 +152,7 @@ for (const [what, sql, text] of [
       SELECT n AS seller_id, n AS position FROM r`, 'table other does not belong here'],
   ['a table of somebody else', 'CREATE TABLE other (id INTEGER) STRICT', 'table other does not'],
 ] as const) {
-  test(`refuses a backup with ${what}, and leaves the catalogue as it is`, async (t) => {
+  test(`rejects a backup with ${what}, and keeps the catalogue`, async (t) => {
     const { folder, store, file } = await makeBackup(t);
     await store.close();
     change(file, sql);
@@ -165,7 +165,7 @@ for (const [what, sql, text] of [
   });
 }
 
-test('leaves a file of somebody else and a shared folder untouched', async (t) => {
+test('does not touch a foreign file or a shared folder', async (t) => {
   const { store, file } = await makeBackup(t);
   await store.close();
   const [foreign, shared] = [makeFolder(t), makeFolder(t)];
@@ -177,7 +177,7 @@ test('leaves a file of somebody else and a shared folder untouched', async (t) =
   assert.deepEqual([foreign, shared].map(readFolder), before);
 });
 
-test('takes back an update: what a newer version has left is kept aside', async (t) => {
+test('reverts an upgrade, and keeps the catalogue of the newer version', async (t) => {
   const { folder, store, file, sellerId } = await makeBackup(t);
   await store.close();
   change(join(folder, FILE_NAME), 'PRAGMA user_version = 999');
@@ -186,7 +186,7 @@ test('takes back an update: what a newer version has left is kept aside', async 
   assert.equal(countProducts(join(folder, KEPT)), 3);
 });
 
-test('restores a backup of an old version, which is updated when it opens', async (t) => {
+test('restores a backup of an old version, which is upgraded when it is opened', async (t) => {
   const file = join(makeFolder(t), 'copy.db');
   const old = new DatabaseSync(file);
   old.exec(readFileSync(join(SCHEMAS, globSync('001-*.sql', { cwd: SCHEMAS })[0] ?? ''), 'utf8'));
@@ -202,7 +202,7 @@ test('restores a backup of an old version, which is updated when it opens', asyn
   assert.equal((await store.listSellers({ after: undefined, limit: 9 })).length, 1);
 });
 
-test('keeps away the log of a catalogue that is gone, which is none of the new one', async (t) => {
+test('moves the log of a missing catalogue away from the new one', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   rmSync(join(folder, FILE_NAME));
@@ -212,7 +212,7 @@ test('keeps away the log of a catalogue that is gone, which is none of the new o
   assert.equal(readFileSync(join(folder, `${KEPT}-wal`), 'utf8'), 'an old log');
 });
 
-test('removes the second name of the catalogue that a killed restore has left', async (t) => {
+test('removes the second name that a killed restore has left', async (t) => {
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   const left = join(folder, `${FILE_NAME}.replaced-20260101T000000Z`);
@@ -223,7 +223,7 @@ test('removes the second name of the catalogue that a killed restore has left', 
   assert.deepEqual([existsSync(left), existsSync(other)], [false, true]);
 });
 
-test('says where there is no room, and leaves nothing', async (t) => {
+test('reports a full disk, and leaves nothing', async (t) => {
   const { store, file } = await makeBackup(t);
   await store.close();
   const disk = mountSmallDisk(t, '64k');

@@ -114,7 +114,7 @@ const damages: readonly [what: string, sql: string, says: RegExp][] = [
     /^version fault: It is not a database of this server\.$/],
 ];
 
-test('finds nothing in a catalogue that is sound', () => {
+test('finds nothing in an undamaged catalogue', () => {
   assert.deepEqual(listFindings(sample), []);
   assert.deepEqual(listFileFindings(join(sample, FILE_NAME)), [UNCHECKED]);
 });
@@ -128,7 +128,7 @@ for (const [what, sql, says] of damages) {
   });
 }
 
-test('names a view in the place of a table, and does not read it: it may never end', (t) => {
+test('names a view in the place of a table, and does not read from it', (t) => {
   const folder = copyFolder(t, sample);
   damage(folder, `ALTER TABLE change_minute RENAME TO other;
     CREATE VIEW change_minute AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)
@@ -144,7 +144,7 @@ test('names a view in the place of a table, and does not read it: it may never e
   }
 });
 
-test('names the pages that were overwritten', (t) => {
+test('names overwritten pages', (t) => {
   const folder = copyFolder(t, sample);
   const file = join(folder, FILE_NAME);
   const [{ rootpage = 0 } = {}] = readRows(folder,
@@ -156,7 +156,7 @@ test('names the pages that were overwritten', (t) => {
   assert.match(listFindings(folder).join('\n'), /^integrity fault: /m);
 });
 
-test('names rows that an index does not have', (t) => {
+test('names rows that are missing in an index', (t) => {
   const folder = copyFolder(t, sample);
   const name = "'change_deleted_sku'";
   const [{ sql, rootpage } = {}] = readRows(folder,
@@ -170,7 +170,7 @@ test('names rows that an index does not have', (t) => {
   assert.match(findings, /^integrity fault: SQLite finds damage: .*change_deleted_sku\.$/m);
 });
 
-test('names a file of which the end is gone, and one that is no database', (t) => {
+test('names a truncated file, and a file that is not a database', (t) => {
   const folder = copyFolder(t, sample);
   const file = join(folder, FILE_NAME);
   const bytes = readFileSync(file);
@@ -183,7 +183,7 @@ test('names a file of which the end is gone, and one that is no database', (t) =
   }
 });
 
-test('checks what it can of an older version, and says that it will be brought up to date', (t) => {
+test('checks the structure of an older version, and says that it will be upgraded', (t) => {
   const file = join(copyFolder(t, sample), 'older.db');
   const db = openWriter(file);
   migrate(db, { to: 6 });
@@ -193,7 +193,7 @@ test('checks what it can of an older version, and says that it will be brought u
   assert.match(findings[0] ?? '', /^version warning: Its schema is 6, and this version works with/);
 });
 
-test('reads a file at rest without making anything beside it', (t) => {
+test('reads a closed database without creating files beside it', (t) => {
   const folder = copyFolder(t, sample);
   const file = join(folder, 'a backup #1?.db');
   copyFileSync(join(folder, FILE_NAME), file);

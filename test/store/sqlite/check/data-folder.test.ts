@@ -132,7 +132,7 @@ for (const [what, spoil, says] of states) {
 }
 
 for (const version of [1, 4]) {
-  test(`says that the next start updates a folder of version ${version}`, async (t) => {
+  test(`says that the next start upgrades a folder of version ${version}`, async (t) => {
     const folder = putBack(t, await makeToday(t, version, 20), version);
     const [first, ...others] = listFindings(folder);
     assert.match(first ?? '', /^version warning: Its schema is \d+, and this version works with/);
@@ -147,7 +147,7 @@ test('names a file of another user', { skip: process.getuid?.() !== 0 }, (t) => 
   assert.match(findings, /^files fault: .*catalogue\.db belongs to user 4711, and the folder to/m);
 });
 
-test('leaves what is at work alone', (t) => {
+test('ignores files in use', (t) => {
   const folder = copyFolder(t, sample);
   mkdirSync(join(folder, 'uploads'), { mode: 0o700 });
   const names = [join('uploads', 'one'), 'catalogue.db.4711.new', 'README.md', '.gitkeep'];
@@ -155,7 +155,7 @@ test('leaves what is at work alone', (t) => {
   assert.deepEqual(listFindings(folder), []);
 });
 
-test('counts what a crash has left in the log, and leaves the files as they are', async (t) => {
+test('reads a write-ahead log that a crash left, and does not change the files', async (t) => {
   const folder = copyFolder(t, sample);
   const live = copyFolder(t, sample);
   const store = await openSqliteStore({ folder: live });
@@ -175,7 +175,7 @@ test('counts what a crash has left in the log, and leaves the files as they are'
   assert.equal(readRows(folder, 'SELECT id FROM seller').length, 3, 'the log counts');
 });
 
-test('finds nothing while two stores write, and holds up neither', async (t) => {
+test('finds nothing while two stores write, and blocks neither', async (t) => {
   const folder = copyFolder(t, sample);
   const stores = [await openSqliteStore({ folder }), await openSqliteStore({ folder })];
   t.after(() => Promise.all(stores.map((store) => store.close())));
@@ -197,7 +197,7 @@ test('finds nothing while two stores write, and holds up neither', async (t) => 
   assertHealthy(folder);
 });
 
-test('finds nothing while old history is removed, step by step', async (t) => {
+test('finds nothing while history is pruned', async (t) => {
   const folder = copyFolder(t, sample);
   const clock = makeClock();
   const store = await openSqliteStore({ folder, clock });
@@ -224,14 +224,14 @@ test('finds nothing while old history is removed, step by step', async (t) => {
   assertHealthy(folder);
 });
 
-test('says where there is no database', () => {
+test('reports a missing database', () => {
   const folder = join(sample, 'nowhere');
   const refusal = { code: 'not_found', message: /no catalogue in .*nowhere/ };
   assert.throws(() => listFindings(folder), refusal);
   assert.equal(existsSync(folder), false);
 });
 
-test('shows no more of one kind than is of use', (t) => {
+test('limits the findings of one kind', (t) => {
   const folder = copyFolder(t, sample);
   damage(folder, `DELETE FROM audit_event; INSERT INTO audit_event
     SELECT value * 2, NULL, 0, 'signed_in', '', '', zeroblob(32)

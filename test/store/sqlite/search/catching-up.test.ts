@@ -15,7 +15,7 @@ import { BY_ID } from './model.ts';
 const LIMIT = { timeout: 60_000 };
 const ALL = { filter: {}, sort: BY_ID, after: undefined, limit: 1_000 };
 
-test('shows a seller each of his changes as soon as it was answered', async (t) => {
+test("finds a seller's change as soon as its response is sent", async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   const find = async (position: number, q: string): Promise<string[]> => {
@@ -37,7 +37,7 @@ test('shows a seller each of his changes as soon as it was answered', async (t) 
   assert.deepEqual(await find(5, 'mug'), ['Red mug 1']);
 });
 
-test('takes changes of one product over that came between two searches', async (t) => {
+test('applies several changes of one product between two searches', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 3);
@@ -51,7 +51,7 @@ test('takes changes of one product over that came between two searches', async (
   await assertAllFound(store, actor);
 });
 
-test('shows what another store on the folder has written, while both build it', async (t) => {
+test('finds what another store on the folder writes while both build', async (t) => {
   const folder = makeFolder(t);
   const one = await openStore(t, { folder });
   const other = await openStore(t, { folder });
@@ -64,7 +64,7 @@ test('shows what another store on the folder has written, while both build it', 
   }
 });
 
-test('answers with the products of one position after a build amid changes', LIMIT, async (t) => {
+test('finds the products of one position after a build during changes', LIMIT, async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 5_000);
@@ -93,7 +93,7 @@ test('answers with the products of one position after a build amid changes', LIM
   await assertAllFound(store, actor);
 });
 
-test('answers one seller while it catches up with another', async (t) => {
+test('serves one seller while it catches up with another', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const [large, small] = [await makeActor(store), await makeActor(store)];
   await importProducts(store, large, 8_000);
@@ -106,7 +106,7 @@ test('answers one seller while it catches up with another', async (t) => {
   assert.deepEqual(order, ['small', 'large']);
 });
 
-test('says how far it is where it does not come to a position in time', LIMIT, async (t) => {
+test('reports its progress if it does not reach a position in time', LIMIT, async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   await importProducts(store, actor, 3);
@@ -122,7 +122,7 @@ test('says how far it is where it does not come to a position in time', LIMIT, a
   await assertAllFound(store, actor);
 });
 
-test('catches up unasked after many commits, once there are no more', LIMIT, async (t) => {
+test('catches up after many commits when the store is idle', LIMIT, async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
@@ -131,7 +131,7 @@ test('catches up unasked after many commits, once there are no more', LIMIT, asy
   await waitFor(() => readStanding(folder)?.rows === SEARCH_IDLE_COMMITS);
 });
 
-test('begins nothing unasked after few commits, or while there are more', async (t) => {
+test('does not catch up after few commits, or while commits continue', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { search, threads } = prepareSearch(t);
   const pause = (): void => t.mock.timers.tick(SEARCH_IDLE_MS * 4);

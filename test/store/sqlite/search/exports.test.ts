@@ -37,7 +37,7 @@ test('exports every match in every order', async (t) => {
   }
 });
 
-test('exports the products of one position, whatever is written meanwhile', async (t) => {
+test('exports the products of one position during writes', async (t) => {
   const { store, actor } = await prepareCatalogue(t);
   const before = await readAll(store, actor.sellerId);
   const exports = await Promise.all([BY_ID, { by: 'price', isDescending: true } as const].map(
@@ -57,7 +57,7 @@ test('exports the products of one position, whatever is written meanwhile', asyn
   assert.deepEqual(exports.map(({ position }) => position), [COUNT, COUNT]);
 });
 
-test('refuses one export too many, until one has been read or left', async (t) => {
+test('rejects an export over the limit until another one ends', async (t) => {
   const { store, actor } = await prepareCatalogue(t);
   const start = (): Promise<ProductExport> =>
     store.exportProducts(actor.sellerId, { filter: {}, sort: BY_ID }, COUNT);

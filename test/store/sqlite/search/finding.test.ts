@@ -47,7 +47,7 @@ test('finds what the model finds, by every sort and by random filters', async (t
   assert.ok(matches > 400, 'The filters have matches.');
 });
 
-test('finds the same whichever way it takes', async (t) => {
+test('finds the same by every access path', async (t) => {
   const { folder, store, actor, products, random } = await prepareCatalogue(t);
   await store.searchProducts(actor.sellerId, {
     filter: {}, sort: BY_ID, after: undefined, limit: 1,
@@ -69,7 +69,7 @@ test('finds the same whichever way it takes', async (t) => {
   }
 });
 
-test('takes every text for what it says, and for nothing else', async (t) => {
+test('treats every text literally', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   const names = [
@@ -93,7 +93,7 @@ test('takes every text for what it says, and for nothing else', async (t) => {
   }
 });
 
-test('shows a seller no product of another, by any way', async (t) => {
+test('finds no product of another seller by any access path', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const authors = [await makeActor(store), await makeActor(store), await makeActor(store)];
   for (const actor of [...authors, ...authors]) {

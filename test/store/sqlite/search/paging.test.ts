@@ -15,7 +15,7 @@ import { ALL_SORTS, findInModel, makeRandomProduct, placeOf } from './model.ts';
 
 for (const sort of ALL_SORTS) {
   const name = `${sort.isDescending ? '-' : ''}${sort.by}`;
-  test(`pages by ${name} skip and repeat nothing that is not changed`, async (t) => {
+  test(`pages by ${name} neither skip nor repeat an unchanged product`, async (t) => {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 32));
     t.diagnostic(`TEST_SEED=${seed} repeats it`);
     const random = makeRandom(seed);

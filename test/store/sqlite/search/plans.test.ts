@@ -27,7 +27,7 @@ const PLACE = { key: 1, id: 5 as ProductId };
 const BY_INDEX = /^(?:SEARCH p USING|SCAN t VIRTUAL TABLE INDEX M)/;
 
 for (const [name, filter] of Object.entries({ nothing: {}, ...FILTERS })) {
-  test(`finds what ${name} asks for along the index of each sort, sorting nothing`, (t) => {
+  test(`finds ${name} by the index of each sort, without sorting`, (t) => {
     for (const query of listQueries(filter)) {
       for (const [sql, plan] of explain(t, query, 0)) {
         for (const step of plan) assert.match(step, BY_INDEX, sql);
@@ -37,7 +37,7 @@ for (const [name, filter] of Object.entries({ nothing: {}, ...FILTERS })) {
 }
 
 for (const [name, filter] of Object.entries(FILTERS)) {
-  test(`finds few matches of ${name} by their index, and sorts no more than those`, (t) => {
+  test(`finds few matches of ${name} by their index, and sorts only those`, (t) => {
     for (const query of listQueries(filter)) {
       for (const [sql, [first = '', ...steps]] of explain(t, query)) {
         assert.match(first, BY_INDEX, sql);
@@ -68,13 +68,13 @@ const SERVED: readonly [string, ProductFilter, ProductSort, plan: readonly strin
 ];
 
 for (const [what, filter, sort, plan] of SERVED) {
-  test(`finds ${what} in one go`, (t) => {
+  test(`finds ${what} with one query`, (t) => {
     const plans = [...explainAll(t, { filter, sort, after: undefined, limit: 9 }).values()];
     assert.deepEqual(plans, [plan]);
   });
 }
 
-test('goes on in a range of prices from the place where the page before ended', (t) => {
+test('continues a range of prices at the anchor', (t) => {
   const sort = { by: 'price', isDescending: false } as const;
   const plans = [...explain(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
   assert.deepEqual(plans.map(([, plan]) => plan), [
@@ -84,7 +84,7 @@ test('goes on in a range of prices from the place where the page before ended', 
   assert.match(plans[1]?.[0] ?? '', /AND p\.price_minor > \? .*AND \+p\.price_minor >= \?/);
 });
 
-test('looks a page up by the product before it, and counts matches by their index', (t) => {
+test('finds the anchor of a page and counts matches by their indexes', (t) => {
   const sort = { by: 'stock', isDescending: false } as const;
   const plans = [...explainAll(t, { filter: FILTERS.price, sort, after: PLACE, limit: 9 })];
   const beside = plans.filter(([sql]) => !sql.startsWith('SELECT p.id')).map(([, plan]) => plan);
@@ -95,7 +95,7 @@ test('looks a page up by the product before it, and counts matches by their inde
   ]);
 });
 
-test('counts what is low in stock by its index alone', (t) => {
+test('counts low stock by its index alone', (t) => {
   const plans = [...explainWith(t, (db) => new ProductFinder(db).countLowStock(1, 5, 10)).values()];
   assert.deepEqual(plans, [[
     'CO-ROUTINE (subquery-1)',

@@ -20,7 +20,7 @@ import { BY_ID } from './model.ts';
 
 const FILE = 'search.db';
 
-test('makes files that only their owner may read', async (t) => {
+test('creates files that only their owner may read', async (t) => {
   const { folder, store, actor } = await prepareSearched(t, 10);
   await assertAllFound(store, actor);
   const names = readdirSync(folder).filter((name) => name.startsWith(FILE)).toSorted();
@@ -31,7 +31,7 @@ test('makes files that only their owner may read', async (t) => {
   assert.deepEqual(left, [FILE, `${FILE}.lock`]);
 });
 
-test('goes on with the file that is there', async (t) => {
+test('reuses the existing file', async (t) => {
   const { folder, store, actor } = await prepareSearched(t, 10);
   await store.close();
   const created = readFileSync(join(folder, FILE));
@@ -58,7 +58,7 @@ const FAULTS: readonly [what: string, spoil: (file: string) => void][] = [
 ];
 
 for (const [what, spoil] of FAULTS) {
-  test(`builds the projection anew where its file ${what}`, async (t) => {
+  test(`rebuilds the projection if its file ${what}`, async (t) => {
     const { folder, store, actor } = await prepareSearched(t, 2_500);
     await store.close();
     spoil(join(folder, FILE));
@@ -71,7 +71,7 @@ for (const [what, spoil] of FAULTS) {
   });
 }
 
-test('goes on with a build after kill -9', { timeout: 60_000 }, async (t) => {
+test('continues a build after kill -9', { timeout: 60_000 }, async (t) => {
   const seed = Date.now() % 1e9;
   t.diagnostic(`seed ${seed}`);
   const random = makeRandom(seed);
@@ -94,7 +94,7 @@ test('goes on with a build after kill -9', { timeout: 60_000 }, async (t) => {
 
 for (const isOverrun of [false, true]) {
   const when = isOverrun ? 'that has been written to' : 'that was not changed';
-  test(`builds anew over an older copy of the catalogue ${when}`, async (t) => {
+  test(`rebuilds for an older copy of the catalogue ${when}`, async (t) => {
     const { folder, store, actor } = await prepareSearched(t, 5);
     await store.close();
     copyFileSync(join(folder, 'catalogue.db'), join(folder, 'catalogue.db.copy'));
@@ -110,7 +110,7 @@ for (const isOverrun of [false, true]) {
   });
 }
 
-test('builds anew over another catalogue', async (t) => {
+test('rebuilds for another catalogue', async (t) => {
   const { folder, store } = await prepareSearched(t, 5);
   await store.close();
   const other = await prepareSearched(t, 5);
@@ -152,7 +152,7 @@ async function buildAndKill(folder: string, goal: number): Promise<number> {
   return readStanding(folder)?.rows ?? 0;
 }
 
-test('is made anew where it is removed while it is used, for searches and exports', async (t) => {
+test('is rebuilt when it is deleted while in use, for searches and exports', async (t) => {
   const { folder, store, actor } = await prepareSearched(t, 1_500);
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, FILE + suffix), { force: true });
   assert.equal((await exportAll(store, actor)).length, 1_500);
@@ -160,7 +160,7 @@ test('is made anew where it is removed while it is used, for searches and export
   assert.ok(readdirSync(folder).includes(FILE));
 });
 
-test('is made anew where an export comes upon damage', async (t) => {
+test('is rebuilt when an export meets damage', async (t) => {
   const { folder, store, actor } = await prepareSearched(t, 3_000);
   await store.close();
   const file = join(folder, FILE);

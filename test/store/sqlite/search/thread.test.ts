@@ -12,7 +12,7 @@ import { BY_ID } from './model.ts';
 
 const QUERY = { filter: {}, sort: BY_ID, after: undefined, limit: 1 };
 
-test('starts no thread before there is something to find', async (t) => {
+test('starts no thread before the first search', async (t) => {
   const threads = catchThreads(t);
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
@@ -23,7 +23,7 @@ test('starts no thread before there is something to find', async (t) => {
   assert.equal(threads.length, 1);
 });
 
-test('refuses what waits where its thread is lost, and starts another one', async (t) => {
+test('rejects pending searches when its thread is lost, and starts another one', async (t) => {
   const threads = catchThreads(t);
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
@@ -41,7 +41,7 @@ test('refuses what waits where its thread is lost, and starts another one', asyn
   assert.equal(threads.length, 2);
 });
 
-test('refuses what waits when it is closed, and all that comes later', async (t) => {
+test('rejects pending and later searches when it is closed', async (t) => {
   const threads = catchThreads(t);
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
@@ -62,7 +62,7 @@ test('refuses what waits when it is closed, and all that comes later', async (t)
   assert.equal(threads.length, 1);
 });
 
-test('refuses one search too many while others wait', async (t) => {
+test('rejects searches over the limit while others wait', async (t) => {
   const store = await openStore(t, { folder: makeFolder(t) });
   const actor = await makeActor(store);
   const find = () => store.searchProducts(actor.sellerId, QUERY, 0);
@@ -79,7 +79,7 @@ test('refuses one search too many while others wait', async (t) => {
   assert.equal((await find()).position, 0);
 });
 
-test('refuses a search where its file cannot be made, and makes it once it can', async (t) => {
+test('rejects a search while its file cannot be created', async (t) => {
   const folder = makeFolder(t);
   const store = await openStore(t, { folder });
   const actor = await makeActor(store);
