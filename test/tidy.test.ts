@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { CORE_LINES_LIMIT, readCoreList, standsFor } from './audit/core-list.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCE_LINES_LIMIT = 250;
@@ -118,6 +119,27 @@ test('imports no feature but from itself, the portal and the composition', () =>
     .filter((target) => !mayImportFeature(file.path, target.split('/')[2] ?? ''))
     .map((target) => `${file.path} -> ${target}`));
   assert.deepEqual(problems, []);
+});
+
+test('lists the core in src/README.md, and all that the core imports', () => {
+  const { files, imported } = readCoreList();
+  const core = files.map(({ path }) => path);
+  const listed = sources.filter(({ path }) => core.includes(path));
+  assert.deepEqual(core.filter((path) => !listed.some((file) => file.path === path)), []);
+  const targets = listed.flatMap((file) => targetsOf(file)
+    .map((target) => ({ from: file.path, target })));
+  const unlisted = targets.filter(({ target }) => !core.includes(target)
+    && !imported.some((entry) => standsFor(entry, target)));
+  assert.deepEqual(unlisted, [], 'list each in src/README.md: in the core, or as imported by it');
+  const entries = sources.filter(({ path }) => imported.some((entry) => standsFor(entry, path)));
+  const reached = new Set([...listed, ...entries].flatMap(targetsOf));
+  const lost = core.slice(1).filter((path) => !reached.has(path));
+  assert.deepEqual(lost, [], 'no file of the list leads to these');
+  const needless = imported.filter((entry) =>
+    !targets.some(({ target }) => !core.includes(target) && standsFor(entry, target)));
+  assert.deepEqual(needless, [], 'the core does not import these; remove them from src/README.md');
+  const lines = listed.reduce((sum, file) => sum + file.lines.length, 0);
+  assert.ok(lines <= CORE_LINES_LIMIT, `the core has ${lines} lines`);
 });
 
 test('has no product vocabulary in the code of http', () => {

@@ -1,12 +1,14 @@
 /** `make audit`: what an auditor wants to see first, in one listing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CORE_LINES_LIMIT, readCoreList } from './core-list.ts';
 import { findModules, findPlaces, KINDS, loadSources, type Place, ROOT } from './places.ts';
 
 const WIDTH = 100;
 
 const sources = loadSources();
 
+printCore();
 printFolders();
 printExports();
 for (const kind of KINDS) {
@@ -16,6 +18,20 @@ printRest();
 
 function printTitle(title: string): void {
   console.log(`\n${title}\n${'-'.repeat(title.length)}`);
+}
+
+/** What to read to trust the three promises (src/README.md), in reading order. */
+function printCore(): void {
+  printTitle('The core, in reading order');
+  const { files } = readCoreList();
+  let sum = 0;
+  for (const { path, proves } of files) {
+    const { length } = sources.find((source) => source.path === path)?.lines ?? [];
+    sum += length;
+    printWrapped([`${String(length).padStart(5)}  ${path}`, ...proves.split(' ')], '       ');
+  }
+  console.log(`${String(sum).padStart(5)}  lines in ${files.length} files,`
+    + ` of ${CORE_LINES_LIMIT} allowed`);
 }
 
 function printFolders(): void {

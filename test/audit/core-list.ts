@@ -1,0 +1,31 @@
+/**
+ * The core as `src/README.md` lists it: the numbered files that keep the three promises, and the
+ * files that these import, each with a reason why no promise rests on it.
+ */
+import { readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
+import { ROOT } from './places.ts';
+
+export const CORE_LINES_LIMIT = 4_000;
+
+interface CoreList {
+  /** In reading order. */
+  readonly files: readonly { readonly path: string; readonly proves: string }[];
+  /** Files; folders, which end in a slash and stand for the files in them; and globs. */
+  readonly imported: readonly string[];
+}
+
+export function readCoreList(): CoreList {
+  const text = readFileSync(join(ROOT, 'src/README.md'), 'utf8');
+  const [, core = ''] = /^## The core$([^]*?)^## /m.exec(text) ?? [];
+  const files = [...core.matchAll(/^\d+\. `([^`]+)` (.+)$/gm)]
+    .map(([, path = '', proves = '']) => ({ path, proves }));
+  const imported = [...core.matchAll(/^- (`.+`) /gm)]
+    .flatMap(([, list = '']) => [...list.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path));
+  return { files, imported };
+}
+
+/** Whether an entry of `imported` stands for a file. */
+export function standsFor(entry: string, path: string): boolean {
+  return matchesGlob(path, entry.endsWith('/') ? `${entry}*.ts` : entry);
+}
