@@ -15,7 +15,7 @@ const SMALL_FILE_LINES = 40;
 
 /** Files that still break a rule; entries are removed as the files are fixed. */
 const LONG_FILES = new Set([
-  'src/features/portal/portal.ts', 'src/store/sqlite/engine/database-file.ts',
+  'src/features/portal/portal.ts',
   'src/transfer/columns.ts',
 ]);
 const CROWDED_FOLDERS = new Set(['src/api', 'src/features/portal/products']);
@@ -24,7 +24,6 @@ const FRAGMENTS = new Set([
   'src/cli/serve/proxies.ts', 'src/cli/serve/setting-file.ts',
   'src/features/openapi/operation.ts', 'src/features/portal/openapi/curl.ts',
   'src/features/portal/openapi/prose.ts', 'src/features/portal/webhooks/new-secret.ts',
-  'src/store/sqlite/engine/commit-metrics.ts',
 ]);
 
 /** What starts a program or a thread, or is imported by other programs. */

@@ -117,7 +117,7 @@ export class Clerk {
     assert.ok(Number(headers['retry-after']) > 0, text);
     const { detail } = json();
     const isUndone = UNDONE.test(detail);
-    if (!isUndone) assert.match(detail, /not known whether the change was made/);
+    if (!isUndone) assert.match(detail, /the outcome is unknown/);
     this.#isUndone &&= isUndone;
     return status;
   }

@@ -42,7 +42,7 @@ test('says that it does not know where the disk goes on to fail, and goes on whe
     for (const sku of ['A', 'B']) {
       const refused = await create(shop, sku);
       assert.equal(refused.status, 503);
-      assert.match(refused.json().detail, /not known whether the change was made: look once/);
+      assert.match(refused.json().detail, /outcome is unknown. Check whether the change exists/);
     }
     assert.deepEqual(await list(shop.serving.port, shop.key), []); // which goes on to be answered
     await tracing.end();

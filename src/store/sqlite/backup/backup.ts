@@ -10,9 +10,8 @@ import { backup, type DatabaseSync } from 'node:sqlite';
 import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
-import {
-  assertKnown, CATALOGUE_FILE_NAME, findVersion, noCatalogue,
-} from '../engine/database-file.ts';
+import { CATALOGUE_FILE_NAME, findVersion, noCatalogue } from '../engine/database-file.ts';
+import { assertKnown } from '../engine/migrate.ts';
 import { openCopy, openReader } from '../engine/connection.ts';
 import {
   assertRoom, type CatalogueFacts, checkCopy, type CopyState, explainCopyError, readFacts,

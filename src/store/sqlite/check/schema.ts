@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
-import { describeVersion, migrate } from '../engine/database-file.ts';
+import { describeVersion, migrate } from '../engine/migrate.ts';
 import { openTemporary } from '../engine/connection.ts';
 import { readInteger, readOptional, readText } from '../engine/row.ts';
 import { fault, type Findings, isUnreadable, RESTORE, warning } from './finding.ts';

@@ -1,37 +1,27 @@
 /**
- * The database file: how it is made, recognised and brought up to date. It is made under another
- * name and put in place whole, so a crash leaves either no database or a complete one. A file
- * that is not ours, or that a newer version has written, is refused before SQLite opens it.
+ * Creates and recognises the database file. It is written under a temporary name and published
+ * whole, so a crash leaves either no database or a complete one. A foreign file, or one of a newer
+ * version, is rejected before SQLite opens it.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync,
+  chmodSync, closeSync, existsSync, openSync, readdirSync, readSync, statSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import { createFolder } from '../files/durable-files.ts';
-import { startAuditSegments } from '../accounts/audit.ts';
 import { type AuditKey, deriveAuditKey } from '../accounts/audit-segments.ts';
 import { openWriter } from './connection.ts';
 import { explainOpening } from './disk-failure.ts';
 import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 import { KEY_FILE_NAME, mayBeBeside } from '../files/data-folder-files.ts';
-import { readBytes, readInteger } from './row.ts';
+import { APPLICATION_ID, assertKnown, migrate, SCHEMA_VERSION } from './migrate.ts';
+import { readBytes } from './row.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import { openServerKey } from '../files/server-key.ts';
 
-/** "SPAc": written into the header of every database of this project. */
-const APPLICATION_ID = 0x53504163;
-/** Immutable, forward-only: a file's place in this list is the `user_version` that it leads to. */
-const MIGRATIONS = [
-  '001-initial.sql', '002-idempotency.sql', '003-stock.sql', '004-webhooks.sql', '005-portal.sql',
-  '006-stock-days.sql', '007-key-usage.sql', '008-disabled-sellers.sql',
-  '009-idempotency-hash.sql', '010-audit-segments.sql',
-];
-/** Creates the table of audit segments, whose first row needs the server's key. */
-const AUDIT_SEGMENTS = '010-audit-segments.sql';
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;
@@ -43,10 +33,10 @@ const USER_VERSION_OFFSET = 60;
 const APPLICATION_ID_OFFSET = 68;
 
 /**
- * Makes sure that `folder` holds a database of this version, and the server's key. The folder is
- * made 0700 and the files 0600 (SQLite gives its -wal and -shm the mode of the database).
- * @throws AppError `unavailable` for a foreign or newer file, for a folder that others use, and for
- *   a malformed `server.key`, and for the write-ahead log of a missing catalogue
+ * Ensures that `folder` has a database of this version, and the server's key. The folder's mode
+ * becomes 0700 and that of files 0600 (SQLite gives -wal and -shm the mode of the database).
+ * @throws AppError `unavailable` for a foreign or newer file, a folder that others use, a malformed
+ *   `server.key`, and the write-ahead log of a missing catalogue
  */
 export function prepareCatalogueFile(folder: string): { file: string; key: ServerKey } {
   prepareFolder(folder);
@@ -58,7 +48,7 @@ export function prepareCatalogueFile(folder: string): { file: string; key: Serve
   const key = openServerKey(folder);
   const auditKey = deriveAuditKey(key);
   const version = found ?? createFile(file, auditKey);
-  if (version < MIGRATIONS.length) {
+  if (version < SCHEMA_VERSION) {
     const db = openWriter(file);
     migrate(db, { auditKey });
     db.close();
@@ -67,9 +57,8 @@ export function prepareCatalogueFile(folder: string): { file: string; key: Serve
 }
 
 /**
- * Creates a missing folder, and makes its name durable before it holds a catalogue.
- * @throws AppError `unavailable` for a folder that others use, and for a path that cannot be a
- *   folder
+ * Creates a missing folder, and flushes its name before a catalogue is created in it.
+ * @throws AppError `unavailable` for a folder that others use, or a path that cannot be a folder
  */
 export function prepareFolder(folder: string): void {
   try {
@@ -80,7 +69,7 @@ export function prepareFolder(folder: string): void {
   assertOwnFolder(folder);
 }
 
-/** For work that needs an existing database. @throws AppError `not_found`, `unavailable` */
+/** @throws AppError `not_found`, `unavailable` */
 export function assertCatalogueExists(folder: string): void {
   let found;
   try {
@@ -97,8 +86,8 @@ export function noCatalogue(folder: string): AppError {
 }
 
 /**
- * SQLite would write the log of a missing catalogue into the new one. Looks for the file once more:
- * another process may just have created it, and its log.
+ * SQLite would apply the WAL of a missing catalogue to the new one. Checks for the file again:
+ * another process may just have created it, and its WAL.
  */
 function assertNoLog(file: string): void {
   const log = ['-wal', '-journal'].map((end) => file + end)
@@ -108,7 +97,7 @@ function assertNoLog(file: string): void {
   throw new AppError('unavailable', `${log} is there, but no catalogue. ${hint}`);
 }
 
-/** To close a folder that something else lives in, such as `/` or `/tmp`, would break that. */
+/** Changing the mode of a folder with other uses, such as `/` or `/tmp`, would break those. */
 function assertOwnFolder(folder: string): void {
   const entries = readdirSync(folder);
   const isShared = (statSync(folder).mode & STICKY) !== 0;
@@ -119,34 +108,15 @@ function assertOwnFolder(folder: string): void {
   throw new AppError('unavailable', `${folder} has other uses. ${hint}`);
 }
 
-/** Once more from inside, where a WAL that was left by a crash counts too. */
-export function assertVersion(db: DatabaseSync, file: string): void {
-  const row = db.prepare('PRAGMA user_version').get() ?? {};
-  if (readInteger(row, 'user_version') !== MIGRATIONS.length) throw writtenByNewerVersion(file);
-}
-
-/** What a database says of itself, and the newest version that is known here. */
-export function describeVersion(
-  db: DatabaseSync,
-): { readonly isOurs: boolean; readonly version: number; readonly newest: number } {
-  const read = (name: string): number =>
-    readInteger(db.prepare(`PRAGMA ${name}`).get() ?? {}, name);
-  return {
-    isOurs: read('application_id') === APPLICATION_ID,
-    version: read('user_version'),
-    newest: MIGRATIONS.length,
-  };
-}
-
-/** The key that signs cursors: 32 bytes, made with the database. */
+/** The key that signs cursors: 32 bytes, created with the database. */
 export function readCursorKey(db: DatabaseSync): Uint8Array {
   const row = db.prepare("SELECT value FROM server_secret WHERE name = 'cursor'").get() ?? {};
   return readBytes(row, 'value');
 }
 
 /**
- * The `user_version` of our file, undefined where there is none.
- * @throws AppError `unavailable` for a file of somebody else, or of a newer version
+ * The `user_version` of our file; undefined if there is none.
+ * @throws AppError `unavailable` for a foreign file, or one of a newer version
  */
 export function findVersion(file: string): number | undefined {
   const version = findAnyVersion(file);
@@ -154,7 +124,7 @@ export function findVersion(file: string): number | undefined {
   return version;
 }
 
-/** The same, also of a newer version. @throws AppError `unavailable` */
+/** Also of a newer version. @throws AppError `unavailable` for a foreign file */
 export function findAnyVersion(file: string): number | undefined {
   const header = readHeader(file);
   if (!header) return undefined;
@@ -165,7 +135,7 @@ export function findAnyVersion(file: string): number | undefined {
   return header.readInt32BE(USER_VERSION_OFFSET);
 }
 
-/** Whether there is a database of this server, of whatever version. */
+/** Whether the file is a database of this server, of any version. */
 export function isOurFile(file: string): boolean {
   const header = readHeader(file);
   return header !== undefined && isOurs(header);
@@ -179,7 +149,7 @@ function readHeader(file: string): Buffer | undefined {
     closeSync(handle);
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
-    if (!isSystemError(error, 'EISDIR')) throw error; // a folder is not ours, either
+    if (!isSystemError(error, 'EISDIR')) throw error; // a folder is foreign, too
   }
   return header;
 }
@@ -189,12 +159,7 @@ function isOurs(header: Buffer): boolean {
     && header.readInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
 }
 
-/** @throws AppError `unavailable` for the version of a newer program */
-export function assertKnown(version: number, file: string): void {
-  if (version > MIGRATIONS.length) throw writtenByNewerVersion(file);
-}
-
-/** If another process is first, its database is used. */
+/** If another process creates it first, that one is used. */
 function createFile(file: string, auditKey: AuditKey): number {
   const target = new AtomicFile(file);
   try {
@@ -209,50 +174,6 @@ function createFile(file: string, auditKey: AuditKey): number {
   } finally {
     target.discard();
   }
-  return MIGRATIONS.length;
+  return SCHEMA_VERSION;
 }
 
-interface Migration {
-  readonly to?: number;
-  /** Needed for a catalogue; a schema to compare with has no events to authenticate. */
-  readonly auditKey?: AuditKey;
-}
-
-/**
- * Applies what is missing up to a version, one transaction each, and moves it from the WAL into the
- * file.
- */
-export function migrate(
-  db: DatabaseSync, { to = MIGRATIONS.length, auditKey }: Migration = {},
-): void {
-  db.exec('PRAGMA temp_store = FILE'); // a long history is sorted on the disk, not in memory
-  registerSha256(db);
-  for (;;) {
-    db.exec('BEGIN IMMEDIATE');
-    try {
-      // Read inside the transaction: another process may be migrating the same file.
-      const row = db.prepare('PRAGMA user_version').get() ?? {};
-      const version = readInteger(row, 'user_version');
-      const name = MIGRATIONS[version];
-      if (name === undefined || version >= to) break;
-      db.exec(readFileSync(new URL(`../migrations/${name}`, import.meta.url), 'utf8'));
-      if (name === AUDIT_SEGMENTS && auditKey) startAuditSegments(db, auditKey);
-      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1};`);
-      db.exec('COMMIT');
-    } finally {
-      if (db.isTransaction) db.exec('ROLLBACK');
-    }
-  }
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-}
-
-/** The SQL function of the migrations that hash what earlier versions stored in clear. */
-function registerSha256(db: DatabaseSync): void {
-  db.function('sha256', { deterministic: true, directOnly: true }, (text) =>
-    createHash('sha256').update(String(text)).digest());
-}
-
-function writtenByNewerVersion(file: string): AppError {
-  const hint = 'It was left untouched: run that version, or a newer one.';
-  return new AppError('unavailable', `${file} was written by a newer version. ${hint}`);
-}

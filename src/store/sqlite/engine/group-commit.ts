@@ -1,9 +1,9 @@
 /**
- * Group commit: the units that arrived together share one transaction and one fsync. They run one
- * after the other with nothing between them, for savepoints cost a fifth of a small unit. Where one
- * fails, the transaction is undone and run again with a savepoint for each unit, so that the faulty
- * one fails alone. A commit that fails fails every unit in it, and none of them was answered yet.
- * There is no `await` between BEGIN and COMMIT.
+ * Group commit: mutations that arrive together share one transaction and one fsync. They run one
+ * after the other without savepoints, which cost a fifth of a small mutation. If one fails, the
+ * transaction is rolled back and run again with a savepoint for each, so that only the faulty one
+ * fails. A failed commit fails all of its mutations, none of which has been acknowledged. There is
+ * no `await` between BEGIN and COMMIT.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
@@ -18,21 +18,20 @@ import { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger } from './row.ts';
 import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
 
-/** Units to run in one transaction. The names and inputs agree, since `Writer.run` made them. */
+/** Mutations of one transaction. Names and inputs match, since `Writer.run` made them. */
 export interface Batch {
   /** The time of the commit, milliseconds since 1970. */
   readonly at: number;
   readonly calls: readonly MutationCall[];
 }
 
-/** A unit with an idempotency key is made once, however often it is called. */
 interface MutationCall {
   readonly name: MutationName;
   readonly input: unknown;
   readonly idempotency?: IdempotencyScope | undefined;
 }
 
-/** What became of a unit; plain JSON, since it crosses threads. */
+/** The outcome of a mutation: plain JSON, since it crosses threads. */
 export type Outcome = { readonly isDone: true; readonly value: unknown } | Failure;
 
 interface Failure {
@@ -42,8 +41,8 @@ interface Failure {
   readonly cause?: string | undefined;
 }
 
-const NOT_KNOWN = 'This server cannot write to its disk. It is not known whether the change was'
-  + ' made: look once it can write again, before you try again.';
+const UNKNOWN_OUTCOME = 'The disk write failed and the outcome is unknown. Check whether the change'
+  + ' exists before retrying.';
 
 /** Returns a function that runs batches on this connection: one outcome for each call, in order. */
 export function prepareGroupCommit(
@@ -53,9 +52,9 @@ export function prepareGroupCommit(
   const runMutation = prepareRunMutation(db, positions, auditKey);
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = prepareCommit(db);
-  const savepoint = db.prepare('SAVEPOINT unit');
-  const release = db.prepare('RELEASE unit');
-  const undo = db.prepare('ROLLBACK TO unit');
+  const savepoint = db.prepare('SAVEPOINT mutation');
+  const release = db.prepare('RELEASE mutation');
+  const rollback = db.prepare('ROLLBACK TO mutation');
 
   function runAlone(call: MutationCall, at: number): Outcome {
     savepoint.run();
@@ -65,10 +64,10 @@ export function prepareGroupCommit(
       release.run();
       return outcome;
     } catch (error) {
-      // Some faults of the disk make SQLite undo the whole transaction: then all of it failed.
+      // After some disk errors SQLite rolls back the whole transaction: then all of it failed.
       if (!db.isTransaction) throw error;
       positions.rollback();
-      undo.run();
+      rollback.run();
       release.run();
       return describeFailure(error);
     }
@@ -92,7 +91,7 @@ export function prepareGroupCommit(
   function run({ at, calls }: Batch): Outcome[] {
     const together = attempt(() => transact(at, () => calls.map((call) => runMutation(call, at))));
     if (Array.isArray(together)) return together;
-    // A database that is busy or a broken disk is no fault of one unit.
+    // A busy database or a broken disk is not the fault of one mutation.
     const isShared = calls.length === 1 || together.code === 'unavailable';
     const apart = isShared
       ? together : attempt(() => transact(at, () => calls.map((call) => runAlone(call, at))));
@@ -102,7 +101,7 @@ export function prepareGroupCommit(
   return retryAfterCheckpoint(db, run);
 }
 
-/** Where the disk is full, the log is moved into the database, and its room is used again. */
+/** If the disk is full, checkpoints the WAL, so that its space can be used again, and retries. */
 function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]): typeof run {
   let isShort = false;
   return (batch) => {
@@ -111,13 +110,13 @@ function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]
       isShort = !checkpointWal(db);
       return isShort ? outcomes : run(batch);
     }
-    // Room that comes back is for the database first: the log alone would take all of it again.
+    // New space is for the database first: the WAL alone would use up all of it again.
     if (isShort) isShort = !checkpointWal(db);
     return outcomes;
   };
 }
 
-/** Whether all of the log stands in the database now: then it begins anew, and takes no room. */
+/** Returns whether all of the WAL is in the database now: then it restarts and needs no space. */
 function checkpointWal(db: DatabaseSync): boolean {
   try {
     const row = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() ?? {};
@@ -130,9 +129,8 @@ function checkpointWal(db: DatabaseSync): boolean {
 }
 
 /**
- * Where the disk fails at its end, all of a commit may stand in the log and nobody sees it: only a
- * crash would bring it back (https://www.sqlite.org/walformat.html). So it is written over before
- * anybody is told that nothing was changed.
+ * If the final fsync fails, all of the commit may be in the WAL, where only a crash would recover
+ * it (https://www.sqlite.org/walformat.html). So it is overwritten before the failure is reported.
  */
 function prepareCommit(db: DatabaseSync): () => void {
   const commit = db.prepare('COMMIT');
@@ -142,12 +140,12 @@ function prepareCommit(db: DatabaseSync): () => void {
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
       if (resultCodeOf(error) !== SQLITE_IOERR || overwriteFailedFrames(db)) throw error;
-      throw new AppError('unavailable', NOT_KNOWN, { cause: error });
+      throw new AppError('unavailable', UNKNOWN_OUTCOME, { cause: error });
     }
   };
 }
 
-/** Makes a commit that changes nothing: it begins in the log where the one that failed began. */
+/** Commits no change: its frames start in the WAL where those of the failed commit start. */
 function overwriteFailedFrames(db: DatabaseSync): boolean {
   try {
     const version = readInteger(db.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
@@ -159,7 +157,7 @@ function overwriteFailedFrames(db: DatabaseSync): boolean {
   }
 }
 
-/** Runs a unit, or finds what it did once. */
+/** Runs a mutation, or finds its recorded outcome. */
 function prepareRunMutation(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ): (call: MutationCall, at: number) => Outcome {
@@ -170,7 +168,7 @@ function prepareRunMutation(
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
-    // Calls that change stock know what those before them have left; nobody else does.
+    // Only stock mutations know the deferred rows of those before them.
     if (name !== 'syncStock') positions.flushDeferred();
     if (!idempotency) return { isDone: true, value: mutate(input, at) };
     const value = records.run(call, idempotency, at, () => mutate(input, at));

@@ -1,4 +1,4 @@
-/** Every unit of work that writes, by name: what the main thread may ask of the writer's thread. */
+/** Every mutation by name: what the main thread may ask of the writer thread. */
 import type { DatabaseSync } from 'node:sqlite';
 import { accountResetMutations } from '../accounts/account-resets.ts';
 import { accountMutations } from '../accounts/accounts.ts';
@@ -19,8 +19,8 @@ import { webhookDeliveryMutations } from '../webhooks/webhook-deliveries.ts';
 import { webhookMutations } from '../webhooks/webhook-mutations.ts';
 
 /**
- * A unit takes its input and the time of its commit, and returns what is answered. It may be run
- * twice (see group-commit.ts): all that it does, it does in the database.
+ * A mutation takes its input and the time of its commit, and returns its outcome. It may run twice
+ * (see group-commit.ts), so its effects are in the database only.
  */
 export function prepareMutations(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,

@@ -1,15 +1,15 @@
 /**
- * The connection that reads. All reads of one turn of the event loop share one snapshot of the
- * database, which spares each of them the locks of a WAL, and makes pages that take several
- * statements consistent. A snapshot ends with its turn, and as soon as a commit of this process is
- * answered: whoever was told of a change sees it.
+ * The read connection. All reads of one event-loop iteration share one snapshot, which spares them
+ * the locks of the WAL and makes pages of several statements consistent. A snapshot ends with its
+ * iteration, and before a commit of this process is acknowledged: clients read their own writes.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import type { Grant } from '../../access-store.ts';
 import { accountQueries } from '../accounts/accounts.ts';
 import { auditQueries } from '../accounts/audit.ts';
-import { assertVersion, readCursorKey } from './database-file.ts';
+import { readCursorKey } from './database-file.ts';
+import { assertVersion } from './migrate.ts';
 import { openReader } from './connection.ts';
 import { explainReading, resultCodeOf } from './disk-failure.ts';
 import { historyQueries } from '../history/history-queries.ts';
@@ -33,13 +33,13 @@ export class Reader {
   readonly #begin;
   readonly #end;
   readonly #queries: Queries;
-  /** Grants read in this snapshot: the requests of one turn mostly carry the same few keys. */
+  /** Grants read in this snapshot: concurrent requests mostly carry the same few keys. */
   readonly #grants = new Map<string, Grant>();
 
-  /** 32 bytes, made with the database. */
+  /** 32 bytes, created with the database. */
   readonly cursorKey: Uint8Array;
 
-  /** @throws AppError `unavailable` where a newer version has written the file */
+  /** @throws AppError `unavailable` if a newer version has written the file */
   constructor(file: string) {
     this.#db = openReader(file);
     try {
@@ -54,7 +54,7 @@ export class Reader {
     }
   }
 
-  /** Queries on the snapshot of this turn. Do not keep them: call again in the next turn. */
+  /** Queries on the current snapshot. Do not keep them across an `await`. */
   snapshot(): Queries {
     if (!this.#db.isOpen) throw new AppError('unavailable', 'This server is stopping.');
     if (!this.#db.isTransaction) {
@@ -79,7 +79,7 @@ export class Reader {
     try {
       this.#end.run();
     } catch (error) {
-      // Where the disk failed a read of it. Nobody waits for this: it must not end the process.
+      // The disk failed. Nothing awaits this, so it must not throw and end the process.
       if (resultCodeOf(error) === 0) throw error;
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
     }
@@ -90,10 +90,10 @@ export class Reader {
   }
 }
 
-/** A disk that cannot be read is no bug of ours: whoever asks is told to come again. */
+/** A disk that cannot be read is not our bug: the request gets 503, not 500. */
 function explainFailures(queries: Queries): Queries {
   const explained = Object.entries(queries).map(([name, query]) => {
-    // The cast: whatever it takes and returns is handed through.
+    // The cast: arguments and results are passed through.
     const run = query as (...args: unknown[]) => unknown;
     return [name, (...args: unknown[]): unknown => {
       try {
@@ -103,7 +103,7 @@ function explainFailures(queries: Queries): Queries {
       }
     }] as const;
   });
-  // The cast: each is called as the one that it stands for.
+  // The cast: each has the signature of the query that it wraps.
   return Object.fromEntries(explained) as Queries;
 }
 

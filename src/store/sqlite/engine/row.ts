@@ -1,4 +1,4 @@
-/** Reads columns of a row as the types that the STRICT tables promise; anything else is our bug. */
+/** Reads columns as the types that the STRICT tables promise; anything else is our bug. */
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 

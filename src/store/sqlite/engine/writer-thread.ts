@@ -1,6 +1,6 @@
 /**
- * The entry point of the writer's thread: it owns the one connection that writes, so neither an
- * fsync nor a large unit ever holds up the thread that serves. Started by `writer.ts` alone.
+ * Entry point of the writer thread, which has the only writable connection: neither an fsync nor a
+ * large mutation blocks the thread that serves requests. Only `writer.ts` starts it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AuditKey } from '../accounts/audit-segments.ts';

@@ -1,8 +1,8 @@
 /**
- * The main thread's side of all writing: it gathers the units of one turn of the event loop, hands
- * them to the writer's thread as one batch, and settles each unit's promise after its commit.
- * While a batch is under way, the next one gathers. Batches and outcomes cross as JSON, which costs
- * half of what copying their objects from thread to thread does.
+ * The main thread's side of all writes: collects the mutations of one event-loop iteration, sends
+ * them to the writer thread as one batch, and settles their promises after the commit. While a
+ * batch is in flight, the next one collects. Batches and outcomes cross threads as JSON, at half
+ * the cost of structured cloning.
  */
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -11,26 +11,26 @@ import { WRITE_BATCH_LIMIT, WRITE_BATCH_ROWS_LIMIT, WRITE_QUEUE_LIMIT } from '..
 import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
-import { CommitMetrics } from './commit-metrics.ts';
+import { CommitMetrics } from './store-metrics.ts';
 import type { Batch, Outcome } from './group-commit.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
-const UNKNOWN = {
+const UNKNOWN_OUTCOME = {
   isDone: false,
   code: 'unavailable',
-  detail: 'It is not known whether the change was made: look before you try again.',
+  detail: 'The outcome is unknown. Check whether the change exists before retrying.',
 } as const;
 
-const UNSENT = {
+const NOT_SENT = {
   isDone: false,
   code: 'unavailable',
-  detail: 'This server cannot write until it is started again. Nothing was changed.',
+  detail: 'This server cannot write until it is restarted. Nothing was changed.',
 } as const;
 
 interface Pending {
-  /** Rows that the unit is about. */
+  /** Rows that the mutation writes. */
   readonly rows: number;
   readonly call: Batch['calls'][number];
   settle(outcome: Outcome): void;
@@ -42,7 +42,7 @@ export class Writer {
   #waiting: Pending[] = [];
   #inFlight: Pending[] = [];
   #isScheduled = false;
-  /** When what is under way was sent (`performance.now`). */
+  /** When the batch in flight was sent (`performance.now`). */
   #sentAt = 0;
   readonly #metrics = new CommitMetrics();
   #closed: Promise<void> | undefined;
@@ -67,25 +67,24 @@ export class Writer {
     return new Writer(thread, clock);
   }
 
-  /** `listener` is called after each commit, before any of its units is answered. */
+  /** `listener` is called after each commit, before its mutations are acknowledged. */
   onCommit(listener: () => void): void {
     this.#onCommit = listener;
   }
 
   /**
-   * Runs a unit of work, about so many rows, or finds what it did `once`; resolves once it is
-   * durable.
+   * Runs a mutation of so many rows, or finds its recorded outcome. Resolves when it is durable.
    */
   run<Name extends MutationName>(
     name: Name, input: MutationInput<Name>, idempotency?: IdempotencyScope, rows = 1,
   ): Promise<MutationOutput<Name>> {
     return new Promise((resolve, reject) => {
       if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
-        reject(this.#refusal());
+        reject(this.#explainRejection());
         return;
       }
       const settle = (outcome: Outcome): void => {
-        // The unit called `name` made this value: units.ts says of what type it is.
+        // The mutation called `name` made this value: mutations.ts has its type.
         if (outcome.isDone) resolve(outcome.value as MutationOutput<Name>);
         else reject(this.#explain(outcome));
       };
@@ -103,8 +102,8 @@ export class Writer {
   }
 
   /**
-   * Refuses what comes, commits what waits, and ends the thread. Its connection is closed after
-   * those of `others` are, since the last one of all empties the WAL.
+   * Rejects new mutations, commits waiting ones, and ends the thread. Its connection is closed
+   * after those of `others`, since the last one to close empties the WAL.
    */
   close(others: Promise<void>): Promise<void> {
     this.#closed ??= this.#close(others);
@@ -139,7 +138,7 @@ export class Writer {
     this.#thread.postMessage(JSON.stringify(batch));
   }
 
-  /** Units of many rows fill a batch sooner, so that nobody waits for long behind them. */
+  /** Mutations of many rows fill a batch sooner, so that others do not wait long behind them. */
   #countNext(): number {
     let rows = 0;
     const end = this.#waiting.findIndex((pending, index) => {
@@ -154,44 +153,43 @@ export class Writer {
     const sentAt = this.#sentAt;
     this.#inFlight = [];
     this.#onCommit();
-    this.#send(); // the thread works on, while this one reads what it did, and answers
+    this.#send(); // the writer thread continues while this one parses and acknowledges
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
     this.#metrics.note(sentAt, outcomes);
     settled.forEach((pending, index) => {
-      pending.settle(outcomes[index] ?? UNKNOWN);
+      pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME);
     });
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }
 
-  /** The thread is gone. What it had under way may or may not have been committed. */
+  /** The thread has ended. Its batch in flight may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
     const [lost, unsent] = [this.#inFlight, this.#waiting];
     this.#inFlight = [];
     this.#waiting = [];
-    for (const pending of lost) pending.settle({ ...UNKNOWN, cause: cause.stack });
-    for (const pending of unsent) pending.settle({ ...UNSENT, cause: cause.stack });
+    for (const pending of lost) pending.settle({ ...UNKNOWN_OUTCOME, cause: cause.stack });
+    for (const pending of unsent) pending.settle({ ...NOT_SENT, cause: cause.stack });
     this.#onIdle();
   }
 
-  /** Whoever is refused for a broken disk would fill the log: one of them a second says why. */
+  /** A broken disk rejects every mutation: only one a second logs the cause. */
   #explain({ code, detail, cause }: Outcome & { isDone: false }): AppError {
     if (code === 'internal') return new AppError(code, detail, { cause });
-    const isTold = performance.now() - this.#explainedAt < FAILURE_LOG_INTERVAL_MS;
-    if (isTold || cause === undefined) return new AppError(code, detail);
+    const isLogged = performance.now() - this.#explainedAt < FAILURE_LOG_INTERVAL_MS;
+    if (isLogged || cause === undefined) return new AppError(code, detail);
     this.#explainedAt = performance.now();
     return new AppError(code, detail, { cause });
   }
 
-  #refusal(): AppError {
+  #explainRejection(): AppError {
     if (this.#closed) return new AppError('unavailable', 'This server is stopping. Try again.');
     if (this.#failure) {
-      const detail = 'This server cannot write until it is started again.';
+      const detail = 'This server cannot write until it is restarted.';
       return new AppError('unavailable', detail, { cause: this.#failure });
     }
-    return new AppError('unavailable', 'Too many changes wait for the disk. Try again soon.', {
-      retryAfterSeconds: 1,
-    });
+    const detail = 'Too many changes are waiting for the disk. Try again soon.';
+    return new AppError('unavailable', detail, { retryAfterSeconds: 1 });
   }
 }

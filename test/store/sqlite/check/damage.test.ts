@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, openSync, closeSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { migrate } from '../../../../src/store/sqlite/engine/migrate.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import { listFileFindings, listFindings } from '../../../support/health.ts';
 import { FILE_NAME, readRows } from '../engine/read-file.ts';

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import type { KeyId, SellerId } from '../../../../src/domain/id.ts';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
-import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { migrate } from '../../../../src/store/sqlite/engine/migrate.ts';
 import { run } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
 import { assertHealthy } from '../../../support/health.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import type { Sku } from '../../../../src/domain/catalogue/product-fields.ts';
-import { migrate } from '../../../../src/store/sqlite/engine/database-file.ts';
+import { migrate } from '../../../../src/store/sqlite/engine/migrate.ts';
 import { makeRandom } from '../../../domain/random.ts';
 import { makeAccount } from '../../../features/portal/page-client.ts';
 import { makeClock } from '../../../support/clock.ts';

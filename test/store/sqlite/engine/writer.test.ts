@@ -64,9 +64,11 @@ test('says that an outcome is unknown where its thread is lost, and then refuses
   const { id } = await store.createProduct(actor, makeNewProduct());
   thread.postMessage('{ not JSON'); // the thread cannot read it and ends
   const inFlight = store.createProduct(actor, makeNewProduct());
-  await assert.rejects(inFlight, { name: 'AppError', code: 'unavailable', message: /look before/ });
+  await assert.rejects(inFlight, {
+    name: 'AppError', code: 'unavailable', message: /outcome is unknown/,
+  });
   await assert.rejects(store.createProduct(actor, makeNewProduct()), {
-    name: 'AppError', code: 'unavailable', message: /cannot write until it is started again/,
+    name: 'AppError', code: 'unavailable', message: /cannot write until it is restarted/,
   });
   assert.equal((await store.findProduct(actor.sellerId, { id }))?.id, id);
   await store.close();

@@ -1,7 +1,10 @@
-/** Counts commits, how long they take, and whether the last one failed. */
-import { COMMIT_DURATION_BUCKETS_SECONDS } from '../limits.ts';
+/** Metrics of the store: commits and their durations, the last failure, and sizes on the disk. */
+import { stat, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Histogram } from '../../../runtime/histogram.ts';
+import { isSystemError } from '../../../runtime/system-error.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
+import { COMMIT_DURATION_BUCKETS_SECONDS } from '../limits.ts';
 import type { Outcome } from './group-commit.ts';
 
 export class CommitMetrics {
@@ -9,13 +12,13 @@ export class CommitMetrics {
   #failed = 0;
   #lastFailure: { readonly code: 'storage_full' | 'unavailable'; readonly at: number } | undefined;
 
-  /** Notes what became of a batch that was sent at this time (`performance.now`). */
+  /** Counts a batch that was sent at this time (`performance.now`). */
   note(sentAt: number, outcomes: readonly Outcome[]): void {
     const at = performance.now();
     this.#commits.add((at - sentAt) / 1_000);
     this.#lastFailure = undefined;
     for (const outcome of outcomes) {
-      // Without a cause it is a refusal, and `internal` is a bug of one unit: the disk is well.
+      // Without a cause it is a rejection, and `internal` is our bug: the disk is fine.
       if (outcome.isDone || outcome.cause === undefined) continue;
       const { code } = outcome;
       if (code === 'storage_full' || code === 'unavailable') this.#lastFailure = { code, at };
@@ -31,5 +34,21 @@ export class CommitMetrics {
       failedCommits: this.#failed,
       lastFailure: isFailed ? { code, agoMs: performance.now() - at } : undefined,
     };
+  }
+}
+
+export async function readDiskMetrics(
+  file: string,
+): Promise<Pick<StoreMetrics, 'walBytes' | 'freeBytes'>> {
+  const [walBytes, disk] = await Promise.all([readSize(`${file}-wal`), statfs(dirname(file))]);
+  return { walBytes, freeBytes: disk.bavail * disk.bsize };
+}
+
+async function readSize(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return 0; // created with the first mutation
+    throw error;
   }
 }
