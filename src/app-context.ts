@@ -109,7 +109,7 @@ export function createAppContext<FeatureOptions extends object>(
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
-    largeStockCalls: new ConcurrencyLimiter('large stock requests', {
+    largeStockRequests: new ConcurrencyLimiter('large stock requests', {
       total: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
       perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
     }),

@@ -50,7 +50,7 @@ export interface Services {
   /** The imports under way, by seller. */
   readonly imports: ConcurrencyLimiter<SellerId>;
   /** The calls under way that change stock and are larger than other bodies, by seller. */
-  readonly largeStockCalls: ConcurrencyLimiter<SellerId>;
+  readonly largeStockRequests: ConcurrencyLimiter<SellerId>;
   /** Opens streams, and counts them together with the requests that wait for changes. */
   readonly streams: Streams;
   /** What stands before `/api` in the paths of this server: empty, or `/shop`. */

@@ -1,4 +1,4 @@
-/** Which keys are accepted: every refusal says what to do and tells a guesser nothing. */
+/** Which keys are accepted: every error says what to do and tells a guesser nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatKeyId, generateApiKey, hashApiKey } from '../../src/index.ts';
@@ -18,7 +18,7 @@ function assertChallenge(answer: Answer, error: string): void {
   assert.equal(answer.headers['www-authenticate'], `ApiKey realm="x-api-key", error="${error}"`);
 }
 
-test('refuses a request without a key, whatever it asks for', async (t) => {
+test('rejects a request without a key, whatever it asks for', async (t) => {
   const server = await startServer(t);
   for (const request of [
     { path: PRODUCTS }, { path: `${PRODUCTS}/prd_1` }, { path: `${PRODUCTS}?limit=0` },
@@ -42,7 +42,7 @@ test('answers HEAD without a key by 401 and no body', async (t) => {
   assertChallenge(answer, 'key_missing');
 });
 
-test('refuses what is not of the form of a key', async (t) => {
+test('rejects what is not of the form of a key', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   const other = key.endsWith('0') ? '1' : '0';
@@ -59,14 +59,14 @@ test('refuses what is not of the form of a key', async (t) => {
   }
 });
 
-test('refuses a key that is sent twice', async (t) => {
+test('rejects a key that is sent twice', async (t) => {
   const server = await startServer(t);
   const { key } = await server.makeSeller();
   assertProblem(await list(server, [key, key]), 401, 'key-malformed');
   assertProblem(await list(server, [generateApiKey(), key]), 401, 'key-malformed');
 });
 
-test('refuses a key that was never made', async (t) => {
+test('rejects a key that was never made', async (t) => {
   const server = await startServer(t);
   await server.makeSeller();
   const answer = await list(server, generateApiKey());
@@ -74,7 +74,7 @@ test('refuses a key that was never made', async (t) => {
   assertChallenge(answer, 'key_unknown');
 });
 
-test('refuses a revoked key on its next request, exactly like one never made', async (t) => {
+test('rejects a revoked key on its next request, exactly like one never made', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assert.equal((await seller.create()).status, 201);
@@ -85,7 +85,7 @@ test('refuses a revoked key on its next request, exactly like one never made', a
   assertProblem(await seller.create(), 401, 'key-unknown');
 });
 
-test('refuses a key from the moment at which it expires', async (t) => {
+test('rejects a key from the moment at which it expires', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const seller = await server.makeSeller({ expiresAt: clock.now + HOUR_MS });
@@ -175,7 +175,7 @@ async function sendAs(seller: TestSeller, headers: Record<string, string>): Prom
   return seller.send({ path: PRODUCTS, headers });
 }
 
-test('refuses a key that a web page sends, and says why', async (t) => {
+test('rejects a key that a web page sends, and says why', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const headers of [

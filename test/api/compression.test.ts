@@ -127,7 +127,7 @@ test('compresses the answer to a change as well, where it is long', async (t) =>
   assert.ok((await response.text()).includes('部'.repeat(200)));
 });
 
-test('answers an altered catalogue anew in each form', async (t) => {
+test('answers an altered catalogue again in each form', async (t) => {
   const { seller, ask } = await openShop(t);
   const before = await ask({ 'accept-encoding': 'br' });
   await seller.create({ name: 'The newest' });

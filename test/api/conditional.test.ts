@@ -66,7 +66,7 @@ for (const [method, body] of changes) {
     assert.ok(status === 200 || status === 204);
   });
 
-  test(`${method} refuses a condition that it cannot read`, async (t) => {
+  test(`${method} rejects a condition that it cannot read`, async (t) => {
     const { seller, ask } = await openShop(t);
     for (const name of ['if-match', 'if-none-match']) {
       for (const field of ['2', '"2', '', '"2" "3"']) {

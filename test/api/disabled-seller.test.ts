@@ -1,4 +1,4 @@
-/** A seller who is disabled while requests are under way: each of them ends. */
+/** A seller who is disabled while requests are in flight: each of them ends. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -13,7 +13,7 @@ import { NDJSON, openShop, readPosition } from './stock/stock.ts';
 const PRODUCTS = '/api/v1/products';
 const UNIT_ROWS = 1_000;
 
-test('refuses the keys of a seller who is disabled like unknown ones, and no others', async (t) => {
+test('rejects the keys of a seller who is disabled like unknown ones, and no others', async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const other = await server.makeSeller();
   await server.store.setSellerDisabled(seller.sellerId, true);
@@ -87,7 +87,7 @@ for (const path of [`${PRODUCTS}?format=ndjson`, '/api/v1/stock/movements?format
   });
 }
 
-test('ends an import under way with its next rows', { timeout: 20_000 }, async (t) => {
+test('ends an import in flight with its next rows', { timeout: 20_000 }, async (t) => {
   const { server, seller } = await openShop(t, { A: 1 });
   const call = request({
     host: '127.0.0.1', port: server.port, path: `${PRODUCTS}/import`, method: 'POST', agent: false,

@@ -66,7 +66,7 @@ test('answers 200 without a key, to HEAD too, and for no cache', async (t) => {
   }
 });
 
-test('is alive but not ready as soon as it stops, with requests under way', async (t) => {
+test('is alive but not ready as soon as it stops, with requests in flight', async (t) => {
   const { port, app, key } = await startApp(t);
   const body = JSON.stringify({ name: 'A', category: 'B', sku: 'C', price: 1, stock: 1 });
   const socket = await open(t, port);

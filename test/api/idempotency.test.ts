@@ -73,7 +73,7 @@ test('the quoted and the bare form are the same key', async (t) => {
   assert.equal(again.text, first.text);
 });
 
-test('another payload, path or method under the key is refused with 422', async (t) => {
+test('another payload, path or method under the key is rejected with 422', async (t) => {
   const seller = await (await startServer(t)).makeSeller();
   const created = await send(seller, { key: 'k', body: makeProduct() });
   const path = created.headers.location ?? '';
@@ -98,7 +98,7 @@ test('two at once make one effect', async (t) => {
 });
 
 for (const key of ['', '""', 'a b', 'a, b', '"a"b', `"${'x'.repeat(256)}"`, 'ä']) {
-  test(`refuses the key ${key.slice(0, 10)}, and changes nothing`, async (t) => {
+  test(`rejects the key ${key.slice(0, 10)}, and changes nothing`, async (t) => {
     const seller = await (await startServer(t)).makeSeller();
     const answer = await send(seller, { key, body: makeProduct() });
     assertProblem(answer, 400, 'invalid-data');

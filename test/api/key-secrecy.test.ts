@@ -57,7 +57,7 @@ test('notes the use of each key, also of those that were made in one millisecond
   }
 });
 
-test('notes no use of a key that was refused', async (t) => {
+test('notes no use of a key that was rejected', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock });
   const writer = await server.makeSeller();

@@ -1,4 +1,4 @@
-/** Which requests count for a key, and which of them as refusals. */
+/** Which requests count for a key, and which of them as errors. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createApp, type ErrorReport, listen, type Store } from '../../src/index.ts';
@@ -30,7 +30,7 @@ async function prepare(t: TestContext, options: { readonly rateLimitPerMinute?: 
   return { ...await open(store), open, store, makeSeller, read, reports };
 }
 
-test('counts every request that comes with a valid key, and apart what is refused', async (t) => {
+test('counts every request that comes with a valid key, and apart what is rejected', async (t) => {
   const { app, ask, makeSeller, read } = await prepare(t);
   const seller = await makeSeller({ scopes: ['products:read', 'products:write'] });
   const other = await makeSeller();
@@ -52,7 +52,7 @@ test('counts every request that comes with a valid key, and apart what is refuse
   assert.deepEqual([theirs?.requests, theirs?.refusals, more.length], [1, 0, 0]);
 });
 
-test('counts what is refused for its rate', async (t) => {
+test('counts what is rejected for its rate', async (t) => {
   const { app, ask, makeSeller, read } = await prepare(t, { rateLimitPerMinute: 2 });
   const seller = await makeSeller();
   const statuses = [];

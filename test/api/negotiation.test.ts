@@ -1,4 +1,4 @@
-/** The media type of answers: chosen by Accept, and refused before anything is done. */
+/** The media type of answers: chosen by Accept, and rejected before anything is done. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../support/server.ts';
@@ -6,7 +6,7 @@ import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 
-test('refuses what it cannot answer before anything is written', async (t) => {
+test('rejects what it cannot answer before anything is written', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { location = '' } = (await seller.create({ sku: 'one' })).headers;
@@ -26,7 +26,7 @@ test('refuses what it cannot answer before anything is written', async (t) => {
   assert.equal((await seller.send({ path: PRODUCTS })).headers['etag'], '"1"');
 });
 
-test('refuses by key, scope and query first', async (t) => {
+test('rejects by key, scope and query first', async (t) => {
   const server = await startServer(t);
   const reader = await server.makeSeller({ scopes: ['products:read'] });
   const headers = { accept: 'text/html' };

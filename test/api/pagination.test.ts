@@ -103,7 +103,7 @@ test('answers 304 for a later page while nothing has changed', async (t) => {
   assert.deepEqual(page.skus, ['sku 2', 'new 0']);
 });
 
-test('refuses a cursor of which any character was altered', async (t) => {
+test('rejects a cursor of which any character was altered', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   await createMany(seller, 2);
@@ -120,7 +120,7 @@ test('refuses a cursor of which any character was altered', async (t) => {
   assert.equal((await seller.send({ path: `${PRODUCTS}?cursor=${good}` })).status, 200);
 });
 
-test('refuses junk for a cursor', async (t) => {
+test('rejects junk for a cursor', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const text of ['', '0', 'null', '%00', '%F0%9F%98%80', 'A'.repeat(43), 'A'.repeat(8000)]) {
@@ -130,7 +130,7 @@ test('refuses junk for a cursor', async (t) => {
   }
 });
 
-test('refuses the cursor of another seller', async (t) => {
+test('rejects the cursor of another seller', async (t) => {
   const server = await startServer(t);
   const one = await server.makeSeller();
   const other = await server.makeSeller();

@@ -8,7 +8,7 @@ export interface Problem {
   readonly instance?: string;
 }
 
-/** Asserts status and kind of a refusal, and all that holds for each of them. */
+/** Asserts status and kind of an error, and all that holds for each of them. */
 export function assertProblem(answer: Answer, status: number, kind: string): Problem {
   assert.equal(answer.status, status, answer.text);
   const { headers } = answer;
@@ -25,7 +25,7 @@ export function assertProblem(answer: Answer, status: number, kind: string): Pro
   return problem;
 }
 
-/** Place and code of each fault that an answer names: `/price precision`. */
+/** Place and code of each error that an answer names: `/price precision`. */
 export function faultsOf(answer: Answer): string[] {
   const errors: { pointer?: string; parameter?: string; code: string; detail: string }[] =
     answer.json().errors ?? [];

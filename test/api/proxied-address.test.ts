@@ -28,7 +28,7 @@ test('restricts keys by the address of the client', async (t) => {
   assertProblem(await seller.send({ path: PATH, headers: forged }), 400, 'bad-request');
 });
 
-test('limits refused keys by the address of the client', async (t) => {
+test('limits rejected keys by the address of the client', async (t) => {
   const server = await startServer(t, { trustedProxies, clock: makeClock() });
   const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
   for (let n = 0; n < FAILED_KEYS_PER_ADDRESS_PER_MINUTE; n += 1) await refuse('192.0.2.1');
@@ -36,7 +36,7 @@ test('limits refused keys by the address of the client', async (t) => {
   assert.equal((await refuse('192.0.2.2')).status, 401);
 });
 
-test('limits refused keys of IPv6 by the network of their client', async (t) => {
+test('limits rejected keys of IPv6 by the network of their client', async (t) => {
   const server = await startServer(t, { trustedProxies, clock: makeClock() });
   const refuse = (address: string) => server.send({ path: PATH, headers: from(address) });
   for (let count = 0; count < FAILED_KEYS_PER_ADDRESS_PER_MINUTE; count += 1) {

@@ -10,7 +10,7 @@ import { assertProblem } from './problem.ts';
 const PRODUCTS = '/api/v1/products';
 const FAILURES_PER_MINUTE = 60;
 
-test('tells a client its limit and what is left, and refuses what is beyond', async (t) => {
+test('tells a client its limit and what is left, and rejects what is beyond', async (t) => {
   const server = await startServer(t, { clock: makeClock(), rateLimitPerMinute: 3 });
   const seller = await server.makeSeller();
   const left: (string | string[] | undefined)[] = [];
@@ -30,7 +30,7 @@ test('tells a client its limit and what is left, and refuses what is beyond', as
   assert.equal(refused.headers['ratelimit'], '"requests";r=0;t=60');
 });
 
-test('changes nothing for a refused request, and takes it later', async (t) => {
+test('changes nothing for a rejected request, and takes it later', async (t) => {
   const clock = makeClock();
   const server = await startServer(t, { clock, rateLimitPerMinute: 3 });
   const seller = await server.makeSeller();
@@ -172,7 +172,7 @@ test('has no limit and tells of none where it is 0', async (t) => {
   }
 });
 
-/** Sends refused requests until one more would be too many. */
+/** Sends rejected requests until one more would be too many. */
 async function useUpFailures(server: TestServer): Promise<void> {
   for (let n = 0; n < FAILURES_PER_MINUTE; n += 1) {
     const key = n % 2 === 0 ? generateApiKey() : 'x';
@@ -189,7 +189,7 @@ async function startGuessed(t: Parameters<typeof startServer>[0]) {
   return { clock, server, guess };
 }
 
-test('slows down an address that sends refused keys', async (t) => {
+test('slows down an address that sends rejected keys', async (t) => {
   const { clock, server, guess } = await startGuessed(t);
   await useUpFailures(server);
   const refused = await guess();
@@ -201,7 +201,7 @@ test('slows down an address that sends refused keys', async (t) => {
   assertProblem(await guess(), 429, 'rate-limited');
 });
 
-test('still takes a valid key from an address that sends refused ones', async (t) => {
+test('still takes a valid key from an address that sends rejected ones', async (t) => {
   const { server, guess } = await startGuessed(t);
   const seller = await server.makeSeller();
   await useUpFailures(server);

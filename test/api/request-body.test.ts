@@ -8,7 +8,7 @@ import { assertProblem } from './problem.ts';
 
 const PRODUCTS = '/api/v1/products';
 const LIMIT_BYTES = 64 * 1024;
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -72,7 +72,7 @@ for (const type of [
   });
 }
 
-test('refuses a body of any other type, or of none', async (t) => {
+test('rejects a body of any other type, or of none', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   assertProblem(await post(seller, {}), 415, 'unsupported-media-type');
@@ -87,7 +87,7 @@ test('refuses a body of any other type, or of none', async (t) => {
   assert.equal((await seller.create()).headers['etag'], '"1"');
 });
 
-test('refuses a body that is encoded', async (t) => {
+test('rejects a body that is encoded', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   for (const encoding of ['gzip', 'br', 'identity, gzip']) {
@@ -107,7 +107,7 @@ test('takes a body of 64 KiB, by length and in chunks', async (t) => {
   }
 });
 
-test('refuses a byte more, by length and in chunks', async (t) => {
+test('rejects a byte more, by length and in chunks', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' };
@@ -119,7 +119,7 @@ test('refuses a byte more, by length and in chunks', async (t) => {
   assert.equal((await seller.create()).headers['etag'], '"1"');
 });
 
-test('refuses a length that is too large before any of the body arrives', async (t) => {
+test('rejects a length that is too large before any of the body arrives', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const { socket, waitFor } = openSocket(server.port);
@@ -165,7 +165,7 @@ test('ends a connection that goes on sending, and serves the others', LIMITED, a
   assert.deepEqual(server.reports, []);
 });
 
-test('answers a refused key although a body follows', async (t) => {
+test('answers a rejected key although a body follows', async (t) => {
   const server = await startServer(t);
   const answer = await server.send({
     method: 'POST', path: PRODUCTS, headers: JSON_TYPE, body: bodyOf(500_000),
@@ -173,7 +173,7 @@ test('answers a refused key although a body follows', async (t) => {
   assertProblem(answer, 401, 'key-missing');
 });
 
-test('refuses the body of a GET', async (t) => {
+test('rejects the body of a GET', async (t) => {
   const server = await startServer(t);
   const seller = await server.makeSeller();
   const answer = await seller.send({

@@ -8,7 +8,7 @@ import { askForEvents, openEvents } from '../features/changes/event-stream.ts';
 import { assertProblem } from './problem.ts';
 import { CHANGES, MOVEMENTS, NDJSON, openShop, STOCK } from './stock/stock.ts';
 
-/** Fails a test that a bug would otherwise leave waiting for ever. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 15_000 };
 const STREAM_LIMITS = { total: 5, perSeller: 3, perKey: 2 };
 

@@ -14,7 +14,7 @@ import { MOVEMENTS, openShop, STOCK } from './stock/stock.ts';
 const PRODUCTS = '/api/v1/products';
 const STREAM_TYPES: readonly string[] =
   ['application/x-ndjson', 'text/csv', 'text/event-stream'];
-/** Fails a test that a bug would otherwise leave waiting for ever. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 15_000 };
 /** One slot: the next stream opens only if the last one released it. */
 const STREAM_LIMITS = {

@@ -111,7 +111,7 @@ test('counts no more keys at once than its limit, whether or not it can write', 
   ]);
 });
 
-test('begins no write while another one is under way', async (t) => {
+test('begins no write while another one is in flight', async (t) => {
   const { counter, writes, tick, settle } = prepare(t);
   counter.count(keyOf(1), 200);
   await tick();
@@ -124,7 +124,7 @@ test('begins no write while another one is under way', async (t) => {
   assert.deepEqual(writes[1]?.usage, [entry(1, 2)]);
 });
 
-test('writes what is left when it is closed, after the write that is under way', async (t) => {
+test('writes what is left when it is closed, after the write that is in flight', async (t) => {
   const { counter, writes, errors, tick, settle } = prepare(t);
   counter.count(keyOf(1), 200);
   await tick();

@@ -30,7 +30,7 @@ describe('takes', () => {
   for (const [field, key] of cases) test(field.slice(0, 50), () => assert.equal(read(field), key));
 });
 
-describe('refuses, and shows what to send:', () => {
+describe('rejects, and shows what to send:', () => {
   const fields = [
     '', '""', ' ', 'a b', 'a,b', 'a, a', '"a", "a"', '"a', 'a"', 'a"b', '"a"b"', '"a";b=c',
     '\u00e9', '"\u00e9"', 'a\tb', '"a\tb"', String.raw`"a\b"`, String.raw`"a\"`, '"a"\n', 'a\n',
@@ -46,7 +46,7 @@ describe('refuses, and shows what to send:', () => {
   }
 });
 
-test('refuses a field that came twice', async (t) => {
+test('rejects a field that came twice', async (t) => {
   const port = await serve(t, ({ headers }, response) => {
     response.end(catchRefusal(() => readIdempotencyKey(headers)).code);
   });

@@ -41,7 +41,7 @@ describe('a title', () => {
   ];
   for (const [code, texts] of refused) {
     for (const text of texts) {
-      test(`refuses ${show(text.slice(0, 10))} (${text.length}): ${code}`, () => {
+      test(`rejects ${show(text.slice(0, 10))} (${text.length}): ${code}`, () => {
         assert.equal(validateText(text, LIMIT)?.code, code);
       });
     }
@@ -56,7 +56,7 @@ describe('an identifier', () => {
     test(`accepts ${show(text)}`, () => assert.equal(validateIdentifier(text, LIMIT), undefined));
   }
 
-  test('is refused for what a title is refused for', () => {
+  test('is rejected for what a title is rejected for', () => {
     assert.equal(validateIdentifier('', LIMIT)?.code, 'blank');
     assert.equal(validateIdentifier('aaaaaa', LIMIT)?.code, 'length');
     assert.equal(validateIdentifier('a\0', LIMIT)?.code, 'characters');
@@ -74,7 +74,7 @@ describe('an identifier', () => {
     'a\ufe00', 'a\ufe0f', 'a\u{e0100}', 'a\u{e01ef}', 'a\u{e0041}', // variation selectors and tags
   ];
   for (const text of refused) {
-    test(`refuses ${show(text)}`, () => {
+    test(`rejects ${show(text)}`, () => {
       assert.equal(validateIdentifier(text, LIMIT)?.code, 'characters');
     });
   }

@@ -1,4 +1,4 @@
-/** Runs what must be refused and returns the refusal. */
+/** Runs what must be rejected and returns the error. */
 import assert from 'node:assert/strict';
 import { AppError } from '../../src/domain/error.ts';
 

@@ -1,4 +1,4 @@
-/** Reading the members of a body, with all faults at once. */
+/** Reading the members of a body, with all errors at once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { escapePointer, ObjectReader, type ParseResult } from '../../src/domain/validation.ts';
@@ -11,7 +11,7 @@ function parseEven(value: unknown): ParseResult<number> {
 
 describe('ObjectReader', () => {
   for (const body of [undefined, null, true, 0, 'text', [], [{}]]) {
-    test(`refuses ${JSON.stringify(body)}, which is not an object`, () => {
+    test(`rejects ${JSON.stringify(body)}, which is not an object`, () => {
       const refusal = catchRefusal(() => new ObjectReader(body));
       assert.equal(refusal.code, 'invalid_data');
       const [issue, ...more] = refusal.issues;
@@ -26,7 +26,7 @@ describe('ObjectReader', () => {
     assert.equal(reader.findError(), undefined);
   });
 
-  test('names missing, faulty and unknown members in one error', () => {
+  test('names missing, invalid and unknown members in one error', () => {
     const reader = new ObjectReader({ c: 1, b: 1 });
     assert.equal(reader.read('a', parseEven), undefined);
     assert.equal(reader.read('b', parseEven), undefined);
@@ -86,7 +86,7 @@ describe('ObjectReader', () => {
     assert.equal(escaped, 2 * 50);
   });
 
-  test('speaks of one fault in the singular', () => {
+  test('speaks of one error in the singular', () => {
     assert.match(new ObjectReader({ a: 1 }).findError()?.publicDetail ?? '', /1 error\b/);
   });
 });

@@ -42,7 +42,7 @@ test('is none without an anchor, and has none where it is missing', () => {
   assert.equal(cursors.parse(QUERY, undefined), undefined);
 });
 
-describe('is refused', () => {
+describe('is rejected', () => {
   test('with any bit changed', () => {
     const bytes = Buffer.from(CURSOR, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {

@@ -11,7 +11,7 @@ import { readWithMinimumRate } from '../../src/http/minimum-transfer-rate.ts';
 import { send } from '../support/http.ts';
 import { open, serve } from './raw.ts';
 
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 const INTERVAL_MS = 30_000;
 const DUE_BYTES = INTERVAL_MS / 1000 * BODY_MIN_RATE_BYTES_PER_SECOND;
@@ -57,7 +57,7 @@ async function startReading(t: TestContext) {
 }
 
 describe('a body of any length', LIMITED, () => {
-  test('that hardly comes is refused with request_timeout', async (t) => {
+  test('that arrives too slowly is rejected with request_timeout', async (t) => {
     const { write, pass, ended } = await startReading(t);
     for (let second = 0; second < INTERVAL_MS / 1000; second += 1) {
       await write(1);
@@ -68,14 +68,14 @@ describe('a body of any length', LIMITED, () => {
     assert.equal(error.code, 'request_timeout');
   });
 
-  test('that does not come is refused with request_timeout', async (t) => {
+  test('that does not arrive is rejected with request_timeout', async (t) => {
     const { write, pass, ended } = await startReading(t);
     await write(1);
     await pass(INTERVAL_MS);
     assert.match(String(await ended), /too slowly/);
   });
 
-  test('that came fast before is refused once it hardly comes', async (t) => {
+  test('that arrived fast before is rejected once it arrives too slowly', async (t) => {
     const { write, pass, ended } = await startReading(t);
     await write(DUE_BYTES * 10);
     await pass(INTERVAL_MS);
@@ -84,7 +84,7 @@ describe('a body of any length', LIMITED, () => {
     assert.match(String(await ended), /too slowly/);
   });
 
-  test('that comes at the pace is read for as long as it takes', async (t) => {
+  test('that arrives at the minimum rate is read for as long as it takes', async (t) => {
     const { write, pass, ended, socket } = await startReading(t);
     for (let round = 0; round < 20; round += 1) {
       await write(DUE_BYTES);
@@ -109,7 +109,7 @@ test('does not count the time in which its reader is busy', LIMITED, async (t) =
 });
 
 describe('gzip', LIMITED, () => {
-  /** How many bytes were made of a body, and what it was refused with. */
+  /** How many bytes were made of a body, and what it was rejected with. */
   async function inflate(t: TestContext, body: Uint8Array): Promise<[number, string]> {
     const result = Promise.withResolvers<[number, string]>();
     const port = await serve(t, async (request, response) => {
@@ -127,7 +127,7 @@ describe('gzip', LIMITED, () => {
     return result.promise;
   }
 
-  test('that becomes very much more than came is refused, and soon', async (t) => {
+  test('that becomes very much more than came is rejected, and soon', async (t) => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
     const [madeBytes, code] = await inflate(t, bomb);
     assert.equal(code, 'body_too_large');

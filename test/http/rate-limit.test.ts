@@ -12,7 +12,7 @@ function takeAll(limiter: RateLimiter<string>, name: string): number {
 }
 
 describe('a bucket', () => {
-  test('gives a minute of requests at once and then refuses', () => {
+  test('gives a minute of requests at once and then rejects', () => {
     const limiter = new RateLimiter<string>(60, 10, makeClock());
     assert.deepEqual(limiter.take('a'), {
       isAllowed: true, remaining: 59, resetSeconds: 1, retryAfterSeconds: 0,
@@ -50,7 +50,7 @@ describe('a bucket', () => {
     assert.equal(limiter.take('a').isAllowed, true);
   });
 
-  test('is not emptied by requests that are refused', () => {
+  test('is not emptied by requests that are rejected', () => {
     const clock = makeClock();
     const limiter = new RateLimiter<string>(60, 10, clock);
     takeAll(limiter, 'a');
@@ -159,7 +159,7 @@ test('tells limit, rest and reset in the fields of draft 11', () => {
   });
 });
 
-test('refuses with the seconds to wait', () => {
+test('rejects with the seconds to wait', () => {
   const { code, retryAfterSeconds, publicDetail } = rateLimited(7);
   assert.deepEqual([code, retryAfterSeconds], ['rate_limited', 7]);
   assert.match(publicDetail, /\b7 s\b/);

@@ -30,7 +30,7 @@ export async function syncStock(call: ApiRequest, services: Services): Promise<R
   if (mediaType === NDJSON_TYPE) return streamStock(call, services);
   if (!isLarge(call)) return syncAtOnce(call, services);
   // Before it is read: while it waits for the writer, it and what was made of it stay in memory.
-  const end = services.largeStockCalls.acquire(call.caller.sellerId);
+  const end = services.largeStockRequests.acquire(call.caller.sellerId);
   try {
     return await syncAtOnce(call, services);
   } finally {

@@ -25,9 +25,9 @@ function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'rejectio
     syncStock: async () => ({ position: 0, zeroed: 0, isReplay: false, ...synced }),
   };
   const limits = { total: 1, perOwner: 1 };
-  const largeStockCalls = new ConcurrencyLimiter<SellerId>('calls', limits);
+  const largeStockRequests = new ConcurrencyLimiter<SellerId>('calls', limits);
   // The handler reads nothing else of them.
-  return () => syncStock(call as ApiRequest, { store, largeStockCalls } as Services);
+  return () => syncStock(call as ApiRequest, { store, largeStockRequests } as Services);
 }
 
 test('lets others have turns while 10,000 changes are read and answered', async () => {

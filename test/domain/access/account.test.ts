@@ -6,7 +6,7 @@ import {
 } from '../../../src/domain/access/account.ts';
 import type { ParseResult } from '../../../src/domain/validation.ts';
 
-/** The value, or the code of the fault. */
+/** The value, or the code of the error. */
 function outcome<Value>(parsed: ParseResult<Value>): unknown {
   return 'value' in parsed ? parsed.value : parsed.error.code;
 }
@@ -21,7 +21,7 @@ test('takes e-mails in lower case, without white space around them', () => {
   }
 });
 
-test('refuses what is no e-mail', () => {
+test('rejects what is no e-mail', () => {
   for (const text of [
     '', ' ', 'anna', '@shop.example', 'anna@', 'anna@-shop.example', 'anna@shop-.example',
     'anna@shop..example', 'anna@shop.example.', 'an na@shop.example', 'anna@shop.example\0',
@@ -50,7 +50,7 @@ test('takes what looks the same for the same password', () => {
   assert.equal(outcome(parseNewPassword('Zoe\u0308s green boats', [])), 'Zoës green boats');
 });
 
-test('refuses passwords that everybody would try first', () => {
+test('rejects passwords that everyone would try first', () => {
   for (const text of [
     'password123456', 'Password and more', 'qwertyqwerty', 'letmein-letmein', 'aaaaaaaaaaaa',
     'abababababab', '123456789012', 'abcdefghijklmnop', '987654321098', 'changeme-please',
@@ -59,7 +59,7 @@ test('refuses passwords that everybody would try first', () => {
   }
 });
 
-test('refuses passwords that are little more than the shop or the e-mail', () => {
+test('rejects passwords that are little more than the shop or the e-mail', () => {
   const names = ['Blue Mug Company', 'anna.b@shop.example', 'anna.b', ''];
   for (const text of ['blue mug company', 'BLUE MUG COMPANY 2026', 'anna.b@shop.example!1',
     'anna.banna.b']) {

@@ -33,7 +33,7 @@ describe('a key', () => {
     assert.equal(parseApiKey('spk_0000000000000000000000000000000S7OPD')?.slice(34), '0S7OPD');
   });
 
-  test('is refused with any single character changed', () => {
+  test('is rejected with any single character changed', () => {
     const key = generateApiKey();
     for (let at = 0; at < key.length; at += 1) {
       for (const character of [...BASE62, '_', '-', ' ', 'é']) {
@@ -44,7 +44,7 @@ describe('a key', () => {
     }
   });
 
-  test('is refused with two neighbouring characters swapped', () => {
+  test('is rejected with two neighbouring characters swapped', () => {
     const key = generateApiKey();
     for (let at = 0; at + 1 < key.length; at += 1) {
       const swapped = `${key.slice(0, at)}${key[at + 1]}${key[at]}${key.slice(at + 2)}`;
@@ -83,7 +83,7 @@ describe('a new key', () => {
     assert.deepEqual(parseNewApiKey({ ...plain, scopes }).scopes, ['products:read', 'stock:write']);
   });
 
-  test('is refused for a scope that does not exist, and told which there are', () => {
+  test('is rejected for a scope that does not exist, and told which there are', () => {
     for (const scope of ['', 'products', 'Products:read', '*']) {
       const scopes = ['products:read', scope];
       const refusal = catchRefusal(() => parseNewApiKey({ ...plain, scopes }));
@@ -111,7 +111,7 @@ describe('a new key', () => {
     assert.equal(refusal.code, 'invalid_data');
   });
 
-  test('that is refused is told every fault where it is, and in words the first', () => {
+  test('that is rejected is told every error where it is, and in words the first', () => {
     const input = { name: ' ', scopes: ['all'], addressRanges: ['here'], expiresAt: undefined };
     const refusal = catchRefusal(() => parseNewApiKey(input));
     assert.deepEqual(

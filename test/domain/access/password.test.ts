@@ -55,7 +55,7 @@ test('says no where there is nothing to compare with, and hashes all the same', 
   assert.deepEqual(hashed, [PASSWORD, PASSWORD]);
 });
 
-test('lets few wait, refuses the rest, and goes on with those that waited', async () => {
+test('lets few wait, rejects the rest, and goes on with those that waited', async () => {
   const passwords = new Passwords();
   const phc = makePhc(PASSWORD, 8, 1, 32);
   const room = CONCURRENT_PASSWORD_HASHES_LIMIT + PASSWORD_HASH_QUEUE_LIMIT;

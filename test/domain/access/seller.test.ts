@@ -10,12 +10,12 @@ test('keeps the name as given and finds the currency', () => {
   });
 });
 
-test('takes a name of 200 code points and refuses one of 201', () => {
+test('takes a name of 200 code points and rejects one of 201', () => {
   assert.equal(parseNewSeller('😀'.repeat(200), 'EUR').name.length, 400);
   assert.equal(catchRefusal(() => parseNewSeller('😀'.repeat(201), 'EUR')).code, 'invalid_data');
 });
 
-test('refuses a name that is no title', () => {
+test('rejects a name that is no title', () => {
   for (const name of ['', ' ', '\u200b', 'a\nb', 'a\0', '\ud800']) {
     const refusal = catchRefusal(() => parseNewSeller(name, 'EUR'));
     assert.equal(refusal.code, 'invalid_data');
@@ -23,7 +23,7 @@ test('refuses a name that is no title', () => {
   }
 });
 
-test('refuses a currency that does not exist and names it', () => {
+test('rejects a currency that does not exist and names it', () => {
   for (const code of ['', 'eur', 'EURO', 'ABC', 'XXX', ' EUR']) {
     const refusal = catchRefusal(() => parseNewSeller('A shop', code));
     assert.equal(refusal.code, 'invalid_data');

@@ -15,12 +15,12 @@ import { open, readToEnd, readUntil, serve } from '../raw.ts';
 const TYPES = ['application/x-ndjson', 'text/csv'];
 const CSV = { 'content-type': 'text/csv' };
 const GZIP = { ...CSV, 'content-encoding': 'gzip' };
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 
 type Read = (request: IncomingMessage) => Promise<string>;
 
-/** Answers with what was read, or with why that was refused. */
+/** Answers with what was read, or with why that was rejected. */
 function serveRead(t: TestContext, read: Read): Promise<number> {
   const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
@@ -75,7 +75,7 @@ describe('opens', () => {
   }
 });
 
-describe('refuses, and says what to send:', () => {
+describe('rejects, and says what to send:', () => {
   const cases: readonly (readonly [kind: string, headers: Record<string, string>])[] = [
     ['no type', {}], ['another type', { 'content-type': 'application/json' }],
     ['another character set', { 'content-type': 'text/csv; charset=latin1' }],
@@ -93,7 +93,7 @@ describe('refuses, and says what to send:', () => {
   }
 });
 
-describe('gzip that is broken is refused:', () => {
+describe('gzip that is broken is rejected:', () => {
   const whole = gzipSync('x'.repeat(1_000));
   const altered = Buffer.from(whole);
   altered.writeUInt8((altered.at(-6) ?? 0) ^ 1, altered.length - 6); // in the checksum

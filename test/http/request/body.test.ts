@@ -13,7 +13,7 @@ import { open, readToEnd, readUntil, serve } from '../raw.ts';
 const JSON_TYPES = ['application/json'];
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** Answers each request with the JSON that it sent, or with why that was refused. */
+/** Answers each request with the JSON that it sent, or with why that was rejected. */
 function serveEcho(t: TestContext): Promise<number> {
   const lingering = new LingeringConnections();
   return serve(t, async (request, response) => {
@@ -90,13 +90,13 @@ describe('the size of a body', () => {
     });
   }
 
-  test('is refused by what it announces, before any of it comes', async (t) => {
+  test('is rejected by what it announces, before any of it comes', async (t) => {
     const socket = await open(t, await serveEcho(t));
     socket.write(formatPost(`Content-Length: ${BODY_LIMIT_BYTES + 1}`));
     assert.match(await readUntil(socket, '\r\n\r\n'), /^HTTP\/1\.1 413 /);
   });
 
-  test('of 0 is refused as empty JSON', async (t) => {
+  test('of 0 is rejected as empty JSON', async (t) => {
     const port = await serveEcho(t);
     const { status, json } = await send(port, { method: 'POST', path: '/', headers: JSON_TYPE });
     assert.equal(status, 400);

@@ -92,7 +92,7 @@ describe('is read from the right, over proxies that are trusted:', () => {
   }
 });
 
-describe('is refused where it is in doubt:', () => {
+describe('is rejected where it is in doubt:', () => {
   const cases: Readonly<Record<string, Fields>> = {
     'no address': { 'x-forwarded-for': 'localhost' },
     'an address with a zone': { 'x-forwarded-for': 'fe80::1%eth0' },
@@ -149,7 +149,7 @@ describe('is on this machine', () => {
   });
 });
 
-test('refuses proxies that are none', () => {
+test('rejects proxies that are none', () => {
   for (const proxy of ['proxy.example', '10.0.0.0/33', '', 'fe80::1%eth0']) {
     assert.throws(() => new TrustedProxies([proxy]), { code: 'invalid_data' });
   }

@@ -31,7 +31,7 @@ describe('takes', () => {
   });
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   const texts = [
     ' ', '{', '}', '[', ']', '{]', '[}', '{"a":1}}', '{"a":1}x', '{"a":1}{}', '{} {}', '{"a":1,}',
     '[1,]',
@@ -87,7 +87,7 @@ describe('refuses', () => {
     });
   }
 
-  test('a number that a double cannot hold after all other faults', () => {
+  test('a number that a double cannot hold after all other errors', () => {
     assert.deepEqual(catchRefusal(() => parseText('[1e-400')).issues, []);
     const { issues } = catchRefusal(() => parseText('[1e-400,{"a":1,"a":1}]'));
     assert.deepEqual(issues.map(({ pointer, code }) => [pointer, code]), [['/1/a', 'duplicate']]);
@@ -98,14 +98,14 @@ describe('depth', () => {
   for (const [before, after] of [['[', ']'], ['{"a":', '}']] as const) {
     const nest = (depth: number): string => before.repeat(depth) + '1' + after.repeat(depth);
 
-    test(`of 8 levels of ${before} is taken, of 9 refused`, () => {
+    test(`of 8 levels of ${before} is taken, of 9 rejected`, () => {
       assert.deepEqual(parseText(nest(8)), JSON.parse(nest(8)));
       const refusal = catchRefusal(() => parseText(nest(9)));
       assert.equal(refusal.code, 'invalid_json');
       assert.match(refusal.publicDetail, /8 levels/);
     });
 
-    test(`of 30,000 levels of ${before} is refused without running out of stack`, () => {
+    test(`of 30,000 levels of ${before} is rejected without running out of stack`, () => {
       assert.match(catchRefusal(() => parseText(before.repeat(30_000))).publicDetail, /8 levels/);
     });
   }
@@ -116,7 +116,7 @@ describe('depth', () => {
   });
 });
 
-describe('a member that stands twice is refused and pointed at:', () => {
+describe('a member that is repeated is rejected and pointed at:', () => {
   const cases: readonly (readonly [text: string, pointer: string])[] = [
     ['{"a":1,"a":1}', '/a'], ['{"a":1,"b":2,"a":3}', '/a'], ['{"ab":1,"\\u0061b":2}', '/ab'],
     ['{"\\u0061b":1,"ab":2}', '/ab'], ['{"a\\/":1,"a/":2}', '/a~1'],
@@ -146,7 +146,7 @@ test('reads an escaped name as what it means, whatever V8 has seen before', () =
   assert.deepEqual(parseText('{"b":1,"\\u0061":2}'), { b: 1, a: 2 });
 });
 
-test('refuses a name with quotes, backslashes or control characters', () => {
+test('rejects a name with quotes, backslashes or control characters', () => {
   for (const text of ['{"a\\"":1}', '[{"x":{"\\\\" :1}}]', '{"\\u000a":1}', '{"\\ud800":1}']) {
     const refusal = catchRefusal(() => parseText(text));
     assert.equal(refusal.code, 'invalid_json');
@@ -164,7 +164,7 @@ describe('random texts', () => {
     });
   });
 
-  test('with a duplicate anywhere are refused', () => {
+  test('with a duplicate anywhere are rejected', () => {
     forRandom(1_500, (random) => {
       const inner = writeObject(random, random.below(4), true);
       const text = wrap(random, inner, random.below(5));
@@ -172,7 +172,7 @@ describe('random texts', () => {
     });
   });
 
-  test('that are damaged are refused wherever JSON.parse refuses them', () => {
+  test('that are damaged are rejected wherever JSON.parse rejects them', () => {
     forRandom(6_000, (random) => {
       const text = damage(random, writeValue(random, 4, false));
       const expected = settle(() => JSON.parse(text));
@@ -235,7 +235,7 @@ function writeObject(random: Random, depth: number, withDuplicate: boolean): str
   return `{${members.join(',')}}`;
 }
 
-/** A name that needs no escape: others are refused, and V8's JSON.parse cannot be trusted there. */
+/** A name that needs no escape: others are rejected, as V8 confuses some. */
 function writeName(random: Random): string {
   const name = JSON.stringify(JSON.parse(writeString(random)));
   return name.includes('\\') ? '"ab"' : name;

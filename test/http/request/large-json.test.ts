@@ -1,4 +1,4 @@
-/** Large bodies of JSON: how much they may hold, and that to read them holds up nobody for long. */
+/** Large bodies of JSON: how much they may hold, and that to read them holds up no one for long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/domain/error.ts';
@@ -20,7 +20,7 @@ for (const [what, text, values] of [
   ['numbers', `[${'0,'.repeat(MOST - 1)}0]`, MOST],
   ['empty objects', `[${'{},'.repeat(MOST / 2 - 1)}{}]`, MOST / 2],
 ] as const) {
-  test(`takes 64,000 values, and refuses one more: ${what}`, async () => {
+  test(`takes 64,000 values, and rejects one more: ${what}`, async () => {
     const bytes = Buffer.from(text);
     const value = await parseLargeJson(bytes);
     assert.deepEqual(value, JSON.parse(text));
@@ -39,7 +39,7 @@ test('reads a large body in parts, between which others have turns', async () =>
   assert.ok(await countTurns(() => parseLargeJson(bytes)) >= 9);
 });
 
-test('names the member that stands twice in a large body, and lets others have turns', async () => {
+test('names the member that is repeated in a large body, and yields in between', async () => {
   const bytes = Buffer.from(makeMembers(60_000, 59_999));
   const turns = await countTurns(() => assert.rejects(parseLargeJson(bytes), (error) =>
     error instanceof AppError && error.issues[0]?.pointer === '/m59998'));

@@ -140,7 +140,7 @@ describe('the name of a part or a file', () => {
   }
 });
 
-describe('what is no form is refused:', () => {
+describe('what is no form is rejected:', () => {
   const fine = 'Content-Disposition: form-data; name="a"';
   const many = Array.from({ length: FORM_PARTS_LIMIT + 1 }, () => ({
     name: 'a', bytes: Buffer.from('x'),
@@ -169,7 +169,7 @@ describe('what is no form is refused:', () => {
   }
 });
 
-describe('a field that is read whole is refused', () => {
+describe('a field that is read whole is rejected', () => {
   const read = async (bytes: Buffer): Promise<string> => {
     for await (const part of readForm(chunksOf(write([{ name: 'q', bytes }], 'b')), 'b')) {
       return readField(part, 4);
@@ -204,14 +204,14 @@ describe('the request of a form', LIMITED, () => {
     ['an empty boundary', 'multipart/form-data; boundary=""', /boundary/],
     ['a long boundary', `multipart/form-data; boundary=${'b'.repeat(71)}`, /1 to 70 characters/],
   ] as const) {
-    test(`is refused where it has ${kind}`, async (t) => {
+    test(`is rejected where it has ${kind}`, async (t) => {
       const { status, json } = await post(await serveForms(t), type, Buffer.from('--b--'));
       assert.equal(status, 415);
       assert.match(json().detail, detail);
     });
   }
 
-  test('is answered where it is refused before its end', async (t) => {
+  test('is answered where it is rejected before its end', async (t) => {
     const socket = await open(t, await serveForms(t));
     const head = 'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 90000';
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n--b\r\n\r\n`);

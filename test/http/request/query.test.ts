@@ -23,7 +23,7 @@ describe('reads', () => {
   }
 });
 
-describe('refuses', () => {
+describe('rejects', () => {
   const cases: readonly (readonly [text: string, faults: [string, string][]])[] = [
     ['limit=5&limit=5', [['limit', 'duplicate']]],
     ['limit=5&li%6Dit=6', [['limit', 'duplicate']]],
@@ -54,7 +54,7 @@ describe('refuses', () => {
   });
 });
 
-test('names each faulty parameter once, quoted', () => {
+test('names each invalid parameter once, quoted', () => {
   const issue = { code: 'range', detail: 'No.' } as const;
   const issues = ['a', 'b"', 'a'].map((parameter) => ({ parameter, ...issue }));
   const error = invalidQuery(issues);
@@ -64,7 +64,7 @@ test('names each faulty parameter once, quoted', () => {
 });
 
 for (const text of ['limit=%FF', 'limit=%ZZ', 'limit=100%', 'limit=%ED%A0%80', '%FF=1']) {
-  test(`refuses ${text}, which is not percent-encoded UTF-8`, () => {
+  test(`rejects ${text}, which is not percent-encoded UTF-8`, () => {
     const refusal = catchRefusal(() => parseQuery(text, KNOWN));
     assert.equal(refusal.code, 'invalid_query');
     assert.match(refusal.publicDetail, /%25/);

@@ -1,11 +1,11 @@
-/** Requests that Node's parser lets pass and that are refused all the same, over raw sockets. */
+/** Requests that Node's parser lets pass and that are rejected all the same, over raw sockets. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exchange, open, readToEnd } from '../raw.ts';
 import { shareServer } from '../shared-server.ts';
 
 const PATH = '/api/v1/openapi.json';
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 
 interface Parts {
@@ -40,7 +40,7 @@ const SINGLE = [
   'Last-Event-ID: 1', 'Last-Event-ID: 2', 'User-Agent: a', 'User-Agent: b',
 ] as const;
 
-/** What is refused, and what the answer says about it. */
+/** What is rejected, and what the answer says about it. */
 const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   'two hosts': [{ fields: ['Host: x', 'host: y'] }, /"host" once/],
   'the same host twice': [{ fields: ['Host: x', 'Host: x'] }, /"host" once/],
@@ -84,7 +84,7 @@ const refused: Readonly<Record<string, readonly [Parts, RegExp]>> = {
   ],
 };
 
-describe('refuses with 400, and ends the connection:', () => {
+describe('rejects with 400, and ends the connection:', () => {
   for (const [kind, [parts, detail]] of Object.entries(refused)) {
     test(kind, LIMITED, async (t) => {
       const text = await exchange(t, getServer().port, format(parts));
@@ -141,7 +141,7 @@ describe('takes', () => {
   }
 });
 
-test('does nothing that follows a refused request on its connection', LIMITED, async (t) => {
+test('does nothing that follows a rejected request on its connection', LIMITED, async (t) => {
   const seller = await getServer().makeSeller();
   const { id } = (await seller.create()).json();
   const smuggled = format({
@@ -154,7 +154,7 @@ test('does nothing that follows a refused request on its connection', LIMITED, a
   assert.equal((await seller.send({ path: `/api/v1/products/${id}` })).status, 200);
 });
 
-test('answers a refused request before all of its body has come', LIMITED, async (t) => {
+test('answers a rejected request before all of its body has come', LIMITED, async (t) => {
   const socket = await open(t, getServer().port);
   const bytes = 512 * 1024;
   const fields = ['Host: x', 'Host: y', `Content-Length: ${bytes}`];

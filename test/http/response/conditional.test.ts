@@ -71,7 +71,7 @@ describe('the positions of a precondition', () => {
     '', ' ', ',', '5', '"5', '5"', '"5" "6"', '"5", 6', '*, "5"', '"5", *', 'w/"5"',
     'W/5', 'W/ "5"', '"5"; a=b', '*'.repeat(16_000), '"a",'.repeat(4_000) + 'x',
   ]) {
-    test(`are refused in ${JSON.stringify(field.slice(0, 50))}`, () => {
+    test(`are rejected in ${JSON.stringify(field.slice(0, 50))}`, () => {
       for (const [name, label] of [['if-match', 'If-Match'], ['if-none-match', 'If-None-Match']]) {
         const refusal = catchRefusal(() => readPrecondition({ [name ?? '']: field }));
         assert.equal(refusal.code, 'invalid_data');

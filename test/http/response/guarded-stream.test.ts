@@ -6,7 +6,7 @@ import { AppError } from '../../../src/domain/error.ts';
 import { GuardedStream } from '../../../src/http/response/guarded-stream.ts';
 import type { Reply } from '../../../src/http/response/reply.ts';
 
-/** Fails a test that a bug would otherwise leave waiting for ever. */
+/** Fails a test that a bug would otherwise leave waiting forever. */
 const LIMITED = { timeout: 10_000 };
 const REVOKED = new AppError('key_unknown', 'Revoked.');
 
@@ -66,7 +66,7 @@ describe('releases its slot, and closes its source, once', LIMITED, () => {
     });
   }
 
-  test('when its client leaves and nobody reads on', async () => {
+  test('when its client leaves and no one reads on', async () => {
     const { open, seen, response } = makeStream();
     const stream = open();
     await stream.next();
@@ -94,7 +94,7 @@ describe('releases its slot, and closes its source, once', LIMITED, () => {
 describe('a client that is no longer authorized', LIMITED, () => {
   const reauthorize = async (): Promise<void> => { throw REVOKED; };
 
-  test('is cut off though nobody reads', async () => {
+  test('is cut off though no one reads', async () => {
     const { open, seen, response } = makeStream({ reauthorize, reauthorizeIntervalMs: 1 });
     const stream = open();
     while (!response.isDestroyed) await new Promise(setImmediate);

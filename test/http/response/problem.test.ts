@@ -52,7 +52,7 @@ for (const code of Object.keys(STATUS) as ErrorCode[]) {
   });
 }
 
-test('reports what a fault of the disk or of the database caused, with an id', () => {
+test('reports what an error of the disk or of the database caused, with an id', () => {
   for (const code of ['unavailable', 'storage_full'] as const) {
     const error = new AppError(code, 'Not now.', { cause: 'SQLITE_IOERR secret' });
     const { problem, reports, text } = answer(error);
@@ -108,7 +108,7 @@ test('keeps the cause of a known failure out of the answer', () => {
   assert.equal((reports[0]?.error as Error).cause, cause);
 });
 
-test('lists the faults of the data as they are', () => {
+test('lists the errors of the data as they are', () => {
   const issues = [
     { pointer: '/a~1b', code: 'unknown', detail: 'No.' },
     { parameter: 'limit', code: 'range', detail: '"' },

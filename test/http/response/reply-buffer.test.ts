@@ -6,17 +6,17 @@ import { RESPONSE_BUFFER_LIMIT_BYTES } from '../../../src/http/limits.ts';
 import { sendReply } from '../../../src/http/response/reply.ts';
 import { open, readToEnd, readUntil, serve } from '../raw.ts';
 
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 const PROXIED = 'X-Forwarded-For: 192.0.2.1\r\n';
 
 interface Upload {
   readonly socket: Socket;
-  /** Resolves once the server has read this and gone on: with whether its answer has begun. */
+  /** Resolves once the server has read this and continued: with whether its answer has begun. */
   send(text: string): Promise<boolean>;
 }
 
-/** A request under way, whose chunks the server sends back while it reads them. */
+/** A request in flight, whose chunks the server sends back while it reads them. */
 async function upload(t: TestContext, fields: string, version = '1.1'): Promise<Upload> {
   const read: string[] = [];
   let onRead = (_: boolean): void => {};

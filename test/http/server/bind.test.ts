@@ -56,7 +56,7 @@ test('takes over the socket of a server that was killed', async (t) => {
   assert.equal(await ask(path), 'done');
 });
 
-test('leaves a socket alone on which somebody answers', async (t) => {
+test('leaves a socket alone on which someone answers', async (t) => {
   const path = join(makeFolder(t), 'api.sock');
   await start(t, path, 'first');
   const message = `Another server listens on ${path}.`;

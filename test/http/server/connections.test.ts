@@ -14,7 +14,7 @@ import { makeCertificate } from '../../support/certificate.ts';
 import { readToEnd, readUntil } from '../raw.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 
 async function serve(
@@ -78,7 +78,7 @@ describe('a connection', LIMITED, () => {
     assertRefused(await readToEnd(await openFrom(t, port, '127.0.0.3')));
   });
 
-  test('that breaks off while it is refused does no harm', async (t) => {
+  test('that breaks off while it is rejected does no harm', async (t) => {
     const port = await serve(t, { total: 1 });
     await openTaken(t, port, '127.0.0.2');
     for (let round = 0; round < 20; round += 1) {

@@ -130,7 +130,7 @@ describe('stop', { timeout: 10_000 }, () => {
   // Under the 5 s after which an idle connection would end by itself.
   const soon = { timeout: 4_000 };
 
-  test('lets a request under way finish, and takes no more', soon, async (t) => {
+  test('lets a request in flight finish, and takes no more', soon, async (t) => {
     const begun = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const { port, stop } = await start(t, (_, response) => {

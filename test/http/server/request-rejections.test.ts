@@ -11,7 +11,7 @@ import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 import { shareServer } from '../shared-server.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** For tests that would otherwise wait for ever where the server is wrong. */
+/** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
 
 const getWhole = shareServer();
@@ -40,7 +40,7 @@ const answer: RequestListener = (request, response) => {
 describe('answers 405 with Allow, and ends the connection, to', LIMITED, () => {
   const methods = { FETCH: '/', get: '/', 'X-Y_Z': '/a?b' };
   for (const [method, target] of Object.entries(methods)) {
-    test(`the method ${method}, which nobody knows`, async (t) => {
+    test(`the method ${method}, which no one knows`, async (t) => {
       const findMethods = (asked: string) => asked === target ? ['GET', 'POST'] : [];
       const port = await serve(t, answer, findMethods);
       const text = await exchange(t, port, `${method} ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -179,7 +179,7 @@ describe('Expect', LIMITED, () => {
     assert.match(await readUntil(socket, '\r\n\r\n'), /^HTTP\/1\.1 100 /);
   });
 
-  test('has no body invited for a request that is refused, and ends the connection', async (t) => {
+  test('has no body invited for a request that is rejected, and ends the connection', async (t) => {
     for (const [path, status, ...fields] of [
       ['/api/v1/products', 401, json], ['/nowhere', 404], ['/portal', 405],
       ['/portal/sign-in', 403, 'Sec-Fetch-Site: cross-site'], ['/api/v1/products', 400, 'Host: y'],

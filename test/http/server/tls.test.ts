@@ -11,7 +11,7 @@ import { exchange, open, readToEnd, readUntil } from '../raw.ts';
 
 const ADDRESS = { host: '127.0.0.1', port: 0 };
 const VERSION_REFUSED = { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' };
-/** With the old versions, which OpenSSL itself refuses at its usual level. */
+/** With the old versions, which OpenSSL itself rejects at its usual level. */
 const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
 
 interface TlsServer extends Listener {
@@ -43,7 +43,7 @@ function ask(socket: TLSSocket, host = 'shop.example'): Promise<string> {
   return answer;
 }
 
-test('speaks TLS 1.3 and 1.2, and refuses what is older, whatever Node allows', async (t) => {
+test('speaks TLS 1.3 and 1.2, and rejects what is older, whatever Node allows', async (t) => {
   const { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION } = tls;
   t.after(() => { Object.assign(tls, { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION }); });
   Object.assign(tls, { DEFAULT_CIPHERS: OLD.ciphers, DEFAULT_MIN_VERSION: OLD.minVersion });
@@ -106,7 +106,7 @@ test('gives new connections the renewed certificate, while an old one goes on', 
   assert.match(await ask(old), /^HTTP\/1\.1 200 /);
 });
 
-test('refuses a certificate without its key, and keeps the one that it has', async (t) => {
+test('rejects a certificate without its key, and keeps the one that it has', async (t) => {
   const { port, certificate, renew } = await start(t);
   assert.throws(() => renew({ cert: makeCertificate().cert, key: certificate.key }));
   await ask(await openTls(t, port, certificate));
