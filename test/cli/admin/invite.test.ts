@@ -70,7 +70,7 @@ test('replaces the account of a seller whose password is lost', async (t) => {
   const folder = join(makeFolder(t), 'data');
   const { sellerId, joining } = await look(folder, (store) => joinPortal(store));
   const args = ['seller', 'invite', '--seller', formatSellerId(sellerId), '--data', folder];
-  const { status, out } = await run([...args, '--anew']);
+  const { status, out } = await run([...args, '--replace-account']);
   assert.equal(status, 0);
   await look(folder, async (store) => {
     assert.equal(await store.findVisitor(joining.session.hash), undefined);
