@@ -147,7 +147,7 @@ export class CsvRows implements RowReader {
   }
 
   /** The values that new products get for the members that a row leaves out. */
-  #fill(absent: readonly Defaultable[], { places }: Columns): LeftOut {
+  #fill(absent: readonly Defaultable[], { indexes: places }: Columns): LeftOut {
     const missing: Issue[] = [];
     let defaults: ProductPatch = {};
     for (const member of absent) {
@@ -162,7 +162,7 @@ export class CsvRows implements RowReader {
 }
 
 /** The cell of a member: the first of its columns that is not blank. */
-function pick(cells: readonly string[], { places }: Columns, member: Member): string {
+function pick(cells: readonly string[], { indexes: places }: Columns, member: Member): string {
   for (const place of places[member]) {
     const cell = cells[place];
     if (cell !== undefined && !isBlank(cell)) return cell;

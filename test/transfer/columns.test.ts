@@ -10,7 +10,7 @@ const NO_MAP: ColumnMap = new Map();
 const OWN = ['name', 'category', 'sku', 'price', 'stock'];
 
 test('finds the members of our own files in any order, case and outer white space', () => {
-  const { places, isShop, ignored } = findColumns(
+  const { indexes: places, isShop, ignored } = findColumns(
     [' Stock', 'PRICE', 'sku', 'Currency', 'Category\t', 'Name'], NO_MAP,
   );
   assert.deepEqual(places, {
@@ -54,7 +54,7 @@ test('accepts unnamed columns, and ignored columns whose names differ in case al
   const header = [...OWN, '', '', ' ', 'Colour', 'COLOUR'];
   assert.deepEqual(findColumns(header, NO_MAP).ignored, ['Colour', 'COLOUR']);
   const replaced = ['Title', 'Name', 'NAME', 'category', 'sku', 'price', 'stock'];
-  assert.deepEqual(findColumns(replaced, parseColumnMap('name:Title')).places.name, [0]);
+  assert.deepEqual(findColumns(replaced, parseColumnMap('name:Title')).indexes.name, [0]);
 });
 
 test('shortens the name of a duplicate column in the error message', () => {
@@ -84,7 +84,7 @@ test('needs the SKU and one more member if rows may be partial', () => {
       ['map required']);
   }
   const defaults = parseDefaults('name:N,category:C,price:1,stock:0');
-  assert.deepEqual(findColumns(['sku'], NO_MAP, defaults, true).places.sku, [0]);
+  assert.deepEqual(findColumns(['sku'], NO_MAP, defaults, true).indexes.sku, [0]);
 });
 
 test('shortens a long header in error messages', () => {
@@ -98,7 +98,7 @@ test('reads members from the columns that a map names', () => {
     ['name', 'Bezeichnung'], ['price', 'Preis, netto'], ['stock', 'On hand'], ['currency', 'W:1'],
   ]);
   const header = ['Bezeichnung', 'category', 'sku', 'preis, netto ', 'On hand', 'w:1', 'name'];
-  const { places, ignored } = findColumns(header, map);
+  const { indexes: places, ignored } = findColumns(header, map);
   assert.deepEqual(places, {
     name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [5],
   });
@@ -108,7 +108,7 @@ test('reads members from the columns that a map names', () => {
 test('counts a column that a map replaces as ignored', () => {
   const header = ['Handle', 'Title', 'SEO Title', 'Type', 'Variant SKU', 'Variant Price',
     'Variant Inventory Qty'];
-  const { places, ignored } = findColumns(header, parseColumnMap('name:SEO Title'));
+  const { indexes: places, ignored } = findColumns(header, parseColumnMap('name:SEO Title'));
   assert.deepEqual(places.name, [2]);
   assert.deepEqual(ignored, ['Title']);
 });
@@ -134,7 +134,7 @@ test('rejects a map to a missing column, and lists the existing ones', () => {
 test('accepts missing columns that have defaults, but no others', () => {
   const defaults = parseDefaults('stock:0,category:Misc, etc');
   assert.deepEqual([...defaults], [['stock', '0'], ['category', 'Misc, etc']]);
-  const { places } = findColumns(['name', 'sku', 'price'], NO_MAP, defaults);
+  const { indexes: places } = findColumns(['name', 'sku', 'price'], NO_MAP, defaults);
   assert.deepEqual([places.stock, places.category], [[], []]);
   const { publicDetail } = catchRefusal(() => findColumns(['name', 'price'], NO_MAP, defaults));
   assert.match(publicDetail, /no column for sku\. Its columns: name, price\.$/);

@@ -98,7 +98,7 @@ export function renderColumns({ columns, upload: { head } }: ImportJob): Content
   })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
 }
 
-function describeUse({ places, structure }: Columns, place: number): string {
+function describeUse({ indexes: places, structure }: Columns, place: number): string {
   const members = MEMBERS.filter((member) => places[member].includes(place));
   if (members.length > 0) return members.map(memberLabel).join(', ');
   return structure.includes(place) ? 'groups rows' : 'not used';
@@ -130,9 +130,9 @@ function renderFields(
 
 /** The choice for a member whose column is not chosen. */
 function describeFound(
-  { places }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
+  { indexes }: Columns, header: readonly string[], member: Member, map: ImportSettings['map'],
 ): string {
   if (map.has(member)) return 'Detect by name';
-  const names = places[member].map((place) => shorten(header[place] ?? '', COLUMN_NAME_BYTES));
+  const names = indexes[member].map((place) => shorten(header[place] ?? '', COLUMN_NAME_BYTES));
   return names.length > 0 ? `Detected: ${names.join(', then ')}` : 'Not found';
 }

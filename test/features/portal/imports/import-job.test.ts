@@ -134,7 +134,7 @@ describe('the columns of a file', () => {
     assert.deepEqual(job.columns?.missing, ['stock']);
     const defaults = new Map([['stock', '3'], ['category', 'Misc']] as const);
     await retry(job, { map: new Map([...MAP, ['stock', 'Menge']]), defaults });
-    assert.deepEqual(job.columns?.places, {
+    assert.deepEqual(job.columns?.indexes, {
       name: [0], category: [1], sku: [2], price: [3], stock: [4], currency: [],
     });
     assert.deepEqual(job.state.progress.counts, { ...NOTHING, created: 2 });
