@@ -39,7 +39,7 @@ test('edits a product', async (t) => {
   await browser.open(`${url}/products/${id}`);
   await fillIn(browser, { Name: 'Serving bowl', 'Price in EUR': '' });
   await press(browser, 'Save');
-  assert.match(await readMain(browser), /Nothing was saved yet/);
+  assert.match(await readMain(browser), /Nothing was saved\./);
   assert.equal(await (await browser.findByLabel('Name')).value(), 'Serving bowl');
   await inspect(browser, 'product-edit-refused');
   await fillIn(browser, { 'Price in EUR': '45' });

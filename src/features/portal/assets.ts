@@ -1,6 +1,6 @@
 /**
- * The stylesheet and the scripts of the portal: read once, and served under names that carry the
- * SHA-256 of what is in them, so that a browser may keep them for ever.
+ * The stylesheet, scripts and icon of the portal: read once, and served under paths with a hash of
+ * their content, so that browsers can cache them forever.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const HASH_LENGTH = 16;
 
 export interface Assets {
-  /** The path of a file below that of all assets: its hash and its name. */
+  /** The path of a file below `/assets/`: its hash and its name. */
   pathOf(name: string): string;
   /** @throws AppError `not_found` */
   answer(digest: string, name: string): Reply;

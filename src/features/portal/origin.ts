@@ -10,7 +10,7 @@ import { isLoopbackHost } from '../../http/server/tls.ts';
 export interface PortalOrigin {
   /** Such as `https://shop.example`. */
   readonly origin: string;
-  /** The origin, and what stands before every path of this server. */
+  /** The origin and the path of the base URL. */
   readonly url: string;
 }
 
@@ -23,9 +23,9 @@ interface PortalClient {
   readonly isLocal: boolean;
 }
 
-const HOW_TO_SERVE = 'To use the portal from another machine, or through a proxy or a container,'
-  + ' give the server a certificate, or put a server that speaks TLS before it, and start it with'
-  + ' --base-url https://the-name-of-your-shop.';
+const HOW_TO_SERVE = 'To use it from another machine, through a proxy or from a container, give '
+  + 'the server a certificate, or put a TLS proxy in front of it, and start it with '
+  + '--base-url https://the-name-of-your-shop.';
 
 /** `baseUrl` is undefined if it was not set. @throws AppError `browser_refused` */
 export function resolveOrigin(
@@ -38,16 +38,16 @@ export function resolveOrigin(
     if (base.protocol === 'https:' || (isLocal && isLoopbackHost(base.hostname))) {
       return { origin: base.origin, url: base.origin + path };
     }
-    const what = 'The portal is for https only, or for the machine that the server runs on.';
+    const what = 'The portal is available over https only, except on the machine of the server.';
     throw new AppError('browser_refused', `${what} ${HOW_TO_SERVE}`);
   }
   if (!asked || !isLoopbackHost(asked.hostname)) {
-    const what = 'The portal is not at this address.';
-    throw new AppError('browser_refused', `${what} If it should be, start the server with `
+    const what = 'The portal is not available at this address.';
+    throw new AppError('browser_refused', `${what} To serve it here, start the server with `
       + '--base-url and this address.');
   }
   if (!isLocal) {
-    const what = 'At this address the portal is for the machine that the server runs on only.';
+    const what = 'At this address the portal is available only on the machine of the server.';
     throw new AppError('browser_refused', `${what} ${HOW_TO_SERVE}`);
   }
   return { origin: asked.origin, url: asked.origin + path };

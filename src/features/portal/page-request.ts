@@ -60,7 +60,7 @@ export async function showDraft(
 ): Promise<Reply> {
   const { route, parameters } = portal.router.find('POST', draft.path);
   const user = await findSession(portal.store, token, portal.clock(), () => {});
-  const draftRoute = route.access === 'own' && route.method === 'POST' ? route.draft : undefined;
+  const draftRoute = 'draft' in route ? route.draft : undefined;
   if (!user || !draftRoute) return redirect(request.link('/'));
   const own = toSignedInRequest({
     ...request, path: draft.path, parameters, query: new URLSearchParams(),

@@ -49,7 +49,8 @@ export function createPortal(options: PortalOptions = {}): Pages {
   const shared = {
     assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
     pageRates: new PageRateLimits(clock), formats: new Formats(), router,
-    sections: listSections(), isOpen: options.openRegistration ?? false, clock, uploadFolder,
+    sections: listSections(), isRegistrationOpen: options.openRegistration ?? false, clock,
+    uploadFolder,
   };
   let portal: Portal | undefined;
 
@@ -137,7 +138,7 @@ async function answerRequest(
 async function callPage(
   route: PageRoute, request: AnonymousPageRequest, portal: Portal, secret: string | undefined,
 ): Promise<Reply> {
-  if (route.access === 'open') {
+  if (route.access === 'public') {
     if (route.method === 'GET') return route.handle(request, portal);
     return route.handle(request, portal, await readOwnForm(request, secret));
   }

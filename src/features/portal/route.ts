@@ -31,7 +31,7 @@ export interface Portal extends Services {
   /** Where uploaded files are stored. */
   readonly uploadFolder: string;
   /** Whether anybody may create an account, without an invitation. */
-  readonly isOpen: boolean;
+  readonly isRegistrationOpen: boolean;
   readonly clock: () => number;
 }
 
@@ -82,13 +82,13 @@ type Show<Request> = (request: Request, portal: Portal) => Promise<Reply>;
 type Submit<Request> = (request: Request, portal: Portal, form: Form) => Promise<Reply>;
 
 /** A page for anybody. */
-type PublicPage = RoutePattern & { readonly access: 'open' } & (
+type PublicPage = RoutePattern & { readonly access: 'public' } & (
   | { readonly method: 'GET'; readonly handle: Show<AnonymousPageRequest> }
   | { readonly method: 'POST'; readonly handle: Submit<AnonymousPageRequest> }
 );
 
 /** A page for signed-in users; others are redirected to the sign-in, and back from there. */
-type SignedInPage = RoutePattern & { readonly access: 'own' } & (
+type SignedInPage = RoutePattern & { readonly access: 'signed-in' } & (
   | {
     readonly method: 'GET'; readonly handle: Show<PageRequest>;
     /** Its name in the navigation, which lists such pages in the order of the routes. */

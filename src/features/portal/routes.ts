@@ -1,8 +1,8 @@
 /**
- * All pages of the portal on one screen; paths are below `/portal`. Each handler names the statuses
- * that it answers; before it is asked, `portal.ts` may lead to the sign-in (303) or refuse (403,
- * 404, 405, 429; of a form also 400, 408, 413, 415). `draft` says how to show a form again whose
- * session ended while it was being filled in.
+ * All pages of the portal on one screen; paths are below `/portal`. Each handler documents its
+ * statuses. Before calling it, `portal.ts` may redirect to the sign-in (303) or reject the request
+ * (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` describes how to show a form
+ * again if its session ended while it was being filled in.
  */
 import { changeSettings, settingsDraft, showAccount } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
@@ -45,24 +45,24 @@ import {
 import { showWebhook } from './webhooks/webhook-page.ts';
 import { showWebhooks } from './webhooks/webhooks.ts';
 
-const openGet = { method: 'GET', access: 'open' } as const;
-const openPost = { method: 'POST', access: 'open' } as const;
-const get = { method: 'GET', access: 'own' } as const;
-const post = { method: 'POST', access: 'own' } as const;
+const publicGet = { method: 'GET', access: 'public' } as const;
+const publicPost = { method: 'POST', access: 'public' } as const;
+const get = { method: 'GET', access: 'signed-in' } as const;
+const post = { method: 'POST', access: 'signed-in' } as const;
 
 export const routes: readonly PageRoute[] = [
   {
-    ...openGet, path: '/assets/{digest}/{name}',
+    ...publicGet, path: '/assets/{digest}/{name}',
     handle: async ({ parameters }: AnonymousPageRequest, { assets }: Portal) =>
       assets.answer(parameters['digest'] ?? '', parameters['name'] ?? ''),
   },
 
-  { ...openGet, path: '/join', handle: showJoin },
-  { ...openPost, path: '/join', handle: join },
-  { ...openGet, path: '/sign-in', handle: showSignIn },
-  { ...openPost, path: '/sign-in', handle: signIn },
-  { ...openGet, path: '/sign-in/code', handle: showSignInCode },
-  { ...openPost, path: '/sign-in/code', handle: signInWithCode },
+  { ...publicGet, path: '/join', handle: showJoin },
+  { ...publicPost, path: '/join', handle: join },
+  { ...publicGet, path: '/sign-in', handle: showSignIn },
+  { ...publicPost, path: '/sign-in', handle: signIn },
+  { ...publicGet, path: '/sign-in/code', handle: showSignInCode },
+  { ...publicPost, path: '/sign-in/code', handle: signInWithCode },
   { ...post, path: '/sign-out', handle: signOut },
 
   { ...get, path: '/', section: 'Overview', handle: showOverview },

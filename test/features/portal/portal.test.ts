@@ -22,14 +22,14 @@ const OTHERS = ['/export', '/live'];
 
 /** Those of a shop whose paths have no parameters. */
 function listPages(): string[] {
-  return routes.filter(({ access, method }) => access === 'own' && method === 'GET')
+  return routes.filter(({ access, method }) => access === 'signed-in' && method === 'GET')
     .filter(({ path }) => !path.includes('{') && !OTHERS.includes(path))
     .map(({ path }) => `/portal${path === '/' ? '' : path}`);
 }
 
 test('redirects anonymous users from every page of a shop to the sign-in', async (t) => {
   const { server } = await prepare(t);
-  const own = routes.filter(({ access }) => access !== 'open');
+  const own = routes.filter(({ access }) => access !== 'public');
   assert.ok(own.length > 20);
   for (const { method, path } of own) {
     const user = new PageClient(server.port);

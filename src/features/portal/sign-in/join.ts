@@ -40,7 +40,7 @@ export async function join(
 ): Promise<Reply> {
   const { store, passwords, limits } = portal;
   const codeHash = hashCode(form.get('code'));
-  const needsCode = !portal.isOpen || form.getTrimmed('code') !== '';
+  const needsCode = !portal.isRegistrationOpen || form.getTrimmed('code') !== '';
   const invitation = codeHash === undefined ? undefined : await store.findInvitation(codeHash);
   const { errors, ...read } = readFields(form, invitation?.sellerId !== undefined);
   if (needsCode && !invitation) errors.set('code', BAD_CODE);
@@ -122,7 +122,7 @@ function renderJoin(
   }, state);
 }
 
-function declareFields({ isOpen }: Portal, isExisting: boolean): readonly Field[] {
+function declareFields({ isRegistrationOpen }: Portal, isExisting: boolean): readonly Field[] {
   const shop: readonly Field[] = [
     {
       name: 'name', label: 'Shop name', isRequired: true, autocomplete: 'organization',
@@ -135,8 +135,8 @@ function declareFields({ isOpen }: Portal, isExisting: boolean): readonly Field[
   ];
   return [
     {
-      name: 'code', label: isOpen ? 'Invitation code (optional)' : 'Invitation code',
-      isRequired: !isOpen, autocomplete: 'one-time-code',
+      name: 'code', label: isRegistrationOpen ? 'Invitation code (optional)' : 'Invitation code',
+      isRequired: !isRegistrationOpen, autocomplete: 'one-time-code',
       hint: 'XXXX-XXXX-XXXX-XXXX, from the terminal of the server or from your invitation.',
     },
     ...isExisting ? [] : shop,

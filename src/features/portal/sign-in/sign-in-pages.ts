@@ -45,7 +45,8 @@ export function renderSignIn(
     title: 'Sign in', action: '/sign-in', submit: 'Sign in', fields: PASSWORD_FIELDS,
     before: isLate && notice(html`<p>Your sign-in has expired. Please sign in again.</p>`),
     hidden: html`<input type="hidden" name="to" value="${to}">${draftField(draft)}`,
-    after: html`<p>${portal.isOpen ? html`New here? <a href="${register}">Create a shop</a>.`
+    after: html`<p>${portal.isRegistrationOpen
+      ? html`New here? <a href="${register}">Create a shop</a>.`
       : html`<a href="${register}">Have an invitation code?</a>`}</p>`,
   }, state);
 }

@@ -89,7 +89,8 @@ test('checks a password without an account, too, so that both take as long', asy
     return false;
   };
   const portal = {
-    store, limits, passwords: { verify }, assets: loadAssets(), isOpen: false, report: assert.fail,
+    store, limits, passwords: { verify }, assets: loadAssets(), isRegistrationOpen: false,
+    report: assert.fail,
   } as unknown as Portal;
   for (const name of [email, 'nobody@shop.example']) {
     const form = new Form(new URLSearchParams({ email: name, password }));
