@@ -55,8 +55,8 @@ export interface Registration {
 
 /** What became of it: a code that does not hold (any more), or an e-mail that is taken. */
 export type RegistrationResult =
-  | { readonly refusal: 'code' | 'email' }
-  | { readonly refusal: undefined; readonly sellerId: SellerId; readonly key: ApiKey };
+  | { readonly rejection: 'code' | 'email' }
+  | { readonly rejection: undefined; readonly sellerId: SellerId; readonly key: ApiKey };
 
 /** What a sign-in is checked against. */
 export interface Credentials {
@@ -97,7 +97,7 @@ export interface AccountStore {
   createInvitation(hash: string, invitation: Invitation): Promise<void>;
   /** Undefined for one that does not hold: unknown, used, or expired. */
   findInvitation(hash: string): Promise<Invitation | undefined>;
-  joinPortal(joining: Registration): Promise<RegistrationResult>;
+  register(joining: Registration): Promise<RegistrationResult>;
 
   findAccount(sellerId: SellerId): Promise<Account | undefined>;
   findCredentials(email: string): Promise<Credentials | undefined>;
@@ -147,7 +147,7 @@ export interface AccountStore {
     sellerId: SellerId, session: NewSession, shown: VerifiedCredentials,
   ): Promise<boolean>;
   /** Undefined where there is none: whether it is too old, its reader decides. */
-  findVisitor(sessionHash: string): Promise<SignedInSession | undefined>;
+  findSignedInSession(sessionHash: string): Promise<SignedInSession | undefined>;
   noteSessionSeen(sellerId: SellerId, id: number): Promise<void>;
   /** The newest first. */
   listSessions(sellerId: SellerId, limit: number): Promise<readonly Session[]>;

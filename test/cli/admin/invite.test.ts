@@ -20,8 +20,8 @@ test('prints only the code on standard output, and says where to use it', async 
   assert.match(out, CODE);
   assert.match(notes, /http:\/\/127\.0\.0\.1:8080\/portal\/join\n/);
   const joined = await look(folder, (store) =>
-    store.joinPortal(makeJoining({ codeHash: hashCode(out) })));
-  assert.equal(joined.refusal, undefined);
+    store.register(makeJoining({ codeHash: hashCode(out) })));
+  assert.equal(joined.rejection, undefined);
 });
 
 test('prints address, code and expiry as one JSON document', async (t) => {
@@ -56,8 +56,8 @@ test('invites an existing seller to create an account, once', async (t) => {
   // The cast: the command has printed it.
   const sellerId = parseSellerId(id) as SellerId;
   const joined = await look(folder, (store) =>
-    store.joinPortal(makeJoining({ codeHash: hashCode(out) })));
-  assert.ok(joined.refusal === undefined);
+    store.register(makeJoining({ codeHash: hashCode(out) })));
+  assert.ok(joined.rejection === undefined);
   assert.equal(joined.sellerId, sellerId);
   const again = await run(args);
   assert.deepEqual([again.status, again.out], [1, '']);
@@ -73,11 +73,11 @@ test('replaces the account of a seller whose password is lost', async (t) => {
   const { status, out } = await run([...args, '--replace-account']);
   assert.equal(status, 0);
   await look(folder, async (store) => {
-    assert.equal(await store.findVisitor(joining.session.hash), undefined);
+    assert.equal(await store.findSignedInSession(joining.session.hash), undefined);
     assert.equal(await store.findCredentials(joining.account.email), undefined);
     assert.ok(await store.findGrant(joining.key.hash));
     const again = makeJoining({ codeHash: hashCode(out) }, joining.account.email);
-    assert.equal((await store.joinPortal(again)).refusal, undefined);
+    assert.equal((await store.register(again)).rejection, undefined);
   });
   const without = await run(['seller', 'invite', '--anew', '--data', folder]);
   assert.deepEqual([without.status, without.out], [2, '']);

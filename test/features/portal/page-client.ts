@@ -176,13 +176,13 @@ export async function makeAccount(
   const newKey = parseNewApiKey({
     name: 'My first key', scopes: [], addressRanges: [], expiresAt: undefined,
   });
-  const joined = await store.joinPortal({
+  const joined = await store.register({
     codeHash: undefined, seller: parseNewSeller(name, currency),
     account: { email, passwordHash: hashCheaply(password), locale, timeZone },
     key: { ...newKey, hash: hashApiKey(key) },
     session: startSession('', undefined).session,
   });
-  assert.ok(joined.refusal === undefined);
+  assert.ok(joined.rejection === undefined);
   const { sellerId } = joined;
   await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
   return { sellerId, key, email, password };

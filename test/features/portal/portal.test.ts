@@ -140,7 +140,7 @@ test('treats malformed path parameters as unknown', async (t) => {
 
 test('reveals only an id of an internal error', async (t) => {
   const { server, shop: { user } } = await prepare(t);
-  server.store.findVisitor = async () => { throw new Error('the password of the disk'); };
+  server.store.findSignedInSession = async () => { throw new Error('the password of the disk'); };
   const answer = await user.get('/portal');
   assert.equal(answer.status, 500);
   assert.doesNotMatch(answer.text, /password|at async|\.ts/);

@@ -26,12 +26,12 @@ function testAccess(prepare: PrepareStore): void {
     assert.deepEqual(await second.findSeller(one.sellerId), disabled);
     const { account, key, session } = one.joining;
     assert.equal(await second.findGrant(key.hash), undefined);
-    assert.equal(await second.findVisitor(session.hash), undefined);
+    assert.equal(await second.findSignedInSession(session.hash), undefined);
     assert.equal(await second.findCredentials(account.email), undefined);
     assert.equal(await second.createSession(one.sellerId, makeNewSession(), SHOWN), false);
     assert.deepEqual(await second.listSessions(one.sellerId, 10), []);
     assert.ok(await second.findGrant(other.joining.key.hash));
-    assert.ok(await second.findVisitor(other.joining.session.hash));
+    assert.ok(await second.findSignedInSession(other.joining.session.hash));
     assert.ok(await second.findCredentials(other.joining.account.email));
   });
 
@@ -43,7 +43,7 @@ function testAccess(prepare: PrepareStore): void {
     assert.equal(enabled.disabledAt, undefined);
     assert.ok(await store.findGrant(key.hash));
     assert.ok(await store.findCredentials(account.email));
-    assert.equal(await store.findVisitor(session.hash), undefined);
+    assert.equal(await store.findSignedInSession(session.hash), undefined);
     assert.equal(await store.createSession(sellerId, makeNewSession(), SHOWN), true);
   });
 
@@ -56,9 +56,9 @@ function testAccess(prepare: PrepareStore): void {
     await store.createInvitation(codeHash, { sellerId, isFirst: false, expiresAt });
     await store.setSellerDisabled(sellerId, true);
     assert.equal(await store.findInvitation(codeHash), undefined);
-    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.register(makeJoining({ codeHash })), { refusal: 'code' });
     await store.setSellerDisabled(sellerId, false);
-    assert.equal((await store.joinPortal(makeJoining({ codeHash }))).refusal, undefined);
+    assert.equal((await store.register(makeJoining({ codeHash }))).rejection, undefined);
   });
 
   test('notes once that a seller was disabled and enabled, and knows no other', async (t) => {

@@ -22,12 +22,12 @@ function testInvitations(prepare: PrepareStore): void {
     await store.createInvitation(codeHash, invitation);
     assert.deepEqual(await store.findInvitation(codeHash), invitation);
     const joined = await Promise.all(countTo(5).map(() =>
-      store.joinPortal(makeJoining({ codeHash }))));
-    assert.deepEqual(joined.map(({ refusal }) => refusal).sort(),
+      store.register(makeJoining({ codeHash }))));
+    assert.deepEqual(joined.map(({ rejection: refusal }) => refusal).sort(),
       ['code', 'code', 'code', 'code', undefined]);
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
     assert.equal(await store.findInvitation(codeHash), undefined);
-    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.register(makeJoining({ codeHash })), { refusal: 'code' });
   });
 
   test('takes no code that it does not know, nor one that has expired', async (t) => {
@@ -37,11 +37,11 @@ function testInvitations(prepare: PrepareStore): void {
     await store.createInvitation(codeHash, { ...forAnybody, expiresAt: clock.now + DAY_MS });
     const unknown = makeSecretHash();
     assert.equal(await store.findInvitation(unknown), undefined);
-    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash: unknown })),
+    assert.deepEqual(await store.register(makeJoining({ codeHash: unknown })),
       { refusal: 'code' });
     clock.now += DAY_MS;
     assert.equal(await store.findInvitation(codeHash), undefined);
-    assert.deepEqual(await store.joinPortal(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.register(makeJoining({ codeHash })), { refusal: 'code' });
     assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), []);
   });
 
@@ -55,8 +55,8 @@ function testInvitations(prepare: PrepareStore): void {
       });
     }
     const joined = await Promise.all([one, other].map((codeHash) =>
-      store.joinPortal(makeJoining({ codeHash }))));
-    assert.deepEqual(joined.map(({ refusal }) => refusal), [undefined, 'code']);
+      store.register(makeJoining({ codeHash }))));
+    assert.deepEqual(joined.map(({ rejection: refusal }) => refusal), [undefined, 'code']);
     assert.equal(await store.findInvitation(other), undefined);
   });
 }
@@ -70,19 +70,19 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     await store.createInvitation(codeHash, {
       sellerId: undefined, isFirst: false, expiresAt: clock.now + DAY_MS,
     });
-    const taken = await store.joinPortal(makeJoining({ codeHash }, email));
+    const taken = await store.register(makeJoining({ codeHash }, email));
     assert.deepEqual(taken, { refusal: 'email' });
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
-    const again = await store.joinPortal(makeJoining({ codeHash }));
-    assert.equal(again.refusal, undefined);
+    const again = await store.register(makeJoining({ codeHash }));
+    assert.equal(again.rejection, undefined);
   });
 
   test('makes the seller, the account, a key and a session as one', async (t) => {
     const clock = makeClock();
     const store = await prepare(t)(clock);
     const joining = makeJoining();
-    const joined = await store.joinPortal(joining);
-    assert.ok(joined.refusal === undefined);
+    const joined = await store.register(joining);
+    assert.ok(joined.rejection === undefined);
     const { sellerId } = joined;
     const { email } = joining.account;
     const account = {
@@ -94,7 +94,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     assert.deepEqual(await store.findCredentials(email), {
       sellerId, passwordHash: '$argon2id$one', hasTotp: false,
     });
-    const visitor = await store.findVisitor(joining.session.hash);
+    const visitor = await store.findSignedInSession(joining.session.hash);
     assert.deepEqual([visitor?.account, visitor?.position], [account, 0]);
     assert.equal((await store.findGrant(joining.key.hash))?.keyId, joined.key.id);
     assert.deepEqual(await listTypes(store, sellerId), ['account_created', 'key_created']);
@@ -104,8 +104,8 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const email = 'same@shop.example';
     const joined = await Promise.all(countTo(4).map(() =>
-      store.joinPortal(makeJoining({}, email))));
-    assert.deepEqual(joined.map(({ refusal }) => refusal).sort(),
+      store.register(makeJoining({}, email))));
+    assert.deepEqual(joined.map(({ rejection: refusal }) => refusal).sort(),
       ['email', 'email', 'email', undefined]);
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
   });
@@ -117,7 +117,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
     assert.equal(await store.findAccount(sellerId), undefined);
     assert.equal(await store.findCredentials(`x${email}`), undefined);
     assert.equal(await store.findCredentials(email.toUpperCase()), undefined);
-    assert.equal(await store.findVisitor(makeSecretHash()), undefined);
+    assert.equal(await store.findSignedInSession(makeSecretHash()), undefined);
   });
 }
 
@@ -133,14 +133,14 @@ function testExistingSellers(prepare: PrepareStore): void {
       });
     }
     assert.equal((await store.findInvitation(one))?.sellerId, seller.id);
-    const joined = await store.joinPortal(makeJoining({ codeHash: one }));
-    assert.ok(joined.refusal === undefined);
+    const joined = await store.register(makeJoining({ codeHash: one }));
+    assert.ok(joined.rejection === undefined);
     assert.equal(joined.sellerId, seller.id);
     assert.equal((await store.findAccount(seller.id))?.currency.code, 'JPY');
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
     // One account is all that a seller has.
     assert.equal(await store.findInvitation(other), undefined);
-    const again = await store.joinPortal(makeJoining({ codeHash: other }));
+    const again = await store.register(makeJoining({ codeHash: other }));
     assert.deepEqual(again, { refusal: 'code' });
     assert.deepEqual(await listTypes(store, seller.id), [
       'invitation_created', 'invitation_created', 'account_created', 'key_created',

@@ -45,8 +45,8 @@ export interface Member {
 
 /** A seller with an account, a key and a session. */
 export async function join(store: Store, joining = makeJoining()): Promise<Member> {
-  const joined = await store.joinPortal(joining);
-  if (joined.refusal !== undefined) throw new Error(`Refused for its ${joined.refusal}.`);
+  const joined = await store.register(joining);
+  if (joined.rejection !== undefined) throw new Error(`Refused for its ${joined.rejection}.`);
   return { sellerId: joined.sellerId, joining };
 }
 

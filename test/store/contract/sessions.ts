@@ -26,7 +26,7 @@ function testBeginning(prepare: PrepareStore): void {
     const { sellerId, joining } = await join(store);
     const begin = (passwordHash: string, hasTotp: boolean) =>
       store.createSession(sellerId, makeNewSession(), { passwordHash, hasTotp });
-    const kept = (await store.findVisitor(joining.session.hash))?.session.id ?? 0;
+    const kept = (await store.findSignedInSession(joining.session.hash))?.session.id ?? 0;
     const [old, fresh] = [SHOWN.passwordHash, '$argon2id$two'];
     await store.setPassword(sellerId, fresh, { id: kept, hash: makeSecretHash() }, '');
     assert.deepEqual([await begin(old, false), await begin(old, true)], [false, false]);
@@ -54,15 +54,15 @@ function testLookUp(prepare: PrepareStore): void {
     const session = makeNewSession({ address: '2001:db8::7', userAgent: 'Safari/26' });
     await store.createSession(sellerId, session, SHOWN);
     await store.createProduct({ sellerId, keyId: PORTAL_KEY_ID }, makeNewProduct());
-    const visitor = await store.findVisitor(session.hash);
+    const visitor = await store.findSignedInSession(session.hash);
     const { id, ...rest } = visitor?.session ?? { id: 0 };
     assert.ok(id > 0);
     assert.deepEqual(rest, {
       createdAt: clock.now, seenAt: clock.now, address: '2001:db8::7', userAgent: 'Safari/26',
     });
     assert.deepEqual([visitor?.account.sellerId, visitor?.position], [sellerId, 1]);
-    const first = await store.findVisitor(joining.session.hash);
-    const second = await store.findVisitor(other.joining.session.hash);
+    const first = await store.findSignedInSession(joining.session.hash);
+    const second = await store.findSignedInSession(other.joining.session.hash);
     assert.deepEqual([first?.account.sellerId, first?.position], [sellerId, 1]);
     assert.deepEqual([second?.account.sellerId, second?.position], [other.sellerId, 0]);
     const [event] = (await listEvents(store, sellerId)).slice(-1);
@@ -90,9 +90,9 @@ function testLookUp(prepare: PrepareStore): void {
     const other = await join(store);
     const begun = clock.now;
     clock.now += 90_000;
-    const id = (await store.findVisitor(hash))?.session.id ?? 0;
+    const id = (await store.findSignedInSession(hash))?.session.id ?? 0;
     await store.noteSessionSeen(sellerId, id);
-    const seen = (await store.findVisitor(hash))?.session;
+    const seen = (await store.findSignedInSession(hash))?.session;
     assert.deepEqual([seen?.createdAt, seen?.seenAt], [begun, clock.now]);
     const [others] = await store.listSessions(other.sellerId, 10);
     assert.equal(others?.seenAt, begun);
@@ -108,13 +108,13 @@ function testEnding(prepare: PrepareStore): void {
     const store = await prepare(t)(makeClock());
     const [one, other] = [await join(store), await join(store)];
     const { hash } = one.joining.session;
-    const id = (await store.findVisitor(hash))?.session.id ?? 0;
+    const id = (await store.findSignedInSession(hash))?.session.id ?? 0;
     await store.endSessions(other.sellerId, { id: id + 1 }, ENDED);
     await store.endSessions(one.sellerId, { id: id + 1 }, ENDED);
-    assert.ok(await store.findVisitor(hash));
+    assert.ok(await store.findSignedInSession(hash));
     await store.endSessions(one.sellerId, { id }, ENDED);
     await store.endSessions(one.sellerId, { id }, ENDED);
-    assert.equal(await store.findVisitor(hash), undefined);
+    assert.equal(await store.findSignedInSession(hash), undefined);
     assert.equal((await store.listSessions(other.sellerId, 10)).length, 1);
     const ended = (await listEvents(store, one.sellerId)).filter(({ type }) =>
       type === 'session_ended');
@@ -129,8 +129,8 @@ function testEnding(prepare: PrepareStore): void {
     // Of the same id as one of the other's, so it is that one that is ended.
     await store.endSessions(other.sellerId, { id: session?.id ?? 0 }, ENDED);
     await store.endSessions(other.sellerId, { allBut: 0 }, ENDED);
-    assert.ok(await store.findVisitor(one.joining.session.hash));
-    assert.equal(await store.findVisitor(other.joining.session.hash), undefined);
+    assert.ok(await store.findSignedInSession(one.joining.session.hash));
+    assert.equal(await store.findSignedInSession(other.joining.session.hash), undefined);
   });
 
   test('ends all sessions but one', async (t) => {
@@ -139,7 +139,7 @@ function testEnding(prepare: PrepareStore): void {
     for (const userAgent of ['one', 'two']) {
       await store.createSession(sellerId, makeNewSession({ userAgent }), SHOWN);
     }
-    const kept = (await store.findVisitor(joining.session.hash))?.session.id ?? 0;
+    const kept = (await store.findSignedInSession(joining.session.hash))?.session.id ?? 0;
     for (let n = 0; n < 2; n += 1) await store.endSessions(sellerId, { allBut: kept }, ENDED);
     assert.deepEqual(await listBrowsers(store, sellerId), ['Firefox/140']);
     const ended = (await listEvents(store, sellerId)).filter(({ type }) =>

@@ -50,7 +50,7 @@ export async function join(
   const secret = generateApiKey();
   const passwordHash = await passwords.hash(read.password);
   const { session, cookie } = startSession(request.address, request.headers['user-agent']);
-  const joined = await store.joinPortal({
+  const joined = await store.register({
     codeHash: needsCode ? codeHash : undefined,
     seller: read.seller,
     account: {
@@ -67,9 +67,9 @@ export async function join(
     },
     session,
   });
-  if (joined.refusal !== undefined) {
-    const detail = joined.refusal === 'code' ? BAD_CODE : TAKEN_EMAIL;
-    return renderJoin(request, portal, { form, errors: new Map([[joined.refusal, detail]]) });
+  if (joined.rejection !== undefined) {
+    const detail = joined.rejection === 'code' ? BAD_CODE : TAKEN_EMAIL;
+    return renderJoin(request, portal, { form, errors: new Map([[joined.rejection, detail]]) });
   }
   const device = await rememberDevice(request, portal, { ...joined, passwordHash });
   return renderPublicPage(request, portal, {

@@ -82,7 +82,7 @@ export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
 async function findLiveSession(
   store: AccountStore, token: string, now: number,
 ): Promise<SignedInSession | undefined> {
-  const found = await store.findVisitor(hashToken(token));
+  const found = await store.findSignedInSession(hashToken(token));
   return found && isAlive(found.session, now) ? found : undefined;
 }
 

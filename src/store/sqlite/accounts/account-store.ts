@@ -21,7 +21,7 @@ export function accountStore({ key, writer, reader, clock }: Parts): AccountStor
     ...totpMethods(writer, reader, key),
     createInvitation: (hash, invitation) => writer.run('createInvitation', { hash, invitation }),
     findInvitation: async (hash) => reader.snapshot().findInvitation(hash, clock()),
-    joinPortal: (joining) => writer.run('joinPortal', joining),
+    register: (joining) => writer.run('joinPortal', joining),
     findAccount: async (sellerId) => reader.snapshot().findAccount(sellerId),
     findCredentials: async (email) => reader.snapshot().findCredentials(email),
     removeAccount: (sellerId) => writer.run('removeAccount', { sellerId }),
@@ -36,7 +36,7 @@ export function accountStore({ key, writer, reader, clock }: Parts): AccountStor
       writer.run('resetPassword', { sellerId, passwordHash }),
     createSession: (sellerId, session, { passwordHash, hasTotp }) =>
       writer.run('createSession', { sellerId, session, shown: { passwordHash, hasTotp } }),
-    findVisitor: async (sessionHash) => reader.snapshot().findVisitor(sessionHash),
+    findSignedInSession: async (sessionHash) => reader.snapshot().findSignedInSession(sessionHash),
     noteSessionSeen: (sellerId, id) => writer.run('noteSessionSeen', { sellerId, id }),
     listSessions: async (sellerId, limit) => reader.snapshot().listSessions(sellerId, limit),
     endSessions: (sellerId, which, event) =>

@@ -44,9 +44,9 @@ export function invitationMutations(
     joinPortal(
       { codeHash: hash, seller, account, key, session }: Registration, at: number,
     ): RegistrationResult {
-      if (findEmail.get(account.email)) return { refusal: 'email' };
+      if (findEmail.get(account.email)) return { rejection: 'email' };
       const row = hash === undefined ? undefined : take.get({ hash, at });
-      if (hash !== undefined && !row) return { refusal: 'code' };
+      if (hash !== undefined && !row) return { rejection: 'code' };
       const sellerId = (row && mapInvitation(row).sellerId) ?? createSeller(seller, at).id;
       addAccount(sellerId, account, at);
       const { address } = session;
@@ -54,7 +54,7 @@ export function invitationMutations(
       const { hash: keyHash, ...newKey } = key;
       const made = createKey({ sellerId, hash: keyHash, key: newKey, address }, at);
       addSession(sellerId, session, at);
-      return { refusal: undefined, sellerId, key: made };
+      return { rejection: undefined, sellerId, key: made };
     },
   };
 }

@@ -86,7 +86,7 @@ export function sessionQueries(db: DatabaseSync) {
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM session AS x WHERE seller_id = ? ORDER BY id DESC LIMIT ?`);
   // Like the one for keys, no seller_id narrows it: it is what finds the seller.
-  const findVisitor = db.prepare(`
+  const findSignedInSession = db.prepare(`
     SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
     JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id
     WHERE x.hash = ? AND s.disabled_at IS NULL`);
@@ -94,8 +94,8 @@ export function sessionQueries(db: DatabaseSync) {
     listSessions(sellerId: SellerId, limit: number): Session[] {
       return list.all(sellerId, limit).map(mapSession);
     },
-    findVisitor(hash: string): SignedInSession | undefined {
-      const row = findVisitor.get(hash);
+    findSignedInSession(hash: string): SignedInSession | undefined {
+      const row = findSignedInSession.get(hash);
       return row && {
         account: mapAccount(row),
         session: mapSession(row),
