@@ -1,4 +1,4 @@
-/** Sends a file with a bar that shows how far it is, and keeps the progress of an import fresh. */
+/** Uploads a file with a progress bar, and refreshes the progress of an import. */
 
 const REFRESH_MS = 1_000;
 
@@ -25,7 +25,7 @@ function watchUpload(upload) {
     const files = event.dataTransfer?.files;
     if (!files || files.length === 0) return;
     if (files.length > 1) {
-      complain('Drop one file at a time.');
+      showError('Drop one file at a time.');
       return;
     }
     file.files = files;
@@ -33,16 +33,16 @@ function watchUpload(upload) {
   });
   upload.addEventListener('submit', (event) => {
     const [chosen] = file.files ?? [];
-    if (!chosen) return; // the browser says so
+    if (!chosen) return; // the browser reports it
     event.preventDefault();
     const { limit, most } = upload.dataset;
-    if (chosen.size > Number(limit)) complain(`This file is too large. The maximum is ${most}.`);
+    if (chosen.size > Number(limit)) showError(`This file is too large. The maximum is ${most}.`);
     else send(upload);
   });
 }
 
 /**
- * Sends the form as the browser would, but says how far it is.
+ * Sends the form like the browser does, but shows the progress.
  * @param {HTMLFormElement} upload
  */
 function send(upload) {
@@ -65,31 +65,31 @@ function send(upload) {
       return;
     }
     show(false);
-    const fault = page?.getElementById('field-file-fault') ?? page?.querySelector('main p');
-    complain(fault?.textContent ?? 'The file could not be uploaded. Try again.');
+    const error = page?.getElementById('field-file-fault') ?? page?.querySelector('main p');
+    showError(error?.textContent ?? 'The file could not be uploaded. Try again.');
   });
   request.addEventListener('error', () => {
     show(false);
-    complain('The connection was lost. Try again.');
+    showError('The connection was lost. Try again.');
   });
-  complain('');
+  showError('');
   show(true);
   request.send(new FormData(upload));
 }
 
 /** @param {string} text */
-function complain(text) {
-  const fault = document.getElementById('upload-fault');
-  if (!fault) return;
-  fault.hidden = text === '';
-  fault.textContent = text;
+function showError(text) {
+  const error = document.getElementById('upload-fault');
+  if (!error) return;
+  error.hidden = text === '';
+  error.textContent = text;
 }
 
 function refreshLater() {
   setTimeout(refresh, REFRESH_MS);
 }
 
-/** Takes the progress of the page as it is now; at the end of a phase, the whole page. */
+/** Reloads the progress section; at the end of a phase, the whole page. */
 function refresh() {
   const request = new XMLHttpRequest();
   request.open('GET', location.href);

@@ -11,10 +11,10 @@
  */
 
 const MARKED_MS = 2_000;
-const TOLD_AFTER_MS = 1_000;
-/** After a refusal; doubled each time, up to the longest. */
-const AGAIN_MS = 5_000;
-const AGAIN_LIMIT_MS = 5 * 60_000;
+const ANNOUNCE_AFTER_MS = 1_000;
+/** Delay after a rejected connection; doubled each time, up to the limit. */
+const RETRY_MS = 5_000;
+const RETRY_LIMIT_MS = 5 * 60_000;
 
 for (const root of document.querySelectorAll('[data-live-from]')) {
   if (root instanceof HTMLElement) follow(root);
@@ -23,34 +23,34 @@ for (const root of document.querySelectorAll('[data-live-from]')) {
 /** @param {HTMLElement} root */
 function follow(root) {
   const write = makeWriter(root);
-  const tell = makeTeller(root);
+  const announce = makeAnnouncer(root);
   let after = root.dataset['liveAfter'] ?? '';
-  let againMs = AGAIN_MS;
+  let retryMs = RETRY_MS;
   /** @type {EventSource | undefined} */
   let source;
 
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(`${root.dataset['liveFrom']}?after=${after}`);
-    source.addEventListener('open', () => { againMs = AGAIN_MS; });
+    source.addEventListener('open', () => { retryMs = RETRY_MS; });
     source.addEventListener('message', ({ data, lastEventId }) => {
       after = lastEventId;
       /** @type {Change} */
       const change = JSON.parse(data);
       showNotices(change);
       write(change);
-      tell(change.type);
+      announce(change.type);
     });
     source.addEventListener('missed', ({ lastEventId }) => {
       after = lastEventId;
-      tell('missed');
+      announce('missed');
     });
     source.addEventListener('error', () => {
-      // The browser comes back of itself after a break, but not after a refusal.
+      // The browser reconnects by itself after a break, but not after a rejection.
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
-      setTimeout(open, againMs);
-      againMs = Math.min(2 * againMs, AGAIN_LIMIT_MS);
+      setTimeout(open, retryMs);
+      retryMs = Math.min(2 * retryMs, RETRY_LIMIT_MS);
     });
   };
   const close = () => {
@@ -64,7 +64,7 @@ function follow(root) {
 }
 
 /**
- * Writes the members of a product that a change tells of.
+ * Writes the new values of a changed product.
  * @param {HTMLElement} root
  * @returns {(change: Change) => void}
  */
@@ -125,7 +125,7 @@ function showLevel(element, type, stock, lowStock) {
 }
 
 /**
- * Shows what waits for such a change, and counts it there.
+ * Shows the notices for such a change, and counts it.
  * @param {Change} change
  */
 function showNotices({ type, product_id: id }) {
@@ -141,11 +141,11 @@ function showNotices({ type, product_id: id }) {
 }
 
 /**
- * Says how much changed, all of a second at once, to those who do not see it.
+ * Announces the number of changes to screen readers, at most once a second.
  * @param {HTMLElement} root
  * @returns {(type: string) => void}
  */
-function makeTeller(root) {
+function makeAnnouncer(root) {
   const status = root.querySelector('[data-live-status]');
   let count = 0;
   let isMissed = false;
@@ -162,6 +162,6 @@ function makeTeller(root) {
         : count === 1 ? '1 change' : `${count} changes`;
       status.classList.toggle('hidden', !isMissed);
       count = 0;
-    }, TOLD_AFTER_MS);
+    }, ANNOUNCE_AFTER_MS);
   };
 }

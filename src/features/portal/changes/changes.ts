@@ -64,7 +64,7 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
   return openChangeStream({
     sellerId, types: undefined,
     after: isNear ? after : current,
-    // A page that has missed too much is told so, and continues with the present.
+    // A page that has missed too much gets this event, and continues with the present.
     ...(!isNear && { preface: `event: missed\nid: ${current}\ndata: {}\n\n` }),
     openStream: request.openStream,
     disconnectSignal: request.disconnectSignal,

@@ -1,4 +1,4 @@
-/** The types of changes as people call them. */
+/** Labels of the change types. */
 import { CHANGE_TYPES, type ChangeType } from '../../../domain/catalogue/change.ts';
 import type { Choice } from '../forms/fields.ts';
 

@@ -1,13 +1,13 @@
 /**
- * What `live.js` finds on a page: the place from which it follows the changes, how numbers are
- * written, and what is shown once something happened. Elements inside it that stand for a member
- * of a product carry its name as `data-live`, within one that carries the id as `data-product`.
+ * Markup for `live.js`: the position from which a page follows the changes, the number format, and
+ * notices for changes. An element with a live value of a product has the member as `data-live`,
+ * inside an element with the product's id as `data-product`.
  */
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { PageRequest } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
 
-/** `position` is where the catalogue stood when the content was read. */
+/** `position` is that of the catalogue when the content was read. */
 export function followChanges(request: PageRequest, position: number, content: Content): Html {
   const { account, link } = request;
   const { locale, timeZone, currency, lowStock } = account;
@@ -18,14 +18,14 @@ export function followChanges(request: PageRequest, position: number, content: C
 }
 
 /**
- * Hidden until changes of these types came: of any product, or of the one in whose element it
- * stands. What carries `data-live-count` in it says how many.
+ * Hidden until changes of these types arrive: of any product, or of the one that contains it. An
+ * element with `data-live-count` in it shows their number.
  */
 export function showOnChange(types: readonly ChangeType[], content: Content): Html {
   return html`<div class="notice low" data-live-show="${types.join(' ')}" hidden>${content}</div>`;
 }
 
-/** How low a stock is: nothing where it is not. */
+/** A tag for low stock; empty otherwise. */
 export function stockLevel(stock: number, { account }: PageRequest): Content {
   const [tag, text] = stock === 0 ? ['bad', 'sold out']
     : stock <= account.lowStock ? ['low', 'low'] : ['', ''];

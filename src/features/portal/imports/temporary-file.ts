@@ -1,6 +1,6 @@
 /**
- * A file that only this process has: it loses its name as soon as it is open, so nothing is left of
- * it however the process ends, and nobody else can open it.
+ * A file that only this process has: it is unlinked as soon as it is open, so nothing is left of it
+ * however the process ends, and no other process can open it.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -10,21 +10,21 @@ import { isSystemError } from '../../../runtime/system-error.ts';
 import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-/** No room on the disk, or none in the share of whoever runs the server. */
+/** The disk is full, or the quota of the server's user. */
 const FULL = ['ENOSPC', 'EDQUOT'];
-/** It cannot be written to. */
+/** The disk cannot be written to. */
 const FAILED = ['EIO', 'EROFS'];
 
 export class TemporaryFile {
   readonly #file: FileHandle;
   #sizeBytes = 0;
 
-  /** Takes the file over; it is empty. */
+  /** Takes over an empty file. */
   constructor(file: FileHandle) {
     this.#file = file;
   }
 
-  /** Makes the folder too, where it is not there. @throws AppError `storage_full`, `unavailable` */
+  /** Creates the folder too, if it is missing. @throws AppError `storage_full`, `unavailable` */
   static async create(folder: string): Promise<TemporaryFile> {
     const path = join(folder, randomUUID());
     try {
@@ -44,7 +44,7 @@ export class TemporaryFile {
     return this.#sizeBytes;
   }
 
-  /** Wait for one before the next. @throws AppError `storage_full`, `unavailable` */
+  /** Await each call before the next. @throws AppError `storage_full`, `unavailable` */
   async append(bytes: Uint8Array): Promise<void> {
     try {
       await this.#file.appendFile(bytes);
@@ -54,7 +54,7 @@ export class TemporaryFile {
     }
   }
 
-  /** From the beginning; each reading stands on its own. */
+  /** Reads from the beginning; readers are independent. */
   async *read(): AsyncGenerator<Buffer, void, void> {
     for (let at = 0; at < this.#sizeBytes;) {
       const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.#sizeBytes - at));
@@ -65,7 +65,7 @@ export class TemporaryFile {
     }
   }
 
-  /** Gives its room back. What reads it fails. */
+  /** Releases the disk space. Later reads fail. */
   async close(): Promise<void> {
     await this.#file.close();
   }

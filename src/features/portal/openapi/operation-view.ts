@@ -14,7 +14,7 @@ export function renderOperation(
   values: ReadonlyMap<string, string>,
 ): Html {
   const { method, path, scope, description, hasHead, requestBody: body, responses } = operation;
-  const shown = new Set<string>(); // schemas that the page has described
+  const described = new Set<string>(); // schemas that the page has described
   const isError = ([status]: Operation['responses'][number]): boolean => Number(status) >= 400;
   return html`<p><span class="tag">${method}</span> <code>${path}</code></p>
     ${renderProse(description)}
@@ -27,10 +27,10 @@ export function renderOperation(
     ${body && html`<h2>Request body</h2>
       ${!body.required && html`<p>Optional.</p>`}
       ${renderContents(body.content)}
-      ${renderShapes(document, schemasOf(body.content), shown)}`}
+      ${renderShapes(document, schemasOf(body.content), described)}`}
     <h2>Responses</h2>
     ${responses.filter((response) => !isError(response)).map(([status, response]) =>
-  renderResponse(document, status, response, shown))}
+  renderResponse(document, status, response, described))}
     ${renderErrors(request, responses.filter(isError))}`;
 }
 
@@ -74,7 +74,7 @@ function renderParameters(parameters: readonly Parameter[]): Html {
 
 function renderResponse(
   document: ApiDocument, status: string, { description, headers = {}, content }: ResponseObject,
-  shown: Set<string>,
+  described: Set<string>,
 ): Html {
   const fields = Object.entries(headers).map(([name, reference]) => {
     const text = document.components.headers[nameOf(reference)]?.description ?? '';
@@ -84,7 +84,7 @@ function renderResponse(
     ${renderProse(description)}
     ${content && renderContents(content)}
     <details><summary>Response headers</summary><dl>${fields}</dl></details>
-    ${content && renderShapes(document, schemasOf(content), shown)}`;
+    ${content && renderShapes(document, schemasOf(content), described)}`;
 }
 
 function renderErrors({ link }: PageRequest, responses: Operation['responses']): Html {

@@ -39,11 +39,11 @@ function listLimits(schema: Schema): readonly Content[] {
   ].filter((part) => part !== false && part !== undefined);
 }
 
-/** The tables of all schemas that are named here, except those in `shown`, which it extends. */
+/** The tables of all schemas that are named here, except those in `described`, which it extends. */
 export function renderShapes(
-  { components: { schemas } }: ApiDocument, roots: readonly Schema[], shown: Set<string>,
+  { components: { schemas } }: ApiDocument, roots: readonly Schema[], described: Set<string>,
 ): Html {
-  const names = roots.flatMap((root) => listNames(root, schemas, shown));
+  const names = roots.flatMap((root) => listNames(root, schemas, described));
   return html`${names.map((name) => html`
     <section aria-labelledby="${idOf(name)}"><h3 id="${idOf(name)}">${name}</h3>
       ${renderShape(name, schemas[name] ?? {})}</section>`)}`;
@@ -73,7 +73,7 @@ function formatCount(
 
 /** In the order of their first mention. */
 function listNames(
-  schema: Schema, schemas: Readonly<Record<string, Schema>>, shown: Set<string>,
+  schema: Schema, schemas: Readonly<Record<string, Schema>>, described: Set<string>,
 ): string[] {
   const { $ref, properties = {}, items, anyOf = [], oneOf = [], contentSchema } = schema;
   const parts = [
@@ -81,10 +81,10 @@ function listNames(
     ...[contentSchema ?? []].flat(),
   ];
   const name = $ref === undefined ? undefined : nameOf(schema);
-  if (name === undefined) return parts.flatMap((part) => listNames(part, schemas, shown));
-  if (shown.has(name)) return [];
-  shown.add(name);
-  return [name, ...listNames(schemas[name] ?? {}, schemas, shown)];
+  if (name === undefined) return parts.flatMap((part) => listNames(part, schemas, described));
+  if (described.has(name)) return [];
+  described.add(name);
+  return [name, ...listNames(schemas[name] ?? {}, schemas, described)];
 }
 
 function renderShape(name: string, schema: Schema): Html {

@@ -10,7 +10,7 @@ import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import {
   NO_TEXTS, parseTexts, PRODUCT_LABELS, productFields, type ProductTexts, readTaken, readTexts,
-  SENT_BEFORE,
+  ALREADY_SUBMITTED,
 } from './product-form.ts';
 import { pathOf } from './product-path.ts';
 
@@ -34,7 +34,7 @@ export async function createProduct(
     return redirect(request.link(`${pathOf({ sellerId: write.sellerId, id })}?done=created`));
   } catch (error) {
     if (isDuplicateSubmission(error)) {
-      return renderNewProduct(request, portal, texts, { status: 409, detail: SENT_BEFORE });
+      return renderNewProduct(request, portal, texts, { status: 409, detail: ALREADY_SUBMITTED });
     }
     return renderNewProduct(request, portal, texts, { status: 422, errors: readTaken(error) });
   }

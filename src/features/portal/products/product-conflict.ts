@@ -1,7 +1,7 @@
 /**
- * The page for an edit that collides with someone else's: a choice for each field that both sides
- * changed, and the values of the others, which are merged without asking. Nothing is saved before
- * the seller has chosen.
+ * The page for an edit that collides with another one: a choice for each field that both sides
+ * changed, and the values of the others, which are merged. Nothing is saved before the seller has
+ * chosen.
  */
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
@@ -75,14 +75,14 @@ export function renderConflict(
   });
 }
 
-interface Shown {
+interface Versions {
   readonly mine: string;
   readonly theirs: string;
   readonly chosen: Side | undefined;
   readonly errors: FieldErrors;
 }
 
-function renderChoice(field: EditedField, { mine, theirs, chosen, errors }: Shown): Html {
+function renderChoice(field: EditedField, { mine, theirs, chosen, errors }: Versions): Html {
   return radioGroup({
     name: choiceOf(field), label: PRODUCT_LABELS[field], value: chosen ?? '', errors,
     choices: [

@@ -1,6 +1,6 @@
 /**
- * A product as a form: its fields, and the way from what was typed to what the API would be sent,
- * so that both know the same faults.
+ * The form of a product. Entered texts are translated to the body that a client of the API would
+ * send, so both are validated by the same code.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
@@ -16,7 +16,7 @@ import type { PageRequest } from '../route.ts';
 import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
 import type { EditedField, EditedValues } from './product-merge.ts';
 
-/** What stands in the fields; the stock is undefined where the form has no such field. */
+/** The texts in the fields; the stock is undefined if the form has no such field. */
 export type ProductTexts =
   Readonly<Record<EditedField, string>> & { readonly stock: string | undefined };
 
@@ -24,8 +24,8 @@ export type ProductTexts =
 export const PRODUCT_LABELS = Object.fromEntries(SENT_FIELDS.map(({ name, label }) =>
   [name, label])) as Readonly<Record<SentFieldName, string>>;
 
-/** Why a form is not taken that was sent before with something else in it. */
-export const SENT_BEFORE = 'This form was already submitted with different values, and those '
+/** The answer to a form that was submitted before with other values. */
+export const ALREADY_SUBMITTED = 'This form was already submitted with different values, and those '
   + 'were saved. To save these values as well, submit it again.';
 
 export const NO_TEXTS = mapFields(({ kind }) => (kind === 'quantity' ? '0' : ''));
@@ -35,7 +35,7 @@ export function readTexts(form: Form): ProductTexts {
     (name !== 'stock' || form.has(name) ? form.getTrimmed(name) : undefined));
 }
 
-/** The fields of a product that is there; its stock has forms of its own. */
+/** The texts of an existing product, without its stock, which has its own forms. */
 export function describeTexts(product: EditedValues, format: Format): ProductTexts {
   return mapFields(({ kind, member }) => {
     if (member === 'stock') return undefined;
@@ -53,31 +53,32 @@ type ReadProduct<Value> =
   | { readonly value: Value; readonly errors?: undefined }
   | { readonly errors: FieldErrors };
 
-/** What `parse` makes of the texts, or all that is wrong with them. */
+/** The value that `parse` returns for the texts, or all their errors. */
 export function parseTexts<Value>(
   texts: ProductTexts, { account: { currency }, format }: PageRequest,
   parse: (body: unknown, currency: Currency) => Value,
 ): ReadProduct<Value> {
   const members: Record<string, unknown> = {};
-  const unread = new Map<string, string>();
+  const unreadable = new Map<string, string>();
   for (const { name, kind, isRequired } of SENT_FIELDS) {
     const text = texts[name];
     if (text === undefined) continue;
     const isNone = text === '' && !isRequired;
     const parsed = isNone ? { value: null } : parseText(text, kind, currency, format);
     if ('value' in parsed) members[name] = parsed.value;
-    else unread.set(name, parsed.error.detail);
+    else unreadable.set(name, parsed.error.detail);
   }
-  let refused = NO_ERRORS;
+  let rejected = NO_ERRORS;
   try {
     const value = parse(members, currency);
-    if (unread.size === 0) return { value };
+    if (unreadable.size === 0) return { value };
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
-    refused = fieldErrorsFrom(error.issues);
+    rejected = fieldErrorsFrom(error.issues);
   }
   const errors = Object.keys(PRODUCT_LABELS).flatMap((member) => {
-    const detail = unread.get(member) ?? explain(member, refused.get(member), members['price']);
+    const detail = unreadable.get(member)
+      ?? explain(member, rejected.get(member), members['price']);
     return detail === undefined ? [] : [[member, detail] as const];
   });
   return { errors: new Map(errors) };
@@ -93,7 +94,7 @@ function parseText(
   }
 }
 
-/** `sku_taken` is a fault of a field; everything else that is thrown goes on its way. */
+/** The field error for `sku_taken`; other errors are rethrown. */
 export function readTaken(error: unknown): FieldErrors {
   if (error instanceof AppError && error.code === 'sku_taken') {
     return new Map([['sku', error.publicDetail]]);
@@ -123,7 +124,7 @@ export function productFields(
   })}`;
 }
 
-/** A price that was read and is refused: what it was taken for may be what is wrong with it. */
+/** An invalid price may have been misread, so its error says how it was read. */
 function explain(
   member: string, detail: string | undefined, price: unknown,
 ): string | undefined {

@@ -34,7 +34,7 @@ export interface SubmittedEdit {
   /** Undefined if it is unreadable: then every field that differs is a collision. */
   readonly base: MergeBase | undefined;
   readonly mine: EditedValues;
-  /** The fields that a conflict page asked about; undefined for one that was left open. */
+  /** The choices on a conflict page, by field; undefined for a missing choice. */
   readonly choices: ReadonlyMap<EditedField, Side | undefined>;
 }
 

@@ -8,7 +8,7 @@ import {
   type FieldErrors, fieldErrorsFrom, type Form, isDuplicateSubmission, toWriteContext,
 } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
-import { SENT_BEFORE } from './product-form.ts';
+import { ALREADY_SUBMITTED } from './product-form.ts';
 import { type RejectedForm, renderProduct, type StockTexts } from './product-view.ts';
 import type { DraftRoute, Portal, PageRequest } from '../route.ts';
 import { findWholeNumber, parseTypedWhole } from '../forms/typed-values.ts';
@@ -74,7 +74,7 @@ async function changeStock(
     const done = isReplay ? 'repeated' : result?.status === 'unchanged' ? 'same' : 'stock';
     return redirect(request.link(`/products/${request.parameters['id']}?done=${done}`));
   } catch (error) {
-    if (isDuplicateSubmission(error)) return reject({ status: 409, detail: SENT_BEFORE });
+    if (isDuplicateSubmission(error)) return reject({ status: 409, detail: ALREADY_SUBMITTED });
     throw error;
   }
 }

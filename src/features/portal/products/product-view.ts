@@ -113,13 +113,13 @@ function renderFacts(request: PageRequest, product: Product, id: string): Html {
   </section>`;
 }
 
-interface Shown {
+interface CardContent {
   readonly ledger: StockLedger;
   readonly rejected: RejectedForm | undefined;
 }
 
 function renderCards(
-  request: PageRequest, { clock }: Portal, product: Product, { ledger, rejected }: Shown,
+  request: PageRequest, { clock }: Portal, product: Product, { ledger, rejected }: CardContent,
 ): Html {
   const { format } = request;
   const errors = rejected?.errors ?? NO_ERRORS;

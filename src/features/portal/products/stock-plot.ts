@@ -64,10 +64,10 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
 function findSteps({ product, movements, now }: StockHistory): readonly Step[] {
   const recent = movements.filter(({ at }) => at >= now - RECENT_MS);
   const isRecent = recent.length >= RECENT_MIN && recent.length < movements.length;
-  const shown = isRecent ? recent : movements;
-  const oldest = shown.at(-1);
+  const plotted = isRecent ? recent : movements;
+  const oldest = plotted.at(-1);
   if (!oldest) return [];
-  const steps = shown.map(({ at, movement }) => ({ at, stock: movement.after })).reverse();
+  const steps = plotted.map(({ at, movement }) => ({ at, stock: movement.after })).reverse();
   const since = Math.max(now - RECENT_MS, product.createdAt);
   return isRecent ? [{ at: since, stock: oldest.movement.before }, ...steps] : steps;
 }

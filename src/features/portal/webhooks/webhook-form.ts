@@ -1,4 +1,4 @@
-/** Creating a webhook and editing one. The secret is shown once, in the answer to the form. */
+/** Creating and editing webhooks. The secret is shown once, in the response to the form. */
 import { AppError } from '../../../domain/error.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
