@@ -147,13 +147,13 @@ export class CsvRows implements RowReader {
   }
 
   /** The values that new products get for the members that a row leaves out. */
-  #fill(absent: readonly Defaultable[], { indexes: places }: Columns): LeftOut {
+  #fill(absent: readonly Defaultable[], { indexes }: Columns): LeftOut {
     const missing: Issue[] = [];
     let defaults: ProductPatch = {};
     for (const member of absent) {
       const value = this.#defaults.get(member);
       if (!value) {
-        missing.push(missingMember(member, places[member].length > 0 ? 'blank' : 'required'));
+        missing.push(missingMember(member, indexes[member].length > 0 ? 'blank' : 'required'));
       } else if ('issues' in value) missing.push(...value.issues);
       else defaults = { ...defaults, ...value.patch };
     }
@@ -162,12 +162,12 @@ export class CsvRows implements RowReader {
 }
 
 /** The cell of a member: the first of its columns that is not blank. */
-function pick(cells: readonly string[], { indexes: places }: Columns, member: Member): string {
-  for (const place of places[member]) {
-    const cell = cells[place];
+function pick(cells: readonly string[], { indexes }: Columns, member: Member): string {
+  for (const index of indexes[member]) {
+    const cell = cells[index];
     if (cell !== undefined && !isBlank(cell)) return cell;
   }
-  return cells[places[member][0] ?? -1] ?? '';
+  return cells[indexes[member][0] ?? -1] ?? '';
 }
 
 function pickText(cells: readonly string[], columns: Columns, member: Member): string {
