@@ -1,4 +1,4 @@
-/** Which releases of Node doctor warns of. */
+/** The releases of Node that doctor warns about. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

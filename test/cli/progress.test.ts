@@ -1,4 +1,4 @@
-/** Progress: what its lines say, that they fit, and how often they come. */
+/** Progress lines: their content, their width, and how often they are written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Progress } from '../../src/cli/progress.ts';

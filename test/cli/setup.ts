@@ -1,4 +1,4 @@
-/** Sellers, keys and backups made by the command line, for tests that need them; and a look. */
+/** Sellers, keys and backups created with the command line, and a look into a data folder. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-/** A running server with a seller, and the commands that ask it, in processes of their own. */
+/** A running server with a seller, and client commands in processes of their own. */
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';

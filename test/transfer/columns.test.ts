@@ -1,4 +1,4 @@
-/** Which column means what. */
+/** How columns are matched to members. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

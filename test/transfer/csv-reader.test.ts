@@ -1,4 +1,4 @@
-/** What is CSV, and what is refused because nobody can tell what it means. */
+/** The CSV that is read, and the ambiguous text that is rejected. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the rows of CSV files mean, of our own and of shops. */
+/** The products in CSV files, our own and those of shops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';

@@ -1,4 +1,4 @@
-/** The one remedy for rows that were rejected for one cause. */
+/** The remedy that is suggested if most rows were rejected for one cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** What the lines of NDJSON mean. */
+/** The products in NDJSON files. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IMPORT_RECORD_LIMIT_BYTES } from '../../src/transfer/limits.ts';

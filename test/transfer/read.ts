@@ -1,4 +1,4 @@
-/** Chunks for readers of files, and what they read of them. */
+/** Feeds chunks to readers of files, and collects what they read. */
 import assert from 'node:assert/strict';
 import { IMPORT_SLICE_ROWS } from '../../src/transfer/limits.ts';
 import type { Currency } from '../../src/domain/catalogue/currency.ts';

@@ -1,4 +1,4 @@
-/** Files as shops write them, of made-up products: their headers, quoting, line breaks and gaps. */
+/** Files as shops export them, of made-up products: headers, quoting, line breaks and gaps. */
 
 export const SHOPIFY = [
   'Handle,Title,Body (HTML),Vendor,Product Category,Type,Tags,Published,Option1 Name,Option1 Value,'

@@ -1,4 +1,4 @@
-/** What commands do where the data folder is missing, or cannot be one. */
+/** What commands do if the data folder is missing or cannot be a folder. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

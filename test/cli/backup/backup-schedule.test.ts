@@ -1,4 +1,4 @@
-/** Backups by a server: in order and without an overlap, told of, and never in the way. */
+/** Scheduled backups: in order, without overlap, reported, and without delaying requests. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ test('makes the next backup when it is due, and reports backups and failures', a
     warn: (text) => void told.push(`! ${text}`),
   });
   await over.promise;
-  // The newest one was made when it was last told when the next one is due.
+  // The last run reported when the next backup is due.
   assert.deepEqual(schedule.readMetrics(), { made: 2, failed: 1, newestAt: NOW });
   assert.deepEqual(told, [
     'Backed up to one.db.', HOUR_MS,

@@ -1,4 +1,4 @@
-/** `backup` beside a server under load: all that was answered is in the copy, which is whole. */
+/** `backup` beside a server under load: the copy is complete and valid. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

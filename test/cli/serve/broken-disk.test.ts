@@ -1,4 +1,4 @@
-/** A data folder on a disk that is full or cannot be written to: commands say what is wrong. */
+/** A data folder on a full or read-only disk: commands report the problem. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

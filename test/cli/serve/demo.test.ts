@@ -1,4 +1,4 @@
-/** `demo`: the lines that it prints work as they are printed, and nothing stays behind. */
+/** `demo`: the commands that it prints work, and it leaves nothing behind. */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

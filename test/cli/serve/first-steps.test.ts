@@ -1,4 +1,4 @@
-/** What `serve` prints on an empty database works when it is typed word for word. */
+/** The first steps that `serve` prints on an empty database work as they are printed. */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';

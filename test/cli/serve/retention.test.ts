@@ -1,4 +1,4 @@
-/** `serve --history-days`: what is removed for its age, what is kept, and what is refused. */
+/** `serve --history-days`: what is removed, what is kept, and which values are rejected. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';

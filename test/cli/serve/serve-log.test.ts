@@ -1,4 +1,4 @@
-/** The log of a real server: its lines, its level by SIGUSR2, and a reader who does not read. */
+/** The log of a real server: its lines, its level on SIGUSR2, and a blocked reader. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** `serve` with its portal: where what is uploaded goes. */
+/** `serve` with its portal: where uploads are stored. */
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `serve` stops as it is told to: what is under way is answered, and nothing waits for ever. */
+/** `serve` stops in time: it finishes requests in flight and waits for nothing else. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';

@@ -20,7 +20,7 @@ interface TlsFiles {
   write(certificate: TestCertificate): void;
 }
 
-/** The files of a certificate that can be written anew, and the flags that name them. */
+/** Certificate files that a test can replace, and the flags that name them. */
 function makeFiles(t: TestContext, certificate = makeCertificate()): TlsFiles {
   const folder = makeFolder(t);
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];

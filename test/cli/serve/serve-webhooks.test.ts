@@ -1,4 +1,4 @@
-/** `serve` and its settings of webhooks. */
+/** `serve` and its webhook settings. */
 import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `serve`: what it prints, its settings, and what it refuses to start with. */
+/** `serve`: its output, its settings, and the values that it rejects. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

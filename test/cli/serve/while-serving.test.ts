@@ -1,4 +1,4 @@
-/** Commands while a server runs on the same folder, and the silence of that server on its keys. */
+/** Commands beside a running server on the same folder; neither prints a secret. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

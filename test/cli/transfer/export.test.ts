@@ -1,4 +1,4 @@
-/** `export`: files and standard output, what it prints, and what it refuses. */
+/** `export`: files and standard output, what it prints and what it rejects. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {

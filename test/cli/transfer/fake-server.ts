@@ -1,4 +1,4 @@
-/** A server that answers as a test wants it to, for what a real one seldom does. */
+/** A server that responds as a test wants, for what a real one seldom does. */
 import type { RequestListener } from 'node:http';
 import type { TestContext } from 'node:test';
 import { listenUntilEnd } from '../../support/listening.ts';

@@ -1,4 +1,4 @@
-/** Imports that are made to cost much: they cost others nothing, and end. */
+/** Imports that are made to be expensive: they delay no one else, and end. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { test } from 'node:test';

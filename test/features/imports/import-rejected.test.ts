@@ -1,4 +1,4 @@
-/** POST /api/v1/products/import, where the file as a whole is refused: at once, or later on. */
+/** POST /api/v1/products/import with files that are rejected, at once or later. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';

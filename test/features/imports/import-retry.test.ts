@@ -1,4 +1,4 @@
-/** POST /api/v1/products/import, broken off or sent again. */
+/** POST /api/v1/products/import: interrupted, and sent again. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';

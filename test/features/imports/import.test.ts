@@ -1,4 +1,4 @@
-/** POST /api/v1/products/import, where the file as a whole is in order. */
+/** POST /api/v1/products/import with valid files. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** Sends files to be imported, and reads the lines of the answers. */
+/** Sends files to be imported, and reads the lines of the responses. */
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Answer } from '../../support/http.ts';

@@ -1,4 +1,4 @@
-/** Reads the text format of Prometheus 0.0.4, and judges every line of it, for tests. */
+/** Reads the text format of Prometheus 0.0.4, and validates every line, for tests. */
 import assert from 'node:assert/strict';
 
 export interface Series {
