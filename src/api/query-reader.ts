@@ -104,3 +104,22 @@ export function parseInstant(text: string): ParseResult<number> {
   const detail = 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.';
   return { error: { code: 'format', detail } };
 }
+
+/** The `Link` to the next page; nothing if there is none. */
+export function formatNextLink(
+  path: string, query: Query, limit: number, cursor: string | undefined,
+): { readonly link?: string } {
+  if (cursor === undefined) return {};
+  const next = new URLSearchParams([...query]);
+  next.set('limit', String(limit));
+  next.set('cursor', cursor);
+  return { link: `<${path}?${next}>; rel="next"` };
+}
+
+/** @throws AppError `invalid_query` if an export, which has no pages, has paging parameters */
+export function rejectPagingParameters(query: Query): void {
+  const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
+  if (unused.length === 0) return;
+  const detail = 'Does not apply to an export, which has no pages.';
+  throw invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
+}

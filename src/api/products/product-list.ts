@@ -4,7 +4,7 @@ import { formatEntityTag, isNoneMatch } from '../../http/response/conditional.ts
 import type { Reply } from '../../http/response/reply.ts';
 import type { ProductPage } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, MEDIA_TYPE_OF } from '../media-types.ts';
-import { rejectPagingParameters, formatNextLink } from '../pagination.ts';
+import { rejectPagingParameters, formatNextLink } from '../query-reader.ts';
 import { PRODUCTS } from '../paths.ts';
 import { exportProducts, formatterOf, LIST_FIELDS } from './product-export.ts';
 import { formatNextCursor, cursorScope, readProductPage } from './product-pages.ts';

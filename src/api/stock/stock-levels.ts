@@ -7,9 +7,10 @@ import type { StockLevelAt, StockLevelPage } from '../../store/history-store.ts'
 import { formatCsvRow } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../media-types.ts';
-import { rejectPagingParameters, formatNextLink } from '../pagination.ts';
+import {
+  formatNextLink, parseChoice, parseInstant, parsePosition, QueryReader, rejectPagingParameters,
+} from '../query-reader.ts';
 import { STOCK } from '../paths.ts';
-import { parseChoice, parseInstant, parsePosition, QueryReader } from '../query-reader.ts';
 import type { ApiRequest, Services } from '../route.ts';
 
 const COLUMNS = ['id', 'sku', 'stock', 'position'];

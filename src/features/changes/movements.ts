@@ -12,11 +12,11 @@ import type { HistoryStore, MovementQuery } from '../../store/history-store.ts';
 import { formatCsvRow } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../../api/export.ts';
 import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../../api/media-types.ts';
-import { rejectPagingParameters, formatNextLink } from '../../api/pagination.ts';
-import { STOCK } from '../../api/paths.ts';
 import {
-  parseChoice, parseInstant, parsePosition, parseSku, QueryReader,
+  formatNextLink, parseChoice, parseInstant, parsePosition, parseSku, QueryReader,
+  rejectPagingParameters,
 } from '../../api/query-reader.ts';
+import { STOCK } from '../../api/paths.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
 
 export const MOVEMENTS = `${STOCK}/movements`;

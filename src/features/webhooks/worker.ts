@@ -5,13 +5,13 @@
  * starve the others.
  */
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import {
   CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT, WEBHOOK_LOCK_INTERVAL_MS, WEBHOOK_POLL_INTERVAL_MS,
   WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS, WEBHOOK_STORE_ERROR_PAUSE_MS,
 } from './limits.ts';
 import type { Webhook } from '../../domain/webhooks/webhook.ts';
 import type { ErrorReporter } from '../../http/response/problem.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { type EndpointOptions, sendToEndpoint } from './endpoint.ts';
 
 interface WorkerOptions extends EndpointOptions {
@@ -121,7 +121,7 @@ export class WebhookWorker {
       if (this.#options.stop.aborted) return;
       const done = this.#run(webhook);
       this.#inFlight.set(keyOf(webhook), { isFailing: webhook.failures > 0, done });
-      await setImmediate(); // building a message takes a while: let requests run between
+      await yieldToEventLoop(); // building a message takes a while: let requests run between
     }
   }
 
