@@ -4,14 +4,12 @@
  * (403, 404, 405, 429; a form also with 400, 408, 413, 415). `draft` describes how to show a form
  * again if its session ended while it was being filled in.
  */
-import { changeSettings, settingsDraft, showAccount } from './account/account.ts';
+import { settingsForm } from './account/account.ts';
 import { showActivity } from './account/activity.ts';
-import {
-  changeEmail, changePassword, emailDraft, showEmail, showPassword,
-} from './account/credentials.ts';
+import { emailForm, passwordForm } from './account/credentials.ts';
 import { endSessions, showSessions } from './account/sessions.ts';
 import {
-  disableTwoFactor, enableTwoFactor, makeRecoveryCodes, showTwoFactor,
+  enableTwoFactor, makeRecoveryCodes, showTwoFactor, turnOffForm,
 } from './account/two-factor.ts';
 import { followLive, showChanges } from './changes/changes.ts';
 import {
@@ -19,9 +17,7 @@ import {
   showImport,
 } from './imports/import-page.ts';
 import { showImports, uploadFile } from './imports/upload-page.ts';
-import {
-  createKey, keyDraft, revokeKey, rotateKey, showKeyForm, showRevocation,
-} from './keys/key-form.ts';
+import { keyForm, revokeKey, rotateKey, showRevocation } from './keys/key-form.ts';
 import { showKey, showKeys } from './keys/keys.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
@@ -93,8 +89,8 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/changes', section: 'Changes', handle: showChanges },
 
   { ...get, path: '/keys', section: 'API keys', handle: showKeys },
-  { ...get, path: '/keys/new', handle: showKeyForm },
-  { ...post, path: '/keys/new', handle: createKey, draft: keyDraft },
+  { ...get, path: '/keys/new', handle: keyForm.show },
+  { ...post, path: '/keys/new', handle: keyForm.submit, draft: keyForm.draft },
   { ...get, path: '/keys/{key_id}', handle: showKey },
   { ...post, path: '/keys/{key_id}/rotate', handle: rotateKey },
   { ...get, path: '/keys/{key_id}/revoke', handle: showRevocation },
@@ -119,16 +115,16 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/activity', section: 'Activity', handle: showActivity },
 
-  { ...get, path: '/account', section: 'Account', handle: showAccount },
-  { ...post, path: '/account', handle: changeSettings, draft: settingsDraft },
-  { ...get, path: '/account/email', handle: showEmail },
-  { ...post, path: '/account/email', handle: changeEmail, draft: emailDraft },
-  { ...get, path: '/account/password', handle: showPassword },
-  { ...post, path: '/account/password', handle: changePassword },
+  { ...get, path: '/account', section: 'Account', handle: settingsForm.show },
+  { ...post, path: '/account', handle: settingsForm.submit, draft: settingsForm.draft },
+  { ...get, path: '/account/email', handle: emailForm.show },
+  { ...post, path: '/account/email', handle: emailForm.submit, draft: emailForm.draft },
+  { ...get, path: '/account/password', handle: passwordForm.show },
+  { ...post, path: '/account/password', handle: passwordForm.submit },
   { ...get, path: '/account/second-step', handle: showTwoFactor },
   { ...post, path: '/account/second-step', handle: enableTwoFactor },
   { ...post, path: '/account/second-step/codes', handle: makeRecoveryCodes },
-  { ...post, path: '/account/second-step/off', handle: disableTwoFactor },
+  { ...post, path: '/account/second-step/off', handle: turnOffForm.submit },
   { ...get, path: '/account/sessions', handle: showSessions },
   { ...post, path: '/account/sessions', handle: endSessions },
 ];

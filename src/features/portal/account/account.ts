@@ -5,8 +5,8 @@ import {
 import type { Reply } from '../../../http/response/reply.ts';
 import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
-import { makeDraftRoute, stateSummary, statusOf } from '../forms/form-page.ts';
-import { type Form, type FormState, initialState, takeValue } from '../forms/form.ts';
+import { defineForm, stateSummary, statusOf } from '../forms/form-page.ts';
+import { type FormState, takeValue } from '../forms/form.ts';
 import { facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
@@ -38,30 +38,22 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** GET /portal/account: 200 */
-export async function showAccount(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { locale, timeZone, lowStock } = request.account;
-  return renderAccount(request, portal, initialState({
-    locale, time_zone: timeZone, low_stock: String(lowStock),
-  }));
-}
-
-/** POST /portal/account: 303, 422 */
-export async function changeSettings(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const errors = new Map<string, string>();
-  const settings: AccountSettings = {
+/** GET /portal/account: 200. POST: 303, 422 */
+export const settingsForm = defineForm<AccountSettings>({
+  fields: FIELDS,
+  render: renderAccount,
+  initial: ({ account: { locale, timeZone, lowStock } }) =>
+    ({ locale, time_zone: timeZone, low_stock: String(lowStock) }),
+  read: (form, errors) => ({
     locale: takeValue(errors, 'locale', parseLocale(form.getTrimmed('locale')), ''),
     timeZone: takeValue(errors, 'time_zone', parseTimeZone(form.getTrimmed('time_zone')), ''),
     lowStock: takeValue(errors, 'low_stock', parseLowStock(form.get('low_stock')), 0),
-  };
-  if (errors.size > 0) return renderAccount(request, portal, { form, errors });
-  await portal.store.setAccountSettings(request.account.sellerId, settings, request.address);
-  return redirect(request.link('/account?done=settings'));
-}
-
-export const settingsDraft = makeDraftRoute(FIELDS, renderAccount);
+  }),
+  async save(settings, { account: { sellerId }, address, link }, { store }) {
+    await store.setAccountSettings(sellerId, settings, address);
+    return redirect(link('/account?done=settings'));
+  },
+});
 
 async function renderAccount(
   request: PageRequest, portal: Portal, state: FormState,

@@ -6,14 +6,14 @@ import { parseEmail } from '../../../domain/access/account.ts';
 import { EMAIL_LIMIT_CHARACTERS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
-import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
-import { type Form, type FormState, initialState, takeValue } from '../forms/form.ts';
+import { defineForm, renderFormPage } from '../forms/form-page.ts';
+import { type FormState, takeValue } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { rememberDevice } from '../sign-in/complete-sign-in.ts';
 import {
-  confirmPassword, CURRENT_PASSWORD, newPasswordField, parsePasswordField,
+  CURRENT_PASSWORD, newPasswordField, parsePasswordField,
 } from '../sign-in/password-fields.ts';
 import { makeSessionToken } from '../sign-in/session.ts';
 
@@ -26,29 +26,18 @@ const EMAIL_FIELDS: readonly Field[] = [
 ];
 const PASSWORD_FIELDS = [CURRENT_PASSWORD, newPasswordField('new_password', 'New password')];
 
-/** GET /portal/account/email: 200 */
-export async function showEmail(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderEmail(request, portal, initialState());
-}
-
-/** POST /portal/account/email: 303, 422, 429, 503 */
-export async function changeEmail(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const { account: { sellerId }, address } = request;
-  const errors = new Map<string, string>();
-  const email = takeValue(errors, 'email', parseEmail(form.get('email')), '');
-  await confirmPassword(request, portal, form, errors);
-  if (errors.size === 0) {
-    if (await portal.store.setEmail(sellerId, email, address)) {
-      return redirect(request.link('/account?done=email'));
-    }
+/** GET /portal/account/email: 200. POST: 303, 422, 429, 503 */
+export const emailForm = defineForm({
+  fields: EMAIL_FIELDS,
+  render: renderEmail,
+  read: (form, errors) => takeValue(errors, 'email', parseEmail(form.get('email')), ''),
+  async save(email, { account: { sellerId }, address, link }, { store }, { errors }) {
+    const isSaved = await store.setEmail(sellerId, email, address);
+    if (isSaved) return redirect(link('/account?done=email'));
     errors.set('email', 'This e-mail already belongs to another account.');
-  }
-  return renderEmail(request, portal, { form, errors });
-}
-
-export const emailDraft = makeDraftRoute(EMAIL_FIELDS, renderEmail);
+    return undefined;
+  },
+});
 
 function renderEmail(request: PageRequest, portal: Portal, state: FormState): Reply {
   return renderFormPage(request, portal, {
@@ -58,27 +47,23 @@ function renderEmail(request: PageRequest, portal: Portal, state: FormState): Re
   }, state);
 }
 
-/** GET /portal/account/password: 200 */
-export async function showPassword(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderPassword(request, portal, initialState());
-}
-
-/** POST /portal/account/password: 303, 422, 429, 503 */
-export async function changePassword(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const { account: { sellerId, sellerName, email }, user, address } = request;
-  const errors = new Map<string, string>();
-  const parsed = parsePasswordField(form, 'new_password', { shop: sellerName, email });
-  const password = takeValue(errors, 'new_password', parsed, '');
-  await confirmPassword(request, portal, form, errors);
-  if (errors.size > 0) return renderPassword(request, portal, { form, errors });
-  const passwordHash = await portal.passwords.hash(password);
-  const { hash, cookie } = makeSessionToken();
-  await portal.store.setPassword(sellerId, passwordHash, { id: user.session.id, hash }, address);
-  const device = await rememberDevice(request, portal, { sellerId, passwordHash });
-  return redirect(request.link('/account?done=password'), [cookie, ...device]);
-}
+/** GET /portal/account/password: 200. POST: 303, 422, 429, 503 */
+export const passwordForm = defineForm({
+  fields: PASSWORD_FIELDS,
+  render: renderPassword,
+  read(form, errors, { account: { sellerName, email } }) {
+    const parsed = parsePasswordField(form, 'new_password', { shop: sellerName, email });
+    return takeValue(errors, 'new_password', parsed, '');
+  },
+  async save(password, request, portal) {
+    const { account: { sellerId }, user, address } = request;
+    const passwordHash = await portal.passwords.hash(password);
+    const { hash, cookie } = makeSessionToken();
+    await portal.store.setPassword(sellerId, passwordHash, { id: user.session.id, hash }, address);
+    const device = await rememberDevice(request, portal, { sellerId, passwordHash });
+    return redirect(request.link('/account?done=password'), [cookie, ...device]);
+  },
+});
 
 function renderPassword(request: PageRequest, portal: Portal, state: FormState): Reply {
   return renderFormPage(request, portal, {

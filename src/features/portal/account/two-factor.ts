@@ -9,7 +9,7 @@ import {
 } from '../../../domain/access/totp.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type Field, postForm, renderFields } from '../forms/fields.ts';
-import { stateSummary, statusOf } from '../forms/form-page.ts';
+import { defineForm, stateSummary, statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, initialState } from '../forms/form.ts';
 import { copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
@@ -69,26 +69,31 @@ export async function enableTwoFactor(
 export async function makeRecoveryCodes(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { account: { sellerId, hasTotp }, address } = request;
-  if (!hasTotp) return redirect(request.link(PAGE));
-  const errors = new Map<string, string>();
-  await confirmPassword(request, portal, form, errors);
-  if (errors.size > 0) return renderOn(request, portal, { form, errors });
-  const { codes, hashes } = generateRecoveryCodes();
-  await portal.store.setRecoveryCodes(sellerId, hashes, address);
-  return renderCodes(request, portal, codes);
+  return request.account.hasTotp ? recoveryCodesForm.submit(request, portal, form)
+    : redirect(request.link(PAGE));
 }
 
+const recoveryCodesForm = defineForm({
+  fields: [CURRENT_PASSWORD],
+  render: renderOn,
+  read: () => undefined,
+  async save(_, request, portal) {
+    const { codes, hashes } = generateRecoveryCodes();
+    await portal.store.setRecoveryCodes(request.account.sellerId, hashes, request.address);
+    return renderCodes(request, portal, codes);
+  },
+});
+
 /** POST /portal/account/second-step/off: 303, 422, 429, 503 */
-export async function disableTwoFactor(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const errors = new Map<string, string>();
-  await confirmPassword(request, portal, form, errors);
-  if (errors.size > 0) return renderOn(request, portal, { form, errors });
-  await portal.store.disableTotp(request.account.sellerId, request.address);
-  return redirect(request.link('/account?done=off'));
-}
+export const turnOffForm = defineForm({
+  fields: OFF_FIELDS,
+  render: renderOn,
+  read: () => undefined,
+  async save(_, { account: { sellerId }, address, link }, { store }) {
+    await store.disableTotp(sellerId, address);
+    return redirect(link('/account?done=off'));
+  },
+});
 
 function generateRecoveryCodes(): {
   readonly codes: readonly string[]; readonly hashes: readonly string[];

@@ -6,8 +6,9 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
+import { confirmPassword, CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
-import { type FormState, NO_ERRORS } from './form.ts';
+import { type Form, type FormState, initialState, NO_ERRORS } from './form.ts';
 
 interface FormPage {
   readonly title: string;
@@ -46,10 +47,12 @@ export function renderFormPage(
     : renderPublicPage(request, portal, content);
 }
 
-/** The error summary of a form, with the labels of its fields. */
+/** The error summary of a form, with the labels of its fields and in their order. */
 export function stateSummary(fields: readonly Field[], { errors, detail }: FormState): Content {
   const labels = Object.fromEntries(fields.map(({ name, label }) => [name, label]));
-  return errorSummary(errors, detail, labels);
+  const names = Object.keys(labels);
+  const inOrder = [...errors].sort(([a], [b]) => names.indexOf(a) - names.indexOf(b));
+  return errorSummary(new Map(inOrder), detail, labels);
 }
 
 /** The status of a page that shows a form. */
@@ -57,15 +60,61 @@ export function statusOf({ errors, detail, status }: FormState): number {
   return status ?? (errors.size > 0 || detail !== undefined ? 422 : 200);
 }
 
+interface FormDefinition<Value> {
+  readonly fields: readonly Field[];
+  readonly render: (
+    request: PageRequest, portal: Portal, state: FormState,
+  ) => Reply | Promise<Reply>;
+  /** The values of the form before anybody types. Default: none. */
+  readonly initial?: (request: PageRequest) => Record<string, string>;
+  /** Reads the fields, and adds an error for each invalid one. */
+  readonly read: (
+    form: Form, errors: Map<string, string>, request: PageRequest, portal: Portal,
+  ) => Value;
+  /** Called if no field is invalid. Returns undefined if it added errors itself. */
+  readonly save: (
+    value: Value, request: PageRequest, portal: Portal,
+    state: { readonly form: Form; readonly errors: Map<string, string> },
+  ) => Promise<Reply | undefined>;
+}
+
+interface FormHandlers {
+  readonly show: (request: PageRequest, portal: Portal) => Promise<Reply>;
+  readonly submit: (request: PageRequest, portal: Portal, form: Form) => Promise<Reply>;
+  readonly draft: DraftRoute;
+}
+
+/**
+ * The handlers of a form: its page, its submission and its draft. If one of the fields is
+ * `CURRENT_PASSWORD`, nothing is saved without the right one. An invalid form is shown again with
+ * its errors.
+ */
+export function defineForm<Value>(definition: FormDefinition<Value>): FormHandlers {
+  const { fields, render, initial, read, save } = definition;
+  const needsPassword = fields.some(({ name }) => name === CURRENT_PASSWORD.name);
+  return {
+    show: async (request, portal) => render(request, portal, initialState(initial?.(request))),
+    async submit(request, portal, form) {
+      const errors = new Map<string, string>();
+      const value = read(form, errors, request, portal);
+      if (needsPassword) await confirmPassword(request, portal, form, errors);
+      const reply = errors.size > 0 ? undefined
+        : await save(value, request, portal, { form, errors });
+      return reply ?? render(request, portal, { form, errors });
+    },
+    draft: makeDraftRoute(fields, render),
+  };
+}
+
 /** How to show a form again after a new sign-in, with every value except passwords. */
-export function makeDraftRoute(
+function makeDraftRoute(
   fields: readonly Field[],
-  show: (request: PageRequest, portal: Portal, state: FormState) => Reply | Promise<Reply>,
+  render: FormDefinition<unknown>['render'],
 ): DraftRoute {
   const kept = fields.filter((field) => !('type' in field && field.type === 'password'));
   return {
     fields: kept.map(({ name }) => name),
-    show: async (request, portal, form) => show(request, portal, { form, errors: NO_ERRORS }),
+    show: async (request, portal, form) => render(request, portal, { form, errors: NO_ERRORS }),
   };
 }
 

@@ -15,10 +15,10 @@ import { findDuration } from '../../../domain/time.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Field } from '../forms/fields.ts';
-import { confirmation, makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
+import { confirmation, defineForm, renderFormPage } from '../forms/form-page.ts';
 import {
-  type FieldErrors, fieldErrorsFrom, type Form, type FormState, initialState, isDuplicateSubmission,
-  NO_ERRORS, nonceField, readNonce,
+  fieldErrorsFrom, type Form, type FormState, isDuplicateSubmission, nonceField, readNonce,
+  takeValue,
 } from '../forms/form.ts';
 import { findEndOfDay, readOverlap } from '../forms/typed-values.ts';
 import { html } from '../html/html.ts';
@@ -66,30 +66,26 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** GET /portal/keys/new: 200 */
-export async function showKeyForm(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderForm(request, portal, initialState());
-}
-
-/** POST /portal/keys/new: 200, 400, 409, 422 */
-export async function createKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
-  const { account: { sellerId }, address } = request;
-  const { key, errors } = readKey(form, request.account, portal.clock());
-  if (!key) return renderForm(request, portal, { form, errors });
-  const secret = generateApiKey();
-  const idempotency = readNonce(form);
-  try {
-    return await renderCreated(request, portal, { secret, scopes: key.scopes }, () =>
-      portal.store.createKey(sellerId, hashApiKey(secret), key, { address, idempotency }));
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
-    return renderForm(
-      request, portal, { form, errors: NO_ERRORS, detail: error.publicDetail, status: 409 },
-    );
-  }
-}
-
-export const keyDraft = makeDraftRoute(FIELDS, renderForm);
+/** GET /portal/keys/new: 200. POST: 200, 400, 409, 422 */
+export const keyForm = defineForm({
+  fields: FIELDS,
+  render: renderForm,
+  read: (form, errors, { account }, { clock }) => readKey(form, errors, account, clock()),
+  async save(key, request, portal, { form, errors }) {
+    if (!key) return undefined;
+    const { account: { sellerId }, address } = request;
+    const secret = generateApiKey();
+    const idempotency = readNonce(form);
+    try {
+      return await renderCreated(request, portal, { secret, scopes: key.scopes }, () =>
+        portal.store.createKey(sellerId, hashApiKey(secret), key, { address, idempotency }));
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'limit_reached')) throw error;
+      const detail = error.publicDetail;
+      return renderForm(request, portal, { form, errors, detail, status: 409 });
+    }
+  },
+});
 
 /** POST /portal/keys/{key_id}/rotate: 200, 400, 404, 409 */
 export async function rotateKey(request: PageRequest, portal: Portal, form: Form): Promise<Reply> {
@@ -146,28 +142,25 @@ async function renderCreated(
   }
 }
 
-type ReadKey = { readonly key: NewApiKey; readonly errors?: undefined }
-  | { readonly key?: undefined; readonly errors: FieldErrors };
-
-function readKey(form: Form, account: Account, now: number): ReadKey {
-  const expiry = parseExpiry(form, account, now);
-  const errors = new Map<string, string>();
+/** Undefined if a field is invalid. */
+function readKey(
+  form: Form, errors: Map<string, string>, account: Account, now: number,
+): NewApiKey | undefined {
+  const expiresAt = takeValue(errors, 'day', parseExpiry(form, account, now), undefined);
   const scopes = form.getAll('scopes');
+  if (scopes.length === 0) errors.set('scopes', 'Select at least one permission.');
   try {
-    const key = parseNewApiKey({
+    return parseNewApiKey({
       name: form.getTrimmed('name'),
       scopes,
       addressRanges: form.get('allow').split('\n').map((line) => line.trim()).filter(Boolean),
-      expiresAt: 'value' in expiry ? expiry.value : undefined,
+      expiresAt,
     });
-    if (scopes.length > 0 && 'value' in expiry) return { key };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     for (const [name, detail] of fieldErrorsFrom(error.issues)) errors.set(name, detail);
+    return undefined;
   }
-  if (scopes.length === 0) errors.set('scopes', 'Select at least one permission.');
-  if ('error' in expiry) errors.set('day', expiry.error.detail);
-  return { errors };
 }
 
 /** Undefined for a key that never expires. */
