@@ -22,7 +22,7 @@ const CROWDED_FOLDERS = new Set(['src/api', 'src/features/portal/products']);
 const FRAGMENTS = new Set([
   'src/cli/backup/copy-progress.ts', 'src/cli/serve/inherited-sockets.ts',
   'src/cli/serve/proxies.ts', 'src/cli/serve/setting-file.ts',
-  'src/features/openapi/operation.ts', 'src/features/portal/openapi/curl.ts',
+  'src/features/portal/openapi/curl.ts',
   'src/features/portal/openapi/prose.ts', 'src/features/portal/webhooks/new-secret.ts',
 ]);
 

@@ -10,26 +10,25 @@
  * Pages beside the API, which are `/portal` and `/metrics`, belong to the features `portal` and
  * `telemetry`.
  */
-import { listParameters, stockParameters, stockSyncParameters } from './description/parameters.ts';
 import {
   readHealth, readHealthOperation, readReadiness, readReadinessOperation,
 } from './health.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
 import { HEALTH, PRODUCTS, READINESS, STOCK } from './paths.ts';
-import {
-  createProductOperation, listProductsOperation,
-} from './products/product-list-operation.ts';
 import { listProducts } from './products/product-list.ts';
 import {
-  deleteProductBySkuOperation, deleteProductOperation, patchProductBySkuOperation,
-  patchProductOperation, putProductBySkuOperation, readProductBySkuOperation, readProductOperation,
+  createProductOperation, deleteProductBySkuOperation, deleteProductOperation, listParameters,
+  listProductsOperation, patchProductBySkuOperation, patchProductOperation,
+  putProductBySkuOperation, readProductBySkuOperation, readProductOperation,
 } from './products/product-operations.ts';
 import {
   createProduct, deleteProduct, patchProduct, putProduct, readProduct,
 } from './products/products.ts';
 import { type Route, routeDefaults } from './route.ts';
 import { listStock } from './stock/stock-levels.ts';
-import { listStockOperation, syncStockOperation } from './stock/stock-operations.ts';
+import {
+  listStockOperation, stockParameters, stockSyncParameters, syncStockOperation,
+} from './stock/stock-operations.ts';
 import { syncStock } from './stock/stock-sync.ts';
 
 const { get, post, put, patch, remove } = routeDefaults;

@@ -1,8 +1,11 @@
-/** What the OpenAPI document says of stock. */
+/** The OpenAPI operations of stock, and the parameters of their queries. */
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Answer, Operation } from '../description/operation.ts';
+import type { Answer, Operation, Parameter } from '../description/operation.ts';
+import { cursor, dryRun, format, instant, pageLimit, position } from '../description/parameters.ts';
+import { stockReason } from '../../domain/catalogue/stock-change.ts';
+import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { linesOf, refer } from '../description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { product } from '../description/examples.ts';
@@ -94,3 +97,29 @@ function tableOf(row: Readonly<Record<string, unknown>>) {
     example: lines.map((cells) => `${cells.join(',')}\r\n`).join(''),
   };
 }
+
+/** Beside `dry_run`, they are for changes that are sent as lines: in JSON they are members. */
+export const stockSyncParameters: readonly Parameter[] = [
+  dryRun,
+  {
+    name: 'report', description: 'The changes that get a line in the answer to lines.',
+    example: 'failed', schema: { type: 'string', enum: ['all', 'failed'], default: 'all' },
+  },
+  {
+    name: 'source', example: 'erp',
+    description: 'The system that the numbers come from, for changes that are sent as lines.',
+    schema: stockSource.schema,
+  },
+  {
+    name: 'reason', description: 'Why, for changes that are sent as lines.', example: 'count',
+    schema: stockReason.schema,
+  },
+];
+
+export const stockParameters: readonly Parameter[] = [
+  {
+    name: 'at', description: 'The position of the catalogue, or the time, to look at.', example: 12,
+    schema: { anyOf: [position, instant] },
+  },
+  pageLimit, cursor, format,
+];

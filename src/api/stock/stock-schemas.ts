@@ -12,7 +12,7 @@ import type { Schema } from '../../domain/validation.ts';
 const { changes, atomic, reason, ...others } = STOCK_SYNC_VALIDATORS;
 const stock = stockQuantity.schema;
 export const position = { type: 'integer', minimum: 1 };
-export const sku = skuReference.schema;
+const sku = skuReference.schema;
 export const id = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
 
 const statuses: Readonly<Record<StockStatus, string>> = {

@@ -3,10 +3,10 @@ import { CSV_TYPE, EVENT_STREAM_TYPE, JSON_TYPE, NDJSON_TYPE } from '../../api/m
 import { routeDefaults } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
 import { listChanges } from './changes.ts';
-import { historySchemas } from './history-schemas.ts';
 import { listMovements, MOVEMENTS } from './movements.ts';
 import {
-  changesParameters, listChangesOperation, listMovementsOperation, movementParameters,
+  changesParameters, historySchemas, listChangesOperation, listMovementsOperation,
+  movementParameters,
 } from './operations.ts';
 
 const get = { ...routeDefaults.get, scope: 'changes:read' } as const;

@@ -1,17 +1,24 @@
-/** What the OpenAPI document says about the change feed and the ledger of stock movements. */
+/**
+ * The OpenAPI operations, parameters and JSON Schemas of the change feed and of the ledger of stock
+ * movements.
+ */
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
 import type { Operation, Parameter } from '../../api/description/operation.ts';
+import { cursor, format, instant, pageLimit, position } from '../../api/description/parameters.ts';
+import { skuReference } from '../../domain/catalogue/product-fields.ts';
+import { count, enumOf, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
 import {
-  cursor, format, instant, pageLimit, position, sku,
-} from '../../api/description/parameters.ts';
-import { refer } from '../../api/description/schema.ts';
+  id, movement as movementSchemas, position as changePosition,
+} from '../../api/stock/stock-schemas.ts';
+import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
+import type { Schema } from '../../domain/validation.ts';
 import { stockChange, stockMovement } from '../../api/description/examples.ts';
 import { describeList } from '../../api/stock/stock-operations.ts';
-import { REASON_LIMIT_CODE_POINTS, SOURCE_LIMIT_CODE_POINTS } from '../../domain/limits.ts';
+import { stockReason } from '../../domain/catalogue/stock-change.ts';
+import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import {
   CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
 } from './limits.ts';
-import { changeTypeList } from './history-schemas.ts';
 
 export const listChangesOperation: Operation = {
   id: 'listChanges',
@@ -58,6 +65,11 @@ export const listMovementsOperation: Operation = {
   },
 };
 
+/** The types that the parameter of a feed takes. */
+const changeTypeList: Schema = {
+  type: 'array', minItems: 1, items: { type: 'string', enum: CHANGE_TYPES },
+};
+
 export const changesParameters: readonly Parameter[] = [
   {
     name: 'after', description: 'Only what happened after this position.', example: 12,
@@ -83,7 +95,7 @@ export const changesParameters: readonly Parameter[] = [
 
 export const movementParameters: readonly Parameter[] = [
   {
-    name: 'sku', example: 'MUG-1', schema: sku,
+    name: 'sku', example: 'MUG-1', schema: skuReference.schema,
     description: 'Of the product that has this SKU, and of those that had it when they were '
       + 'deleted; what they were called before does not count.',
   },
@@ -93,11 +105,11 @@ export const movementParameters: readonly Parameter[] = [
   },
   {
     name: 'source', description: 'From this system.', example: 'erp',
-    schema: { type: 'string', minLength: 1, maxLength: SOURCE_LIMIT_CODE_POINTS },
+    schema: stockSource.schema,
   },
   {
     name: 'reason', description: 'For this reason.', example: 'sold',
-    schema: { type: 'string', minLength: 1, maxLength: REASON_LIMIT_CODE_POINTS },
+    schema: stockReason.schema,
   },
   {
     name: 'since', description: 'At this time or later.', schema: instant,
@@ -114,3 +126,37 @@ export const movementParameters: readonly Parameter[] = [
   },
   pageLimit, cursor, format,
 ];
+
+const changeTypes: Readonly<Record<ChangeType, string>> = {
+  created: 'the product was created',
+  updated: 'more of it was changed than its stock',
+  deleted: 'it was deleted; `data` is what it last was',
+  stock: 'its stock moved, and nothing else',
+};
+
+const originSchemas = {
+  position: changePosition,
+  type: { type: 'string', ...enumOf(changeTypes) },
+  product_id: id,
+  sku: {
+    ...skuReference.schema, description: 'After the change; of a deleted product, the last one.',
+  },
+  at: time,
+  key_id: { type: 'string', description: 'The API key by which it was made.' },
+};
+
+export const historySchemas: Readonly<Record<string, Schema>> = {
+  Change: objectOf({
+    ...originSchemas,
+    data: {
+      anyOf: [refer('Product'), refer('StockMovement')],
+      description: 'The product; or, of the type `stock`, the movement.',
+    },
+  }),
+  ChangePage: objectOf({
+    changes: { type: 'array', items: refer('Change') },
+    next: { ...count, description: 'The `after` with which to go on.' },
+  }),
+  Movement: objectOf({ ...originSchemas, ...movementSchemas }),
+  MovementPage: pageOf('movements', refer('Movement')),
+};

@@ -1,6 +1,6 @@
 /** The export: all products, or the result of a search, in the formats of the API's exports. */
 import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
-import { exportProducts } from '../../../api/products/product-export.ts';
+import { exportProducts } from '../../../api/products/product-list.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
 import { type Choice, selectField } from '../forms/fields.ts';

@@ -1,5 +1,5 @@
 /** The list of products: its search form, its table, and what to do if it is empty. */
-import { formatNextCursor, readProductPage } from '../../../api/products/product-pages.ts';
+import { formatNextCursor, readProductPage } from '../../../api/products/product-list.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';

@@ -2,7 +2,7 @@
  * The search of the product list: translates the query of its page into a list query of the API. A
  * filter that is not valid is ignored, with an error at its field.
  */
-import { cursorScope } from '../../../api/products/product-pages.ts';
+import { cursorScope } from '../../../api/products/product-list.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
