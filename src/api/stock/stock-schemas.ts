@@ -11,9 +11,9 @@ import type { Schema } from '../../domain/validation.ts';
 
 const { changes, atomic, reason, ...others } = STOCK_SYNC_VALIDATORS;
 const stock = stockQuantity.schema;
-export const position = { type: 'integer', minimum: 1 };
+export const positionSchema = { type: 'integer', minimum: 1 };
 const sku = skuReference.schema;
-export const id = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
+export const productIdSchema = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$' };
 
 const statuses: Readonly<Record<StockStatus, string>> = {
   ok: 'the stock was changed',
@@ -25,7 +25,7 @@ const statuses: Readonly<Record<StockStatus, string>> = {
   invalid: 'the change is not one, for the reasons in `errors`',
 };
 
-export const movement = {
+export const movementSchemas = {
   before: stock, after: stock,
   delta: stockDelta.schema,
   reason: nullable({ ...stockReason.schema, description: 'Why.' }),
@@ -41,7 +41,7 @@ const result = {
   status: { type: 'string', ...enumOf(statuses) },
   previous: nullable(stock),
   stock: { ...nullable(stock), description: 'The stock now.' },
-  position: { ...nullable(position), description: 'Of the last change of the product.' },
+  position: { ...nullable(positionSchema), description: 'Of the last change of the product.' },
   errors: { type: 'array', items: refer('Issue') },
 };
 const resultMembers = ['sku', 'id', 'status', 'previous', 'stock', 'position'];
@@ -62,7 +62,7 @@ const answer = {
 export const rejectedSync: Readonly<Record<string, Schema>> = answer;
 
 export const stockSchemas: Readonly<Record<string, Schema>> = {
-  StockMovement: objectOf(movement),
+  StockMovement: objectOf(movementSchemas),
   StockSync: {
     ...objectOf({
       ...describeMembers({ changes, atomic, reason, ...others }, {
@@ -99,7 +99,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockLine: {
     oneOf: [
       objectOf({
-        line: { ...position, description: 'Of what was sent.' }, ...result,
+        line: { ...positionSchema, description: 'Of what was sent.' }, ...result,
       }, ['line', ...resultMembers]),
       objectOf({ summary: refer('StockSummary') }),
       objectOf({ problem: objectOf({ summary: refer('StockSummary') }) }),
@@ -111,8 +111,8 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     ...counts, unchanged: count, position: { ...count, description: 'Of the catalogue, after it.' },
   }),
   StockLevel: objectOf({
-    id, sku, stock,
-    position: { ...position, description: 'Of the last change of the product until then.' },
+    id: productIdSchema, sku, stock,
+    position: { ...positionSchema, description: 'Of the last change of the product until then.' },
   }),
   StockPage: pageOf('stock', refer('StockLevel'), {
     position: { ...count, description: 'At which the catalogue stood like this.' },

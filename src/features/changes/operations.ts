@@ -7,9 +7,7 @@ import type { Operation, Parameter } from '../../api/description/operation.ts';
 import { cursor, format, instant, pageLimit, position } from '../../api/description/parameters.ts';
 import { skuReference } from '../../domain/catalogue/product-fields.ts';
 import { count, enumOf, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
-import {
-  id, movement as movementSchemas, position as changePosition,
-} from '../../api/stock/stock-schemas.ts';
+import { movementSchemas, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { stockChange, stockMovement } from '../../api/description/examples.ts';
@@ -135,9 +133,9 @@ const changeTypes: Readonly<Record<ChangeType, string>> = {
 };
 
 const originSchemas = {
-  position: changePosition,
+  position: positionSchema,
   type: { type: 'string', ...enumOf(changeTypes) },
-  product_id: id,
+  product_id: productIdSchema,
   sku: {
     ...skuReference.schema, description: 'After the change; of a deleted product, the last one.',
   },
