@@ -6,14 +6,14 @@
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, postForm, radioGroup } from '../forms/fields.ts';
-import type { FieldErrors, Form } from '../forms/form.ts';
+import type { Form } from '../forms/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { facts } from '../html/elements.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { describeTexts, PRODUCT_LABELS } from './product-form.ts';
 import {
-  EDITED_FIELDS, type EditedField, formatBase, mergeProduct, type Side, type SubmittedEdit,
+  EDITED_FIELDS, type EditedField, formatBase, mergeProduct, type SubmittedEdit,
 } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
 
@@ -59,9 +59,13 @@ export function renderConflict(
           ${EDITED_FIELDS.map((field) => isAsked(field)
     ? html`${hidden(ASKED, field)}${hidden(field, typed[field])}`
     : hidden(field, settled[field]))}
-          ${EDITED_FIELDS.filter(isAsked).map((field) => renderChoice(field, {
-    mine: typed[field], theirs: now[field], errors,
-    chosen: collisions.includes(field) ? undefined : edit.choices.get(field),
+          ${EDITED_FIELDS.filter(isAsked).map((field) => radioGroup({
+    name: choiceOf(field), label: PRODUCT_LABELS[field], errors,
+    value: (!collisions.includes(field) && edit.choices.get(field)) || '',
+    choices: [
+      { value: 'mine', label: html`Overwrite with my version: <bdi>${typed[field]}</bdi>` },
+      { value: 'theirs', label: html`Discard my change, keep: <bdi>${now[field]}</bdi>` },
+    ],
   }))}
           ${others.length > 0 && html`<div><h3>Without a conflict</h3>
             ${facts(others.map((field) => [PRODUCT_LABELS[field],
@@ -72,23 +76,6 @@ export function renderConflict(
             <a class="button" href="${request.link(pathOf(product))}">Discard my changes</a>
           </div>`)}
       </section>`,
-  });
-}
-
-interface Versions {
-  readonly mine: string;
-  readonly theirs: string;
-  readonly chosen: Side | undefined;
-  readonly errors: FieldErrors;
-}
-
-function renderChoice(field: EditedField, { mine, theirs, chosen, errors }: Versions): Html {
-  return radioGroup({
-    name: choiceOf(field), label: PRODUCT_LABELS[field], value: chosen ?? '', errors,
-    choices: [
-      { value: 'mine', label: html`Overwrite with my version: <bdi>${mine}</bdi>` },
-      { value: 'theirs', label: html`Discard my change, keep: <bdi>${theirs}</bdi>` },
-    ],
   });
 }
 

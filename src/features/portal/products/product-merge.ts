@@ -21,7 +21,7 @@ interface EditedMember extends SentField {
 /** The fields of the form. Stock has forms of its own. */
 const EDITED = SENT_FIELDS.filter((field): field is EditedMember => field.name !== 'stock');
 export const EDITED_FIELDS = EDITED.map(({ name }) => name);
-export type Side = 'mine' | 'theirs';
+type Side = 'mine' | 'theirs';
 
 /** Values that a form returns: compared, and never saved. */
 export type MergeBase = {

@@ -20,20 +20,20 @@ import { pathOf } from './product-path.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
 
-/** What was typed, and the text of the base that the form was opened with. */
+/** An edit form: its texts, and the base that it was opened with. */
 export interface ProductEdit {
   readonly texts: ProductTexts;
   readonly base: string;
 }
 
-/** What was typed, by the names of the fields. */
+/** Entered values, by field name. */
 export type StockTexts = Readonly<Record<string, string>>;
 
 const STOCK_LABELS: Readonly<Record<string, string>> = {
   amount: 'Quantity', amount_reason: 'Reason', set: 'Counted quantity', set_reason: 'Reason',
 };
 
-/** A rejected form, and why. */
+/** A form to show again with its entered values, and why it was rejected. */
 export interface RejectedForm {
   readonly status: number;
   readonly errors?: FieldErrors;
@@ -53,13 +53,13 @@ const FLASH = new Map([
 export async function renderProduct(
   request: PageRequest, portal: Portal, product: Product, rejected?: RejectedForm,
 ): Promise<Reply> {
-  const { errors = NO_ERRORS, detail } = rejected ?? {};
+  const { status = 200, errors = NO_ERRORS, detail } = rejected ?? {};
   const ledger = await readLedger(request, portal, product);
   const id = formatProductId(product.sellerId, product.id);
   return renderPage(request, portal, {
     title: product.name,
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
-    ...(rejected && { status: rejected.status }),
+    status,
     content: followChanges(request, Math.max(request.position, product.position), html`
       ${!rejected && [flashNotice(request, FLASH), mergedNotice(request)]}
       ${errorSummary(errors, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
@@ -67,7 +67,7 @@ export async function renderProduct(
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
           <a href="${request.link('/products')}">See the others</a></p>`)}
         ${renderFacts(request, product, id)}
-        ${renderCards(request, portal, product, { ledger, rejected })}
+        ${renderCards(request, portal, product, ledger, rejected)}
         <section id="movements" aria-labelledby="movements-title">
           <h2 id="movements-title">Stock movements</h2>
           ${renderLedger(request, product, ledger)}
@@ -77,17 +77,7 @@ export async function renderProduct(
   });
 }
 
-/** The form for all but the stock. */
-function editForm(
-  request: PageRequest, product: Product, edit: ProductEdit, errors: FieldErrors,
-): Html {
-  return postForm(request, request.link(pathOf(product)), html`
-    <input type="hidden" name="base" value="${edit.base}">
-    ${productFields(request, edit.texts, errors)}
-    <button>Save</button>`);
-}
-
-/** After an edit that was merged with someone else's; `theirs` in the address names the fields. */
+/** After a merged edit; the query parameter `theirs` names the fields kept from the other one. */
 function mergedNotice({ query }: PageRequest): Content {
   const kept = EDITED_FIELDS.filter((field) => query.getAll('theirs').includes(field));
   const names = kept.map((field) => PRODUCT_LABELS[field]).join(', ');
@@ -113,17 +103,12 @@ function renderFacts(request: PageRequest, product: Product, id: string): Html {
   </section>`;
 }
 
-interface CardContent {
-  readonly ledger: StockLedger;
-  readonly rejected: RejectedForm | undefined;
-}
-
 function renderCards(
-  request: PageRequest, { clock }: Portal, product: Product, { ledger, rejected }: CardContent,
+  request: PageRequest, { clock }: Portal, product: Product, ledger: StockLedger,
+  { errors = NO_ERRORS, stock = {}, edit }: Partial<RejectedForm> = {},
 ): Html {
   const { format } = request;
-  const errors = rejected?.errors ?? NO_ERRORS;
-  const edit = rejected?.edit
+  const { texts, base } = edit
     ?? { texts: describeTexts(product, format), base: formatBase(product) };
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
   return html`<div class="columns">
@@ -135,13 +120,16 @@ function renderCards(
       <section class="card" aria-labelledby="stock-heading">
         <h2 id="stock-heading">Update stock</h2>
         ${renderStaleNotice(request, product, ['stock'], 'The stock has changed.')}
-        ${stockForms(request, product, rejected?.stock ?? {}, errors)}
+        ${stockForms(request, product, stock, errors)}
       </section>
     </div>
     <section class="card" aria-labelledby="edit-heading">
       <h2 id="edit-heading">Edit</h2>
       ${renderStaleNotice(request, product, ['updated'], 'Someone else edited this product.')}
-      ${editForm(request, product, edit, errors)}
+      ${postForm(request, request.link(pathOf(product)), html`
+        <input type="hidden" name="base" value="${base}">
+        ${productFields(request, texts, errors)}
+        <button>Save</button>`)}
     </section>
   </div>`;
 }
