@@ -51,9 +51,10 @@ export interface Result {
 
 export interface Command {
   readonly summary: string;
-  /** Names of the operands; a name in brackets, such as `[FILE]`, is optional and the last. */
-  readonly operands: readonly string[];
-  readonly flags: Flags;
+  /** Names of its operands; a name in brackets, such as `[FILE]`, is optional and the last. */
+  readonly operands?: readonly string[];
+  /** Flags besides those of every command. */
+  readonly flags?: Flags;
   /** Whether it uses no database of its own, and so has no `--data`. */
   readonly isRemote?: boolean;
   /** Returns its result, unless it prints as it goes. */
@@ -100,7 +101,7 @@ export function parseInput(
   const known = listFlags(command);
   const { values, positionals } = parse(known, args);
   if (values['help']) return undefined;
-  assertOperands(command.operands, positionals);
+  assertOperands(command.operands ?? [], positionals);
   const flags = Object.fromEntries(Object.entries(known).map(([name, flag]) => {
     // An empty variable counts as unset: many tools can only leave a setting out that way.
     const setting = (flag.isSetting && environment[variableOf(name)]) || undefined;
@@ -135,7 +136,7 @@ export function formatHelp(name: string, command: Command): string {
     const usage = `--${flag}${value === undefined ? '' : ` ${value}`}`;
     return `  ${usage.padEnd(26)} ${help}${isSetting ? ` [${variableOf(flag)}]` : ''}`;
   });
-  const usage = ['seller-api', name, ...command.operands, '[FLAGS]'].join(' ');
+  const usage = ['seller-api', name, ...command.operands ?? [], '[FLAGS]'].join(' ');
   return `${command.summary}\n\nUsage: ${usage}\n\n${lines.join('\n')}`;
 }
 

@@ -14,7 +14,6 @@ import { readSellerId } from './seller.ts';
 export const resetPassword: Command = {
   summary: 'Sets the password of an account, typed at the prompt or read from standard input.',
   operands: ['SELLER_ID'],
-  flags: {},
   async run({ operands, dataFolder, note }) {
     const sellerId = readSellerId(operands[0]);
     const email = await withStore(dataFolder, async (store) => {
@@ -36,7 +35,6 @@ export const resetPassword: Command = {
 export const resetTotp: Command = {
   summary: 'Turns off two-factor authentication for an account and removes its recovery codes.',
   operands: ['SELLER_ID'],
-  flags: {},
   async run({ operands, dataFolder }) {
     const sellerId = readSellerId(operands[0]);
     const { email, isReset } = await withStore(dataFolder, async (store) => {

@@ -17,7 +17,6 @@ interface CheckResult {
 
 export const doctor: Command = {
   summary: 'Checks the data folder for damage and risks, even while a server runs.',
-  operands: [],
   flags: {
     file: { value: 'FILE', help: 'check only this database, which no process may be writing to' },
   },

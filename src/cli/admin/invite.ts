@@ -13,7 +13,6 @@ const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 
 export const inviteSeller: Command = {
   summary: 'Prints an invitation code, with which one person can open a shop in the portal.',
-  operands: [],
   flags: {
     seller: { value: 'ID', help: 'invite to create the account of this existing seller' },
     'replace-account': {

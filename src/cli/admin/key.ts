@@ -22,7 +22,6 @@ const SELLER_FLAG = { value: 'ID', help: 'seller id; required if there are sever
 
 export const createKey: Command = {
   summary: 'Creates an API key and prints it. It is never shown again.',
-  operands: [],
   flags: {
     seller: SELLER_FLAG,
     name: { value: 'NAME', help: 'what the key is used for (required)' },
@@ -48,7 +47,6 @@ export const createKey: Command = {
 
 export const listKeys: Command = {
   summary: 'Lists the keys of a seller, including revoked and expired ones; never the secrets.',
-  operands: [],
   flags: { seller: SELLER_FLAG },
   async run({ flags, dataFolder }) {
     const keys = await withStore(dataFolder, async (store) => {
@@ -83,7 +81,6 @@ export const rotateKey: Command = {
 export const revokeKey: Command = {
   summary: 'Revokes a key at once: its next request is rejected.',
   operands: ['KEY_ID'],
-  flags: {},
   async run({ operands, dataFolder }) {
     const key = await withStore(dataFolder, (store) => store.revokeKey(readKeyId(operands[0])));
     return { document: describe(key), text: `Revoked key ${operands[0]}.` };

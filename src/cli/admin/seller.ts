@@ -27,8 +27,6 @@ export const createSeller: Command = {
 
 export const listSellers: Command = {
   summary: 'Lists the sellers, oldest first.',
-  operands: [],
-  flags: {},
   async run({ dataFolder }) {
     const sellers = await withStore(dataFolder, (store) =>
       readAllPages<SellerId, Seller>((query) => store.listSellers(query)));
@@ -40,14 +38,12 @@ export const listSellers: Command = {
 export const disableSeller: Command = {
   summary: 'Disables the keys, sign-in and webhooks of a seller at once; keeps all data.',
   operands: ['SELLER_ID'],
-  flags: {},
   run: (input) => setDisabled(input, true),
 };
 
 export const enableSeller: Command = {
   summary: 'Enables a disabled seller, with the same keys and account as before.',
   operands: ['SELLER_ID'],
-  flags: {},
   run: (input) => setDisabled(input, false),
 };
 

@@ -24,7 +24,6 @@ const SAMPLE = fileURLToPath(new URL('../../../data/sample-catalogue.csv', impor
 
 export const demo: Command = {
   summary: 'Serves a sample catalogue from a temporary folder, and prints commands to try.',
-  operands: [],
   flags: {
     port: setting('N', `port to listen on; 0 picks a free one (default: ${DEFAULT_PORT})`),
   },

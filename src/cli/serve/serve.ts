@@ -23,7 +23,6 @@ import { withNewStore } from '../with-store.ts';
 
 export const serve: Command = {
   summary: 'Serves the API until SIGTERM or SIGINT.',
-  operands: [],
   flags: {
     ...listeningFlags,
     'rate-limit': setting('N',
