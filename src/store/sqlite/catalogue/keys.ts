@@ -1,4 +1,4 @@
-/** API keys in SQLite: statements beside the mapping of their rows. Only hashes come here. */
+/** API keys in SQLite, of which only hashes are stored: statements and their row mapper. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ApiKey, NewApiKey } from '../../../domain/access/api-key.ts';
 import type { AuditType } from '../../../domain/access/audit.ts';
@@ -118,7 +118,7 @@ export function keyQueries(db: DatabaseSync) {
     SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
   const listNewest = db.prepare(`
     SELECT ${COLUMNS} FROM api_key WHERE seller_id = ? AND id < ? ORDER BY id DESC LIMIT ?`);
-  // The one statement of the store that no seller_id narrows: it is what finds the seller.
+  // Not filtered by seller_id: it finds the seller.
   const findGrant = db.prepare(`
     SELECT k.seller_id, k.id, k.scopes, k.address_ranges, k.expires_at,
       s.currency, s.currency_decimals, s.position

@@ -1,7 +1,7 @@
 /**
- * The one point of order: the position of each seller that the transaction under way changes. A
- * seller's row is read at its first change and written once, at the end, however many changes the
- * transaction holds; BEGIN IMMEDIATE keeps every other writer out meanwhile.
+ * The one point of ordering: allocates the positions of the current transaction. A seller's row is
+ * read at its first change and written once, before the commit, however many changes there are;
+ * BEGIN IMMEDIATE excludes every other writer.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
@@ -15,7 +15,7 @@ import { type Moved, prepareNoteStockDay } from './stock-days.ts';
 
 interface Counters extends Moved {
   position: number;
-  /** Of the last change that is on the disk. */
+  /** Of the last committed change. */
   readonly written: number;
   /** Its time. */
   readonly lastAt: number;
@@ -23,7 +23,7 @@ interface Counters extends Moved {
   readonly currency: Currency;
 }
 
-/** Rows that are written late, so that one which changes several times is written once. */
+/** Rows that are written late, so that one that changes often is written once. */
 interface Deferred {
   flush(): void;
   rollback(): void;
@@ -33,7 +33,7 @@ export class PositionAllocator {
   readonly #find;
   readonly #update;
   readonly #noteMinute;
-  readonly #forgetLater;
+  readonly #deleteLater;
   readonly #noteStockDay;
   readonly #touched = new Map<SellerId, Counters>();
   readonly #deferred: Deferred[] = [];
@@ -49,14 +49,14 @@ export class PositionAllocator {
       UPDATE seller SET position = ?, last_product_id = ? WHERE id = ?`);
     this.#noteMinute = db.prepare(`
       INSERT OR REPLACE INTO change_minute (seller_id, minute, position) VALUES (?, ?, ?)`);
-    this.#forgetLater = db.prepare(`
+    this.#deleteLater = db.prepare(`
       DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
     this.#noteStockDay = prepareNoteStockDay(db);
   }
 
   /**
    * The next position of a seller, for a change that is made now.
-   * @throws AppError `not_found`; `key_unknown` where the seller is disabled
+   * @throws AppError `not_found`; `key_unknown` if the seller is disabled
    */
   take(sellerId: SellerId): { readonly position: number; readonly currency: Currency } {
     const counters = this.#touch(sellerId);
@@ -64,12 +64,12 @@ export class PositionAllocator {
     return counters;
   }
 
-  /** Takes as many positions; the first of them is the one after `of`. */
+  /** Takes several positions; the first is the one after `of`. */
   takeMany(sellerId: SellerId, count: number): void {
     this.#touch(sellerId).position += count;
   }
 
-  /** Position of the last change of a seller, those of this transaction included. */
+  /** Position of a seller's last change, including this transaction's. */
   of(sellerId: SellerId): number {
     return this.#touch(sellerId).position;
   }
@@ -78,12 +78,12 @@ export class PositionAllocator {
     return this.#touch(sellerId).currency;
   }
 
-  /** The time of changes that are made now. */
+  /** The time of changes made now. */
   timeOf(sellerId: SellerId, now: number): number {
     return timeAfter(this.#touch(sellerId).lastAt, now);
   }
 
-  /** An id for a new product: by time, and above every id that the seller was ever given. */
+  /** An id for a new product, above every id that this seller ever had. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);
     counters.lastProductId = nextId(counters.lastProductId, at);
@@ -91,7 +91,7 @@ export class PositionAllocator {
     return counters.lastProductId as ProductId;
   }
 
-  /** Counts by how much changes, all of one seller, have moved stock: tell it of every one. */
+  /** Adds up the stock movements of changes of one seller. Call it with every change. */
   noteMovements(changes: readonly Change[]): void {
     const [first] = changes;
     if (!first) return;
@@ -102,17 +102,17 @@ export class PositionAllocator {
     }
   }
 
-  /** Adds what is to be written with the positions, and forgotten with them. */
+  /** Adds rows that are flushed and rolled back together with the positions. */
   defer(deferred: Deferred): void {
     this.#deferred.push(deferred);
   }
 
-  /** Writes what was deferred: call it before anything else reads the tables that it is for. */
+  /** Writes deferred rows. Call it before anything else reads their tables. */
   flushDeferred(): void {
     for (const deferred of this.#deferred) deferred.flush();
   }
 
-  /** Writes what was taken, at this time: call it before the commit. */
+  /** Writes the allocated positions. Call it before the commit. */
   flush(now: number): void {
     this.flushDeferred();
     for (const [sellerId, counters] of this.#touched) {
@@ -122,20 +122,20 @@ export class PositionAllocator {
       const at = this.timeOf(sellerId, now);
       const minute = Math.floor(at / MINUTE_MS);
       this.#noteMinute.run(sellerId, minute, position);
-      this.#forgetLater.run(sellerId, minute);
+      this.#deleteLater.run(sellerId, minute);
       this.#noteStockDay(sellerId, at, counters);
     }
     this.#touched.clear();
   }
 
-  /** Drops what was taken: call it after anything was rolled back. */
+  /** Drops what was allocated. Call it after every rollback. */
   rollback(): void {
     this.#touched.clear();
     for (const deferred of this.#deferred) deferred.rollback();
     this.#rollbackCount += 1;
   }
 
-  /** How often something was rolled back: what was remembered since the last time may be wrong. */
+  /** How often something was rolled back: caches of an earlier count may be wrong. */
   get rollbackCount(): number {
     return this.#rollbackCount;
   }
@@ -145,7 +145,7 @@ export class PositionAllocator {
     if (known) return known;
     const row = this.#find.get(sellerId);
     if (!row) throw new AppError('not_found', 'There is no such seller.');
-    // Whoever changes something may have begun before.
+    // The request may have been authenticated before.
     if (row['disabled_at'] !== null) throw new AppError('key_unknown', 'This shop is disabled.');
     const position = readInteger(row, 'position');
     const counters: Counters = {

@@ -1,4 +1,4 @@
-/** Sellers in SQLite: statements beside the mapping of their rows. */
+/** Sellers in SQLite: statements and their row mapper. */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { nextId, type SellerId } from '../../../domain/id.ts';
@@ -31,7 +31,7 @@ export function sellerMutations(db: DatabaseSync, audit: AuditLog) {
       const id = nextId(readInteger(findLastId.get() ?? {}, 'id'), at);
       return mapSeller(insert.get(id, name, currency.code, currency.decimals, at) ?? {});
     },
-    /** What is so already is left as it is, and noted nowhere. */
+    /** Changes and logs nothing if it is so already. */
     setSellerDisabled(
       { id, isDisabled }: { readonly id: SellerId; readonly isDisabled: boolean }, at: number,
     ): Seller {

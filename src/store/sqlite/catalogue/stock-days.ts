@@ -1,6 +1,6 @@
 /**
- * How many units of stock came in and went out on each day. Whoever writes a day adds what one
- * transaction has moved, so it costs a row for each, however many changes that holds.
+ * Units of stock that came in and went out on each day. A transaction writes one row per seller,
+ * however many changes it has.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
@@ -8,25 +8,25 @@ import { DAY_MS } from '../../../domain/time.ts';
 import type { StockDay, StockDayQuery } from '../../history-store.ts';
 import { readInteger } from '../engine/row.ts';
 
-/** Units that have moved. */
+/** Units moved. */
 export interface Moved {
   unitsIn: number;
   unitsOut: number;
 }
 
-/** Sums stay at the largest whole number that all who read them can hold. */
-const MOST = Number.MAX_SAFE_INTEGER;
+/** Sums stop at the largest integer that a number holds. */
+const SUM_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export function prepareNoteStockDay(db: DatabaseSync) {
   const note = db.prepare(`
     INSERT INTO stock_day (seller_id, day, units_in, units_out) VALUES (?, ?, ?, ?)
     ON CONFLICT (seller_id, day) DO UPDATE
-    SET units_in = min(units_in + excluded.units_in, ${MOST}),
-      units_out = min(units_out + excluded.units_out, ${MOST})`);
+    SET units_in = min(units_in + excluded.units_in, ${SUM_LIMIT}),
+      units_out = min(units_out + excluded.units_out, ${SUM_LIMIT})`);
   return (sellerId: SellerId, at: number, { unitsIn, unitsOut }: Moved): void => {
     if (unitsIn === 0 && unitsOut === 0) return;
     const day = Math.floor(at / DAY_MS);
-    note.run(sellerId, day, Math.min(unitsIn, MOST), Math.min(unitsOut, MOST));
+    note.run(sellerId, day, Math.min(unitsIn, SUM_LIMIT), Math.min(unitsOut, SUM_LIMIT));
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tells listeners of commits. Those of this process are told at once; those of others are found by
- * asking SQLite for its data version (https://www.sqlite.org/pragma.html#pragma_data_version), a
- * look into shared memory, and only while somebody listens.
+ * Notifies listeners of commits: at once after those of this process. Those of other processes are
+ * found by polling the data version (https://www.sqlite.org/pragma.html#pragma_data_version), a
+ * look into shared memory, only while there are listeners.
  */
 import type { StatementSync } from 'node:sqlite';
 import { COMMIT_POLL_INTERVAL_MS } from '../limits.ts';
@@ -17,21 +17,18 @@ export class CommitSubscriptions {
   #polling: Polling | undefined;
   #isClosed = false;
 
-  /**
-   * `endSnapshot` ends what is being read: a listener that looks at once must see the commit that
-   * it is told of, though others have read in the same turn before it.
-   */
+  /** `endSnapshot` ends the read snapshot, so that listeners see the commit. */
   constructor(file: string, endSnapshot: () => void) {
     this.#file = file;
     this.#endSnapshot = endSnapshot;
   }
 
-  /** Call what it returns to end that. Commits until now may not be told of: read what there is. */
+  /** Returns the function that unsubscribes. Earlier commits are not notified: read first. */
   add(listener: () => void): () => void {
     if (this.#isClosed) throw new AppError('unavailable', 'This server is stopping.');
     this.#listeners.add(listener);
     if (!this.#polling) {
-      this.#polling = startPolling(this.#file, () => this.#tell(), () => this.#endIfUnheard());
+      this.#polling = startPolling(this.#file, () => this.#notify(), () => this.#stopIfUnused());
       this.#endSnapshot();
     }
     return () => void this.#listeners.delete(listener);
@@ -39,7 +36,7 @@ export class CommitSubscriptions {
 
   /** Call it after each commit of this process. */
   noteCommit(): void {
-    this.#polling?.look();
+    this.#polling?.poll();
   }
 
   close(): void {
@@ -48,13 +45,13 @@ export class CommitSubscriptions {
     this.#stop();
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#endSnapshot();
     for (const listener of this.#listeners) listener();
   }
 
-  /** Not at once: whoever was told of a commit mostly listens for the next one again. */
-  #endIfUnheard(): void {
+  /** Not at once: a listener mostly subscribes again after a commit. */
+  #stopIfUnused(): void {
     if (this.#listeners.size === 0) this.#stop();
   }
 
@@ -65,28 +62,28 @@ export class CommitSubscriptions {
 }
 
 interface Polling {
-  /** Looks now. */
-  look(): void;
+  /** Polls now. */
+  poll(): void;
   end(): void;
 }
 
-/** `onLooked` is called after each look of its own accord. */
-function startPolling(file: string, tell: () => void, onLooked: () => void): Polling {
+/** `onPolled` is called after each poll of the timer. */
+function startPolling(file: string, notify: () => void, onPolled: () => void): Polling {
   const db = openReader(file);
   const find = db.prepare('PRAGMA data_version');
   let version = readVersion(find);
-  const look = (): void => {
+  const poll = (): void => {
     const now = readVersion(find);
     if (now !== undefined && now === version) return;
     version = now;
-    tell();
+    notify();
   };
   const timer = setInterval(() => {
-    look();
-    onLooked();
+    poll();
+    onPolled();
   }, COMMIT_POLL_INTERVAL_MS).unref();
   return {
-    look,
+    poll,
     end() {
       clearInterval(timer);
       db.close();
@@ -94,7 +91,7 @@ function startPolling(file: string, tell: () => void, onLooked: () => void): Pol
   };
 }
 
-/** Undefined where it cannot be read now: those who listen then look for themselves. */
+/** Undefined if it cannot be read now: then listeners are notified in case. */
 function readVersion(find: StatementSync): number | undefined {
   try {
     return readInteger(find.get() ?? {}, 'data_version');

@@ -1,6 +1,6 @@
 /**
- * How a connection to the database file is opened: every setting that matters for safety is written
- * out, even where it is the default (https://www.sqlite.org/pragma.html, /limits.html).
+ * Opens connections. Every setting that matters for safety is explicit, even if it is the default
+ * (https://www.sqlite.org/pragma.html, /limits.html).
  */
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,7 @@ import {
   EXPORT_CACHE_KIB, SEARCH_BUSY_TIMEOUT_MS, SEARCH_CACHE_KIB, SEARCH_CHECKPOINT_PAGES,
 } from '../search/limits.ts';
 
-// What the statements of this project need, with some room; the defaults are far larger.
+// What the statements of this project need, with some margin; the defaults are far larger.
 const LIMITS = {
   length: 4_000_000,
   sqlLength: 20_000,
@@ -35,11 +35,11 @@ const SAFE_PRAGMAS = `
 `;
 
 export interface WriterOptions {
-  /** The file never grows past this many pages of 4 KiB; undefined: as far as the disk goes. */
+  /** Maximum size of the file in pages of 4 KiB; undefined for no limit. */
   readonly pageLimit?: number | undefined;
 }
 
-/** A connection that writes. Every commit is on the disk when it returns (`synchronous = FULL`). */
+/** A writable connection: every commit is on the disk when it returns (`synchronous = FULL`). */
 export function openWriter(file: string, options: WriterOptions = {}): DatabaseSync {
   return open(file, { readOnly: false, timeout: WRITER_BUSY_TIMEOUT_MS }, `
     PRAGMA journal_mode = WAL;
@@ -52,22 +52,22 @@ export function openWriter(file: string, options: WriterOptions = {}): DatabaseS
   `);
 }
 
-/** A connection that cannot write. */
+/** A read-only connection. */
 export function openReader(file: string): DatabaseSync {
   const how = { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS };
   return open(file, how, `PRAGMA cache_size = -${READER_CACHE_KIB}`);
 }
 
-/** A connection that rolls back an interrupted write, and does nothing else. */
+/** A connection that only rolls back an interrupted write. */
 export function openToRecover(file: string): DatabaseSync {
   const how = { readOnly: false, timeout: READER_BUSY_TIMEOUT_MS };
   return open(file, how, 'SELECT count(*) FROM sqlite_schema');
 }
 
 /**
- * One snapshot for `doctor`, which reads all of it: what it sorts goes to a temporary file where it
- * does not fit into the cache. A file that `isAtRest` is one that nobody writes to: it is read as
- * it is, and nothing is made beside it, even where its folder cannot be written to.
+ * One snapshot for `doctor`, which reads all of it: sorts that exceed the cache use a temporary
+ * file. A file that `isAtRest` has no writers: nothing is created beside it, so its folder may be
+ * read-only.
  */
 export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
   const how = { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS };
@@ -81,7 +81,7 @@ export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
   `);
 }
 
-/** A connection to a copy that nobody else uses: all of it is in one file, without a log. */
+/** A connection to a private copy, which is one file without a WAL. */
 export function openCopy(file: string): DatabaseSync {
   return open(file, { readOnly: false, timeout: 0 }, `
     PRAGMA journal_mode = DELETE;
@@ -92,9 +92,9 @@ export function openCopy(file: string): DatabaseSync {
 }
 
 /**
- * Keeps everybody else out of a database; throws where somebody has it open. Its log is moved into
- * it first, so that all of it is in one file. Whoever opens that file while it gets another name
- * cannot write to it: it has to be written to before it has a log again, and SQLite notices.
+ * Locks a database exclusively; throws if another connection is open. The WAL is checkpointed
+ * first, so that the database is one file. A process that opens the file while it is renamed cannot
+ * write to it: it must switch it to WAL mode first, and SQLite detects the rename.
  */
 export function openExclusive(file: string): DatabaseSync {
   return open(file, { readOnly: false, timeout: 0 }, `
@@ -103,15 +103,15 @@ export function openExclusive(file: string): DatabaseSync {
   `);
 }
 
-/** A database of one connection: in memory while it is small, in a temporary file when it grows. */
+/** A private database: in memory while it is small, in a temporary file once it grows. */
 export function openTemporary(): DatabaseSync {
   return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${DRY_RUN_CACHE_KIB}`);
 }
 
 /**
- * A connection to the projection that searches are answered from. Its commits do not wait for the
- * disk: what a power cut takes away is made again from the catalogue. But it waits when the log is
- * moved, for a file that was spoilt unnoticed would give wrong answers.
+ * A connection to the search projection. Its commits do not wait for the disk: what a power cut
+ * destroys is rebuilt from the catalogue. But checkpoints do, since silent corruption of the file
+ * would give wrong answers.
  */
 export function openProjection(file: string): DatabaseSync {
   return open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS }, `
@@ -123,7 +123,7 @@ export function openProjection(file: string): DatabaseSync {
   `);
 }
 
-/** A connection to the projection that holds one snapshot, for an export. */
+/** A connection that holds one snapshot of the projection, for an export. */
 export function openProjectionSnapshot(file: string): DatabaseSync {
   const how = { readOnly: true, timeout: SEARCH_BUSY_TIMEOUT_MS };
   return open(file, how, `PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN`);
@@ -131,8 +131,8 @@ export function openProjectionSnapshot(file: string): DatabaseSync {
 
 /**
  * Takes an exclusive lock until the connection is closed or its process ends, however it ends.
- * Throws if the holder of the lock does not release it in time. Nothing is ever committed, so no
- * journal has to be on the disk, where kill -9 would leave it behind.
+ * Throws if the holder does not release it in time. Nothing is ever committed, so the journal can
+ * be in memory: kill -9 leaves no file behind.
  */
 export function openLock(file: string, timeoutMs: number): DatabaseSync {
   const how = { readOnly: false, timeout: timeoutMs };

@@ -1,4 +1,4 @@
-/** What SQLite says of a failure (https://www.sqlite.org/rescode.html), and in words for people. */
+/** SQLite's result codes (https://www.sqlite.org/rescode.html), and error texts for people. */
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 
@@ -10,17 +10,17 @@ export const SQLITE_CORRUPT = 11;
 export const SQLITE_FULL = 13;
 export const SQLITE_CANTOPEN = 14;
 export const SQLITE_NOTADB = 26;
-/** The index of the log cannot grow: there is no room for it. */
+/** The WAL index cannot grow: the disk is full. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
-/** The primary result code; 0 for what is not of SQLite. */
+/** The primary result code; 0 for an error that is not SQLite's. */
 export function resultCodeOf(error: unknown): number {
   if (!(error instanceof Error && 'errcode' in error)) return 0;
   const code = Number(error.errcode);
   return code === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : code & 0xff;
 }
 
-/** Why nothing can be read now; what is not the disk's doing is given back as it is. */
+/** Why nothing can be read now; returns other errors unchanged. */
 export function explainReading(cause: unknown): unknown {
   switch (resultCodeOf(cause)) {
     case SQLITE_BUSY:
@@ -29,7 +29,7 @@ export function explainReading(cause: unknown): unknown {
     case SQLITE_IOERR:
     case SQLITE_FULL:
     case SQLITE_CANTOPEN:
-    case SQLITE_CORRUPT: // or a disk that fails: SQLite calls some of that so
+    case SQLITE_CORRUPT: // which SQLite also reports for some disk errors
     case SQLITE_NOTADB: {
       const detail = 'This server cannot read from its disk. Try again later.';
       return new AppError('unavailable', detail, { cause });
@@ -39,7 +39,7 @@ export function explainReading(cause: unknown): unknown {
   }
 }
 
-/** Why a folder cannot be opened; what is not the disk's doing is given back as it is. */
+/** Why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
   const code = resultCodeOf(cause);
   const isSystem = (...names: string[]): boolean => isSystemError(cause, ...names);

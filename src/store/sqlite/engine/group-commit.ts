@@ -202,7 +202,7 @@ function describeResultCode(primary: number): [code: ErrorCode, what: string] {
     case SQLITE_IOERR:
     case SQLITE_READONLY:
       return ['unavailable', 'This server cannot write to its disk.'];
-    case SQLITE_CORRUPT: // SQLite calls a disk that cannot be read so, too
+    case SQLITE_CORRUPT: // which SQLite also reports for a disk that cannot be read
     case SQLITE_NOTADB:
       return ['unavailable', 'This server cannot read from its disk.'];
     case SQLITE_BUSY:

@@ -1,9 +1,9 @@
 /**
- * A file that appears whole or not at all: it is written as FILE.ID.part, in the same folder, and
- * gets its name once it is on the disk. Until then its process holds the lock FILE.ID.part.lock,
- * which the system releases when the process ends, however it ends. A part whose lock is free is
- * abandoned, and the next process that makes the same file removes it. Unlike a process id, a lock
- * means the same in every container, and on every host, that shares the folder.
+ * Atomic files: a file is written as FILE.ID.part in the same folder, and published under its name
+ * once it is on the disk. Until then its process holds the lock FILE.ID.part.lock, which the system
+ * releases when the process ends, however it ends. A part whose lock is free is abandoned: the next
+ * process that creates the file removes it. Unlike a process id, a lock has the same meaning in
+ * every container, and on every host, that shares the folder.
  */
 import { randomUUID } from 'node:crypto';
 import {

@@ -1,11 +1,11 @@
-/** Work that one of several processes does at a time: the one that holds the lock of a file. */
+/** Locks of files, for work that only one process does at a time. */
 import { createEmpty } from './durable-files.ts';
 import { openLock } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 
 /**
- * Call what it returns to give the work up; undefined where somebody else has it. The system gives
- * the lock up when the process ends, in whatever way.
+ * Returns the function that releases the lock; undefined if another process has it. The system
+ * releases it when the process ends, however it ends.
  */
 export function tryLock(file: string): (() => void) | undefined {
   createEmpty(file);

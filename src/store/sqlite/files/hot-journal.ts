@@ -1,8 +1,7 @@
 /**
- * A rollback journal that a crash has left beside a database: the database is damaged without it. A
- * connection that may write rolls the write back when it opens the file; one that may not fails
- * (https://www.sqlite.org/lockingv3.html#rollback). SQLite itself detects a journal that a living
- * process uses, and leaves it alone.
+ * Hot journals: rollback journals that a crash left beside a database, which is damaged without it.
+ * A writable connection rolls the write back when it opens the file; a read-only one fails
+ * (https://www.sqlite.org/lockingv3.html#rollback). SQLite leaves journals in use alone.
  */
 import { statSync } from 'node:fs';
 import { AppError } from '../../../domain/error.ts';

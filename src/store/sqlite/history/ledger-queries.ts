@@ -1,6 +1,6 @@
 /**
- * Steps through the history that `ledger.ts` is made of: each reads no more than it is told to.
- * The changes of one product are walked backwards, each leading to the one before it.
+ * The queries behind `ledger.ts`, each with a limit. The changes of one product form its version
+ * chain: each names the position of the previous one.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
@@ -10,14 +10,14 @@ import type { MovementFilter } from '../../history-store.ts';
 import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
-/** A change on the way back of one product. */
-interface Step {
+/** A change in the version chain of a product. */
+interface Version {
   readonly position: number;
-  /** Where the one before it stands; undefined for the first. */
+  /** Undefined for the first. */
   readonly previousPosition: number | undefined;
 }
 
-/** A product that there is, or that was there after some position. */
+/** A product that exists, or existed after some position. */
 export interface KnownProduct {
   readonly id: ProductId;
   readonly sku: Sku;
@@ -26,61 +26,61 @@ export interface KnownProduct {
   readonly position: number;
 }
 
-/** From after one position up to another. */
+/** After one position, up to another. */
 export interface Span {
   readonly after: number;
   readonly upTo: number;
 }
 
-/** Of the types that are named, or of any type where it moves stock. */
+/** Of the given types, or of any type if it moved stock. */
 const OF_TYPES = `(CASE WHEN :types IS NULL THEN stock_before <> stock_after
   ELSE instr(:types, type) > 0 END)`;
 const FILTER = '(:source IS NULL OR source = :source) AND (:reason IS NULL OR reason = :reason)'
   + ' AND (:until IS NULL OR at <= :until)';
 
 export function ledgerQueries(db: DatabaseSync) {
-  return { ...walkQueries(db), ...scanQueries(db), ...productQueries(db) };
+  return { ...versionQueries(db), ...scanQueries(db), ...productQueries(db) };
 }
 
-/** Single changes, and the way back from one. */
-function walkQueries(db: DatabaseSync) {
+/** Single changes, and version chains. */
+function versionQueries(db: DatabaseSync) {
   const find = db.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change WHERE seller_id = ? AND position = ?`);
-  const walk = db.prepare(`
-    WITH RECURSIVE way (position, prior) AS (
+  const listVersions = db.prepare(`
+    WITH RECURSIVE version (position, prior) AS (
       SELECT position, prior FROM change WHERE seller_id = :sellerId AND position = :from
       UNION ALL
-      SELECT c.position, c.prior FROM way CROSS JOIN change AS c
-      ON c.seller_id = :sellerId AND c.position = way.prior
-      WHERE way.prior > :after LIMIT :limit)
-    SELECT position, prior FROM way`);
-  const describe = db.prepare(`
-    WITH RECURSIVE way (prior, product) AS (
+      SELECT c.position, c.prior FROM version CROSS JOIN change AS c
+      ON c.seller_id = :sellerId AND c.position = version.prior
+      WHERE version.prior > :after LIMIT :limit)
+    SELECT position, prior FROM version`);
+  const findSnapshot = db.prepare(`
+    WITH RECURSIVE version (prior, product) AS (
       SELECT prior, NULL FROM change WHERE seller_id = :sellerId AND position = :from
       UNION ALL
-      SELECT c.prior, c.product FROM way CROSS JOIN change AS c
-      ON c.seller_id = :sellerId AND c.position = way.prior
-      WHERE way.product IS NULL LIMIT :limit)
-    SELECT count(*) AS steps, max(product) AS product FROM way`);
+      SELECT c.prior, c.product FROM version CROSS JOIN change AS c
+      ON c.seller_id = :sellerId AND c.position = version.prior
+      WHERE version.product IS NULL LIMIT :limit)
+    SELECT count(*) AS versions, max(product) AS product FROM version`);
   return {
     findChange(sellerId: SellerId, position: number): Change | undefined {
       const row = find.get(sellerId, position);
       return row && mapChange(sellerId, row);
     },
-    /** From a change back to the first one after a position; the newest comes first. */
-    listVersions(sellerId: SellerId, from: number, after: number, limit: number): Step[] {
-      return walk.all({ sellerId, from, after, limit }).map((row) => ({
+    /** From a change back to the first one after a position, newest first. */
+    listVersions(sellerId: SellerId, from: number, after: number, limit: number): Version[] {
+      return listVersions.all({ sellerId, from, after, limit }).map((row) => ({
         position: readInteger(row, 'position'),
         previousPosition: readOptional(row, 'prior', readInteger),
       }));
     },
-    /** The last description of the product of a change before it, no further than the limit. */
+    /** The last snapshot of a change's product before it, within `limit` versions. */
     findPreviousSnapshot(
       sellerId: SellerId, from: number, limit: number,
-    ): { readonly product: string | undefined; readonly steps: number } {
-      const row = describe.get({ sellerId, from, limit }) ?? {};
+    ): { readonly product: string | undefined; readonly versions: number } {
+      const row = findSnapshot.get({ sellerId, from, limit }) ?? {};
       return {
-        product: readOptional(row, 'product', readText), steps: readInteger(row, 'steps'),
+        product: readOptional(row, 'product', readText), versions: readInteger(row, 'versions'),
       };
     },
   };
@@ -109,7 +109,7 @@ function scanQueries(db: DatabaseSync) {
   };
 }
 
-/** The products that the history tells of. */
+/** The products of the history. */
 function productQueries(db: DatabaseSync) {
   const findNewest = db.prepare(`
     SELECT position, sku FROM product WHERE seller_id = ? AND id = ?`);
@@ -128,7 +128,7 @@ function productQueries(db: DatabaseSync) {
       AND position > :position
     ORDER BY 1 LIMIT :limit`);
   return {
-    /** The last changes of the products that a filter names: those that have both its names. */
+    /** The last changes of the products that a filter names by SKU, id, or both. */
     findNewest(sellerId: SellerId, { sku, productId }: MovementFilter, limit: number): number[] {
       const rows: (Row | undefined)[] = [];
       if (productId !== undefined) {
@@ -140,7 +140,7 @@ function productQueries(db: DatabaseSync) {
       }
       return rows.flatMap((row) => (row ? readInteger(row, 'position') : []));
     },
-    /** In the order of their ids: those there are, and those deleted after `position`. */
+    /** By id: products that exist, and those deleted after `position`. */
     listKnown(
       sellerId: SellerId, after: number, position: number, limit: number,
     ): KnownProduct[] {

@@ -1,7 +1,7 @@
 /**
- * The ledger of stock, and the stock as it once stood, from the history alone. A look may have to
- * pass over much of it, so it goes in short steps, between which others have their turns; what was
- * written is never changed, so the steps need no common snapshot.
+ * The stock ledger, and stock levels of the past, from the history alone. A request may have to
+ * scan much of it, so it reads in short slices and yields between them. Change events are
+ * immutable, so the slices need no common snapshot.
  */
 import { HISTORY_SCAN_LIMIT, LEDGER_PRODUCTS_LIMIT, LEDGER_STEPS_LIMIT } from '../limits.ts';
 import type { Change } from '../../../domain/catalogue/change.ts';
@@ -15,20 +15,20 @@ import { assertReached } from '../../rules/history.ts';
 import type { KnownProduct, Span } from './ledger-queries.ts';
 import type { Reader } from '../engine/reader.ts';
 
-/** A part of the history, and where all that is kept of it begins. */
+/** A part of the history, and where the history begins. */
 interface KeptSpan extends Span {
   readonly prunedTo: number;
 }
 
 type Positions = AsyncGenerator<readonly number[], void, void>;
 
-/** What the first look back from a change reads; each one after it twice as much, to the most. */
-const FIRST_STEPS = 64;
-const MOST_STEPS = 2_000;
-/** Changes that are read one by one in a turn. */
-const TURN_CHANGES = 1_000;
-/** What the level of a product that has moved since costs beside its way, in steps of a way. */
-const LEVEL_STEPS = 50;
+/** Versions that the first query of a chain reads; each further one reads twice as many. */
+const FIRST_VERSIONS = 64;
+const VERSIONS_LIMIT = 2_000;
+/** Changes that are read one by one in a slice. */
+const SLICE_CHANGES = 1_000;
+/** What finding a past level costs in addition to its versions, in versions. */
+const LEVEL_COST_VERSIONS = 50;
 
 export class Ledger {
   readonly #reader: Reader;
@@ -42,9 +42,9 @@ export class Ledger {
     const { sku, productId } = query.filter;
     if (sku === undefined && productId === undefined) return this.#scan(sellerId, query, span);
     const movements: Change[] = [];
-    for await (const positions of this.#walkProducts(sellerId, query, span)) {
+    for await (const positions of this.#listProductPositions(sellerId, query, span)) {
       for (const [index, position] of positions.entries()) {
-        if (index % TURN_CHANGES === TURN_CHANGES - 1) await yieldToEventLoop();
+        if (index % SLICE_CHANGES === SLICE_CHANGES - 1) await yieldToEventLoop();
         if (position > span.upTo) continue;
         const change = this.#reader.snapshot().findChange(sellerId, position);
         if (!change || !isMatch(change, query.filter)) continue;
@@ -62,10 +62,10 @@ export class Ledger {
     let rest = HISTORY_SCAN_LIMIT;
     for (const position of positions) {
       if (rest <= 1) break;
-      const { product, steps } = this.#reader.snapshot()
+      const { product, versions } = this.#reader.snapshot()
         .findPreviousSnapshot(sellerId, position, rest);
       if (product !== undefined) found.set(position, product);
-      rest -= steps;
+      rest -= versions;
     }
     return found;
   }
@@ -75,7 +75,7 @@ export class Ledger {
     const reach = queries.findReach(sellerId);
     const position = queries.findPositionAt(sellerId, at, reach.prunedTo);
     const isKnown = position > reach.prunedTo || queries.isBefore(sellerId, position, at);
-    // That position is the first one that is known: the change at this time may be an earlier one.
+    // The first known position: the change at this time may be an earlier one.
     if (!isKnown) assertReached(reach, position - 1, 'at');
     return position;
   }
@@ -86,27 +86,27 @@ export class Ledger {
     const levels: StockLevelAt[] = [];
     const queries = this.#reader.snapshot();
     assertReached(queries.findReach(sellerId), position, 'at');
-    let walked = 0;
+    let read = 0;
     for (let last: number = after ?? 0; levels.length <= limit;) {
-      await yieldToEventLoop(); // also at first: many may ask for this in one turn
+      await yieldToEventLoop(); // also at first: many requests may start in one iteration
       const known = this.#reader.snapshot().listKnown(sellerId, last, position, limit + 1);
       for (const product of known) {
-        const { level, steps } = await this.#findLevelAt(sellerId, product, position);
+        const { level, versions } = await this.#findLevelAt(sellerId, product, position);
         if (level) levels.push(level);
         last = product.id;
-        walked += steps === 0 ? 0 : steps + LEVEL_STEPS;
-        if (walked < HISTORY_SCAN_LIMIT) continue;
-        await yieldToEventLoop(); // short ways add up, too
-        walked = 0;
+        read += versions === 0 ? 0 : versions + LEVEL_COST_VERSIONS;
+        if (read < HISTORY_SCAN_LIMIT) continue;
+        await yieldToEventLoop(); // short chains add up, too
+        read = 0;
       }
       if (known.length <= limit) break;
     }
-    // Once more, for what was there may have been removed meanwhile.
+    // Again, since the history may have been pruned while this read it.
     assertReached(this.#reader.snapshot().findReach(sellerId), position, 'at');
     return { levels: levels.slice(0, limit), hasMore: levels.length > limit };
   }
 
-  /** The part of the history that can have what is asked for. */
+  /** The part of the history that may match a query. */
   #findSpan(sellerId: SellerId, { filter, after, upTo }: MovementQuery): KeptSpan {
     const queries = this.#reader.snapshot();
     const { prunedTo, position } = queries.findReach(sellerId);
@@ -119,7 +119,7 @@ export class Ledger {
     };
   }
 
-  /** Movements of any product: as far as one request may look. */
+  /** Movements of any product, within the limit of one request. */
   async #scan(
     sellerId: SellerId, query: MovementQuery, span: KeptSpan,
   ): Promise<MovementPage> {
@@ -144,62 +144,63 @@ export class Ledger {
   }
 
   /**
-   * Positions of the changes of the products that a filter names, after the span begins, in the
-   * order asked for. The way of one product leads back: the newest come without the older ones.
+   * Positions of the changes of the products that a filter names, from the start of the span on, in
+   * the requested order. A version chain leads back in time: for one product, the newest changes
+   * come before the older ones are read.
    */
-  async *#walkProducts(
+  async *#listProductPositions(
     sellerId: SellerId, { filter, isDescending }: MovementQuery, { after, upTo }: Span,
   ): Positions {
     const starts = this.#findStarts(sellerId, filter, upTo);
     const [start] = starts;
     if (isDescending && start !== undefined && starts.length === 1) {
-      yield* this.#walk(sellerId, start, after);
+      yield* this.#followChain(sellerId, start, after);
       return;
     }
     const all: number[] = [];
     for (const from of starts) {
-      for await (const positions of this.#walk(sellerId, from, after)) all.push(...positions);
+      for await (const some of this.#followChain(sellerId, from, after)) all.push(...some);
     }
     yield all.sort((a, b) => (isDescending ? b - a : a - b));
   }
 
-  /** A page of one product that goes on begins with the change that the one before ended with. */
+  /** A further page of one product starts where the page before ended. */
   #findStarts(sellerId: SellerId, filter: MovementFilter, upTo: number): readonly number[] {
     const queries = this.#reader.snapshot();
     const newest = queries.findNewest(sellerId, filter, LEDGER_PRODUCTS_LIMIT);
     const { productId } = filter;
-    const isOnWay = productId !== undefined && newest.length > 0
+    const isInChain = productId !== undefined && newest.length > 0
       && queries.findChange(sellerId, upTo + 1)?.productId === productId;
-    return isOnWay ? [upTo + 1] : newest;
+    return isInChain ? [upTo + 1] : newest;
   }
 
-  /** From a change back to the first one after a position. */
-  async *#walk(sellerId: SellerId, from: number, after: number): Positions {
-    let count = FIRST_STEPS;
+  /** The version chain of a product, from a change back to the first one after a position. */
+  async *#followChain(sellerId: SellerId, from: number, after: number): Positions {
+    let limit = FIRST_VERSIONS;
     for (let next: number | undefined = from; next !== undefined && next > after;) {
-      const steps = this.#reader.snapshot().listVersions(sellerId, next, after, count);
-      yield steps.map(({ position }) => position);
-      next = steps.at(-1)?.previousPosition;
-      if (steps.length < count) return;
-      if (count === MOST_STEPS) await yieldToEventLoop();
-      count = Math.min(2 * count, MOST_STEPS);
+      const versions = this.#reader.snapshot().listVersions(sellerId, next, after, limit);
+      yield versions.map(({ position }) => position);
+      next = versions.at(-1)?.previousPosition;
+      if (versions.length < limit) return;
+      if (limit === VERSIONS_LIMIT) await yieldToEventLoop();
+      limit = Math.min(2 * limit, VERSIONS_LIMIT);
     }
   }
 
-  /** No level for a product that was not there yet; and over how many changes the way went. */
+  /** No level for a product that did not exist yet; and how many versions were read. */
   async #findLevelAt(
     sellerId: SellerId, { id, sku, stock, position: last }: KnownProduct, position: number,
-  ): Promise<{ readonly level?: StockLevelAt; readonly steps: number }> {
-    if (last <= position) return { level: { id, sku, stock, position: last }, steps: 0 };
+  ): Promise<{ readonly level?: StockLevelAt; readonly versions: number }> {
+    if (last <= position) return { level: { id, sku, stock, position: last }, versions: 0 };
     let first = last;
-    let steps = 0;
-    for await (const positions of this.#walk(sellerId, last, position)) {
+    let versions = 0;
+    for await (const positions of this.#followChain(sellerId, last, position)) {
       first = positions.at(-1) ?? first;
-      steps += positions.length;
+      versions += positions.length;
     }
     const queries = this.#reader.snapshot();
     const next = queries.findChange(sellerId, first);
-    if (!next || next.type === 'created') return { steps };
+    if (!next || next.type === 'created') return { versions };
     const [, prior] = queries.listVersions(sellerId, first, 0, 2);
     const before = prior && queries.findChange(sellerId, prior.position);
     const level = {
@@ -207,11 +208,11 @@ export class Ledger {
       id, sku: before?.sku ?? next.sku, stock: next.movement.before,
       position: prior?.position ?? position,
     };
-    return { level, steps };
+    return { level, versions };
   }
 }
 
-/** The span has the time already, but for changes made while a clock was far ahead. */
+/** The span implies the times, except of changes made while a clock was far ahead. */
 function isMatch({ at, type, movement }: Change, filter: MovementFilter): boolean {
   const { source, reason, until, types } = filter;
   return (types ? types.includes(type) : movement.before !== movement.after)
@@ -220,7 +221,7 @@ function isMatch({ at, type, movement }: Change, filter: MovementFilter): boolea
     && (reason === undefined || movement.reason === reason);
 }
 
-/** A page of what was found, which may be one too many. */
+/** A page of what was found, which may be one item too many. */
 function endPage(
   found: readonly Change[], { isDescending, limit }: MovementQuery, { prunedTo }: KeptSpan,
 ): MovementPage {
