@@ -1,4 +1,7 @@
-/** What the requests of one app go through, put together once from its options. */
+/**
+ * The composition of one app: makes everything that its requests use, once, from its options, and
+ * connects the features. Decides nothing about a request; `app.ts` does.
+ */
 import { Authenticator } from './api/authenticate.ts';
 import { Instances } from './api/instances.ts';
 import { RequestRates } from './api/request-rates.ts';
@@ -7,8 +10,7 @@ import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
   assertApiLimits, DEFAULT_RATE_LIMIT_PER_MINUTE, CONCURRENT_IMPORTS_LIMIT,
-  CONCURRENT_IMPORTS_PER_SELLER_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
-  CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES, REAUTHORIZE_INTERVAL_MS,
+  CONCURRENT_IMPORTS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES, REAUTHORIZE_INTERVAL_MS,
   SELLER_RATE_LIMIT_FACTOR, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
   STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './api/limits.ts';
@@ -29,45 +31,45 @@ import type { Store } from './store/store.ts';
 
 /** The options of the core; each feature adds its own. */
 export interface CoreOptions {
-  /** Stays the caller's: close it after the app. */
+  /** Belongs to the caller: close it after the app. */
   readonly store: Store;
-  /** Where clients find this server. Its path, if any, stands before every path of the API. */
+  /** Where clients find this server. Its path, if any, precedes every path of the API. */
   readonly baseUrl?: string;
-  /** Requests a minute for each key; 0 for no limit. Default 6,000. */
+  /** Requests per minute and key; 0 for no limit. Default 6,000. */
   readonly rateLimitPerMinute?: number;
   /**
-   * Requests a minute with all keys of a seller; 0 for no limit. Default: 10 times the limit of a
-   * key, so no limit if keys have none.
+   * Requests per minute and seller, with all of its keys; 0 for no limit. Default: 10 times the
+   * limit of a key, so no limit if keys have none.
    */
   readonly sellerRateLimitPerMinute?: number;
-  /** Default: those that README.md lists. */
+  /** Default: those that `make limits` lists. */
   readonly streamLimits?: Partial<StreamLimits>;
-  /** Whether requests that a browser page sent may carry a key. Default false. */
+  /** Whether a web page may send a key. Default false. */
   readonly allowBrowsers?: boolean;
   /**
-   * Addresses and ranges of servers whose word on their clients' addresses counts, and `unix` for
-   * whoever connects to a Unix socket. Default: none.
+   * Addresses and ranges of proxies whose `Forwarded` or `X-Forwarded-For` is believed, and `unix`
+   * for clients of a Unix socket. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number;
-  /** Told of every error that was not the client's doing. Default: a line on standard error. */
+  /** Called with every error that no client caused. Default: a line on standard error. */
   readonly report?: (entry: ErrorReport) => void;
   /**
-   * Told of every request once, when it is answered or its client is gone. It is looked up for each
-   * request, so it may come and go.
+   * Called once per request, when its response is complete or its client is gone. Read for each
+   * request, so a getter can switch it on and off.
    */
   readonly onRequestComplete?: ((entry: AccessLogEntry) => void) | undefined;
 }
 
-/** What the requests of one app go through. */
+/** What the pipeline of an app uses. */
 export interface AppContext extends Services {
-  /** Of the features that have any. */
+  /** The pages of the features that have any. */
   readonly featurePages: readonly Pages[];
   readonly router: Router<Route>;
   readonly authenticator: Authenticator;
   readonly usage: UsageCounter;
-  /** Undefined where no limit is set. */
+  /** Undefined if no limit is set. */
   readonly rates: RequestRates | undefined;
   readonly compressor: Compressor;
   readonly inFlight: InFlightRequests;
@@ -84,7 +86,7 @@ const STREAM_LIMITS: StreamLimits = {
   durationLimitMs: STREAM_DURATION_LIMIT_MS,
 };
 
-/** Starts nothing that has to be stopped but what `App.close` ends. */
+/** Starts nothing that `App.close` does not stop. */
 export function createAppContext<FeatureOptions extends object>(
   features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
 ): AppContext {
@@ -109,10 +111,6 @@ export function createAppContext<FeatureOptions extends object>(
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
-    largeStockRequests: new ConcurrencyLimiter('large stock requests', {
-      total: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
-      perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
-    }),
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
     }),

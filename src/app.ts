@@ -1,12 +1,11 @@
 /**
- * The app: handles one request from its first line to its answer. Start reading the source at
- * `answer`, whose lines follow the path of a request. The app adds no listener, no signal handler
- * and no global variable to the process: the embedding program decides on those.
+ * The pipeline of a request, from its first line to its response. `respond` follows it from outside
+ * and `dispatch` from inside; start reading there. The app adds no listener, no signal handler and
+ * no global variable to the process: that is up to the program that embeds it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { authorize } from './api/authenticate.ts';
-import { HEALTH } from './api/paths.ts';
-import type { Route } from './api/route.ts';
+import { HEALTH, type Route } from './api/route.ts';
 import type { Caller } from './domain/access/caller.ts';
 import { AppError } from './domain/error.ts';
 import { startRequestRecord, followRequest, type RequestRecord } from './http/request-record.ts';
@@ -24,26 +23,23 @@ import type { Feature, Pages } from './feature.ts';
 
 export interface App {
   /**
-   * Answers a request. One whose path is not below the base URL's goes to `next`, if there is one.
-   * Imports take longer than the `requestTimeout` that a `Server` has of itself, and a client that
-   * stands still has to be ended by its `setTimeout`: `listen` sets both.
+   * Responds to a request. If its path is not below that of the base URL, `next` gets it instead.
+   * A server of your own needs a `requestTimeout` of 0, since imports take long, and a `setTimeout`
+   * against clients that stall; `listen` sets both.
    */
   handle(request: IncomingMessage, response: ServerResponse, next?: () => void): void;
   /** The methods of a request target, for `listen`; empty if the path does not exist. */
   findMethods(target: string): readonly string[];
-  /** Requests that are not answered yet. */
+  /** Requests without a complete response. */
   inFlightCount(): number;
   /**
-   * Refuses new requests with 503 and resolves once those under way are answered, or their
-   * connections are closed, and how often keys were used is written.
+   * Rejects new requests with 503. Resolves once those in flight are complete or their connections
+   * are closed, and the usage of keys is written.
    */
   close(): Promise<void>;
 }
 
-/**
- * The core with these features, as a handler for `node:http`; `options` also holds those of the
- * features. `features.ts` calls it with all of them.
- */
+/** The core with these features; `features.ts` composes it with all of them. */
 export function composeApp<FeatureOptions extends object>(
   features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
 ): App {
@@ -54,12 +50,12 @@ export function composeApp<FeatureOptions extends object>(
   async function respond(
     request: IncomingMessage, response: ServerResponse, target: Target,
   ): Promise<void> {
-    if (strict.isPipelinedAfterRejection(request)) return; // its connection ends with that answer
+    if (strict.isPipelinedAfterRejection(request)) return; // its connection is about to close
     inFlight.begin();
     const record = startRequestRecord(readPeerAddress(request));
     const { onRequestComplete } = options;
     const describe = onRequestComplete && followRequest(request, response, spans);
-    // Ignored, as RFC 9110 section 7.8 allows; Node hands on nothing that follows it.
+    // The upgrade is ignored (RFC 9110 section 7.8); Node passes on nothing that follows it.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     let reply: Reply<Chunks> = UNANSWERED;
     try {
@@ -103,7 +99,7 @@ export function composeApp<FeatureOptions extends object>(
   };
 }
 
-/** The way of a request. */
+/** Routes, authenticates, limits, authorizes and handles a request, in this order. */
 async function dispatch(
   context: AppContext, request: IncomingMessage, response: ServerResponse, target: FollowedTarget,
 ): Promise<Reply<Chunks>> {
@@ -143,9 +139,9 @@ async function dispatch(
         parameters,
         readMediaType: () => readMediaType(request, route.consumes),
         readJson(limitBytes) {
-          const { complete: isHere } = request; // most bodies arrive with their headers
+          const { complete } = request; // most bodies arrive with their headers
           const reading = readJson(request, route.consumes, limitBytes);
-          return isHere ? reading : streams.reauthorizeAfterWait(reading, reauthorize);
+          return complete ? reading : streams.reauthorizeAfterWait(reading, reauthorize);
         },
         openBody: () => openBody(request, route.consumes),
         disconnectSignal: () => inFlight.disconnectSignal(response),
@@ -166,12 +162,12 @@ interface FollowedTarget extends Target {
   readonly record: RequestRecord;
 }
 
-/** What is refused of anybody; returns the address of who asks. Call it before anything waits. */
+/** Rejects what nobody may send. Returns the client's address. Call it before anything waits. */
 function admit(
   { strict, proxies, inFlight }: AppContext, request: IncomingMessage,
   { path, record }: FollowedTarget,
 ): string {
-  strict.assert(request); // Node may hand on the next request of the connection at once
+  strict.assert(request); // Node may emit the next request of the connection at once
   record.address = proxies.readClientAddress(request);
   const isStopping = inFlight.closing.aborted && path !== HEALTH;
   if (isStopping) throw new AppError('unavailable', 'This server is stopping.');
@@ -182,7 +178,7 @@ function findPages({ featurePages }: AppContext, path: string): Pages | undefine
   return featurePages.find((pages) => pages.isFor(path));
 }
 
-/** What a request asks for, refused here where the route cannot give it. */
+/** @throws AppError `invalid_query`, `not_acceptable` for what the route does not have */
 function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, route: Route) {
   return {
     headers,
@@ -191,5 +187,5 @@ function parseQueryAndNegotiate({ headers }: IncomingMessage, target: Target, ro
   };
 }
 
-/** Of a request whose answer failed before it had one. */
+/** Of a request that failed before it had a response. */
 const UNANSWERED: Reply = { status: 500, headers: {} };

@@ -1,4 +1,4 @@
-/** What a route is, and what its handler is given. */
+/** What a route is, and what its handler gets. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Scope } from '../domain/access/caller.ts';
 import type { SellerId } from '../domain/id.ts';
@@ -16,85 +16,94 @@ import type { Instances } from './instances.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-types.ts';
 import type { OpenStream, Streams } from './streams.ts';
 
-/** One request: authenticated, within its rate, allowed by its scope, its query checked. */
+/** The caller's products. */
+export const PRODUCTS = '/api/v1/products';
+
+/** The stock of the caller's products. */
+export const STOCK = '/api/v1/stock';
+
+/** Answered as long as the process runs, also while it stops. */
+export const HEALTH = '/healthz';
+
+/** 200 while the server is ready for requests. */
+export const READINESS = '/readyz';
+
+/** A request that was authenticated, rate limited and authorized, with a known query. */
 export interface ApiRequest {
   readonly caller: Caller;
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly headers: IncomingHttpHeaders;
-  /** The media type to answer with: one of the route's `produces`. */
+  /** The negotiated media type of the response: one of the route's `produces`. */
   readonly mediaType: string;
   /** The media type of the body. @throws AppError `unsupported_media_type` */
   readMediaType(): string;
   /**
-   * Reads the whole body, of one of the route's `consumes`. It may have 64 KiB where no limit is
-   * given.
+   * Reads the whole body, of one of the route's `consumes`. Default limit: 64 KiB.
    * @throws AppError `unsupported_media_type`, `body_too_large`, `invalid_json`, `request_timeout`
    */
   readJson(limitBytes?: number): Promise<unknown>;
   /** Opens a body of any length, decoded. @throws AppError `unsupported_media_type` */
   openBody(): BodyStream;
-  /** For an answer that waits: aborted once its client is gone, or the server is stopping. */
+  /** Aborted once the client is gone or the server is stopping: for a response that waits. */
   disconnectSignal(): AbortSignal;
-  /** For use after a wait: rejects whenever a new request with this key would be rejected. */
+  /** For use after a wait: rejects if a new request with this key would be rejected. */
   reauthorize(): Promise<void>;
-  /** Opens the only kind of stream that a reply may carry. @throws AppError `unavailable` */
+  /** Opens the only kind of stream that a reply may have. @throws AppError `unavailable` */
   readonly openStream: OpenStream;
 }
 
-/** What all requests share. */
+/** What the handlers of one app share. */
 export interface Services {
   readonly store: Store;
   readonly cursors: Cursors;
   readonly pages: PageCache;
-  /** The imports under way, by seller. */
+  /** Slots for imports, and for stock changes sent as lines. */
   readonly imports: ConcurrencyLimiter<SellerId>;
-  /** The calls under way that change stock and are larger than other bodies, by seller. */
-  readonly largeStockRequests: ConcurrencyLimiter<SellerId>;
-  /** Opens streams, and counts them together with the requests that wait for changes. */
+  /** Opens streams, and limits them together with requests that wait for changes. */
   readonly streams: Streams;
-  /** What stands before `/api` in the paths of this server: empty, or `/shop`. */
+  /** What precedes `/api` in the paths of this server: empty, or `/shop`. */
   readonly prefix: string;
-  /** Is told of errors that are not the client's doing. */
+  /** For errors that no client caused. */
   readonly report: ErrorReporter;
   /** All routes, and what they refer to. */
   readonly description: ApiDescription<Route>;
-  /** What features keep for this app. */
+  /** What features and handlers keep for this app. */
   readonly instances: Instances<Services>;
 }
 
 interface CommonRoute extends RoutePattern {
-  /** The query parameters that it knows. */
+  /** Its query parameters; others are rejected. */
   readonly query: readonly Parameter[];
-  /** Media types of its bodies and of its answers; problems have their own. */
+  /** Media types of its request bodies and responses; problems have their own. */
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
-  /** What the OpenAPI document says of it: no route is without. */
+  /** Its description in the OpenAPI document. */
   readonly operation: Operation;
-  /** Whether it is switched on; without this, always. A route that is off answers 404. */
-  readonly isOn?: (services: Services) => boolean;
+  /** Whether it is enabled; without this, always. A disabled route answers 404. */
+  readonly isEnabled?: (services: Services) => boolean;
 }
 
 /** A route that needs a key with a scope. */
 interface KeyRoute extends CommonRoute {
   readonly scope: Scope;
-  readonly handle: (call: ApiRequest, services: Services) => Promise<Reply>;
+  readonly handle: (request: ApiRequest, services: Services) => Promise<Reply>;
 }
 
-/** A route that anybody may ask. */
+/** A route that needs no key. */
 interface OpenRoute extends CommonRoute {
   readonly scope: undefined;
-  readonly handle: (call: Pick<ApiRequest, 'headers'>, services: Services) => Promise<Reply>;
+  readonly handle: (request: Pick<ApiRequest, 'headers'>, services: Services) => Promise<Reply>;
 }
 
 export type Route = KeyRoute | OpenRoute;
 
-/** What most routes of a method are. */
 const get = {
   method: 'GET', scope: 'products:read', query: [], consumes: [], produces: [JSON_TYPE],
 } as const;
 const post = { ...get, method: 'POST', scope: 'products:write', consumes: [JSON_TYPE] } as const;
 
+/** What most routes of a method are. */
 export const routeDefaults = {
   get,
   post,

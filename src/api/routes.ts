@@ -14,7 +14,7 @@ import {
   readHealth, readHealthOperation, readReadiness, readReadinessOperation,
 } from './health.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
-import { HEALTH, PRODUCTS, READINESS, STOCK } from './paths.ts';
+import { HEALTH, PRODUCTS, READINESS, type Route, routeDefaults, STOCK } from './route.ts';
 import { listProducts } from './products/product-list.ts';
 import {
   createProductOperation, deleteProductBySkuOperation, deleteProductOperation, listParameters,
@@ -24,7 +24,6 @@ import {
 import {
   createProduct, deleteProduct, patchProduct, putProduct, readProduct,
 } from './products/products.ts';
-import { type Route, routeDefaults } from './route.ts';
 import { listStock } from './stock/stock-levels.ts';
 import {
   listStockOperation, stockParameters, stockSyncParameters, syncStockOperation,

@@ -18,9 +18,8 @@ import { formatCsvProduct } from '../../transfer/csv-cells.ts';
 import { exportCollection } from '../export.ts';
 import { JSON_TYPE, MEDIA_TYPE_OF } from '../media-types.ts';
 import { formatNextLink, rejectPagingParameters } from '../query-reader.ts';
-import { PRODUCTS } from '../paths.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
-import type { ApiRequest, Services } from '../route.ts';
+import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
 import type { OpenStream } from '../streams.ts';
 
 /** Only the seller's client may cache the response, and revalidates it each time. */

@@ -10,8 +10,7 @@ import {
 import type { Reply } from '../../http/response/reply.ts';
 import type { WrittenProduct } from '../../store/catalogue-store.ts';
 import { JSON_TYPE } from '../media-types.ts';
-import { PRODUCTS } from '../paths.ts';
-import type { ApiRequest, Services } from '../route.ts';
+import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
 
 /** POST /api/v1/products: 201, 400, 409 */

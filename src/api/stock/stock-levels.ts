@@ -10,8 +10,7 @@ import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../media-types.ts';
 import {
   formatNextLink, parseChoice, parseInstant, parsePosition, QueryReader, rejectPagingParameters,
 } from '../query-reader.ts';
-import { STOCK } from '../paths.ts';
-import type { ApiRequest, Services } from '../route.ts';
+import { type ApiRequest, type Services, STOCK } from '../route.ts';
 
 const COLUMNS = ['id', 'sku', 'stock', 'position'];
 

@@ -3,12 +3,17 @@
  * change has a result of its own, so one that fails does not stop the others, unless all or nothing
  * was asked for.
  */
-import { STOCK_BODY_LIMIT_BYTES } from '../limits.ts';
+import {
+  CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
+  STOCK_BODY_LIMIT_BYTES,
+} from '../limits.ts';
 import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
 import {
   parseStockSync, type SentSync, selectValidChanges, syncRejected,
 } from '../../domain/catalogue/stock-sync.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
+import type { SellerId } from '../../domain/id.ts';
+import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import { BODY_LIMIT_BYTES } from '../../http/limits.ts';
 import { negotiate } from '../../http/request/negotiate.ts';
 import { invalidQuery } from '../../http/request/query.ts';
@@ -30,7 +35,7 @@ export async function syncStock(call: ApiRequest, services: Services): Promise<R
   if (mediaType === NDJSON_TYPE) return streamStock(call, services);
   if (!isLarge(call)) return syncAtOnce(call, services);
   // Before it is read: while it waits for the writer, it and what was made of it stay in memory.
-  const end = services.largeStockRequests.acquire(call.caller.sellerId);
+  const end = services.instances.get(createLargeRequestLimiter).acquire(call.caller.sellerId);
   try {
     return await syncAtOnce(call, services);
   } finally {
@@ -38,7 +43,14 @@ export async function syncStock(call: ApiRequest, services: Services): Promise<R
   }
 }
 
-/** One that does not say how long it is may be as long as it likes. */
+function createLargeRequestLimiter(): ConcurrencyLimiter<SellerId> {
+  return new ConcurrencyLimiter('large stock requests', {
+    total: CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT,
+    perOwner: CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
+  });
+}
+
+/** A request without Content-Length may have a body of any length. */
 function isLarge({ headers }: ApiRequest): boolean {
   return Number(headers['content-length'] ?? Infinity) > BODY_LIMIT_BYTES;
 }

@@ -16,8 +16,7 @@ import {
   formatNextLink, parseChoice, parseInstant, parsePosition, parseSku, QueryReader,
   rejectPagingParameters,
 } from '../../api/query-reader.ts';
-import { STOCK } from '../../api/paths.ts';
-import type { ApiRequest, Services } from '../../api/route.ts';
+import { type ApiRequest, type Services, STOCK } from '../../api/route.ts';
 
 export const MOVEMENTS = `${STOCK}/movements`;
 

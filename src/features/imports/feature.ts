@@ -1,7 +1,6 @@
 /** Imports of products from CSV and NDJSON files of any length. */
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
-import { PRODUCTS } from '../../api/paths.ts';
-import { routeDefaults } from '../../api/route.ts';
+import { PRODUCTS, routeDefaults } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
 import { importProducts } from './import.ts';
 import { importParameters, importProductsOperation } from './operation.ts';

@@ -19,7 +19,7 @@ interface WebhooksOption {
 
 const common = {
   scope: 'webhooks:write',
-  isOn: ({ instances }) => instances.get(webhookService) !== undefined,
+  isEnabled: ({ instances }) => instances.get(webhookService) !== undefined,
 } as const satisfies Partial<Route>;
 const get = { ...routeDefaults.get, ...common };
 const post = { ...routeDefaults.post, ...common };

@@ -1,11 +1,10 @@
 /** POST /api/v1/stock with 10,000 changes: in parts, between which other requests have turns. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Instances } from '../../../src/api/instances.ts';
 import type { ApiRequest, Services } from '../../../src/api/route.ts';
 import { syncStock } from '../../../src/api/stock/stock-sync.ts';
 import { AppError } from '../../../src/domain/error.ts';
-import type { SellerId } from '../../../src/domain/id.ts';
-import { ConcurrencyLimiter } from '../../../src/http/concurrency-limiter.ts';
 import type { SyncedStock } from '../../../src/store/catalogue-store.ts';
 import { countTurns } from '../../support/turns.ts';
 
@@ -24,10 +23,9 @@ function prepare(change: object, synced: Pick<SyncedStock, 'results' | 'rejectio
   const store: Partial<Services['store']> = {
     syncStock: async () => ({ position: 0, zeroed: 0, isReplay: false, ...synced }),
   };
-  const limits = { total: 1, perOwner: 1 };
-  const largeStockRequests = new ConcurrencyLimiter<SellerId>('calls', limits);
-  // The handler reads nothing else of them.
-  return () => syncStock(call as ApiRequest, { store, largeStockRequests } as Services);
+  // The casts: the handler reads nothing else of them.
+  const services = { store, instances: new Instances(() => services) } as Services;
+  return () => syncStock(call as ApiRequest, services);
 }
 
 test('lets others have turns while 10,000 changes are read and answered', async () => {

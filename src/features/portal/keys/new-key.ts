@@ -1,5 +1,5 @@
 /** A new key, shown once, with commands that use it and work as they are. */
-import { PRODUCTS, STOCK } from '../../../api/paths.ts';
+import { PRODUCTS, STOCK } from '../../../api/route.ts';
 import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
 import { copyable } from '../html/elements.ts';

@@ -1,5 +1,5 @@
 /** The API reference: an index of all operations, a page for each, and the errors. */
-import { PRODUCTS, STOCK } from '../../../api/paths.ts';
+import { PRODUCTS, STOCK } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { type ApiDocument, KEY_VARIABLE, type Operation, readDocument } from './document.ts';
@@ -45,7 +45,7 @@ export async function showOperation(request: PageRequest, portal: Portal): Promi
   const operation = document.operations.find((one) => one.operationId === id);
   if (!operation) throw new AppError('not_found', 'The API has no such operation.');
   const route = portal.description.routes.find((one) => one.operation.id === id);
-  const isOff = route?.isOn?.(portal) === false;
+  const isOff = route?.isEnabled?.(portal) === false;
   // A copied line that writes must not change a product that is sold.
   const values = operation.method === 'GET' && !isOff
     ? await readSamples(request, portal, operation) : new Map<string, string>();
