@@ -3,6 +3,8 @@
  * table below and not from `Intl`, whose data differ from the standard for some currencies (IQD,
  * AFN, ...); they are stored with the seller, so that no update changes what a stored price means.
  */
+import { PRICE_LIMIT } from '../limits.ts';
+import type { ParseResult } from '../validation.ts';
 
 export interface Currency {
   /** ISO 4217 code: three capital letters. */
@@ -41,4 +43,23 @@ export function toMinorUnits(amount: number, currency: Currency): number | undef
 /** The amount as the number that a client sends and reads: 1999 in EUR is 19.99. */
 export function fromMinorUnits(minor: number, currency: Currency): number {
   return minor / 10 ** currency.decimals;
+}
+
+/** A price in the currency's major unit; parsed, it is in minor units. */
+export const priceValidator = {
+  schema: { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT },
+  parse: parsePrice,
+};
+
+function parsePrice(value: unknown, currency: Currency): ParseResult<number> {
+  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
+  if (!(value >= 0 && value < PRICE_LIMIT)) {
+    return { error: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
+  }
+  const minor = toMinorUnits(value, currency);
+  if (minor === undefined) {
+    const most = currency.decimals === 0 ? 'no decimals' : `at most ${currency.decimals} decimals`;
+    return { error: { code: 'precision', detail: `Must have ${most} in ${currency.code}.` } };
+  }
+  return { value: minor + 0 }; // -0 + 0 is 0
 }

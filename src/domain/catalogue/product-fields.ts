@@ -4,11 +4,10 @@
  * The order is that of the members in JSON and of the columns in CSV. Fingerprints of idempotent
  * requests and snapshots in the history depend on it: new fields follow the existing ones.
  */
-import { type Currency, fromMinorUnits, toMinorUnits } from './currency.ts';
+import { type Currency, fromMinorUnits, priceValidator } from './currency.ts';
 import { formatProductId, type ProductId, type SellerId } from '../id.ts';
 import {
-  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, SKU_LIMIT_CODE_POINTS,
-  STOCK_LIMIT,
+  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../limits.ts';
 import {
   integerValidator, lineValidator, type ParseResult, type Schema, type Validator,
@@ -132,8 +131,7 @@ const definitions = [
   {
     name: 'price', member: 'priceMinor', column: 'price_minor', kind: 'price', isRequired: true,
     label: 'Price',
-    schema: { type: 'number', minimum: 0, exclusiveMaximum: PRICE_LIMIT },
-    parse: parsePrice,
+    ...priceValidator,
     description: 'In your currency, with at most its decimals: EUR 2, JPY 0, KWD 3.',
     example: 12.5,
     read: ({ priceMinor, currency }) => fromMinorUnits(priceMinor, currency),
@@ -220,17 +218,4 @@ function skuValidator(validate: typeof validateIdentifier): Validator<Sku> {
       return error ? { error } : { value: normalised as Sku };
     },
   };
-}
-
-function parsePrice(value: unknown, currency: Currency): ParseResult<number> {
-  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
-  if (!(value >= 0 && value < PRICE_LIMIT)) {
-    return { error: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
-  }
-  const minor = toMinorUnits(value, currency);
-  if (minor === undefined) {
-    const most = currency.decimals === 0 ? 'no decimals' : `at most ${currency.decimals} decimals`;
-    return { error: { code: 'precision', detail: `Must have ${most} in ${currency.code}.` } };
-  }
-  return { value: minor + 0 }; // -0 + 0 is 0
 }
