@@ -115,7 +115,7 @@ export function selectField(field: ChoiceField & Entered): Html {
 }
 
 /** A group of checkboxes; `values` are the checked ones. */
-export function checkboxes(
+function checkboxes(
   field: ChoiceField & Pick<Entered, 'errors'> & { readonly values: readonly string[] },
 ): Html {
   return group(field, ({ value, label }) => html`

@@ -107,7 +107,7 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
 }
 
 /** How to show a form again after a new sign-in, with every value except passwords. */
-function makeDraftRoute(
+export function makeDraftRoute(
   fields: readonly Field[],
   render: FormDefinition<unknown>['render'],
 ): DraftRoute {

@@ -1,16 +1,16 @@
 /** Actions on a webhook: test, disable, enable, resend changes, rotate its secret, delete. */
-import { getWebhooks } from '../../webhooks/routes.ts';
 import { AppError } from '../../../domain/error.ts';
 import { parseReplay, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { postForm } from '../forms/fields.ts';
+import { getWebhooks } from '../../webhooks/routes.ts';
+import { confirmation } from '../forms/form-page.ts';
 import {
   type FieldErrors, fieldErrorsFrom, type Form, NO_ERRORS, nonceField, toWriteContext,
 } from '../forms/form.ts';
-import { html } from '../html/html.ts';
 import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
+import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, Portal, PageRequest } from '../route.ts';
+import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import { renderCreatedSecret } from './webhook-form.ts';
 import { renderWebhook } from './webhook-page.ts';
 import { getWebhook, nameOf, pathOf, readWebhookId } from './webhooks.ts';
@@ -74,11 +74,9 @@ export async function showWebhookDeletion(request: PageRequest, portal: Portal):
     title: `Delete webhook: ${nameOf(webhook)}`,
     content: html`<p>No more messages will be sent to ${webhook.url}, and its delivery log will be
         deleted. This cannot be undone.</p>
-      <div class="actions">
-        ${postForm(request, `${path}/delete`, html`${nonceField()}
-          <button class="danger">Delete webhook</button>`)}
-        <a class="button" href="${path}">Cancel</a>
-      </div>`,
+      ${confirmation(request, {
+    action: `${path}/delete`, cancel: path, submit: 'Delete webhook', hidden: nonceField(),
+  })}`,
   });
 }
 

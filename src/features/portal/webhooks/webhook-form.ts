@@ -7,24 +7,38 @@ import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
-import { checkboxes, errorSummary, postForm, textField } from '../forms/fields.ts';
+import { type Field } from '../forms/fields.ts';
+import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {
-  type FieldErrors, fieldErrorsFrom, Form, isDuplicateSubmission, NO_ERRORS, nonceField,
+  fieldErrorsFrom, Form, type FormState, initialState, isDuplicateSubmission, NO_ERRORS, nonceField,
   toWriteContext,
 } from '../forms/form.ts';
 import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, PageRequest, Portal } from '../route.ts';
+import type { PageRequest, Portal } from '../route.ts';
 import { getWebhook, pathOf } from './webhooks.ts';
 
-const LABELS = { url: 'URL', description: 'Description', types: 'Events' };
+const FIELDS: readonly Field[] = [
+  {
+    name: 'url', label: 'URL', type: 'url', isRequired: true,
+    hint: 'Of your own server, for example https://shop.example/changes. Called with POST.',
+  },
+  {
+    name: 'description', label: 'Description', maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS,
+    hint: 'Optional, for your own reference.',
+  },
+  {
+    name: 'types', label: 'Events', control: 'checkboxes', choices: CHANGE_TYPE_CHOICES,
+    hint: 'Select none to receive all changes.',
+  },
+];
 
 /** GET /portal/webhooks/new: 200, 404 */
 export async function showWebhookForm(request: PageRequest, portal: Portal): Promise<Reply> {
   getWebhooks(portal);
-  return renderForm(request, portal, new Form());
+  return renderForm(request, portal, initialState());
 }
 
 /** POST /portal/webhooks/new: 200, 400, 404, 409, 422 */
@@ -40,17 +54,17 @@ export async function createWebhook(
     return await renderCreatedSecret(request, portal, () =>
       portal.store.createWebhook(write, webhook));
   } catch (error) {
-    return renderForm(request, portal, form, readRejection(error));
+    return renderForm(request, portal, toRejectedState(form, error));
   }
 }
 
 /** GET /portal/webhooks/{webhook_id}/edit: 200, 404 */
 export async function showWebhookEdit(request: PageRequest, portal: Portal): Promise<Reply> {
   const { url, description, types } = await getWebhook(request, portal);
-  const form = new Form(new URLSearchParams([
+  const form = new Form([
     ['url', url], ['description', description], ...(types ?? []).map((type) => ['types', type]),
-  ]));
-  return renderForm(request, portal, form);
+  ]);
+  return renderForm(request, portal, { form, errors: NO_ERRORS });
 }
 
 /** POST /portal/webhooks/{webhook_id}/edit: 303, 404, 422 */
@@ -65,24 +79,16 @@ export async function editWebhook(
     const { webhook } = await portal.store.patchWebhook(toWriteContext(request), id, patch);
     return redirect(request.link(`${pathOf(webhook)}?done=changed`));
   } catch (error) {
-    return renderForm(request, portal, form, readRejection(error));
+    return renderForm(request, portal, toRejectedState(form, error));
   }
 }
 
-const FIELDS = Object.keys(LABELS);
+export const newWebhookDraft = makeDraftRoute(FIELDS, renderForm);
 
-export const newWebhookDraft: DraftRoute = {
-  fields: FIELDS,
-  show: async (request, portal, form) => renderForm(request, portal, form),
-};
-
-export const webhookDraft: DraftRoute = {
-  fields: FIELDS,
-  async show(request, portal, form) {
-    await getWebhook(request, portal);
-    return renderForm(request, portal, form);
-  },
-};
+export const webhookDraft = makeDraftRoute(FIELDS, async (request, portal, state) => {
+  await getWebhook(request, portal);
+  return renderForm(request, portal, state);
+});
 
 /** Creates a secret and shows it, unless the form was submitted before. */
 export async function renderCreatedSecret(
@@ -151,51 +157,26 @@ function readMembers(form: Form): { readonly [Member in keyof NewWebhook]: unkno
   };
 }
 
-interface Rejection {
-  readonly errors: FieldErrors;
-  readonly detail?: string;
-}
-
-/** What the form says about an error; other errors are rethrown. */
-function readRejection(error: unknown): Rejection {
+/** What the form shows about an error; other errors are rethrown. */
+function toRejectedState(form: Form, error: unknown): FormState {
   if (error instanceof AppError) {
-    if (error.code === 'invalid_data') return { errors: fieldErrorsFrom(error.issues) };
-    if (error.code === 'limit_reached') return { errors: NO_ERRORS, detail: error.publicDetail };
+    if (error.code === 'invalid_data') return { form, errors: fieldErrorsFrom(error.issues) };
+    if (error.code === 'limit_reached') {
+      return { form, errors: NO_ERRORS, detail: error.publicDetail, status: 409 };
+    }
   }
   throw error;
 }
 
 /** The form for a new webhook, or for the one that the path names. */
-function renderForm(
-  request: PageRequest, portal: Portal, form: Form,
-  { errors, detail }: Rejection = { errors: NO_ERRORS },
-): Reply {
-  const { link, parameters: { webhook_id: id } } = request;
-  const [title, path, action, button, back] = id === undefined
-    ? ['New webhook', link('/webhooks'), '/new', 'Create webhook', 'All webhooks'] as const
-    : ['Edit webhook', link(`/webhooks/${id}`), '/edit', 'Save', 'Back to webhook'] as const;
-  return renderPage(request, portal, {
-    title,
-    status: detail !== undefined ? 409 : errors.size > 0 ? 422 : 200,
-    content: html`${errorSummary(errors, detail, LABELS)}
-      ${postForm(request, path + action, html`${id === undefined && nonceField()}
-        ${renderFields(form, errors)}
-        <button>${button}</button>`, 'card stack')}
-      <p><a href="${path}">${back}</a></p>`,
-  });
-}
-
-function renderFields(form: Form, errors: FieldErrors): Html {
-  return html`${textField({
-    name: 'url', label: LABELS.url, type: 'url', value: form.get('url'), errors, isRequired: true,
-    hint: 'Of your own server, for example https://shop.example/changes. Called with POST.',
-  })}
-    ${textField({
-    name: 'description', label: LABELS.description, value: form.get('description'), errors,
-    maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, hint: 'Optional, for your own reference.',
-  })}
-    ${checkboxes({
-    name: 'types', label: LABELS.types, errors, values: form.getAll('types'),
-    choices: CHANGE_TYPE_CHOICES, hint: 'Select none to receive all changes.',
-  })}`;
+function renderForm(request: PageRequest, portal: Portal, state: FormState): Reply {
+  const id = request.parameters['webhook_id'];
+  const [title, path, action, submit, back] = id === undefined
+    ? ['New webhook', '/webhooks', '/new', 'Create webhook', 'All webhooks'] as const
+    : ['Edit webhook', `/webhooks/${id}`, '/edit', 'Save', 'Back to webhook'] as const;
+  return renderFormPage(request, portal, {
+    title, action: path + action, submit, fields: FIELDS,
+    hidden: id === undefined && nonceField(),
+    after: html`<p><a href="${request.link(path)}">${back}</a></p>`,
+  }, state);
 }
