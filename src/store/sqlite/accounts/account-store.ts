@@ -1,6 +1,6 @@
 /**
- * The part of the adapter that keeps what the portal needs. What is sealed is sealed and opened
- * here, in the thread that serves.
+ * The portal's port in SQLite. Secrets are encrypted and decrypted here, in the thread that serves;
+ * the writer thread gets only encrypted ones.
  */
 import { formatSellerId, type SellerId } from '../../../domain/id.ts';
 import type { TotpSecret } from '../../../domain/access/totp.ts';
@@ -9,19 +9,19 @@ import type { Reader } from '../engine/reader.ts';
 import type { ServerKey } from '../../rules/server-key.ts';
 import type { Writer } from '../engine/writer.ts';
 
-interface Parts {
+interface PortalStoreOptions {
   readonly key: ServerKey;
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: () => number;
 }
 
-export function accountStore({ key, writer, reader, clock }: Parts): AccountStore {
+export function accountStore({ key, writer, reader, clock }: PortalStoreOptions): AccountStore {
   return {
     ...totpMethods(writer, reader, key),
     createInvitation: (hash, invitation) => writer.run('createInvitation', { hash, invitation }),
     findInvitation: async (hash) => reader.snapshot().findInvitation(hash, clock()),
-    register: (joining) => writer.run('joinPortal', joining),
+    register: (registration) => writer.run('register', registration),
     findAccount: async (sellerId) => reader.snapshot().findAccount(sellerId),
     findCredentials: async (email) => reader.snapshot().findCredentials(email),
     removeAccount: (sellerId) => writer.run('removeAccount', { sellerId }),
@@ -35,7 +35,7 @@ export function accountStore({ key, writer, reader, clock }: Parts): AccountStor
     resetPassword: (sellerId, passwordHash) =>
       writer.run('resetPassword', { sellerId, passwordHash }),
     createSession: (sellerId, session, { passwordHash, hasTotp }) =>
-      writer.run('createSession', { sellerId, session, shown: { passwordHash, hasTotp } }),
+      writer.run('createSession', { sellerId, session, verified: { passwordHash, hasTotp } }),
     findSignedInSession: async (sessionHash) => reader.snapshot().findSignedInSession(sessionHash),
     noteSessionSeen: (sellerId, id) => writer.run('noteSessionSeen', { sellerId, id }),
     listSessions: async (sellerId, limit) => reader.snapshot().listSessions(sellerId, limit),
@@ -58,7 +58,7 @@ function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<Accou
       const found = reader.snapshot().findTotp(sellerId);
       if (!found) return undefined;
       const { sealed, step, recoveryCodes } = found;
-      // The cast: only secrets are sealed for this.
+      // The cast: only secrets are encrypted in this context.
       const secret = key.decrypt(sealed, contextOfTotp(sellerId)) as TotpSecret | undefined;
       return { secret, step, recoveryCodes };
     },
@@ -76,7 +76,7 @@ function totpMethods(writer: Writer, reader: Reader, key: ServerKey): Pick<Accou
   };
 }
 
-/** What the sealed secret of an account is bound to. */
+/** The context that an account's secret is bound to (AEAD); persisted. */
 export function contextOfTotp(sellerId: SellerId): string {
   return `totp secret ${formatSellerId(sellerId)}`;
 }

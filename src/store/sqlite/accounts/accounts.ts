@@ -1,18 +1,33 @@
-/** Accounts of the portal in SQLite: statements beside the mapping of their rows. */
+/**
+ * Portal accounts in SQLite: their mutations, also those by which the operator resets an account,
+ * their queries, and the mapping of their rows.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, AccountSettings, NewAccount } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Credentials } from '../../account-store.ts';
 import type { AuditLog } from './audit.ts';
-import { readCurrency, readInteger, readText, type Row } from '../engine/row.ts';
+import { readCurrency, readId, readInteger, readText, type Row } from '../engine/row.ts';
 
-/** Of `account AS a JOIN seller AS s`, as `mapAccount` reads them. */
+/** For `mapAccount`, from `account AS a JOIN seller AS s`. */
 export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
   s.currency_decimals, a.email, a.totp_secret IS NOT NULL AS has_totp, a.locale, a.time_zone,
   a.low_stock, a.created_at AS account_created_at`;
 
 const EMAIL_SHOWN_CHARACTERS = 140;
+
+/** A request of the account's owner. */
+interface OwnerRequest {
+  readonly sellerId: SellerId;
+  readonly address: string;
+}
+
+interface PasswordChange extends OwnerRequest {
+  readonly passwordHash: string;
+  /** The session that stays, and the hash of its new token. */
+  readonly kept: { readonly id: number; readonly hash: string };
+}
 
 export function accountMutations(db: DatabaseSync, audit: AuditLog) {
   const remove = [
@@ -26,6 +41,7 @@ export function accountMutations(db: DatabaseSync, audit: AuditLog) {
   const setEmail = db.prepare('UPDATE account SET email = ? WHERE seller_id = ?');
   const setPassword = db.prepare('UPDATE account SET password = ? WHERE seller_id = ?');
   const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
+  const endAll = db.prepare('DELETE FROM session WHERE seller_id = ?');
   const renew = db.prepare('UPDATE session SET hash = ? WHERE seller_id = ? AND id = ?');
 
   return {
@@ -37,44 +53,43 @@ export function accountMutations(db: DatabaseSync, audit: AuditLog) {
       audit.add({ sellerId, type: 'account_removed', address: '', subject }, at);
     },
     setAccountSettings(
-      { sellerId, settings, address }: {
-        sellerId: SellerId; settings: AccountSettings; address: string;
-      }, at: number,
+      { sellerId, settings, address }: OwnerRequest & { settings: AccountSettings }, at: number,
     ): void {
       const { locale, timeZone, lowStock } = settings;
       assertOne(setSettings.run(locale, timeZone, lowStock, sellerId));
       audit.add({ sellerId, type: 'settings_changed', address, subject: '' }, at);
     },
     setEmail(
-      { sellerId, email, address }: { sellerId: SellerId; email: string; address: string },
-      at: number,
+      { sellerId, email, address }: OwnerRequest & { email: string }, at: number,
     ): boolean {
       const owner = findOwner.get(email);
       if (owner && readInteger(owner, 'seller_id') !== sellerId) return false;
       const row = findEmail.get(sellerId);
       assertOne(setEmail.run(email, sellerId));
-      // Two of the longest do not fit into a subject.
+      // A subject cannot contain two of the longest.
       const [from, to] = [row ? readText(row, 'email') : '', email].map((text) =>
         text.slice(0, EMAIL_SHOWN_CHARACTERS));
       audit.add({ sellerId, type: 'email_changed', address, subject: `${from} → ${to}` }, at);
       return true;
     },
-    setPassword(
-      { sellerId, passwordHash, kept, address }: {
-        sellerId: SellerId; passwordHash: string; address: string;
-        kept: { readonly id: number; readonly hash: string };
-      }, at: number,
-    ): void {
+    setPassword({ sellerId, passwordHash, kept, address }: PasswordChange, at: number): void {
       if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) throw sessionEnded();
       assertOne(setPassword.run(passwordHash, sellerId));
       endOthers.run(sellerId, kept.id);
       audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
     },
+    resetPassword(
+      { sellerId, passwordHash }: { sellerId: SellerId; passwordHash: string }, at: number,
+    ): void {
+      assertOne(setPassword.run(passwordHash, sellerId));
+      endAll.run(sellerId);
+      audit.add({ sellerId, type: 'password_reset', address: '', subject: '' }, at);
+    },
   };
 }
 
-/** Adds the account of a seller who has none; its e-mail is not taken. */
-export function prepareAddAccount(db: DatabaseSync) {
+/** Inserts the account of a seller without one; the e-mail must not be in use. */
+export function prepareInsertAccount(db: DatabaseSync) {
   const insert = db.prepare(`
     INSERT INTO account (seller_id, email, password, locale, time_zone, created_at)
     VALUES (?, ?, ?, ?, ?, ?)`);
@@ -88,7 +103,7 @@ export function accountQueries(db: DatabaseSync) {
   const find = db.prepare(`
     SELECT ${ACCOUNT_COLUMNS} FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.seller_id = ?`);
-  // Like the one for keys, no seller_id narrows it: it is what finds the seller.
+  // No seller_id in its WHERE: it finds the seller.
   const findCredentials = db.prepare(`
     SELECT a.seller_id, a.password, a.totp_secret IS NOT NULL AS has_totp
     FROM account AS a JOIN seller AS s ON s.id = a.seller_id
@@ -101,8 +116,7 @@ export function accountQueries(db: DatabaseSync) {
     findCredentials(email: string): Credentials | undefined {
       const row = findCredentials.get(email);
       return row && {
-        // The column holds what this brand means.
-        sellerId: readInteger(row, 'seller_id') as SellerId,
+        sellerId: readId<SellerId>(row, 'seller_id'),
         passwordHash: readText(row, 'password'),
         hasTotp: readInteger(row, 'has_totp') === 1,
       };
@@ -112,8 +126,7 @@ export function accountQueries(db: DatabaseSync) {
 
 export function mapAccount(row: Row): Account {
   return {
-    // The column holds what this brand means.
-    sellerId: readInteger(row, 'seller_id') as SellerId,
+    sellerId: readId<SellerId>(row, 'seller_id'),
     sellerName: readText(row, 'seller_name'),
     currency: readCurrency(row),
     email: readText(row, 'email'),
@@ -126,7 +139,7 @@ export function mapAccount(row: Row): Account {
 }
 
 function sessionEnded(): AppError {
-  return new AppError('browser_refused', 'You are not signed in any more. Nothing was changed.');
+  return new AppError('browser_refused', 'You are no longer signed in. Nothing was changed.');
 }
 
 function assertOne({ changes }: { readonly changes: number | bigint }): void {

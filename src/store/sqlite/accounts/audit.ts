@@ -9,7 +9,7 @@ import { AUDIT_TYPES, type AuditEvent, type NewAuditEvent } from '../../../domai
 import type { SellerId } from '../../../domain/id.ts';
 import type { AuditQuery } from '../../account-store.ts';
 import { type AuditKey, AuditSegments, type ChainHead } from './audit-segments.ts';
-import { readBytes, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import { readBytes, readId, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 const COLUMNS = 'n, seller_id, at, type, address, subject';
 const SUBJECT_LIMIT_CHARACTERS = 300;
@@ -93,12 +93,11 @@ function mapEvent(row: Row): AuditEvent {
   return { ...event, type };
 }
 
-/** Of all columns but the hash. */
+/** Reads all columns but the hash. */
 export function mapHashedEvent(row: Row): HashedEvent {
   return {
     n: readInteger(row, 'n'),
-    // The column holds what this brand means.
-    sellerId: readOptional(row, 'seller_id', readInteger) as SellerId | undefined,
+    sellerId: readOptional(row, 'seller_id', readId<SellerId>),
     at: readInteger(row, 'at'),
     type: readText(row, 'type'),
     address: readText(row, 'address'),

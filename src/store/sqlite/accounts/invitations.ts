@@ -1,20 +1,20 @@
-/** Invitations in SQLite, and what they are for: a seller who joins the portal. */
+/** Invitations in SQLite, and the registration of a portal account. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import type { Invitation, RegistrationResult, Registration } from '../../account-store.ts';
-import { prepareAddAccount } from './accounts.ts';
+import { prepareInsertAccount } from './accounts.ts';
 import type { AuditLog } from './audit.ts';
 import type { KeyMutations } from '../catalogue/keys.ts';
-import { readInteger, readOptional, type Row } from '../engine/row.ts';
+import { readId, readInteger, readOptional, type Row } from '../engine/row.ts';
 import type { SellerMutations } from '../catalogue/sellers.ts';
-import { prepareAddSession } from './sessions.ts';
+import { prepareInsertSession } from './sessions.ts';
 
 const COLUMNS = 'seller_id, is_first, expires_at';
 /**
- * One for the first seller holds while there is none; one for a seller, while they have no account
- * and are not disabled.
+ * An invitation for the first seller is valid while there is no seller; one for an existing seller,
+ * while that seller has no account and is not disabled.
  */
-const HOLDS = `hash = :hash AND expires_at > :at
+const IS_VALID = `hash = :hash AND expires_at > :at
   AND (is_first = 0 OR NOT EXISTS (SELECT 1 FROM seller WHERE id > 0))
   AND NOT EXISTS (SELECT 1 FROM account AS a WHERE a.seller_id = invitation.seller_id)
   AND NOT EXISTS (
@@ -23,25 +23,25 @@ const HOLDS = `hash = :hash AND expires_at > :at
 export function invitationMutations(
   db: DatabaseSync, audit: AuditLog, { createSeller, createKey }: SellerMutations & KeyMutations,
 ) {
-  const forget = db.prepare('DELETE FROM invitation WHERE expires_at <= ?');
+  const removeExpired = db.prepare('DELETE FROM invitation WHERE expires_at <= ?');
   const insert = db.prepare(`
     INSERT INTO invitation (hash, seller_id, is_first, expires_at) VALUES (?, ?, ?, ?)`);
-  const take = db.prepare(`DELETE FROM invitation WHERE ${HOLDS} RETURNING ${COLUMNS}`);
+  const take = db.prepare(`DELETE FROM invitation WHERE ${IS_VALID} RETURNING ${COLUMNS}`);
   const findEmail = db.prepare('SELECT seller_id FROM account WHERE email = ?');
-  const addAccount = prepareAddAccount(db);
-  const addSession = prepareAddSession(db);
+  const addAccount = prepareInsertAccount(db);
+  const addSession = prepareInsertSession(db);
 
   return {
     createInvitation(
       { hash, invitation }: { hash: string; invitation: Invitation }, at: number,
     ): void {
       const { sellerId, isFirst, expiresAt } = invitation;
-      forget.run(at);
+      removeExpired.run(at);
       insert.run(hash, sellerId ?? null, isFirst ? 1 : 0, expiresAt);
-      if (isFirst) return; // each start of a server on an empty database makes one
+      if (isFirst) return; // every start of a server on an empty database creates one
       audit.add({ sellerId, type: 'invitation_created', address: '', subject: '' }, at);
     },
-    joinPortal(
+    register(
       { codeHash: hash, seller, account, key, session }: Registration, at: number,
     ): RegistrationResult {
       if (findEmail.get(account.email)) return { rejection: 'email' };
@@ -60,7 +60,7 @@ export function invitationMutations(
 }
 
 export function invitationQueries(db: DatabaseSync) {
-  const find = db.prepare(`SELECT ${COLUMNS} FROM invitation WHERE ${HOLDS}`);
+  const find = db.prepare(`SELECT ${COLUMNS} FROM invitation WHERE ${IS_VALID}`);
   return {
     findInvitation(hash: string, at: number): Invitation | undefined {
       const row = find.get({ hash, at });
@@ -71,8 +71,7 @@ export function invitationQueries(db: DatabaseSync) {
 
 function mapInvitation(row: Row): Invitation {
   return {
-    // The column holds what this brand means.
-    sellerId: readOptional(row, 'seller_id', readInteger) as SellerId | undefined,
+    sellerId: readOptional(row, 'seller_id', readId<SellerId>),
     isFirst: readInteger(row, 'is_first') === 1,
     expiresAt: readInteger(row, 'expires_at'),
   };

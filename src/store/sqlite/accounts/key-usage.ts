@@ -1,17 +1,17 @@
-/** How often keys were used, in SQLite: what many processes count is added up. */
+/** Usage of keys per hour in SQLite: the counts of all processes are added up. */
 import type { DatabaseSync } from 'node:sqlite';
 import { KEY_USAGE_KEPT_HOURS } from '../limits.ts';
 import type { KeyId, SellerId } from '../../../domain/id.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import type { CountedUsage, KeyUsage, UsageQuery } from '../../usage-store.ts';
-import { readInteger } from '../engine/row.ts';
+import { readId, readInteger } from '../engine/row.ts';
 
 export function usageMutations(db: DatabaseSync) {
   const add = db.prepare(`
     INSERT INTO key_usage (seller_id, hour, key_id, requests, refusals) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (seller_id, hour, key_id) DO UPDATE
     SET requests = requests + excluded.requests, refusals = refusals + excluded.refusals`);
-  const forget = db.prepare('DELETE FROM key_usage WHERE seller_id = ? AND hour < ?');
+  const removeOld = db.prepare('DELETE FROM key_usage WHERE seller_id = ? AND hour < ?');
   return {
     noteUsage(usage: readonly CountedUsage[], at: number): void {
       for (const { sellerId, hour, keyId, requests, refusals } of usage) {
@@ -19,7 +19,7 @@ export function usageMutations(db: DatabaseSync) {
       }
       const oldest = Math.floor(at / HOUR_MS) - KEY_USAGE_KEPT_HOURS;
       for (const sellerId of new Set(usage.map((one) => one.sellerId))) {
-        forget.run(sellerId, oldest);
+        removeOld.run(sellerId, oldest);
       }
     },
   };
@@ -32,8 +32,7 @@ export function usageQueries(db: DatabaseSync) {
   return {
     readUsage(sellerId: SellerId, { since, limit }: UsageQuery): KeyUsage[] {
       return list.all(sellerId, since, limit).map((row) => ({
-        // The column holds the ids of keys.
-        keyId: readInteger(row, 'key_id') as KeyId,
+        keyId: readId<KeyId>(row, 'key_id'),
         hour: readInteger(row, 'hour'),
         requests: readInteger(row, 'requests'),
         refusals: readInteger(row, 'refusals'),

@@ -1,4 +1,4 @@
-/** Sessions of the portal in SQLite. Only hashes of their tokens come here. */
+/** Portal sessions in SQLite, which stores only hashes of their tokens. */
 import type { DatabaseSync } from 'node:sqlite';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../limits.ts';
 import type { NewAuditEvent } from '../../../domain/access/audit.ts';
@@ -13,9 +13,9 @@ import { readInteger, readText, type Row } from '../engine/row.ts';
 const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
 
 export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
-  const addSession = prepareAddSession(db);
-  // A password takes long to check: meanwhile somebody may have changed it, to shut others out.
-  const isGood = db.prepare(`
+  const addSession = prepareInsertSession(db);
+  // Checking a password takes long, and it may have been changed since, to lock others out.
+  const areCurrent = db.prepare(`
     SELECT 1 FROM account WHERE seller_id = :sellerId AND password = :passwordHash
       AND (totp_secret IS NULL OR :hasTotp = 1)
       AND seller_id = (SELECT id FROM seller WHERE id = :sellerId AND disabled_at IS NULL)`);
@@ -26,11 +26,11 @@ export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
 
   return {
     createSession(
-      { sellerId, session, shown: { passwordHash, hasTotp } }: {
-        sellerId: SellerId; session: NewSession; shown: VerifiedCredentials;
+      { sellerId, session, verified: { passwordHash, hasTotp } }: {
+        sellerId: SellerId; session: NewSession; verified: VerifiedCredentials;
       }, at: number,
     ): boolean {
-      if (!isGood.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
+      if (!areCurrent.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
       addSession(sellerId, session, at);
       const { address, userAgent } = session;
       audit.add({ sellerId, type: 'signed_in', address, subject: userAgent }, at);
@@ -59,25 +59,25 @@ export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
   };
 }
 
-/** Adds a session, and removes those of the seller that are too old, or too many. */
-export function prepareAddSession(db: DatabaseSync) {
+/** Inserts a session, and deletes the seller's expired sessions and those over the limit. */
+export function prepareInsertSession(db: DatabaseSync) {
   const findLastId = db.prepare(`
     SELECT coalesce(max(id), 0) AS id FROM session WHERE seller_id = ?`);
   const insert = db.prepare(`
     INSERT INTO session (seller_id, id, hash, created_at, seen_at, address, user_agent)
     VALUES (:sellerId, :id, :hash, :at, :at, :address, :userAgent)`);
-  const forget = db.prepare(`
+  const removeOld = db.prepare(`
     DELETE FROM session WHERE seller_id = :sellerId AND (
       created_at <= :oldest OR seen_at <= :idle OR id IN (
       SELECT id FROM session WHERE seller_id = :sellerId
-      ORDER BY id DESC LIMIT -1 OFFSET :most))`);
+      ORDER BY id DESC LIMIT -1 OFFSET :limit))`);
   return (sellerId: SellerId, session: NewSession, at: number): void => {
     const id = nextId(readInteger(findLastId.get(sellerId) ?? {}, 'id'), at);
     const { hash, address, userAgent } = session;
     insert.run({ sellerId, id, hash, at, address, userAgent });
-    forget.run({
+    removeOld.run({
       sellerId, oldest: at - SESSION_LIFE_MS, idle: at - SESSION_IDLE_MS,
-      most: SESSIONS_PER_SELLER_LIMIT,
+      limit: SESSIONS_PER_SELLER_LIMIT,
     });
   };
 }
@@ -85,7 +85,7 @@ export function prepareAddSession(db: DatabaseSync) {
 export function sessionQueries(db: DatabaseSync) {
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM session AS x WHERE seller_id = ? ORDER BY id DESC LIMIT ?`);
-  // Like the one for keys, no seller_id narrows it: it is what finds the seller.
+  // No seller_id in its WHERE: it finds the seller.
   const findSignedInSession = db.prepare(`
     SELECT ${COLUMNS}, ${ACCOUNT_COLUMNS}, s.position FROM session AS x
     JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id

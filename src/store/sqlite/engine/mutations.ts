@@ -1,6 +1,5 @@
 /** Every mutation by name: what the main thread may ask of the writer thread. */
 import type { DatabaseSync } from 'node:sqlite';
-import { accountResetMutations } from '../accounts/account-resets.ts';
 import { accountMutations } from '../accounts/accounts.ts';
 import { AuditLog, auditMutations } from '../accounts/audit.ts';
 import type { AuditKey } from '../accounts/audit-segments.ts';
@@ -37,7 +36,6 @@ export function prepareMutations(
     ...webhookMutations(db, positions, audit),
     ...webhookDeliveryMutations(db),
     ...accountMutations(db, audit),
-    ...accountResetMutations(db, audit),
     ...totpMutations(db, audit),
     ...sessionMutations(db, audit),
     ...invitationMutations(db, audit, sellers),
