@@ -92,7 +92,6 @@ function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
     columns: [unit, numeric(names.up), numeric(names.down)],
     rows: bars.filter(({ up, down }) => up + down > 0).map(({ label, up, down }) =>
       [label, number(up), number(down)]),
-    empty: undefined,
   });
 }
 

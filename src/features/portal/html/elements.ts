@@ -22,7 +22,7 @@ interface Table {
   /** The products of the rows, if `live.js` keeps them current. */
   readonly productIds?: readonly string[];
   /** Replaces a table without rows: why it is empty, and what to do next. */
-  readonly empty: Content;
+  readonly empty?: Content;
 }
 
 export function table({ caption, columns: given, rows, productIds, empty }: Table): Html {

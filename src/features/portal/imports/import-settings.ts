@@ -94,7 +94,7 @@ export function renderColumns({ columns, upload: { head } }: ImportJob): Content
   return html`<h2>Columns in the file</h2>${table({
     caption: 'Columns in the file',
     columns: ['Column', 'Read as', 'First rows'],
-    rows, empty: undefined,
+    rows,
   })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
 }
 

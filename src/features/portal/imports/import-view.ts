@@ -64,7 +64,6 @@ export function renderPreview(request: PageRequest, job: ImportJob): Content {
     caption: 'First rows that would be rejected', columns: [numeric('Line'), 'SKU', 'Reason'],
     rows: rejected.map(({ line, sku, reason }) =>
       [format.number(line), limit(sku), shorten(reason, PREVIEW_REASON_BYTES)]),
-    empty: undefined,
   })}`}`;
 }
 
@@ -134,7 +133,7 @@ function renderDifferences(format: Format, differences: DryRun['differences']): 
   return html`<h2>First changes</h2>${table({
     caption: 'First products that would be updated',
     columns: ['SKU', numeric('Line'), 'Field', 'Current', 'New'],
-    rows: rows.slice(0, DIFFERENCES_SHOWN), empty: undefined,
+    rows: rows.slice(0, DIFFERENCES_SHOWN),
   })}`;
 }
 

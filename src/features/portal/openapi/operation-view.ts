@@ -97,7 +97,6 @@ function renderErrors({ link }: PageRequest, responses: Operation['responses']):
       html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`,
       description,
     ]),
-    empty: undefined,
   })}`;
 }
 

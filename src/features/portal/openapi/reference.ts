@@ -85,7 +85,6 @@ function renderGroup({ link }: PageRequest, name: string, operations: readonly O
       html`<span class="tag">${method}</span> <code>${path}</code>`,
       scope === undefined ? 'No key' : html`<code>${scope}</code>`,
     ]),
-    empty: undefined,
   })}`;
 }
 

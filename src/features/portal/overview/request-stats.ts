@@ -81,6 +81,5 @@ async function renderKeys(
         format.number(refusals),
       ];
     }),
-    empty: undefined,
   });
 }
