@@ -83,7 +83,7 @@ export class ObjectReader {
     this.#issues.push({ pointer: `/${escapePointer(member)}`, ...error });
   }
 
-  /** Call it after the last `read`. @throws AppError `invalid_data` naming every fault */
+  /** Call it after the last `read`. @throws AppError `invalid_data` listing every error */
   assertValid(): void {
     const error = this.findError();
     if (error) throw error;

@@ -54,7 +54,7 @@ export const PIPELINED_REQUESTS_LIMIT = 100;
  */
 export const CONNECTIONS_LIMIT = 10_000;
 export const CONNECTIONS_PER_ADDRESS_LIMIT = 256;
-/** Connections beyond the total that are being told so; further ones are closed without a word. */
+/** Excess connections that are being rejected with 503; further ones are closed at once. */
 export const REJECTED_CONNECTIONS_LIMIT = 1_000;
 /**
  * Minimum rate at which a client reads, after a grace period, and how often it is checked; what a

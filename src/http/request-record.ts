@@ -65,7 +65,7 @@ export function followRequest(
     return {
       method: METHODS.has(method) ? method : OTHER_METHOD,
       route, status, code, sentBytes, address, sellerId, keyId, traceId, spanId, parentSpanId,
-      // A pipelined answer may never be given a socket.
+      // A pipelined response may never get a socket.
       isComplete: !response.destroyed && !request.socket.destroyed,
       durationMs: performance.now() - startedAt,
     };

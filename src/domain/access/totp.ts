@@ -17,7 +17,7 @@ const DIGITS = 6;
 const NEIGHBOURS = [0, -1, 1];
 /**
  * How far the last accepted step may be ahead of now: an hour. One further ahead was accepted while
- * the server's clock was wrong; once it is corrected, nobody has to wait until then.
+ * the server's clock was wrong; once it is corrected, its owner need not wait until then.
  */
 export const TOTP_STEPS_AHEAD = 120;
 const PASSWORD = /^\d{6}$/;

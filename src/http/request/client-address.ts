@@ -11,7 +11,7 @@ import {
 } from '../../domain/network-address.ts';
 import { AppError } from '../../domain/error.ts';
 
-/** Names, among the trusted proxies, whoever connects to a Unix socket of the server. */
+/** The name, among trusted proxies, for all clients of the server's Unix socket. */
 const UNIX = 'unix';
 
 const TOKEN = '([\\w!#$%&\'*+.^`|~-]+)';
