@@ -1,6 +1,6 @@
 /**
- * The part of the store port that the portal needs: accounts, sessions, invitations and the audit
- * log. Secrets come here as hashes, but for those of one-time passwords, which are kept sealed.
+ * The accounts port: accounts, sessions, invitations and the audit log of the portal. Secrets are
+ * passed as hashes, except those of one-time passwords, which are stored encrypted.
  */
 import type { Account, AccountSettings, NewAccount } from '../domain/access/account.ts';
 import type { ApiKey, NewApiKey } from '../domain/access/api-key.ts';
@@ -42,7 +42,7 @@ export interface SignedInSession {
   readonly position: number;
 }
 
-/** All that makes an account, as one unit. */
+/** Everything that a registration creates, in one mutation. */
 export interface Registration {
   /** Of the invitation; undefined where anybody may register. */
   readonly codeHash: string | undefined;

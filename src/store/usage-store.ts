@@ -1,4 +1,4 @@
-/** The part of the store port that keeps how often each key was used, hour by hour. */
+/** The usage port: requests of each key, by hour. */
 import type { KeyId, KeyReference, SellerId } from '../domain/id.ts';
 
 /** The requests of one key in one hour. */
@@ -6,9 +6,9 @@ export interface KeyUsage {
   readonly keyId: KeyId;
   /** Hours since 1970, in UTC. */
   readonly hour: number;
-  /** Those that were answered, refusals among them. */
+  /** Answered ones, including rejected ones. */
   readonly requests: number;
-  /** Those of them that were refused, for whatever reason. */
+  /** Rejected ones, for any reason. */
   readonly refusals: number;
 }
 
@@ -21,7 +21,7 @@ export interface UsageQuery {
 }
 
 export interface UsageStore {
-  /** Adds to what was counted before, and forgets what is older than 8 days. */
+  /** Adds to earlier counts, and removes those older than 8 days. */
   noteUsage(usage: readonly CountedUsage[]): Promise<void>;
   readUsage(sellerId: SellerId, query: UsageQuery): Promise<readonly KeyUsage[]>;
 }
