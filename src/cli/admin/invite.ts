@@ -14,7 +14,7 @@ const DEFAULT_URL = `http://${DEFAULT_HOST}:${DEFAULT_PORT}`;
 export const inviteSeller: Command = {
   summary: 'Prints an invitation code, with which one person can open a shop in the portal.',
   flags: {
-    seller: { value: 'ID', help: 'invite to create the account of this existing seller' },
+    seller: { value: 'ID', help: 'invite the owner of this existing seller, who has no account' },
     'replace-account': {
       help: 'with --seller: delete its current account, whose password is lost', formerName: 'anew',
     },

@@ -14,7 +14,7 @@ export const portal: Feature<PortalOption> = {
     settings: {
       'no-portal': { help: 'serve no pages for people under /portal', isSetting: true },
       'open-registration': {
-        help: 'let anybody who comes to the portal open a shop', isSetting: true,
+        help: 'let anyone who reaches the portal open a shop', isSetting: true,
       },
     },
     async load(settings) {
