@@ -1,14 +1,14 @@
 /**
- * Webhooks: endpoints to which the changes of a catalogue are sent, each a durable cursor over its
- * history. What is sent carries a message id that stays the same until it has arrived.
+ * Webhooks: endpoints to which the changes of a catalogue are sent. Each is a durable cursor over
+ * the history. A message keeps its id until it is delivered.
  */
 import type { ChangeType } from '../catalogue/change.ts';
 import { formatWebhookId, type WebhookReference } from '../id.ts';
 import { formatOptionalTime, formatTime } from '../time.ts';
 
-/** What a seller says of an endpoint. */
+/** The members that a seller sets. */
 export interface NewWebhook {
-  /** As the WHATWG URL standard writes it, up to 2,048 characters. */
+  /** As the WHATWG URL standard serialises it, up to 2,048 characters. */
   readonly url: string;
   /** 0..200 code points. */
   readonly description: string;
@@ -19,21 +19,20 @@ export interface NewWebhook {
 export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
 
-/** What is to change: from none to all members. */
 export interface WebhookPatch extends Partial<NewWebhook> {
   readonly status?: WebhookStatus;
 }
 
-/** An endpoint. Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface Webhook extends NewWebhook, WebhookReference {
   readonly status: WebhookStatus;
   /** Why it is disabled; undefined while it is active. */
   readonly disabledReason: string | undefined;
-  /** All changes up to here have arrived, or were none that it asks for. */
+  /** All changes up to here are delivered, or are of other types. */
   readonly position: number;
-  /** What is being sent: undefined where nothing is. */
+  /** The message in flight, or waiting for a retry. */
   readonly message: WebhookMessage | undefined;
-  /** Attempts that failed since the last one that did not. */
+  /** Failed attempts in a row. */
   readonly failures: number;
   readonly failingSince: number | undefined;
   readonly nextAttemptAt: number;
@@ -41,28 +40,28 @@ export interface Webhook extends NewWebhook, WebhookReference {
   readonly updatedAt: number;
 }
 
-/** Changes that are sent together, under one id and always the same ones, until they arrive. */
+/** Changes that are sent together under one id, the same ones in every attempt. */
 export interface WebhookMessage {
   readonly id: string;
   /** Positions of the first change in it and of the last. */
   readonly first: number;
   readonly last: number;
-  /** When it was made, milliseconds since 1970. */
+  /** When it was created, milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What came of one attempt to send something. */
+/** The result of one attempt. */
 export interface WebhookResult {
-  /** When it began, milliseconds since 1970. */
+  /** When it started, milliseconds since 1970. */
   readonly at: number;
   readonly durationMs: number;
-  /** Status of the answer; undefined where there was none. */
+  /** Status of the response; undefined without one. */
   readonly status: number | undefined;
-  /** `delivered`, or why it was not. */
+  /** `delivered`, or the reason why not. */
   readonly outcome: string;
 }
 
-/** One entry of the log of an endpoint; `n` counts its attempts from 1. */
+/** An entry of the delivery log of a webhook; `n` counts its attempts from 1. */
 export interface WebhookAttempt extends WebhookResult {
   readonly n: number;
   readonly messageId: string;
@@ -72,24 +71,24 @@ export interface WebhookAttempt extends WebhookResult {
   readonly last: number | undefined;
 }
 
-/** Where an endpoint goes on after an attempt. */
+/** How a webhook continues after an attempt. */
 export type WebhookStep =
   | {
     readonly isDelivered: true;
-    /** All up to here has arrived or was passed over. */
+    /** All changes up to here are delivered or skipped. */
     readonly position: number;
-    /** What is sent next, if that is known already. */
+    /** The next message, if there is one. */
     readonly next: WebhookMessage | undefined;
   }
   | {
     readonly isDelivered: false;
     /** Milliseconds since 1970. */
     readonly retryAt: number;
-    /** Where nothing more is to be tried: why. */
+    /** Why the webhook is disabled; undefined if the message is retried. */
     readonly disabledReason: string | undefined;
   };
 
-/** The JSON text of an endpoint, without its secret. */
+/** The JSON text of a webhook, without its secret. */
 export function formatWebhook(webhook: Webhook): string {
   const { url, description, types, status, disabledReason, position, failingSince } = webhook;
   return JSON.stringify({
@@ -104,7 +103,7 @@ export function formatWebhook(webhook: Webhook): string {
   });
 }
 
-/** When the attempt is due that follows a failed one; undefined where none failed. */
+/** When a failed message is retried; undefined unless the last attempt failed. */
 export function findNextAttempt(
   { status, failures, nextAttemptAt }: Webhook,
 ): number | undefined {

@@ -19,7 +19,7 @@ interface NextMessage {
   readonly message: WebhookMessage | undefined;
 }
 
-/** The message that follows `after`; undefined where the history there is pruned. */
+/** The message that follows `after`; undefined if the history there is pruned. */
 export async function findNextMessage(
   store: HistoryStore, webhook: Webhook, after: number, at: number,
 ): Promise<NextMessage | undefined> {

@@ -1,4 +1,4 @@
-/** What can be done with an endpoint of webhooks: its log, tests, replays, other secrets. */
+/** Routes of one webhook: its delivery log, tests, replays and secret rotation. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** A certificate for shop.example, signed by itself and good for a hundred years: for tests. */
+/** A self-signed certificate for shop.example, valid for a hundred years, for tests. */
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBnzCCAUSgAwIBAgIUE4w5/gpBvl+q8AKQBqCCcy6FkAkwCgYIKoZIzj0EAwIw

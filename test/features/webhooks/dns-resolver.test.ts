@@ -1,4 +1,4 @@
-/** Look-ups of names: how many at once, and who waits for whom. */
+/** DNS lookups: how many run concurrently, and which wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';

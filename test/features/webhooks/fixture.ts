@@ -1,4 +1,4 @@
-/** A store with webhooks that are sent, for tests of how they are. */
+/** A store with a running webhook worker, for tests of delivery. */
 import type { TestContext } from 'node:test';
 import type { NewWebhook, Webhook } from '../../../src/domain/webhooks/webhook.ts';
 import type { Store } from '../../../src/store/store.ts';

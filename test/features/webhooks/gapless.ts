@@ -1,4 +1,4 @@
-/** That a receiver was told of everything, in order. */
+/** Asserts that a receiver got every change, in order. */
 import assert from 'node:assert/strict';
 import { countTo } from '../../store/contract/fixture.ts';
 import type { Received } from './receiver.ts';

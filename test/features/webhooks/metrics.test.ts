@@ -1,4 +1,4 @@
-/** The figures of sending: what came of attempts, and how many endpoints are being sent to. */
+/** Webhook metrics: attempts by result, and deliveries in flight. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';

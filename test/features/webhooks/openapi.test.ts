@@ -1,4 +1,4 @@
-/** What the routes of webhooks answer is what the OpenAPI document says, with each status. */
+/** The webhook routes respond as the OpenAPI document says, with each status. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** One slow or dead endpoint delays no other, however many of them there are. */
+/** Slow or dead endpoints, however many, do not delay the others. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';

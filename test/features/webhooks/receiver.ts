@@ -1,4 +1,4 @@
-/** A receiver of webhooks: a server on the loopback interface that a test tells what to answer. */
+/** A webhook receiver: a loopback server whose responses a test sets. */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** What is refused about webhooks: bodies, targets, keys, and all of it where they are off. */
+/** Rejected webhook requests: bodies, targets, keys, and all of them if webhooks are off. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';

@@ -1,4 +1,4 @@
-/** Endpoints of webhooks: created, listed, read, changed and deleted by their seller alone. */
+/** Webhooks are created, listed, read, changed and deleted by their seller alone. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Sends requests about webhooks, for the tests of their routes. */
+/** Sends webhook requests, for the tests of the routes. */
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/http.ts';
 import type { TestSeller } from '../../support/server.ts';

@@ -1,4 +1,4 @@
-/** The guard of targets: every way to write an address that is not public. */
+/** The SSRF guard: every notation of an address that is not public. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveTarget, type TargetPolicy } from '../../../src/features/webhooks/ssrf-guard.ts';

@@ -1,4 +1,4 @@
-/** What endpoints get: every change, in order, at least once, whatever the others do. */
+/** Endpoints get every change, in order, at least once, independently of each other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** Reads the chain of the audit log beside the store, and works it out anew. */
+/** Reads the audit log without the store, and recomputes its hash chain. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

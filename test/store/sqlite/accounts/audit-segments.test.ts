@@ -1,4 +1,4 @@
-/** What authenticates the audit log: what doctor finds in it, before and after the next event. */
+/** Authentication of the audit log: what doctor finds, before and after the next event. */
 import assert from 'node:assert/strict';
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The chain of the audit log: each event is sealed with the one before it. */
+/** The hash chain of the audit log. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** A folder of backups: when one is due, which one goes, and what is never touched. */
+/** A folder of backups: when one is due, which one is removed, and what is never touched. */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

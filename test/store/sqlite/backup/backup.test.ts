@@ -1,4 +1,4 @@
-/** Copies of the database, made while others write: of one moment, whole, or not there at all. */
+/** Copies of the database during writes: one complete snapshot, or no file. */
 import assert from 'node:assert/strict';
 import {
   chmodSync, closeSync, cpSync, openSync, readdirSync, readFileSync, statfsSync, statSync,

@@ -1,4 +1,4 @@
-/** A backup that is put in the place of a catalogue: whole, or not at all. */
+/** Restoring a backup: completely, or not at all. */
 import assert from 'node:assert/strict';
 import {
   closeSync, copyFileSync, existsSync, globSync, linkSync, openSync, readdirSync, readFileSync,

@@ -1,4 +1,4 @@
-/** What doctor says of the files of a data folder, of their modes, and of the key of the server. */
+/** What doctor finds in a data folder: files, modes, the server's key and the search database. */
 import assert from 'node:assert/strict';
 import {
   chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync,

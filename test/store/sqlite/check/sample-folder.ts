@@ -1,4 +1,4 @@
-/** A data folder with something of everything, made by the store itself; and copies to damage. */
+/** A data folder with data of every kind, and copies of it to damage. */
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** A process that does nothing but to build the projection of a folder: a test kills it. */
+/** A process that only builds the projection of a folder, for a test that kills it. */
 import { join } from 'node:path';
 import { CatalogueReader } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
 import { Projection } from '../../../../src/store/sqlite/search/projection.ts';

@@ -1,4 +1,4 @@
-/** How the projection follows the catalogue: for whoever waits, and unasked in idle time. */
+/** How the projection catches up: for a waiting search, and while the store is idle. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Exports: an exact snapshot, however the catalogue changes meanwhile, and few at once. */
+/** Exports: an exact snapshot during writes, and a limited number of them. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** What searches find, beside a model: every filter and sort, alone and together, page by page. */
+/** Compares searches with a model: every filter and sort, alone and combined, page by page. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';

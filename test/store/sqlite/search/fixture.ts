@@ -1,4 +1,4 @@
-/** What tests of the search share: catalogues, all that is found, and a look into the file. */
+/** Shared by the tests of search: catalogues, complete results, and reads of the file. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a search must find, said the simple way: an array that is filtered, sorted and cut. */
+/** A model of search: an array that is filtered, sorted and sliced. */
 import {
   foldText, type KeysetAnchor, type ProductFilter, type ProductQuery, type ProductSort, SORT_KEYS,
 } from '../../../../src/domain/catalogue/product-query.ts';

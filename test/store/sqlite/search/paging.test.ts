@@ -1,4 +1,4 @@
-/** Pages of a search while the catalogue changes: what stays as it is comes exactly once. */
+/** Pages of a search during changes: each unchanged product appears exactly once. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** The plan of every kind of search: each filter and each sort finds its products by an index. */
+/** Query plans of search: each filter and each sort uses an index. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-/** The file of the projection: whatever becomes of it or of the catalogue costs only time. */
+/** The file of the projection: damage or loss costs only the time of a rebuild. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** The thread of the search: its loss, its end, and its limit. */
+/** The search thread: its loss, its end, and its limits. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, rmdirSync } from 'node:fs';
