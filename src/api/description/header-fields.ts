@@ -1,4 +1,4 @@
-/** The header fields of requests and of answers, as the OpenAPI document tells them. */
+/** The header fields of requests and responses, as the OpenAPI document describes them. */
 import { IDEMPOTENCY_KEY_LIMIT_CHARACTERS } from '../limits.ts';
 import { IDEMPOTENCY_LIFE_MS } from '../../store/limits.ts';
 import type { Schema } from '../../domain/validation.ts';

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of a route, and of the parameters of its query. */
+/** How the OpenAPI document describes a route, its parameters and its responses. */
 import type { RequestField, ResponseField } from './header-fields.ts';
 import type { SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
@@ -48,7 +48,7 @@ export interface Operation {
   readonly request?: Content;
   /** Whether the body may be left out. */
   readonly isRequestOptional?: boolean;
-  /** Header fields of the request that it heeds. */
+  /** Header fields of the request that have an effect. */
   readonly requestHeaders?: readonly RequestField[];
   /** What it answers where it succeeds, by status. */
   readonly answers: Readonly<Record<number, Answer>>;

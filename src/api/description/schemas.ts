@@ -1,7 +1,6 @@
 /**
- * The JSON Schemas (2020-12) of what is sent and answered, with the limits that the parsers have.
- * What is sent may have no other members; what is answered may get more in time, so nobody should
- * refuse those.
+ * The JSON Schemas (2020-12) of requests and responses, derived from validators. Requests may have
+ * no other members; responses may get more over time, so clients should accept unknown ones.
  */
 import type { Issue } from '../../domain/error.ts';
 import { ISSUES_PER_RESPONSE_LIMIT } from '../../domain/limits.ts';

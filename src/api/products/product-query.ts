@@ -1,4 +1,4 @@
-/** From the parameters of a list to what is asked for: every fault of them is named at once. */
+/** Parses the query of a product list; an error names every invalid parameter. */
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../limits.ts';
 import { type Currency, toMinorUnits } from '../../domain/catalogue/currency.ts';
 import {
@@ -18,7 +18,7 @@ import {
   parseChoice, parseChoices, parseInstant, parsePosition, parseSku, parseText, QueryReader,
 } from '../query-reader.ts';
 
-/** What a list is asked for; the cursor, which only the whole of it can check, is left out. */
+/** A parsed query, without its cursor: that is bound to all of the query. */
 export interface ListQuery {
   readonly filter: ProductFilter;
   readonly sort: ProductSort;

@@ -55,14 +55,14 @@ async function listPage(
 ): Promise<Reply> {
   const { store, cursors, prefix } = services;
   const { sellerId } = call.caller;
-  const name = `stock ${sellerId} ${call.query.get('at') ?? ''}`;
+  const scope = `stock ${sellerId} ${call.query.get('at') ?? ''}`;
   const anchor = cursors.parse<readonly [position: number, after: ProductId]>(
-    name, call.query.get('cursor'),
+    scope, call.query.get('cursor'),
   );
   const [position, after] = anchor ?? [await findPosition(call, services, moment)];
   const page = await store.listStockAt(sellerId, position, { after, limit });
   const last = page.hasMore ? page.levels.at(-1) : undefined;
-  const next = cursors.format(name, last && [position, last.id]);
+  const next = cursors.format(scope, last && [position, last.id]);
   const levels = page.levels.map((level) => formatLevel(sellerId, level)).join(',');
   const nextCursor = JSON.stringify(next ?? null);
   return {

@@ -1,32 +1,32 @@
-/** What became of changes of stock, as it is answered. */
+/** The results of stock changes, as responses have them. */
 import { formatProductId, type SellerId } from '../../domain/id.ts';
 import {
   isFailure, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
 import { STOCK_TOO_LARGE } from '../../domain/catalogue/stock-sync.ts';
 
-/** How many changes did something, and how many did not do what was asked for. */
+/** How many changes were applied, had no effect, and failed. */
 export interface StockCounts {
   applied: number;
   unchanged: number;
   failed: number;
 }
 
-/** A change beside what became of it; without a result, it was faulty. */
+/** A change and its result; without a result, it was invalid. */
 export interface EvaluatedChange {
   readonly sent: SentChange;
   readonly result: StockResult | undefined;
 }
 
-/** Those that were in order had a result each, in their order. */
+/** Pairs changes with their results: each valid change has one, in order. */
 export function joinResults(
   sent: readonly SentChange[], results: readonly StockResult[],
 ): EvaluatedChange[] {
-  let judged = 0;
+  let count = 0;
   return sent.map((one) => {
     if ('issues' in one) return { sent: one, result: undefined };
-    judged += 1;
-    return { sent: one, result: results[judged - 1] };
+    count += 1;
+    return { sent: one, result: results[count - 1] };
   });
 }
 
@@ -36,7 +36,7 @@ export function countResult(counts: StockCounts, { result }: EvaluatedChange): v
   else counts.unchanged += 1;
 }
 
-/** The members of a result, as JSON without its braces: there are thousands in an answer. */
+/** The members of a result as JSON, without braces. Concatenated: responses have thousands. */
 export function formatResult(sellerId: SellerId, { sent, result }: EvaluatedChange): string {
   const named = 'change' in sent ? sent.change : sent.named;
   const { status, id, previous, stock, position } = result ?? INVALID;

@@ -24,8 +24,8 @@ interface StockLine {
   readonly sent: SentChange;
 }
 
-type Judged = Pick<SyncedStock, 'results' | 'position' | 'isReplay'>;
-type StockTarget = BatchTarget<StockLine, Judged>;
+type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay'>;
+type StockTarget = BatchTarget<StockLine, Evaluation>;
 
 interface Options extends StockOrigin {
   readonly isDryRun: boolean;
@@ -87,12 +87,12 @@ function createDryRunTarget(
   store: CatalogueStore, { caller }: ApiRequest, { source }: Options,
 ): StockTarget {
   const { sellerId, keyId, position } = caller;
-  const trial = store.dryRunStock({ sellerId, keyId }, position, source);
+  const dryRun = store.dryRunStock({ sellerId, keyId }, position, source);
   return {
     async write(rows) {
-      return { ...await trial.try(readChanges(rows)), isReplay: false };
+      return { ...await dryRun.try(readChanges(rows)), isReplay: false };
     },
-    close: () => trial.close(),
+    close: () => dryRun.close(),
   };
 }
 
@@ -100,8 +100,8 @@ function readChanges(rows: readonly StockLine[]) {
   return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
 }
 
-/** What became of the changes so far. */
-class StockReport implements BatchReport<StockLine, Judged> {
+/** Counts results, and formats their lines. */
+class StockReport implements BatchReport<StockLine, Evaluation> {
   readonly #call: ApiRequest;
   readonly #reportsAll: boolean;
   readonly #counts: StockCounts = { applied: 0, unchanged: 0, failed: 0 };
@@ -113,18 +113,18 @@ class StockReport implements BatchReport<StockLine, Judged> {
     this.#position = call.caller.position;
   }
 
-  add({ rows, written }: WrittenBatch<StockLine, Judged>): string {
+  add({ rows, written }: WrittenBatch<StockLine, Evaluation>): string {
     this.#position = written?.position ?? this.#position;
     const results: readonly StockResult[] = written?.results ?? [];
-    const judged = joinResults(rows.map(({ sent }) => sent), results);
-    return judged.map((one, index) => this.#addOne(one, rows[index]?.line ?? 0)).join('');
+    const evaluated = joinResults(rows.map(({ sent }) => sent), results);
+    return evaluated.map((one, index) => this.#addOne(one, rows[index]?.line ?? 0)).join('');
   }
 
-  #addOne(judged: EvaluatedChange, line: number): string {
+  #addOne(evaluated: EvaluatedChange, line: number): string {
     const { failed } = this.#counts;
-    countResult(this.#counts, judged);
+    countResult(this.#counts, evaluated);
     if (!this.#reportsAll && this.#counts.failed === failed) return '';
-    return `{"line":${line},${formatResult(this.#call.caller.sellerId, judged)}}\n`;
+    return `{"line":${line},${formatResult(this.#call.caller.sellerId, evaluated)}}\n`;
   }
 
   summarise() {

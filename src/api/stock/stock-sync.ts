@@ -1,7 +1,7 @@
 /**
- * Changes the stock of many products at once: up to 10,000 in one JSON document, as one unit. Each
- * change has a result of its own, so one that fails does not stop the others, unless all or nothing
- * was asked for.
+ * Changes the stock of many products: up to 10,000 changes in one JSON document, as one mutation.
+ * Each change has its own result, so a failed one does not stop the others, unless the request is
+ * atomic.
  */
 import {
   CONCURRENT_LARGE_STOCK_REQUESTS_LIMIT, CONCURRENT_LARGE_STOCK_REQUESTS_PER_SELLER_LIMIT,
@@ -62,9 +62,9 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   const synced = await store.syncStock(
     isDryRun ? { ...write, idempotency: undefined } : write, selectValidChanges(sent), isDryRun,
   );
-  const judged = joinResults(sent.changes, synced.results);
-  const results = await formatResults(call, judged);
-  const counts = countAll(judged);
+  const evaluated = joinResults(sent.changes, synced.results);
+  const results = await formatResults(call, evaluated);
+  const counts = countAll(evaluated);
   if (synced.rejection) throw describeRefusal(sent, synced, results, counts);
   return {
     status: 200,
@@ -88,20 +88,20 @@ function parseDryRun({ query }: ApiRequest): boolean {
   throw invalidQuery(others.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }
 
-/** There may be 10,000, each with its faults: others have their turns between them. */
+/** Yields between slices: there may be 10,000 results, each with errors. */
 async function formatResults(
-  { caller }: ApiRequest, judged: readonly EvaluatedChange[],
+  { caller }: ApiRequest, evaluated: readonly EvaluatedChange[],
 ): Promise<string> {
   const parts: string[] = [];
-  for (let from = 0; from < judged.length; from += STOCK_SLICE_CHANGES) {
+  for (let from = 0; from < evaluated.length; from += STOCK_SLICE_CHANGES) {
     await yieldToEventLoop();
-    const part = judged.slice(from, from + STOCK_SLICE_CHANGES);
+    const part = evaluated.slice(from, from + STOCK_SLICE_CHANGES);
     parts.push(part.map((one) => `{${formatResult(caller.sellerId, one)}}`).join(','));
   }
   return parts.join(',');
 }
 
-/** The members of the answer, as JSON. */
+/** The members of the response, as JSON. */
 function formatMembers(
   { completion }: SentSync, { zeroed, position }: Pick<SyncedStock, 'zeroed' | 'position'>,
   results: string, { applied, failed }: StockCounts,
@@ -116,7 +116,7 @@ function describeRefusal(
   const members = formatMembers(sent, { ...synced, zeroed: 0 }, results, { ...counts, applied: 0 });
   if (synced.rejection === 'failures') {
     const all = sent.changes.length;
-    const what = `${counts.failed} of ${all} changes failed, and all or nothing was asked for.`;
+    const what = `${counts.failed} of ${all} changes failed, and the request is atomic.`;
     return syncRejected(what, members);
   }
   const limit = `${sent.completion?.zeroLimitPercent} % of the products in stock`;
@@ -124,8 +124,8 @@ function describeRefusal(
   return syncRejected(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
 }
 
-function countAll(judged: readonly EvaluatedChange[]): StockCounts {
+function countAll(evaluated: readonly EvaluatedChange[]): StockCounts {
   const counts = { applied: 0, unchanged: 0, failed: 0 };
-  for (const one of judged) countResult(counts, one);
+  for (const one of evaluated) countResult(counts, one);
   return counts;
 }

@@ -1,17 +1,17 @@
 /**
- * What can be asked of a catalogue: which products, in which order, and from where on. The order
- * is always total: products of the same name, SKU, price, ... follow each other by id.
+ * Queries of a catalogue: filter, sort and keyset anchor. The order is always total: products with
+ * the same name, price, ... are sorted by id.
  */
 import type { ProductId } from '../id.ts';
 import type { Sku, StoredProduct } from './product-fields.ts';
 
-/** What a catalogue can be sorted by; `id` is the order of creation. */
+/** Sort keys; `id` is the order of creation. */
 export const SORT_KEYS = ['id', 'name', 'sku', 'price', 'stock', 'updated_at'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** Every condition must hold; one that is undefined is not asked for. Bounds are inclusive. */
+/** All conditions that are defined must hold. Bounds are inclusive. */
 export interface ProductFilter {
-  /** Stands in the name, the SKU or the category: 1..200 code points, compared by `foldText`. */
+  /** Part of the name, SKU or category: 1..200 code points, compared by `foldText`. */
   readonly q?: string | undefined;
   readonly category?: string | undefined;
   readonly sku?: Sku | undefined;
@@ -31,7 +31,7 @@ export interface ProductSort {
   readonly isDescending: boolean;
 }
 
-/** The product that a page ended with: what it was sorted by, and its id. */
+/** The last product of a page: the value of its sort key, and its id. */
 export interface KeysetAnchor {
   /** The folded name, the SKU, or the number; the id again where that is what sorts. */
   readonly key: string | number;
@@ -41,7 +41,7 @@ export interface KeysetAnchor {
 export interface ProductQuery {
   readonly filter: ProductFilter;
   readonly sort: ProductSort;
-  /** Where the page before ended; undefined for the first one. */
+  /** Where the previous page ended; undefined for the first page. */
   readonly after: KeysetAnchor | undefined;
   readonly limit: number;
 }

@@ -22,7 +22,7 @@ export interface ProductRow extends ProductPatch {
   readonly defaults?: ProductPatch;
 }
 
-/** What a snapshot in the history tells. */
+/** The members of a snapshot in the history. */
 interface Snapshot extends NewProduct {
   readonly createdAt: number;
 }

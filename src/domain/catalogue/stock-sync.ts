@@ -1,4 +1,4 @@
-/** A call that changes the stock of many products. */
+/** A request that changes the stock of many products: its members, parsed and validated. */
 import { AppError, type Issue } from '../error.ts';
 import {
   ISSUES_PER_RESPONSE_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_SLICE_CHANGES,
@@ -9,30 +9,30 @@ import {
 } from './stock-change.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 
-/** Where the numbers come from, and why they move. */
+/** Where the numbers come from, and why they change. */
 export interface StockOrigin {
   /** The system that counts its updates, 1..64 code points. */
   readonly source: string | undefined;
-  /** For changes that give none of their own. */
+  /** For changes that have none of their own. */
   readonly reason: string | undefined;
 }
 
-/** What makes of a call the count of the whole catalogue: what it does not name is sold out. */
+/** Makes a request the complete count of a catalogue: products that it omits are set to 0. */
 interface Stocktake {
-  /** The most that may be set to nothing, in percent of the products in stock: 0 to 100. */
+  /** The most products that may be set to 0, in percent of those in stock: 0 to 100. */
   readonly zeroLimitPercent: number;
 }
 
 export interface StockSync extends StockOrigin {
   readonly changes: readonly StockChange[];
-  /** What faulty changes name: they are not made, and are no reason to set a product to nothing. */
+  /** Products that invalid changes name: a stocktake does not set them to 0. */
   readonly faulty?: readonly ProductReference[];
-  /** Whether all of it is made or nothing. */
+  /** Whether all changes are applied, or none. */
   readonly isAtomic: boolean;
   readonly completion: Stocktake | undefined;
 }
 
-/** A call in which single changes may be faulty. */
+/** A request in which single changes may be invalid. */
 export type SentSync = Omit<StockSync, 'changes' | 'faulty'>
   & { readonly changes: readonly SentChange[] };
 
@@ -55,7 +55,7 @@ export const STOCK_SYNC_VALIDATORS = {
   force: booleanValidator,
 } as const;
 
-/** @throws AppError `invalid_data` naming what is wrong beside the single changes */
+/** @throws AppError `invalid_data` naming every error except those of single changes */
 export async function parseStockSync(body: unknown): Promise<SentSync> {
   const reader = new ObjectReader(body, {}, true);
   const {
@@ -79,14 +79,14 @@ export async function parseStockSync(body: unknown): Promise<SentSync> {
   };
 }
 
-/** A full count sets to nothing what it does not name: so it has to be known what it names. */
+/** A stocktake sets to 0 what it omits, so each change must name its product. */
 function assertNamed(sent: readonly SentChange[]): void {
   const issues: Issue[] = [];
   for (const [index, one] of sent.entries()) {
     if ('change' in one || one.named?.sku !== undefined || one.named?.id !== undefined) continue;
-    const place = `/changes/${index}`;
+    const path = `/changes/${index}`;
     for (const issue of one.issues) {
-      issues.push({ ...issue, pointer: `${place}${issue.pointer ?? ''}` });
+      issues.push({ ...issue, pointer: `${path}${issue.pointer ?? ''}` });
     }
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
@@ -96,7 +96,7 @@ function assertNamed(sent: readonly SentChange[]): void {
   throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
 }
 
-/** The call as far as it can be made. */
+/** The request with its valid changes only. */
 export function selectValidChanges(sent: SentSync): StockSync {
   return {
     ...sent,
@@ -105,18 +105,18 @@ export function selectValidChanges(sent: SentSync): StockSync {
   };
 }
 
-/** One that names a product in both ways may mean either; one that names none is faulty still. */
+/** A change that names a product in both ways may mean either. */
 function listReferences({ sku, id }: ProductReference = {}): ProductReference[] {
   return sku === undefined || id === undefined
     ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
 }
 
-/** The error for a call of all or nothing, or of too much; `members` is what its answer tells. */
+/** The error that rejects a whole request; `members` are added to its response, as JSON. */
 export function syncRejected(detail: string, members: string): AppError {
   return new AppError('sync_refused', `${detail} Nothing was changed.`, { members });
 }
 
-/** What is wrong with a change whose new stock would be too large. */
+/** The error of a change whose new stock would be too large. */
 export const STOCK_TOO_LARGE: Issue = {
   pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
 };

@@ -69,12 +69,12 @@ async function listPage(
 ): Promise<Reply> {
   const { sellerId } = caller;
   const { filter, after, isDescending, limit } = ledger;
-  const name = `movements ${sellerId} ${JSON.stringify([filter, after, isDescending])}`;
-  const place = cursors.parse<number>(name, query.get('cursor'));
-  const page = await store.listMovements(sellerId, place === undefined ? ledger : {
-    ...ledger, ...(isDescending ? { upTo: place } : { after: place }),
+  const scope = `movements ${sellerId} ${JSON.stringify([filter, after, isDescending])}`;
+  const anchor = cursors.parse<number>(scope, query.get('cursor'));
+  const page = await store.listMovements(sellerId, anchor === undefined ? ledger : {
+    ...ledger, ...(isDescending ? { upTo: anchor } : { after: anchor }),
   });
-  const next = cursors.format(name, page.next);
+  const next = cursors.format(scope, page.next);
   const movements = page.movements.map(formatMovement).join(',');
   return {
     status: 200,

@@ -1,6 +1,6 @@
 /**
- * The problems that operations answer with, as the OpenAPI document tells them. Their examples and
- * header fields are made by the code that answers, one for every way to refuse.
+ * The problem responses of operations, as the OpenAPI document describes them. The code that sends
+ * problems also makes their examples and header fields, one for each error code.
  */
 import { AppError, type ErrorCode } from '../../domain/error.ts';
 import { createProblem, PROBLEM_TYPE } from '../../http/response/problem.ts';
@@ -38,7 +38,7 @@ const examples: Readonly<Record<ErrorCode, readonly [detail: string, details?: D
     issues: [{ pointer: '/sku', code: 'taken', detail: 'Is the SKU of another product.' }],
   }],
   limit_reached: ['You have 20 webhooks, which is the most. Delete one first.'],
-  sync_refused: ['1 of 2 changes failed, and all or nothing was asked for: nothing was changed.'],
+  sync_refused: ['1 of 2 changes failed, and the request is atomic. Nothing was changed.'],
   history_pruned: ['The history begins after position 1200. Export again and go on from there.'],
   precondition_failed: ['The product has changed: it stands at "13".'],
   body_too_large: ['The body may have at most 65536 bytes.'],
@@ -97,7 +97,7 @@ export function describeProblems(): ReadonlyMap<number, Answer> {
 function readProblem({ body }: Reply): { title: string; instance?: string } {
   // The cast: createProblem writes a title into every problem, and gives its text.
   const problem = JSON.parse(String(body)) as { title: string; instance?: string };
-  // Made anew for each failure: the document must not change with it.
+  // Each failure has another id, and the document must not change.
   return problem.instance === undefined ? problem : { ...problem, instance: EXAMPLE_INSTANCE };
 }
 
