@@ -1,7 +1,8 @@
 /**
- * The composition: every feature of this server, one import and one entry each. Without a
- * feature's folder and its lines here the server compiles and runs, and answers 404 where the
- * feature was. `feature.ts` says what a feature is.
+ * The composition: every feature of this server, with one import and one entry each. To remove a
+ * feature, delete its folder in `features/`, its pages in `features/portal/` and its lines here, in
+ * `index.ts` and in `features/portal/routes.ts`; `test/features/removal.test.ts` does so for each.
+ * `feature.ts` defines what a feature is.
  */
 import { type App, composeApp } from './app.ts';
 import type { CoreOptions } from './app-context.ts';
@@ -32,7 +33,7 @@ export const features: readonly Feature<FeatureOptions>[] = composition;
 
 export type AppOptions = CoreOptions & FeatureOptions;
 
-/** The Seller Product API as a handler for `node:http`, and for whatever takes such handlers. */
+/** The Seller Product API as a request handler for `node:http` and compatible frameworks. */
 export function createApp(options: AppOptions): App {
   return composeApp(features, options);
 }

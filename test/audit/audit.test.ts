@@ -1,6 +1,6 @@
 /**
- * That `make audit` leaves nothing out: it looks at text, and here the compiler is asked. Where it
- * is told of no environment, it reports every name and module that comes from one, with its line.
+ * Checks that `make audit` is complete. The audit matches text; this test asks the compiler, which
+ * reports every name and module of the environment, with its line, when it is given none.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { findModules, findPlaces, KINDS, loadSources, ROOT } from './places.ts';
 
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
-/** Names that an environment gives and that reach nothing but the page that has the script. */
+/** Global names that reach nothing outside of the process, or of the page. */
 const HARMLESS_NAMES = new Set([
   'AbortController', 'AbortSignal', 'Buffer', 'CSS', 'FormData', 'Node', 'TextDecoder', 'URL',
   'URLSearchParams', 'addEventListener', 'clearImmediate', 'clearInterval', 'clearTimeout',
@@ -23,12 +23,12 @@ const HARMLESS_MODULES = new Set([
   'buffer', 'events', 'path', 'perf_hooks', 'readline', 'stream', 'stream/promises',
   'timers/promises', 'url', 'util', 'zlib',
 ]);
-/** What makes `prepare` and `exec` faults wherever a database is told to do something. */
+/** Turns every use of `prepare` and `exec` on a database into a compiler error. */
 const DATABASE_WITHOUT_SQL = `declare module 'node:sqlite' {
   export class DatabaseSync { constructor(file: string, options?: object); close(): void }
   export type StatementSync = any; export type SQLInputValue = any; export const constants: any;
 }`;
-/** All that a compiler without any library needs to begin. */
+/** The least that the compiler needs without a library. */
 const NO_LIBRARY = ['Boolean', 'CallableFunction', 'Function', 'IArguments', 'NewableFunction',
   'Number', 'Object', 'RegExp', 'String', 'Array<T>', 'Promise<T>',
 ].map((name) => `interface ${name} {}`).join('\n');
@@ -45,7 +45,7 @@ const found = new Map(KINDS.map((kind) =>
 const all = [...found.values()].flat();
 
 describe('the audit lists', { skip: !existsSync(COMPILER) && 'needs the compiler' }, () => {
-  /** What is wrong where only the language is there, and where not even that is. */
+  /** The errors with the library of the language alone, and with none at all. */
   let faults: readonly Found[] = [];
   let bare: readonly Found[] = [];
 
@@ -118,7 +118,7 @@ test('the audit prints each of its places, with its line', () => {
   assert.match(printed, /^createApp |\bcreateApp\b/m);
 });
 
-/** Faults of the sources by path and line. Markup is only made by whom a private constructor is. */
+/** Compiler errors by path and line. A private constructor shows who makes markup. */
 function compile(library: object, declarations: string): Found[] {
   const folder = mkdtempSync(join(tmpdir(), 'seller-api-audit-'));
   try {
@@ -151,18 +151,18 @@ function find(faults: readonly Found[], sign: RegExp): Found[] {
   });
 }
 
-/** It may list words of a text, too, but nothing less. */
+/** The audit may list more, such as words in strings, but not less. */
 function assertListed(known: readonly Found[], used: readonly Found[]): void {
   const places = new Set(format(known));
   assert.deepEqual(format(used).filter((place) => !places.has(place)), []);
 }
 
-/** In the order of their places, each once. */
+/** Sorted, without duplicates. */
 function format(places: readonly Found[]): string[] {
   return [...new Set(places.map(({ path, line, what }) => `${path}:${line} ${what}`))].sort();
 }
 
-/** Whether an import is still there once Node has taken the types away. */
+/** Whether an import remains after type stripping. */
 function isKept({ path, line, what }: Found): boolean {
   const text = sources.find((source) => source.path === path)?.lines.join('\n') ?? '';
   const code = path.endsWith('.ts') ? stripTypeScriptTypes(text) : text;

@@ -1,4 +1,4 @@
-/** `make audit`: what an auditor wants to see first, in one listing. */
+/** `make audit`: the core, and the places that an auditor looks at first, in one listing. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CORE_LINES_LIMIT, readCoreList } from './core-list.ts';
@@ -49,7 +49,7 @@ function printFolders(): void {
   row(sources, 'all');
 }
 
-/** The names that whoever embeds the app can import. */
+/** The names that an embedding program can import. */
 function printExports(): void {
   printTitle('Exported by src/index.ts');
   const text = readFileSync(join(ROOT, 'src/index.ts'), 'utf8');
@@ -58,7 +58,7 @@ function printExports(): void {
   printWrapped(names.filter(Boolean).sort());
 }
 
-/** A line for each import; what is done many times in a file has one line for all. */
+/** One line per import; repeated uses in a file share a line. */
 function printPlaces(title: string, places: readonly Place[]): void {
   printTitle(title);
   if (places.length === 0) console.log('none');
@@ -70,7 +70,7 @@ function printPlaces(title: string, places: readonly Place[]): void {
   }
 }
 
-/** Modules of no kind above, and the migrations, which are SQL as a whole. */
+/** The migrations, which are SQL as a whole, and the Node modules of no kind above. */
 function printRest(): void {
   printTitle('Files of SQL, which run once on each database');
   for (const { path, lines } of sources.filter((source) => source.path.endsWith('.sql'))) {

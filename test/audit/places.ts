@@ -1,7 +1,7 @@
 /**
- * The places of the source that an auditor looks at first: what reaches out of the process, what is
- * secret or random, what is SQL, and what could be markup or code. Text is all that is looked at;
- * `audit.test.ts` holds it against what the compiler finds.
+ * The places that an auditor looks at first: what reaches out of the process, cryptography, SQL,
+ * unescaped markup, and code that is loaded at run time. Found by matching text; `audit.test.ts`
+ * compares the result with what the compiler finds.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Place {
   readonly path: string;
   /** From 1. */
   readonly line: number;
-  /** What is there: a module and what is taken of it, or a name. */
+  /** A module with the names that are imported from it, or a name. */
   readonly what: string;
 }
 
@@ -20,9 +20,9 @@ interface Kind {
   readonly title: string;
   /** Modules of Node, without `node:`. */
   readonly modules: readonly string[];
-  /** Names that every program has. */
+  /** Global names. */
   readonly names: readonly string[];
-  /** What else tells of it. */
+  /** Other patterns that indicate it. */
   readonly signs: readonly RegExp[];
 }
 
@@ -38,7 +38,7 @@ export const KINDS: readonly Kind[] = [
     title: 'SQL',
     modules: ['sqlite'],
     names: [],
-    // Expressions that are named in capitals have an `exec`, too.
+    // Regular expressions have an `exec` too; they are named in capitals.
     signs: [/\.prepare\(/g, /(?<![\w.])(?:this\.#)?[a-z]\w*\.exec\(/g],
   },
   { title: 'Cryptography and randomness', modules: ['crypto'], names: ['crypto'],
@@ -69,7 +69,7 @@ export interface SourceText {
   readonly lines: readonly string[];
 }
 
-/** All that is shipped and runs: also what browsers and SQLite run. */
+/** Everything that is shipped and runs, in Node, browsers and SQLite. */
 export function loadSources(): SourceText[] {
   return globSync('src/**/*.{ts,js,css,svg,sql}', { cwd: ROOT }).sort().map((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
@@ -77,7 +77,7 @@ export function loadSources(): SourceText[] {
   });
 }
 
-/** Every import of a module of Node, but for those of types alone. */
+/** Every import of a Node module, except type-only imports. */
 export function findModules({ path, lines }: SourceText): (Place & { readonly module: string })[] {
   const statement = /^(?:import|export) (?!type )([^;']*)'node:([^']+)';/gm;
   const text = lines.join('\n');
@@ -90,7 +90,7 @@ export function findModules({ path, lines }: SourceText): (Place & { readonly mo
   });
 }
 
-/** Where a kind of thing is done in a file. */
+/** The places of one kind in a file. */
 export function findPlaces(kind: Kind, source: SourceText): Place[] {
   const { path } = source;
   const places: Place[] = findModules(source).filter(({ module }) => kind.modules.includes(module));
@@ -102,13 +102,13 @@ export function findPlaces(kind: Kind, source: SourceText): Place[] {
   return places.sort((a, b) => a.line - b.line);
 }
 
-/** A name that is nobody's member, and that nothing is declared as; with its member in use. */
+/** Uses of a global name, with the member that follows; neither members nor declarations. */
 function findName(text: string, name: string): string[] {
   const use = new RegExp(`(?<![\\w.#$'/-])${name}(?:\\.\\w+)?(?![\\w'/-]|: | =)`, 'g');
   return text.match(use) ?? [];
 }
 
-/** Comments have lines of their own here, or end one. */
+/** Handles comments on lines of their own and at the end of a line. */
 function stripComments(line: string): string {
   return /^\s*(?:\/?\*|\/\/)/.test(line) ? '' : line.replace(/\s\/\/ .*$/, '');
 }
