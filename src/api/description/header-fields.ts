@@ -34,9 +34,9 @@ export const requestFields = {
     field: 'Idempotency-Key', required: false, schema: text,
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
     description: `Up to ${IDEMPOTENCY_KEY_LIMIT_CHARACTERS} visible characters of ASCII, quoted or `
-      + 'bare, that you choose anew for each change. Sent again with the same key within '
+      + 'bare, that you choose for each change. Sent again with the same key within '
       + `${IDEMPOTENCY_LIFE_MS / 3_600_000} hours, the request changes nothing and has the answer `
-      + 'of the first time; with the key of another request it is refused with 422.',
+      + 'of the first time; with the key of another request it is rejected with 422.',
   },
   ContentEncoding: {
     field: 'Content-Encoding', required: false,

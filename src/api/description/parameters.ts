@@ -48,7 +48,7 @@ export const pageParameters: readonly Parameter[] = [
 ];
 
 export const dryRun: Parameter = {
-  name: 'dry_run', description: 'Answer what would be done, and do nothing.', example: true,
+  name: 'dry_run', description: 'Return what would be done, and do nothing.', example: true,
   schema: { type: 'boolean', default: false },
 };
 

@@ -160,7 +160,7 @@ const patch = { schema: refer('ProductPatch'), example: { price: 11, stock: 38 }
 export const patchProductOperation: Operation = {
   id: 'patchProduct',
   summary: 'Change members of a product',
-  description: 'A merge patch (RFC 7396). No member can be removed, so `null` is a fault.',
+  description: 'A merge patch (RFC 7396). No member can be removed, so `null` is an error.',
   requestHeaders: ['IfMatch', 'IfNoneMatch', 'IdempotencyKey'],
   request: { [MERGE_PATCH_TYPE]: patch, [JSON_TYPE]: patch },
   answers: { 200: changed },

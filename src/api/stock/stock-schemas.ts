@@ -17,11 +17,11 @@ export const productIdSchema = { type: 'string', pattern: '^prd_[0-9a-z]{1,36}$'
 
 const statuses: Readonly<Record<StockStatus, string>> = {
   ok: 'the stock was changed',
-  unchanged: 'it was the same already',
+  unchanged: 'the stock was the same already',
   not_found: 'you have no such product',
   conflict: 'the stock is not the one that `expect` names',
   stale: 'the `sequence` is not above the last one of its source',
-  insufficient: 'there is less than was to be taken',
+  insufficient: 'there is less stock than was to be removed',
   invalid: 'the change is not one, for the reasons in `errors`',
 };
 
@@ -54,7 +54,7 @@ const counts = {
 const answer = {
   results: { type: 'array', items: refer('StockResult'), description: 'In the order sent.' },
   ...counts,
-  zeroed: { ...count, description: 'Of a full count: products that it set to 0.' },
+  zeroed: { ...count, description: 'Products that a stocktake set to 0.' },
   position: { ...count, description: 'Of the catalogue, after it.' },
 };
 
@@ -69,10 +69,10 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
         atomic: 'Make all changes or none.',
         reason: 'Why.',
         source: 'The system that the numbers come from.',
-        complete: 'A full count: every product that is not named is set to 0. It is refused where '
-          + 'a change does not tell which product it names.',
-        zero_limit: 'The most that a full count may set to 0, in percent of the products in stock.',
-        force: 'Heed no `zero_limit`.',
+        complete: 'A stocktake: every product that is not named is set to 0. Rejected if a change '
+          + 'does not name its product.',
+        zero_limit: 'The most that a stocktake may set to 0, in percent of the products in stock.',
+        force: 'Ignore `zero_limit`.',
       }),
       changes: { ...changes.schema, items: refer('StockChange') },
     }, ['changes']),
@@ -81,10 +81,10 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockChange: {
     ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS, {
       set: 'The new stock.',
-      adjust: 'What is added, or with a minus taken.',
-      expect: 'Change it only where this is the stock.',
-      sequence: 'Change it only where this is above the last one of the source.',
-      reason: 'In the place of the one for all.',
+      adjust: 'Added to the stock; negative to remove.',
+      expect: 'Change it only if the stock is this.',
+      sequence: 'Change it only if this is above the last one of the source.',
+      reason: 'Instead of the reason of the request.',
     }), []),
     additionalProperties: false,
     allOf: [

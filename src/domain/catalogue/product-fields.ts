@@ -161,7 +161,7 @@ const definitions = [
   {
     name: 'position', member: 'position', column: 'position',
     schema: { type: 'integer', minimum: 1 },
-    description: 'Where its last change stands in the history of your catalogue.',
+    description: 'Position of its last change in the history of your catalogue.',
     example: 12,
     read: ({ position }) => position,
   },
