@@ -56,7 +56,7 @@ function testAccess(prepare: PrepareStore): void {
     await store.createInvitation(codeHash, { sellerId, isFirst: false, expiresAt });
     await store.setSellerDisabled(sellerId, true);
     assert.equal(await store.findInvitation(codeHash), undefined);
-    assert.deepEqual(await store.register(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.register(makeJoining({ codeHash })), { rejection: 'code' });
     await store.setSellerDisabled(sellerId, false);
     assert.equal((await store.register(makeJoining({ codeHash }))).rejection, undefined);
   });

@@ -27,7 +27,7 @@ function testInvitations(prepare: PrepareStore): void {
       ['code', 'code', 'code', 'code', undefined]);
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
     assert.equal(await store.findInvitation(codeHash), undefined);
-    assert.deepEqual(await store.register(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.register(makeJoining({ codeHash })), { rejection: 'code' });
   });
 
   test('takes no code that it does not know, nor one that has expired', async (t) => {
@@ -38,10 +38,10 @@ function testInvitations(prepare: PrepareStore): void {
     const unknown = makeSecretHash();
     assert.equal(await store.findInvitation(unknown), undefined);
     assert.deepEqual(await store.register(makeJoining({ codeHash: unknown })),
-      { refusal: 'code' });
+      { rejection: 'code' });
     clock.now += DAY_MS;
     assert.equal(await store.findInvitation(codeHash), undefined);
-    assert.deepEqual(await store.register(makeJoining({ codeHash })), { refusal: 'code' });
+    assert.deepEqual(await store.register(makeJoining({ codeHash })), { rejection: 'code' });
     assert.deepEqual(await store.listSellers({ after: undefined, limit: 10 }), []);
   });
 
@@ -71,7 +71,7 @@ function testJoinedAccounts(prepare: PrepareStore): void {
       sellerId: undefined, isFirst: false, expiresAt: clock.now + DAY_MS,
     });
     const taken = await store.register(makeJoining({ codeHash }, email));
-    assert.deepEqual(taken, { refusal: 'email' });
+    assert.deepEqual(taken, { rejection: 'email' });
     assert.equal((await store.listSellers({ after: undefined, limit: 10 })).length, 1);
     const again = await store.register(makeJoining({ codeHash }));
     assert.equal(again.rejection, undefined);
@@ -141,7 +141,7 @@ function testExistingSellers(prepare: PrepareStore): void {
     // One account is all that a seller has.
     assert.equal(await store.findInvitation(other), undefined);
     const again = await store.register(makeJoining({ codeHash: other }));
-    assert.deepEqual(again, { refusal: 'code' });
+    assert.deepEqual(again, { rejection: 'code' });
     assert.deepEqual(await listTypes(store, seller.id), [
       'invitation_created', 'invitation_created', 'account_created', 'key_created',
     ]);
