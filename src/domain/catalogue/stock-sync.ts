@@ -91,8 +91,8 @@ function assertNamed(sent: readonly SentChange[]): void {
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
   if (issues.length === 0) return;
-  const what = 'A full count has to name each product so that it can be read: what it does not '
-    + 'name is set to 0. Nothing was changed.';
+  const what = 'Every change of a stocktake must identify its product, since all others are set '
+    + 'to 0. Nothing was changed.';
   throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
 }
 

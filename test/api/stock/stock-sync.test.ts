@@ -151,7 +151,7 @@ test('leaves no sequence behind where nothing was changed', async (t) => {
   assert.deepEqual(statusesOf(await sync(seller, [change], source)), ['ok']);
 });
 
-test('sets what a full count does not name to 0, with its reason and source', async (t) => {
+test('sets products that a stocktake does not name to 0, with its reason and source', async (t) => {
   const { server, seller } = await openShop(t, { A: 7, B: 7, C: 7, D: 0 });
   const body = await sync(seller, [{ sku: 'A', set: 6 }, { sku: 'B', set: 7 }], {
     complete: true, reason: 'count', source: 'erp',
@@ -166,7 +166,7 @@ test('sets what a full count does not name to 0, with its reason and source', as
   assert.deepEqual([again.applied, again.zeroed, again.position], [0, 0, 6]);
 });
 
-test('refuses a full count that would empty more than its limit, unless it is forced',
+test('rejects a stocktake that would zero more than its limit, unless it is forced',
   async (t) => {
     const { server, seller } = await openShop(t, { A: 7, B: 7, C: 7, D: 0 });
     const changes = [{ sku: 'A', set: 6 }, { sku: 'D', set: 2 }];
@@ -186,7 +186,7 @@ test('refuses a full count that would empty more than its limit, unless it is fo
     assert.deepEqual(await readStocks(seller), { A: 0, B: 0, C: 0, D: 0 });
   });
 
-test('empties nothing that a full count names in a faulty change', async (t) => {
+test('zeroes no product that a stocktake names in an invalid change', async (t) => {
   const { seller, ids } = await openShop(t, { A: 7, B: 7, C: 7, D: 7 });
   const body = await sync(seller, [
     { sku: 'A', set: '12' }, { id: ids['B'], set: 1.5 }, { sku: 'C', set: 3, note: 'x' },
@@ -196,7 +196,7 @@ test('empties nothing that a full count names in a faulty change', async (t) => 
   assert.deepEqual(await readStocks(seller), { A: 7, B: 7, C: 7, D: 0 });
 });
 
-test('empties a catalogue of several thousand with one full count', async (t) => {
+test('zeroes a catalogue of several thousand products with one stocktake', async (t) => {
   const { server, seller } = await openShop(t, { A: 7 });
   const rows = Array.from({ length: 2_500 }, (_, n) => `P,K,S-${n},1,${n % 2}\n`).join('');
   await seller.send({

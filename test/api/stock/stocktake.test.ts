@@ -1,11 +1,11 @@
-/** A full count of the stock over HTTP: what becomes of products whose change is faulty. */
+/** Stocktakes over HTTP: what happens to products whose change is invalid. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../support/server.ts';
 import { assertProblem, faultsOf } from '../problem.ts';
 import { openShop, readStocks, sendStock } from './stock.ts';
 
-test('does not empty a product whose change in a full count is faulty', async (t) => {
+test('does not zero a product whose change in a stocktake is invalid', async (t) => {
   const server = await startServer(t);
   const scopes = ['products:read', 'products:write', 'stock:write'];
   const seller = await server.makeSeller({ scopes });
@@ -36,7 +36,7 @@ for (const [what, change, fault] of [
   ['no name', { set: 1 }, '/changes/1 required'],
   ['no object', 'B', '/changes/1 type'],
 ] as const) {
-  test(`refuses a full count in which a change has ${what}: it may mean any product`, async (t) => {
+  test(`rejects a stocktake in which a change has ${what}: it may mean any product`, async (t) => {
     const { seller } = await openShop(t, { A: 5, B: 5, 7: 5 });
     for (const force of [false, true]) {
       const body = { changes: [{ sku: 'A', set: 3 }, change], complete: true, zero_limit: 100 };

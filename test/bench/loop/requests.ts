@@ -85,8 +85,8 @@ function stockRequests(): Readonly<Record<string, Send>> {
     'stock, all or nothing, 10,000 unknown': ask(409, () =>
       postStock({ changes: unknown, atomic: true })),
     'stock, tried': ask(200, () => postStock({ changes: good }, '?dry_run=true')),
-    'stock, full count refused': ask(409, () => postStock({ changes: good, complete: true })),
-    'stock, full count tried': ask(200, () =>
+    'stock, stocktake rejected': ask(409, () => postStock({ changes: good, complete: true })),
+    'stock, stocktake as dry run': ask(200, () =>
       postStock({ changes: good, complete: true, force: true }, '?dry_run=true')),
     'stock in 100,000 lines': ask(200, () => ({
       method: 'POST', path: '/api/v1/stock', headers: LINES_TYPE,

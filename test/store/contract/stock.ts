@@ -164,7 +164,7 @@ function testAtomicity(prepare: PrepareStore): void {
 function testFullCounts(prepare: PrepareStore): void {
   const count = (zeroLimitPercent: number) => ({ completion: { zeroLimitPercent } });
 
-  test('sells out what a full count does not name, with its reason and source', async (t) => {
+  test('zeroes products that a stocktake does not name, with its reason and source', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, adjust: -9 }, { sku: B, set: 2 }], {
       ...count(50), reason: 'counted', source: 'erp',
@@ -179,7 +179,7 @@ function testFullCounts(prepare: PrepareStore): void {
     });
   });
 
-  test('refuses a full count that would empty more than its limit of those in stock', async (t) => {
+  test('rejects a stocktake that would zero more than its limit of the stock', async (t) => {
     const { store, actor } = await prepareThree(prepare(t));
     const sync = makeSync([{ sku: A, set: 1 }, { sku: B, set: 1 }], count(49));
     const refused = await store.syncStock(actor, sync, false);
