@@ -68,11 +68,7 @@ export const responseFields = {
   },
   Location: {
     field: 'Location', required: true, schema: { type: 'string', format: 'uri-reference' },
-    example: '/api/v1/products/prd_1k7s94cm9001k7s94bi600', description: 'Address of the product.',
-  },
-  WebhookLocation: {
-    field: 'Location', required: true, schema: { type: 'string', format: 'uri-reference' },
-    example: '/api/v1/webhooks/whk_1k7s94cm9001k7s94bi600', description: 'Address of the webhook.',
+    example: '/api/v1/products/prd_1k7s94cm9001k7s94bi600', description: 'The URL of the new resource.',
   },
   Link: {
     field: 'Link', required: false, schema: text,

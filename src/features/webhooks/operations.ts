@@ -72,7 +72,7 @@ export const webhookOperations = {
     answers: {
       201: {
         description: 'The webhook was created.',
-        headers: ['WebhookLocation', 'IdempotentReplay'],
+        headers: ['Location', 'IdempotentReplay'],
         content: contentWithSecret,
       },
     },
