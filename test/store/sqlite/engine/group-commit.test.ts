@@ -142,7 +142,7 @@ test('writes over what a failing disk may have kept of a commit, or says so', (t
   const frames = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   assert.equal(frames?.['log'], 1); // one page of a commit that changed nothing
   isLasting = true;
-  assert.match(refuse(), /not known/);
+  assert.match(refuse(), /outcome is unknown/);
 });
 
 test('remembers no stock of a commit that failed', (t) => {
