@@ -68,7 +68,8 @@ export const responseFields = {
   },
   Location: {
     field: 'Location', required: true, schema: { type: 'string', format: 'uri-reference' },
-    example: '/api/v1/products/prd_1k7s94cm9001k7s94bi600', description: 'The URL of the new resource.',
+    example: '/api/v1/products/prd_1k7s94cm9001k7s94bi600',
+    description: 'The URL of the new resource.',
   },
   Link: {
     field: 'Link', required: false, schema: text,
