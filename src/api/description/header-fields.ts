@@ -22,49 +22,49 @@ const text = { type: 'string', minLength: 1 };
 export const requestFields = {
   IfMatch: {
     field: 'If-Match', required: false, schema: text, example: '"12"',
-    description: 'Answer or change the product only where this is its `ETag`; `*`: only where it '
-      + 'exists. Otherwise 412.',
+    description: 'Read or change the product only if this is its `ETag`, or with `*` if it exists. '
+      + 'Otherwise 412.',
   },
   IfNoneMatch: {
     field: 'If-None-Match', required: false, schema: text, example: '"12"',
-    description: 'To read: 304 without a body where this is still the `ETag`. To change: 412 where '
-      + 'it is; `*`: 412 where there is such a product.',
+    description: 'When reading: 304 without a body if this is still the `ETag`. When changing: 412 '
+      + 'if it is; with `*`, 412 if the product exists.',
   },
   IdempotencyKey: {
     field: 'Idempotency-Key', required: false, schema: text,
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
-    description: `Up to ${IDEMPOTENCY_KEY_LIMIT_CHARACTERS} visible characters of ASCII, quoted or `
-      + 'bare, that you choose for each change. Sent again with the same key within '
-      + `${IDEMPOTENCY_LIFE_MS / 3_600_000} hours, the request changes nothing and has the answer `
-      + 'of the first time; with the key of another request it is rejected with 422.',
+    description: `A key of your choice for this change: up to ${IDEMPOTENCY_KEY_LIMIT_CHARACTERS} `
+      + 'visible ASCII characters, quoted or bare. Repeated with the same key within '
+      + `${IDEMPOTENCY_LIFE_MS / 3_600_000} hours, the request changes nothing and gets the first `
+      + 'response; a different request with the same key gets 422.',
   },
   ContentEncoding: {
     field: 'Content-Encoding', required: false,
     schema: { type: 'string', enum: ['gzip', 'identity'] }, example: 'gzip',
-    description: 'Of the body.',
+    description: 'The coding of the body.',
   },
   LastEventId: {
     field: 'Last-Event-ID', required: false, schema: { type: 'string', pattern: '^\\d*$' },
-    example: '12', description: 'Of a stream: go on after this event, whatever `after` says.',
+    example: '12', description: 'For a stream: continue after this event; overrides `after`.',
   },
 } as const satisfies Readonly<Record<string, HeaderField>>;
 
 export const responseFields = {
   CacheControl: {
     field: 'Cache-Control', required: true, schema: text, example: 'private, no-cache',
-    description: 'Whether the answer may be kept.',
+    description: 'Whether the response may be cached.',
   },
   ProductTag: {
     field: 'ETag', required: true, schema: tag, example: '"12"',
-    description: 'The position of the last change of the product, and the coding if it has one.',
+    description: 'The position of the last change of the product, and the coding if there is one.',
   },
   CatalogueTag: {
     field: 'ETag', required: false, schema: tag, example: '"12"',
-    description: 'The position of your catalogue, and the coding if it has one. Exports have none.',
+    description: 'The position of your catalogue, and the coding if there is one. Not on exports.',
   },
   DocumentTag: {
     field: 'ETag', required: true, schema: tag, example: '"zcXV5YUXYTsYUeJVYyT3HUlP"',
-    description: 'Of this document.',
+    description: 'The version of this document.',
   },
   Location: {
     field: 'Location', required: true, schema: { type: 'string', format: 'uri-reference' },
@@ -74,34 +74,34 @@ export const responseFields = {
   Link: {
     field: 'Link', required: false, schema: text,
     example: '</api/v1/products?limit=100&cursor=IWxzdGFydA>; rel="next"',
-    description: '`rel="next"`: the next page, where there is one.',
+    description: '`rel="next"`: the next page, if there is one.',
   },
   SellerPosition: {
     field: 'Seller-Position', required: false, schema: { type: 'integer', minimum: 0 }, example: 12,
-    description: 'On exports: the position at which the catalogue stands in it.',
+    description: 'On exports: the position of the exported catalogue.',
   },
   IdempotentReplay: {
     field: 'Idempotent-Replay', required: false, schema: { type: 'string', const: 'true' },
-    example: 'true', description: 'The change had been made before, under this Idempotency-Key.',
+    example: 'true', description: 'The change was already made under this Idempotency-Key.',
   },
   ContentEncoding: {
     field: 'Content-Encoding', required: false,
     schema: { type: 'string', enum: ['br', 'gzip'] }, example: 'gzip',
-    description: 'Where the request accepts it and it makes the answer smaller.',
+    description: 'Set if the request accepts it and the response becomes smaller.',
   },
   AccelBuffering: {
     field: 'X-Accel-Buffering', required: false, schema: { type: 'string', const: 'no' },
-    example: 'no', description: 'On streams: no server on the way is to keep events back.',
+    example: 'no', description: 'On streams: tells proxies not to buffer events.',
   },
   Vary: {
     field: 'Vary', required: false, schema: text, example: 'accept-encoding',
-    description: 'Fields of the request that decided on the form of the answer.',
+    description: 'Request fields that determined the form of the response.',
   },
   RateLimit: {
     field: 'RateLimit', required: false, schema: text, example: '"requests";r=5999;t=1',
-    description: 'The requests that remain (`r`) to this key (`"requests"`) or to all keys of its '
-      + 'seller (`"seller"`), whichever has fewer, and the seconds (`t`) until all of them are '
-      + 'restored. Where the server limits rates.',
+    description: 'The remaining requests (`r`) of this key (`"requests"`) or of all keys of its '
+      + 'seller (`"seller"`), whichever has fewer, and the seconds (`t`) until the full quota is '
+      + 'restored. Present if the server limits rates.',
   },
   RateLimitPolicy: {
     field: 'RateLimit-Policy', required: false, schema: text, example: '"requests";q=6000;w=60',
@@ -111,7 +111,7 @@ export const responseFields = {
   WwwAuthenticate: {
     field: 'WWW-Authenticate', required: true, schema: text,
     example: 'ApiKey realm="x-api-key", error="key_missing"',
-    description: 'That a key is needed, and what is wrong with the one that was sent.',
+    description: 'States that a key is required, and what is wrong with the one that was sent.',
   },
   Allow: {
     field: 'Allow', required: true, schema: text, example: 'GET, HEAD, POST',

@@ -1,7 +1,6 @@
 /**
- * The OpenAPI 3.1 document, made from the routes that answer: what a route is decides on its
- * parameters, its key, its common problems and its common header fields, and its `operation` says
- * the rest.
+ * The OpenAPI 3.1 document, generated from the route table: parameters, security, common problems
+ * and common header fields follow from the route itself; its `operation` describes the rest.
  */
 import { createHash } from 'node:crypto';
 import { isNoneMatch } from '../../http/response/conditional.ts';
@@ -21,11 +20,11 @@ const API_VERSION = '1.0.0';
 
 const DESCRIPTION = `Lists and changes the products of a seller.
 
-What is sent has no members but those that are described here; answers may get more in time. Every
-change of a catalogue takes its next *position*: 1, 2, 3, without a gap. Errors are problem
-documents (RFC 9457) that name every fault at once. A path that does not exist is answered with 404,
-and a method that a path does not have with 405 and \`Allow\` (\`#/components/responses/405\`).
-Answers are compressed where \`Accept-Encoding\` asks for it.`;
+Requests have no members besides those described here; responses may get more in the future. Every
+change of a catalogue takes its next *position*: 1, 2, 3, without gaps. Errors are problem documents
+(RFC 9457) that report all faults at once. An unknown path gets 404; a method that a path does not
+have gets 405 with \`Allow\` (\`#/components/responses/405\`). Responses are compressed if
+\`Accept-Encoding\` allows it.`;
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -53,7 +52,7 @@ export function describeApi(
       securitySchemes: {
         apiKey: {
           type: 'apiKey', in: 'header', name: 'x-api-key',
-          description: 'A secret of your server. What a web page sends with a key is refused.',
+          description: 'A server-side secret. Requests from web pages with a key are rejected.',
         },
       },
     },
@@ -70,7 +69,7 @@ export async function readOpenApi(
   return { status: 304, headers: { 'cache-control': cacheControl, etag } };
 }
 
-/** Made once for each app: anybody may ask, so it is not hashed or compressed for each request. */
+/** Built once per app: the route needs no key, so requests must not hash or compress it again. */
 function documentReply({ description, prefix }: Services): Reply {
   const text = describeApi(description, prefix);
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
