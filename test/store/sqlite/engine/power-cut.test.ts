@@ -39,7 +39,10 @@ test('flushes the name of the folder of uploads', { skip: NO_STRACE }, async (t)
   const module = join(SOURCE, 'features/portal/imports/temporary-file.ts');
   const calls = await traceModule(t, NAMES, `
     import { TemporaryFile } from '${module}';
-    for (const folder of ['${folder}', '${folder}']) await TemporaryFile.create(folder);`);
+    for (const folder of ['${folder}', '${folder}']) {
+      const file = await TemporaryFile.create(folder);
+      await file.close();
+    }`);
   const flushed = calls.filter(({ name, paths: [path] }) =>
     name === 'fsync' && path === dirname(folder));
   assert.equal(flushed.length, 1, 'once, and not for each upload');
