@@ -130,13 +130,17 @@ test('reports script errors, missing files and policy violations', async (t) => 
   await browser.open(`${site}/missing`);
   assert.deepEqual(await browser.consoleErrors(), []);
   await browser.open(`${site}/loud`);
-  const errors = await browser.consoleErrors();
+  const errors = await browser.waitFor('both errors', async () => {
+    const logged = await browser.consoleErrors();
+    return logged.length >= 2 && logged;
+  });
   assert.equal(errors.length, 2);
   assert.match(errors.join('\n'), /none\.js - .* 404/);
   assert.match(errors.join('\n'), /Uncaught Error: Oops/);
   assert.deepEqual(await browser.policyViolations(), []);
   await browser.open(`${site}/strict`);
-  assert.match((await browser.policyViolations()).join('\n'), /inline style violates/);
+  await browser.waitFor('the violation', async () =>
+    /inline style violates/.test((await browser.policyViolations()).join('\n')));
 });
 
 test('reports every requested host, and reaches none but the server', async (t) => {

@@ -215,7 +215,11 @@ export class Browser extends Scope {
 
   /** Saves the whole page, including the part below the viewport, to `screenshots/NAME.png`. */
   async screenshot(name: string): Promise<void> {
-    const { cssContentSize } = await this.session.devTools('Page.getLayoutMetrics');
+    // A page whose viewport has just changed may have no layout yet.
+    const cssContentSize = await waitFor('the layout of the page', async () => {
+      const { cssContentSize: size } = await this.session.devTools('Page.getLayoutMetrics');
+      return size.width > 0 && size.height > 0 && size;
+    });
     const { data } = await this.session.devTools('Page.captureScreenshot', {
       captureBeyondViewport: true, clip: { ...cssContentSize, scale: 1 },
     });

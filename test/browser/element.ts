@@ -106,8 +106,9 @@ export class PageElement extends Scope {
   }
 
   /** The accessible name, as the browser computes it. */
-  label(): Promise<string> {
-    return this.#get('computedlabel');
+  async label(): Promise<string> {
+    const label: string = await this.#get('computedlabel');
+    return label.trim(); // some releases of Chromium keep the space beside a control
   }
 
   /** A computed style, such as `style('background-color')`. */

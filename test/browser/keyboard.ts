@@ -144,7 +144,8 @@ function findIndicatorFault(element: Element, before: string): string {
   const hasOutline = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
   const isChanged = before !== `${outline} ${boxShadow}`;
   if (!isChanged || !(hasOutline || boxShadow !== 'none')) return 'no sign of the focus';
-  if (boxShadow !== 'none') return '';
+  // The automatic outline is the browser's own: it contrasts, whatever `outline-color` says.
+  if (boxShadow !== 'none' || outlineStyle === 'auto') return '';
   const read = makeColourReader();
   const canvas = readCanvasColour(read);
   const isInside = parseFloat(outlineOffset) < 0;

@@ -43,7 +43,9 @@ export class BrowserLog {
   /** The browser forgets what it has told, so it is kept here. */
   async #read(): Promise<void> {
     const messages: readonly ConsoleEntry[] = await this.#fetch('browser');
-    this.#errors.push(...messages.filter(({ level }) => level === 'SEVERE'));
+    // Chromium's own pages, such as that of a new tab, log to the same console.
+    this.#errors.push(...messages.filter(({ level, message }) =>
+      level === 'SEVERE' && !message.startsWith('chrome://')));
     const events: readonly { readonly message: string }[] = await this.#fetch('performance');
     for (const event of events) this.#readEvent(JSON.parse(event.message).message);
   }
