@@ -1,6 +1,6 @@
 /** A whole server in this process: a real database file, a real socket, sellers with keys. */
 import { join } from 'node:path';
-import { after, type TestContext } from 'node:test';
+import { after, before, type TestContext } from 'node:test';
 import {
   type ApiKeySecret, type AppOptions, type Certificate, createApp, type ErrorReport, generateApiKey,
   hashApiKey, listen, openSqliteStore, parseNewApiKey, parseNewSeller, type PortalOptions,
@@ -55,6 +55,8 @@ let shared: Promise<TestServer> | undefined;
 /** Where its errors go: to each test that uses it now. */
 const sharedReports = new Set<ErrorReport[]>();
 const endings: (() => unknown)[] = [];
+/** The lifetime of a file. The cast: what a server ends with takes nothing. */
+const file = { after: (end: unknown): unknown => endings.push(end as () => unknown) };
 
 after(async () => {
   for (const end of endings.toReversed()) await end();
@@ -68,14 +70,23 @@ export async function startServer(
   t: Pick<TestContext, 'after'>, options?: TestOptions,
 ): Promise<TestServer> {
   if (options) return startOwnServer(t, options);
-  // The cast: what a server ends with takes nothing.
-  shared ??= startOwnServer({ after: (end: unknown) => endings.push(end as () => unknown) }, {}, {
+  shared ??= startOwnServer(file, {}, {
     push: (entry) => { for (const reports of sharedReports) reports.push(entry); },
   });
   const reports: ErrorReport[] = [];
   sharedReports.add(reports);
   t.after(() => sharedReports.delete(reports));
   return { ...await shared, reports };
+}
+
+/** One server with its portal for all tests of a file. Call it outside of tests. */
+export function shareServer(): () => TestServer {
+  let server: TestServer | undefined;
+  before(async () => { server = await startOwnServer(file, { portal: true }); });
+  return () => {
+    if (!server) throw new Error('The server exists only while tests run.');
+    return server;
+  };
 }
 
 async function startOwnServer(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exchange, open, readToEnd } from '../raw.ts';
-import { shareServer } from '../shared-server.ts';
+import { shareServer } from '../../support/server.ts';
 
 const PATH = '/api/v1/openapi.json';
 /** For tests that would otherwise wait forever where the server is wrong. */
