@@ -1,4 +1,4 @@
-/** What an app tells of its requests, once each: the route, what came of it, and no more. */
+/** The access log entry of each request: its route, its result, and nothing more. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -27,7 +27,7 @@ async function open(t: TestContext, port: number, text: string): Promise<Socket>
   return socket;
 }
 
-test('tells of every route under its pattern, whatever stands in the address', async (t) => {
+test('logs every route under its pattern, whatever the path contains', async (t) => {
   const { send, witness } = await start(t);
   const all = [
     ...routes,
@@ -43,7 +43,7 @@ test('tells of every route under its pattern, whatever stands in the address', a
   assert.equal(witness.entries.length, all.length);
 });
 
-test('tells of what is not found, and of odd methods, under one name each', async (t) => {
+test('logs unknown paths and unusual methods under one name each', async (t) => {
   const { send, witness } = await start(t);
   await send({ path: '/canary' });
   await send({ path: '/api/v1/canary?canary' });
@@ -93,7 +93,7 @@ test('continues the trace that a request names', async (t) => {
   assert.equal(begun?.parentSpanId, undefined);
 });
 
-test('counts the bytes of a stream, and tells of it at its end', async (t) => {
+test('logs a stream when it ends, with its bytes', async (t) => {
   const { makeSeller, witness } = await start(t);
   const seller = await makeSeller();
   for (let n = 0; n < 20; n += 1) await seller.create();
@@ -141,7 +141,7 @@ test('takes an answer as sent that was given while its request was still coming'
   assert.deepEqual([entry?.status, entry?.code, entry?.isComplete], [413, 'body_too_large', true]);
 });
 
-test('tells of nothing that a client wrote', async (t) => {
+test('logs no text from a client', async (t) => {
   const { makeSeller, witness } = await start(t);
   const seller = await makeSeller();
   const canary = 'canary0123456789';
@@ -163,7 +163,7 @@ test('tells of nothing that a client wrote', async (t) => {
   assert.ok(!told.includes(seller.key));
 });
 
-test('answers though whoever is told of it fails, and reports that', async (t) => {
+test('answers although the listener throws, and reports that', async (t) => {
   const server = await startServer(t, { onRequestComplete: () => { throw new Error('full'); } });
   assert.equal((await server.send({ path: PRODUCTS })).status, 401);
   assert.deepEqual(server.reports.map(({ id }) => id), ['answered']);

@@ -120,7 +120,7 @@ test('lists the core in src/README.md, and all that the core imports', () => {
     && !imported.some((entry) => standsFor(entry, target)));
   assert.deepEqual(unlisted, [], 'list each in src/README.md: in the core, or as imported by it');
   const entries = sources.filter(({ path }) => imported.some((entry) => standsFor(entry, path)));
-  // The store is opened by whoever embeds the app: the core only knows its ports.
+  // The store is opened by the program that embeds the app: the core only knows its ports.
   const adapter = sources.filter(({ path }) => STORE_ADAPTER.includes(path));
   const reached = new Set([...listed, ...entries, ...adapter].flatMap(targetsOf));
   const lost = core.slice(1).filter((path) => !reached.has(path));

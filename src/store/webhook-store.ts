@@ -12,7 +12,7 @@ export interface WrittenWebhook {
   readonly isReplay: boolean;
 }
 
-/** A secret that was made: this is where it is told. */
+/** A generated secret, returned only here. */
 export interface WebhookWithSecret extends WrittenWebhook {
   readonly secret: WebhookSecret;
 }

@@ -10,7 +10,7 @@ import { isObject } from '../features/openapi/json-schema.ts';
 import type { Random } from '../domain/random.ts';
 import { type Case, formatRequest, pickAddress } from './case.ts';
 import { makeCsv, makeProductLines, makeStockLines, writeObject } from './files.ts';
-import { JSON_TEXTS, pickText, spoilBytes, TEXTS } from './values.ts';
+import { JSON_TEXTS, pickText, mutateBytes, TEXTS } from './values.ts';
 import type { World } from './world.ts';
 
 const ACCEPTS = ['*/*', 'application/json', 'text/csv', 'application/x-ndjson', 'text/html',
@@ -78,7 +78,7 @@ function makeQuery(random: Random, { pool }: World, { query }: Route): string {
   if (random.below(20) === 0) pairs.push([pickText(random), pickText(random)]);
   const text = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
   if (random.below(25) > 0) return text;
-  return spoilBytes(random, Buffer.from(text)).toString('latin1').replaceAll(/[^!-~]/g, '%');
+  return mutateBytes(random, Buffer.from(text)).toString('latin1').replaceAll(/[^!-~]/g, '%');
 }
 
 /** Percent-encoded, with lone surrogates as in WTF-8. */
@@ -149,7 +149,7 @@ function makeContent(random: Random, world: World, route: Route): Content | unde
   const coding = random.pick(['gzip', 'br', 'identity', 'deflate', 'gzip, gzip', 'x', '']);
   const coded = coding === 'gzip' ? gzipSync(plain)
     : coding === 'br' ? brotliCompressSync(plain) : plain;
-  const body = random.below(4) === 0 ? spoilBytes(random, coded) : coded;
+  const body = random.below(4) === 0 ? mutateBytes(random, coded) : coded;
   return { fields: [...fields, ['content-encoding', coding]], body };
 }
 
@@ -163,9 +163,9 @@ function makeBody(random: Random, world: World, route: Route, type: string): Buf
     return isStock ? makeStockLines(random, pool) : makeProductLines(random, pool);
   }
   const text = writeObject(random, membersOf(random, world, route, type));
-  // A spoilt address might be that of another machine.
-  const isSpoilt = random.below(12) === 0 && !text.includes('127.0.0.1');
-  return isSpoilt ? spoilBytes(random, Buffer.from(text)) : Buffer.from(text);
+  // A mutated address might be that of another machine.
+  const isMutated = random.below(12) === 0 && !text.includes('127.0.0.1');
+  return isMutated ? mutateBytes(random, Buffer.from(text)) : Buffer.from(text);
 }
 
 /** The body of the document's example, with ids that exist. */

@@ -1,7 +1,7 @@
 /** Files for imports and streams of stock changes, some of them corrupted. */
 import type { Random } from '../domain/random.ts';
 import type { Pool } from './pool.ts';
-import { JSON_TEXTS, pickText, spoilBytes } from './values.ts';
+import { JSON_TEXTS, pickText, mutateBytes } from './values.ts';
 
 const HEADERS: readonly (readonly string[])[] = [
   ['name', 'category', 'sku', 'price', 'stock'],
@@ -29,7 +29,7 @@ export function makeCsv(random: Random, pool: Pool): Buffer {
   if (random.below(12) === 0) lines.unshift(`sep=${delimiter}`);
   const mark = random.below(8) === 0 ? '\ufeff' : '';
   const file = Buffer.from(mark + lines.join(lineBreak) + random.pick(['', lineBreak]));
-  return random.below(3) === 0 ? spoilBytes(random, file) : file;
+  return random.below(3) === 0 ? mutateBytes(random, file) : file;
 }
 
 function quote(random: Random, cell: string, delimiter: string): string {
@@ -60,7 +60,7 @@ export function makeStockLines(random: Random, pool: Pool): Buffer {
 function makeLines(random: Random, make: () => Record<string, string>): Buffer {
   const lines = Array.from({ length: random.below(7) }, () => writeObject(random, make()));
   const file = Buffer.from(lines.join(random.below(8) === 0 ? random.pick(BREAKS) : '\n'));
-  return random.below(3) === 0 ? spoilBytes(random, file) : file;
+  return random.below(3) === 0 ? mutateBytes(random, file) : file;
 }
 
 /** A JSON object, valid or with members corrupted, missing, duplicated or added. */

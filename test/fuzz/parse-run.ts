@@ -2,7 +2,7 @@
 import { makeRandom } from '../domain/random.ts';
 import { AppError } from '../../src/domain/error.ts';
 import { type Parser, PARSERS } from './parsers.ts';
-import { spoilBytes, spoilText, TEXTS } from './values.ts';
+import { mutateBytes, mutateText, TEXTS } from './values.ts';
 
 /** A failure of a parser, and its seed. */
 export async function findParserFault(
@@ -11,8 +11,8 @@ export async function findParserFault(
   const random = makeRandom(seed);
   const [name, parser] = random.pick(Object.entries(parsers));
   const sample = random.below(6) === 0 ? random.pick(TEXTS) : random.pick(parser.samples);
-  const text = random.below(2) === 0 ? spoilText(random, sample) : sample;
-  const bytes = spoilBytes(random, Buffer.from(text));
+  const text = random.below(2) === 0 ? mutateText(random, sample) : sample;
+  const bytes = mutateBytes(random, Buffer.from(text));
   const what = await tryParser(parser, bytes);
   if (what === undefined) return undefined;
   const least = await shorten(bytes, async (part) => await tryParser(parser, part) !== undefined);

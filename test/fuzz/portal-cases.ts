@@ -9,7 +9,7 @@ import type { Random } from '../domain/random.ts';
 import { encode } from './api-cases.ts';
 import { type Case, formatRequest, pickAddress } from './case.ts';
 import { makeCsv, makeProductLines } from './files.ts';
-import { pickText, spoilBytes, spoilText, TEXTS } from './values.ts';
+import { pickText, mutateBytes, mutateText, TEXTS } from './values.ts';
 import type { World } from './world.ts';
 
 const ROOT = '/portal';
@@ -34,12 +34,12 @@ function makeGet(random: Random, world: World, route: PageRoute): Case {
   const links = world.pool.list('link');
   const isLink = random.below(3) === 0 && links.length > 0;
   const link = isLink ? random.pick(links) : fillPath(random, world, route.path);
-  const spoilt = random.below(10) === 0 ? spoilText(random, link) : link;
+  const mutated = random.below(10) === 0 ? mutateText(random, link) : link;
   const query = random.below(3) > 0 ? '' : Array.from({ length: 1 + random.below(3) }, () => {
     const value = pickText(random, [...world.pool.list('sku'), ...world.pool.list('cursor')]);
     return `${random.pick(QUERY_NAMES)}=${encode(value)}`;
   }).join('&');
-  const path = /^\/(?!\/)/.test(spoilt) ? spoilt : ROOT;
+  const path = /^\/(?!\/)/.test(mutated) ? mutated : ROOT;
   const target = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
   const method = random.below(12) === 0 ? random.pick(['HEAD', 'OPTIONS', 'PUT', 'DELETE']) : 'GET';
   const glances = target.includes('/live');
@@ -64,7 +64,7 @@ function makeFields(random: Random, { session, pool }: World): Field[] {
   const { cookie } = session;
   switch (random.below(14)) {
     case 0: break;
-    case 1: fields.push(['cookie', spoilText(random, cookie)]); break;
+    case 1: fields.push(['cookie', mutateText(random, cookie)]); break;
     case 2: fields.push(['cookie', `${cookie}; ${cookie}`]); break;
     case 3: fields.push(['cookie', `${pickText(random)}=${pickText(random)}; ${cookie}`]); break;
     case 4: fields.push(['cookie', `${cookie}; __Host-device=${pickText(random)}`]); break;
@@ -136,7 +136,7 @@ function encodeFields(random: Random, fields: readonly Field[]): Content {
     ? pickText(random, ['multipart/form-data', 'text/plain']) : 'application/x-www-form-urlencoded';
   const text = fields.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
   const isPlain = random.below(20) > 0 || text.includes('127.0.0.1');
-  return { type, body: isPlain ? Buffer.from(text) : spoilBytes(random, Buffer.from(text)) };
+  return { type, body: isPlain ? Buffer.from(text) : mutateBytes(random, Buffer.from(text)) };
 }
 
 function makeUpload(random: Random, { pool }: World, fields: readonly Field[]): Content {
@@ -151,7 +151,7 @@ function makeUpload(random: Random, { pool }: World, fields: readonly Field[]): 
   ]);
   return {
     type: `multipart/form-data; boundary=${boundary}`,
-    body: random.below(6) === 0 ? spoilBytes(random, body) : body,
+    body: random.below(6) === 0 ? mutateBytes(random, body) : body,
   };
 }
 

@@ -57,10 +57,10 @@ export const JSON_TEXTS: readonly string[] = [
 /** A text of the list or of the given ones, possibly corrupted. */
 export function pickText(random: Random, known: readonly string[] = []): string {
   const text = known.length > 0 && random.below(3) > 0 ? random.pick(known) : random.pick(TEXTS);
-  return random.below(5) === 0 ? spoilText(random, text) : text;
+  return random.below(5) === 0 ? mutateText(random, text) : text;
 }
 
-export function spoilText(random: Random, text: string): string {
+export function mutateText(random: Random, text: string): string {
   const at = random.below(text.length + 1);
   switch (random.below(6)) {
     case 0: return text.slice(0, at) + random.pick(TEXTS) + text.slice(at);
@@ -83,26 +83,28 @@ const BYTES: readonly (readonly number[])[] = [
 ];
 
 /** The bytes with one to four edits: changed, inserted, removed, duplicated or cut off. */
-export function spoilBytes(random: Random, bytes: Buffer): Buffer {
-  let spoilt = bytes;
+export function mutateBytes(random: Random, bytes: Buffer): Buffer {
+  let mutated = bytes;
   for (let count = 1 + random.below(4); count > 0; count -= 1) {
-    const at = random.below(spoilt.length + 1);
-    const end = Math.min(spoilt.length, at + 1 + random.below(random.below(2) ? 4 : 60));
+    const at = random.below(mutated.length + 1);
+    const end = Math.min(mutated.length, at + 1 + random.below(random.below(2) ? 4 : 60));
     const [before, part, after] = [
-      spoilt.subarray(0, at), spoilt.subarray(at, end), spoilt.subarray(end),
+      mutated.subarray(0, at), mutated.subarray(at, end), mutated.subarray(end),
     ];
     switch (random.below(6)) {
-      case 0: spoilt = Buffer.concat([before, after]); break;
-      case 1: spoilt = Buffer.concat([before, part, part, after]); break;
-      case 2: spoilt = Buffer.concat([before, Buffer.from(random.pick(BYTES)), part, after]); break;
-      case 3: spoilt = Buffer.concat([before, Buffer.from(random.pick(BYTES)), after]); break;
-      case 4: spoilt = random.below(4) === 0 ? before : spoilt; break;
+      case 0: mutated = Buffer.concat([before, after]); break;
+      case 1: mutated = Buffer.concat([before, part, part, after]); break;
+      case 2:
+        mutated = Buffer.concat([before, Buffer.from(random.pick(BYTES)), part, after]);
+        break;
+      case 3: mutated = Buffer.concat([before, Buffer.from(random.pick(BYTES)), after]); break;
+      case 4: mutated = random.below(4) === 0 ? before : mutated; break;
       default:
-        spoilt = Buffer.concat([
+        mutated = Buffer.concat([
           before, part.subarray(0, 1).map((byte) => byte ^ (1 << random.below(8))),
           part.subarray(1), after,
         ]);
     }
   }
-  return spoilt;
+  return mutated;
 }

@@ -4,7 +4,7 @@
  */
 import type { Random } from '../domain/random.ts';
 import { type Case, pickAddress } from './case.ts';
-import { spoilBytes, SPLIT_FIELD, TEXTS } from './values.ts';
+import { mutateBytes, SPLIT_FIELD, TEXTS } from './values.ts';
 import type { World } from './world.ts';
 
 const LIST = '/api/v1/products';
@@ -51,12 +51,12 @@ export function makeWireCase(random: Random, world: World): Case {
   const requests = Array.from({ length: random.below(4) === 0 ? 1 + random.below(6) : 1 },
     () => makeRequest(random, world));
   const whole = Buffer.concat(requests);
-  const spoilt = random.below(3) === 0 ? spoilBytes(random, whole) : whole;
+  const mutated = random.below(3) === 0 ? mutateBytes(random, whole) : whole;
   const isCut = random.below(6) === 0;
   return {
     // A whole answer to HEAD could not be told from a broken one to GET.
     label: 'bytes', method: '', isPage: false, from: pickAddress(random), until: 'end',
-    bytes: isCut ? spoilt.subarray(0, random.below(spoilt.length + 1)) : spoilt,
+    bytes: isCut ? mutated.subarray(0, random.below(mutated.length + 1)) : mutated,
   };
 }
 

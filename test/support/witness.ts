@@ -1,4 +1,4 @@
-/** Collects what an app tells of its requests. */
+/** Collects the access log entries of an app. */
 import type { AnsweredRequest } from '../../src/index.ts';
 
 export interface Witness {

@@ -73,7 +73,7 @@ function createWriteTarget(
     write(rows, part) {
       const changes = readChanges(rows);
       // With a key, every unit and the end of the file leave records: so that another file under
-      // the same key is told from the first one.
+      // the same key can be distinguished from the first one.
       if (changes.length === 0 && key === undefined) return undefined;
       const idempotency = key === undefined ? undefined : { key, part };
       const sync = { changes, source, reason, isAtomic: false, completion: undefined };

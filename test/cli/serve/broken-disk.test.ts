@@ -55,14 +55,14 @@ test('reports a damaged database, and does not change it', async (t) => {
   await createSeller(data);
   const file = join(data, FILE_NAME);
   const bytes = readFileSync(file);
-  for (const [what, spoilt] of [
+  for (const [what, damaged] of [
     ['cut off', bytes.subarray(0, 8192)], ['overwritten', bytes.fill(0xa5, 100, 20_000)],
   ] as const) {
-    writeFileSync(file, spoilt);
+    writeFileSync(file, damaged);
     const { status, notes } = await run(['seller', 'list', '--data', data]);
     assert.equal(status, 1);
     assert.match(notes, /\/data has a database that is damaged\..*restore a backup\.\n$/, what);
-    assert.ok(readFileSync(file).equals(spoilt), what);
+    assert.ok(readFileSync(file).equals(damaged), what);
   }
 });
 

@@ -111,7 +111,7 @@ describe('a new key', () => {
     assert.equal(refusal.code, 'invalid_data');
   });
 
-  test('that is rejected is told every error where it is, and in words the first', () => {
+  test('that is rejected lists every error with its pointer, and describes the first', () => {
     const input = { name: ' ', scopes: ['all'], addressRanges: ['here'], expiresAt: undefined };
     const refusal = catchRefusal(() => parseNewApiKey(input));
     assert.deepEqual(

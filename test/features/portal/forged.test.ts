@@ -73,7 +73,7 @@ test('ignores a form if its session ended while it was being received', async (t
   await store.endSessions(sellerId, { allBut: 0 }, { type: 'session_ended', address: '' });
   const answered = once(slow, 'response');
   slow.end(body.slice(10));
-  // The array is what `response` is told with.
+  // The array is what `response` receives.
   const [answer] = await answered as [IncomingMessage];
   answer.resume();
   assert.equal(answer.statusCode, 303);

@@ -16,7 +16,7 @@ export function assertPage(answer: Answer, status = 200): void {
   assert.ok(sizeBytes < PAGE_LIMIT_BYTES, `${sizeBytes} bytes`);
 }
 
-/** Whoever is not signed in is led to the sign-in, and back to what was asked for. */
+/** A client that is not signed in is redirected to the sign-in, and back to the requested page. */
 export async function assertOwn(
   { port }: Pick<TestServer, 'port'>, paths: readonly string[],
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** Secrets are told once, to whom they belong: no refusal has them, and no report of a fault. */
+/** Secrets are shown once, to their owner: no rejection and no error report contains them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generateCode, hashCode } from '../../../src/domain/access/human-code.ts';

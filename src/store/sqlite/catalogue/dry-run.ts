@@ -40,7 +40,7 @@ export function openImportDryRun(
 
 type TriedLevel = Pick<StockLevel, 'stock' | 'position' | 'sequence'>;
 
-/** Nothing is written that could tell of it. */
+/** Nothing is written that could reveal it. */
 const NO_ORIGIN = { source: undefined, reason: undefined };
 
 /** `read` finds products in the catalogue, which is at `position`. */

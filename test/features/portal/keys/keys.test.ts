@@ -90,7 +90,7 @@ const faulty: readonly [what: string, fields: Fields, at: string, says: RegExp][
   ['a day that is none', { expires: 'day', day: '2026-02-30' }, 'day', /last day/],
   ['a day that is over', { expires: 'day', day: '2026-01-01' }, 'day', /in the past/],
   ['a day beyond ten years', { expires: 'day', day: '2036-01-31' }, 'day', /ten years/],
-  ['a day that is not heeded', { day: '2026-02-01' }, 'day', /On a date/],
+  ['a day without the choice of a date', { day: '2026-02-01' }, 'day', /On a date/],
 ];
 
 test('creates no key from an invalid form', async (t) => {

@@ -115,12 +115,12 @@ test('lets nobody write to a file that was renamed while it was being opened', (
   late.close();
 });
 
-const FAULTS: readonly [what: string, spoil: (file: string) => void, says: RegExp][] = [
+const FAULTS: readonly [what: string, corrupt: (file: string) => void, says: RegExp][] = [
   ['no file', (file) => rmSync(file), /There is no file/],
   ['a file of somebody else', (file) => writeFileSync(file, 'a letter'), /is not a database of/],
   ['one of a newer version', (file) => change(file, 'PRAGMA user_version = 999'), /newer version/],
   ['one that is cut off', (file) => cutOff(file), /copy\.db is damaged|malformed/],
-  ['one with a page of nothing', (file) => spoilPage(file), /copy\.db is damaged|malformed/],
+  ['one with a page of nothing', (file) => corruptPage(file), /copy\.db is damaged|malformed/],
   ['one without a change', (file) => change(file, 'DELETE FROM change WHERE position = 2'),
     /copy\.db is damaged: The history of seller sel_\w+ has no change/],
   ['a database in use', (file) => writeFileSync(`${file}-shm`, ''), /"backup" first/],
@@ -130,10 +130,10 @@ test('restores only a complete backup, and otherwise keeps the catalogue', async
   const { folder, store, file } = await makeBackup(t);
   await store.close();
   const names = readdirSync(folder);
-  for (const [what, spoil, says] of FAULTS) {
+  for (const [what, corrupt, says] of FAULTS) {
     const faulty = join(makeFolder(t), 'copy.db');
     copyFileSync(file, faulty);
-    spoil(faulty);
+    corrupt(faulty);
     await assert.rejects(restoreTo(folder, faulty, { isReplacing: true }), says, what);
     assert.deepEqual(readdirSync(folder), names, what);
     assert.equal(countProducts(join(folder, FILE_NAME)), 3, what);
@@ -269,7 +269,7 @@ function cutOff(file: string): void {
 }
 
 /** Writes nothing over the first page of an index. */
-function spoilPage(file: string): void {
+function corruptPage(file: string): void {
   const db = new DatabaseSync(file, { readOnly: true });
   const row = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'product_sku'").get();
   db.close();

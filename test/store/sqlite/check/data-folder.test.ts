@@ -28,7 +28,7 @@ function leaveOver(path: string): void {
   utimesSync(path, new Date(0), new Date(0));
 }
 
-const states: readonly [what: string, spoil: (folder: string) => void, says: RegExp][] = [
+const states: readonly [what: string, corrupt: (folder: string) => void, says: RegExp][] = [
   ['a folder that others can read', (folder) => chmodSync(folder, 0o755),
     /^files fault: \/.* has the mode 755, not 700\.$/],
   ['a database that others can read', (folder) => chmodSync(join(folder, FILE_NAME), 0o644),
@@ -75,7 +75,7 @@ const states: readonly [what: string, spoil: (folder: string) => void, says: Reg
 ];
 
 /** What a process leaves that is killed while it builds the search database. */
-const halfMade: readonly [what: string, spoil: (file: string) => void][] = [
+const halfMade: readonly [what: string, corrupt: (file: string) => void][] = [
   ['has nothing yet', (file) => writeFileSync(file, '', { mode: 0o600 })],
   ['has no table yet', (file) => change(file, 'PRAGMA journal_mode = WAL')],
   ['was cut off at its first write', (file) => {
@@ -92,12 +92,12 @@ const halfMade: readonly [what: string, spoil: (file: string) => void][] = [
   }],
 ];
 
-for (const [what, spoil] of halfMade) {
+for (const [what, corrupt] of halfMade) {
   test(`says that the server rebuilds a search database that ${what}`, async (t) => {
     const folder = copyFolder(t, sample);
     const file = join(folder, 'search.db');
     rmSync(file);
-    spoil(file);
+    corrupt(file);
     for (const end of ['', '-journal']) if (existsSync(file + end)) chmodSync(file + end, 0o600);
     assert.deepEqual(listFindings(folder), [
       'search warning: The search database is incomplete, or of another version of the server.',
@@ -120,10 +120,10 @@ function change(file: string, sql: string): void {
   db.close();
 }
 
-for (const [what, spoil, says] of states) {
+for (const [what, corrupt, says] of states) {
   test(`names ${what}`, (t) => {
     const folder = copyFolder(t, sample);
-    spoil(folder);
+    corrupt(folder);
     const findings = listFindings(folder);
     assert.ok(findings.some((text) => says.test(text)), findings.join('\n'));
     if (says.source.includes(' fault')) assert.throws(() => assertHealthy(folder));

@@ -41,7 +41,7 @@ test('reuses the existing file', async (t) => {
   assert.deepEqual(readFileSync(join(folder, FILE)), created);
 });
 
-const FAULTS: readonly [what: string, spoil: (file: string) => void][] = [
+const FAULTS: readonly [what: string, corrupt: (file: string) => void][] = [
   ['was removed', (file) => rmSync(file)],
   ['is empty', (file) => truncateSync(file)],
   ['was cut off', (file) => truncateSync(file, 40_960)],
@@ -57,11 +57,11 @@ const FAULTS: readonly [what: string, spoil: (file: string) => void][] = [
   ['is of another program', (file) => change(file, 'PRAGMA application_id = 7')],
 ];
 
-for (const [what, spoil] of FAULTS) {
+for (const [what, corrupt] of FAULTS) {
   test(`rebuilds the projection if its file ${what}`, async (t) => {
     const { folder, store, actor } = await prepareSearched(t, 2_500);
     await store.close();
-    spoil(join(folder, FILE));
+    corrupt(join(folder, FILE));
     const next = await openStore(t, { folder });
     await assertAllFound(next, actor);
     await next.createProduct(actor, makeNewProduct());
