@@ -9,7 +9,7 @@ import type { Route, Services } from './api/route.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
-  assertApiLimits, DEFAULT_RATE_LIMIT_PER_MINUTE, CONCURRENT_IMPORTS_LIMIT,
+  DEFAULT_RATE_LIMIT_PER_MINUTE, CONCURRENT_IMPORTS_LIMIT,
   CONCURRENT_IMPORTS_PER_SELLER_LIMIT, PAGE_CACHE_LIMIT_BYTES, REAUTHORIZE_INTERVAL_MS,
   SELLER_RATE_LIMIT_FACTOR, STREAM_DURATION_LIMIT_MS, STREAMS_PER_KEY_LIMIT,
   STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
@@ -90,7 +90,6 @@ const STREAM_LIMITS: StreamLimits = {
 export function createAppContext<FeatureOptions extends object>(
   features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
 ): AppContext {
-  assertApiLimits();
   const { store, clock = Date.now } = options;
   const report = safeErrorReporter(options.report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;

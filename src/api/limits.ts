@@ -1,7 +1,4 @@
 /** Limits of the API: rates, pages, streams and concurrent requests. */
-import { STOCK_CHANGES_LIMIT } from '../domain/limits.ts';
-import { BODY_LIMIT_BYTES, JSON_VALUES_LIMIT } from '../http/limits.ts';
-import { assertRelations } from '../runtime/relations.ts';
 import { EXPORT_TIME_LIMIT_MS } from '../store/limits.ts';
 
 /** Default requests a minute per key, 0 for no limit; 100 a second on average. */
@@ -63,21 +60,3 @@ export const STREAMS_PER_KEY_LIMIT = 50;
 export const REAUTHORIZE_INTERVAL_MS = 15_000;
 /** Longest export or live stream; a slow reader holds its slot no longer. */
 export const STREAM_DURATION_LIMIT_MS = EXPORT_TIME_LIMIT_MS;
-
-/** Call it when the app is created. @throws Error if limits contradict each other */
-export function assertApiLimits(): void {
-  assertRelations({
-    'STREAMS_PER_KEY_LIMIT < STREAMS_PER_SELLER_LIMIT':
-      STREAMS_PER_KEY_LIMIT < STREAMS_PER_SELLER_LIMIT,
-    'STREAMS_PER_SELLER_LIMIT < STREAMS_TOTAL_LIMIT':
-      STREAMS_PER_SELLER_LIMIT < STREAMS_TOTAL_LIMIT,
-    'REAUTHORIZE_INTERVAL_MS < STREAM_DURATION_LIMIT_MS':
-      REAUTHORIZE_INTERVAL_MS < STREAM_DURATION_LIMIT_MS,
-    'CONCURRENT_IMPORTS_PER_SELLER_LIMIT < CONCURRENT_IMPORTS_LIMIT':
-      CONCURRENT_IMPORTS_PER_SELLER_LIMIT < CONCURRENT_IMPORTS_LIMIT,
-    'PAGE_SIZE_DEFAULT < PAGE_SIZE_LIMIT': PAGE_SIZE_DEFAULT < PAGE_SIZE_LIMIT,
-    'BODY_LIMIT_BYTES < STOCK_BODY_LIMIT_BYTES': BODY_LIMIT_BYTES < STOCK_BODY_LIMIT_BYTES,
-    '6 values for each of STOCK_CHANGES_LIMIT <= JSON_VALUES_LIMIT':
-      6 * STOCK_CHANGES_LIMIT + 7 <= JSON_VALUES_LIMIT,
-  });
-}

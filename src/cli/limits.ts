@@ -1,6 +1,4 @@
 /** Defaults and limits of the command line and of the settings of `serve`. */
-import { STOP_TIMEOUT_MS } from '../http/limits.ts';
-import { assertRelations } from '../runtime/relations.ts';
 
 /** Default host and port; other machines reach the server only when the operator says so. */
 export const DEFAULT_HOST = '127.0.0.1';
@@ -67,13 +65,3 @@ export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 export const FIRST_CODE_LIFE_MS = 24 * 60 * 60 * 1000;
 /** Secret that a command reads from stdin; a wrong file must not fill memory. */
 export const SECRET_INPUT_LIMIT_CHARACTERS = 10_000;
-
-/** Call it when the server starts. @throws Error if limits contradict each other */
-export function assertServeLimits(): void {
-  assertRelations({
-    'STOP_TIMEOUT_MS < STOP_DEADLINE_MS': STOP_TIMEOUT_MS < STOP_DEADLINE_MS,
-    'BACKUP_STOP_TIMEOUT_MS < STOP_DEADLINE_MS': BACKUP_STOP_TIMEOUT_MS < STOP_DEADLINE_MS,
-    'DEFAULT_HISTORY_DAYS < HISTORY_DAYS_LIMIT': DEFAULT_HISTORY_DAYS < HISTORY_DAYS_LIMIT,
-    'DEFAULT_BACKUPS_KEPT < BACKUPS_KEPT_LIMIT': DEFAULT_BACKUPS_KEPT < BACKUPS_KEPT_LIMIT,
-  });
-}

@@ -2,7 +2,6 @@
  * Limits of HTTP: what one connection, one request and one response may take, and how long. Each
  * comment says what is limited, then why.
  */
-import { assertRelations } from '../runtime/relations.ts';
 
 /** Longest JSON body unless a route says otherwise; the largest valid product takes 5 KiB. */
 export const BODY_LIMIT_BYTES = 64 * 1024;
@@ -94,19 +93,3 @@ export const BROTLI_QUALITY = 4;
 
 /** Time to drain in-flight requests when the server stops; then their connections are closed. */
 export const STOP_TIMEOUT_MS = 8_000;
-
-/** Call it before listening. @throws Error if limits contradict each other */
-export function assertHttpLimits(): void {
-  assertRelations({
-    'HEADERS_TIMEOUT_MS < REQUEST_TIMEOUT_MS': HEADERS_TIMEOUT_MS < REQUEST_TIMEOUT_MS,
-    'REQUEST_TIMEOUT_MS < STALL_TIMEOUT_MS': REQUEST_TIMEOUT_MS < STALL_TIMEOUT_MS,
-    'BODY_MIN_RATE_INTERVAL_MS < STALL_TIMEOUT_MS': BODY_MIN_RATE_INTERVAL_MS < STALL_TIMEOUT_MS,
-    'CONNECTIONS_PER_ADDRESS_LIMIT < CONNECTIONS_LIMIT':
-      CONNECTIONS_PER_ADDRESS_LIMIT < CONNECTIONS_LIMIT,
-    'SLOW_READER_CHECK_INTERVAL_MS < SLOW_READER_GRACE_MS':
-      SLOW_READER_CHECK_INTERVAL_MS < SLOW_READER_GRACE_MS,
-    'LINGERING_IDLE_TIMEOUT_MS < LINGERING_TIMEOUT_MS':
-      LINGERING_IDLE_TIMEOUT_MS < LINGERING_TIMEOUT_MS,
-    'BODY_LIMIT_BYTES < DISCARD_LIMIT_BYTES': BODY_LIMIT_BYTES < DISCARD_LIMIT_BYTES,
-  });
-}

@@ -25,7 +25,7 @@ const NAME = /^export const (\w+)/gm;
 const INTRODUCTION = `# Limits
 
 Every input, list, loop, queue, table and wait has a limit. \`make limits\` renders this table from
-the constants in the \`limits.ts\` of each room; relations between them are asserted at start-up.
+the constants in the \`limits.ts\` of each room; a test asserts relations between them.
 `;
 
 const UNITS: readonly (readonly [suffix: string, format: (value: number) => string])[] = [

@@ -7,7 +7,7 @@ import {
   DEFAULT_RATE_LIMIT_PER_MINUTE, RATE_LIMIT_PER_MINUTE_MAX, SELLER_RATE_LIMIT_FACTOR,
 } from '../../api/limits.ts';
 import {
-  assertServeLimits, DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS,
+  DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS,
 } from '../limits.ts';
 import { createApp } from '../../features.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,7 +36,6 @@ export const serve: Command = {
     ...featureFlags,
   },
   async run(input) {
-    assertServeLimits();
     const { flags, dataFolder } = input;
     const trustedProxies = readTrustedProxies(input);
     const listening = readListening(input, trustedProxies);

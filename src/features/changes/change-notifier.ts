@@ -4,7 +4,7 @@
  * loop, so many streams of one seller cost little more than one.
  */
 import {
-  assertChangesLimits, CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
+  CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
 } from './limits.ts';
 import type { ChangeType } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
@@ -41,7 +41,6 @@ export class ChangeNotifier {
   readonly #pages = new Map<string, Promise<RenderedPage>>();
 
   constructor(store: AccessStore & HistoryStore) {
-    assertChangesLimits();
     this.#store = store;
   }
 

@@ -1,6 +1,4 @@
 /** Limits of the change feed. */
-import { STALL_TIMEOUT_MS } from '../../http/limits.ts';
-import { assertRelations } from '../../runtime/relations.ts';
 
 /**
  * Changes on a page of the feed, by default and at most, and in one piece of a live stream; a
@@ -19,14 +17,3 @@ export const STREAM_RETRY_MS = 1_000;
 export const WAKE_INTERVAL_MS = 15;
 /** Waiting clients that one time slice wakes; each wake-up takes some microseconds. */
 export const WAKE_SLICE_WAITERS = 100;
-
-/** Call it when the feature starts. @throws Error if limits contradict each other */
-export function assertChangesLimits(): void {
-  assertRelations({
-    'CHANGES_WAIT_LIMIT_SECONDS < STALL_TIMEOUT_MS':
-      CHANGES_WAIT_LIMIT_SECONDS * 1000 < STALL_TIMEOUT_MS,
-    'HEARTBEAT_INTERVAL_MS < STALL_TIMEOUT_MS': HEARTBEAT_INTERVAL_MS < STALL_TIMEOUT_MS,
-    'CHANGES_PAGE_SIZE_DEFAULT < CHANGES_PAGE_SIZE_LIMIT':
-      CHANGES_PAGE_SIZE_DEFAULT < CHANGES_PAGE_SIZE_LIMIT,
-  });
-}

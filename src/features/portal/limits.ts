@@ -1,8 +1,4 @@
 /** Limits of the portal: of its sign-in, its pages and its imports. */
-import { CONCURRENT_IMPORTS_LIMIT, CONCURRENT_IMPORTS_PER_SELLER_LIMIT } from '../../api/limits.ts';
-import { STALL_TIMEOUT_MS } from '../../http/limits.ts';
-import { assertRelations } from '../../runtime/relations.ts';
-import { SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../store/limits.ts';
 
 /** Concurrent password checks of a signed-in account; one person types one password. */
 export const CONCURRENT_PASSWORD_CHECKS_PER_ACCOUNT_LIMIT = 2;
@@ -113,18 +109,3 @@ export const IMPORT_SETTLE_MS = 1_000;
 
 /** How often it is written that a session was used; one small write a minute. */
 export const SESSION_SEEN_INTERVAL_MS = 60_000;
-
-/** Call it when the portal starts. @throws Error if limits contradict each other */
-export function assertPortalLimits(): void {
-  assertRelations({
-    'SESSION_SEEN_INTERVAL_MS < SESSION_IDLE_MS': SESSION_SEEN_INTERVAL_MS < SESSION_IDLE_MS,
-    'SESSION_IDLE_MS < SESSION_LIFE_MS': SESSION_IDLE_MS < SESSION_LIFE_MS,
-    'UPLOAD_GRACE_MS < STALL_TIMEOUT_MS': UPLOAD_GRACE_MS < STALL_TIMEOUT_MS,
-    'CONCURRENT_IMPORTS_PER_SELLER_LIMIT < IMPORTS_KEPT_PER_SELLER_LIMIT':
-      CONCURRENT_IMPORTS_PER_SELLER_LIMIT < IMPORTS_KEPT_PER_SELLER_LIMIT,
-    'CONCURRENT_IMPORTS_LIMIT + CONCURRENT_UPLOADS_LIMIT < IMPORTS_KEPT_LIMIT':
-      CONCURRENT_IMPORTS_LIMIT + CONCURRENT_UPLOADS_LIMIT < IMPORTS_KEPT_LIMIT,
-    'UPLOAD_LIMIT_BYTES < UPLOADS_KEPT_LIMIT_BYTES': UPLOAD_LIMIT_BYTES < UPLOADS_KEPT_LIMIT_BYTES,
-    'DRAFT_LIMIT_BYTES < FORM_LIMIT_BYTES': DRAFT_LIMIT_BYTES < FORM_LIMIT_BYTES,
-  });
-}

@@ -21,7 +21,6 @@ import {
 import { type Form, readForm } from './forms/form.ts';
 import { Formats } from './html/format.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
-import { assertPortalLimits } from './limits.ts';
 import { type PortalOrigin, resolveOrigin } from './origin.ts';
 import { linkTo, ROOT, toPageRequest, toSignedInRequest } from './page-request.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
@@ -43,7 +42,6 @@ export interface PortalOptions {
 
 /** The pages of a server, for `createApp`. */
 export function createPortal(options: PortalOptions = {}): Pages {
-  assertPortalLimits();
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {

@@ -1,7 +1,5 @@
 /** Limits of webhook deliveries. */
 import type { Backoff } from '../../runtime/backoff.ts';
-import { STOP_TIMEOUT_MS } from '../../http/limits.ts';
-import { assertRelations } from '../../runtime/relations.ts';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../store/limits.ts';
 
 /**
@@ -41,12 +39,3 @@ export const WEBHOOK_STOP_TIMEOUT_MS = 2_000;
 /** Concurrent test messages, in total and per seller; each request waits for its receiver. */
 export const CONCURRENT_WEBHOOK_TESTS_LIMIT = 16;
 export const CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT = 2;
-
-/** Call it when deliveries start. @throws Error if limits contradict each other */
-export function assertWebhookLimits(): void {
-  assertRelations({
-    'WEBHOOK_DNS_TIMEOUT_MS < WEBHOOK_TIMEOUT_MS': WEBHOOK_DNS_TIMEOUT_MS < WEBHOOK_TIMEOUT_MS,
-    'WEBHOOK_RETRY_LIMIT_MS < WEBHOOK_GIVE_UP_MS': WEBHOOK_RETRY_LIMIT_MS < WEBHOOK_GIVE_UP_MS,
-    'WEBHOOK_STOP_TIMEOUT_MS < STOP_TIMEOUT_MS': WEBHOOK_STOP_TIMEOUT_MS < STOP_TIMEOUT_MS,
-  });
-}

@@ -3,7 +3,7 @@
  * what a request waits for, which is to check a URL and to send a test message.
  */
 import {
-  assertWebhookLimits, CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
+  CONCURRENT_WEBHOOK_TESTS_LIMIT, CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
   WEBHOOK_DNS_TIMEOUT_MS, WEBHOOK_TIMEOUT_MS,
 } from './limits.ts';
 import { AppError } from '../../domain/error.ts';
@@ -56,7 +56,6 @@ export interface Webhooks {
 
 /** Delivers until it is closed. */
 export function startWebhooks(options: WebhooksOptions): Webhooks {
-  assertWebhookLimits();
   const { store } = options;
   const stop = new AbortController();
   const tests = new ConcurrencyLimiter<SellerId>('test messages', {

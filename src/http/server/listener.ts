@@ -11,7 +11,7 @@ import {
   type ConnectionMetrics, countConnections, limitConnections, trackSockets,
 } from './connections.ts';
 import {
-  assertHttpLimits, CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
+  CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
 } from '../limits.ts';
 import { LingeringConnections } from './lingering-close.ts';
@@ -49,7 +49,6 @@ export async function listen(
   handle: RequestListener, address: BindAddress,
   { trustedProxies = [], certificate, findMethods }: ListenOptions = {},
 ): Promise<Listener> {
-  assertHttpLimits();
   const options = {
     insecureHTTPParser: false,
     requireHostHeader: false, // Node would reject without a body; strict-request.ts checks it

@@ -1,6 +1,4 @@
 /** Limits of the SQLite store. */
-import { assertRelations } from '../../runtime/relations.ts';
-import { WRITE_BATCH_LIMIT, WRITE_QUEUE_LIMIT } from '../limits.ts';
 
 /** Histogram buckets of commit durations; from a fast disk to one that stalls. */
 export const COMMIT_DURATION_BUCKETS_SECONDS: readonly number[] =
@@ -64,17 +62,3 @@ export const DOCTOR_WAL_LIMIT_BYTES = 256 * 1024 * 1024;
 export const DOCTOR_FREE_LIMIT_BYTES = 256 * 1024 * 1024;
 /** Age at which `doctor` reports an unfinished file; writing one takes less. */
 export const DOCTOR_LEFTOVER_AGE_MS = 10 * 60 * 1000;
-
-/** Call it when the store opens. @throws Error if limits contradict each other */
-export function assertSqliteLimits(): void {
-  assertRelations({
-    'WRITE_BATCH_LIMIT < WRITE_QUEUE_LIMIT': WRITE_BATCH_LIMIT < WRITE_QUEUE_LIMIT,
-    '4 KiB for each of WAL_CHECKPOINT_PAGES < WAL_SIZE_LIMIT_BYTES':
-      WAL_CHECKPOINT_PAGES * 4096 < WAL_SIZE_LIMIT_BYTES,
-    'WAL_SIZE_LIMIT_BYTES < DOCTOR_WAL_LIMIT_BYTES': WAL_SIZE_LIMIT_BYTES < DOCTOR_WAL_LIMIT_BYTES,
-    'DOCTOR_LEFTOVER_AGE_MS < UNLOCKED_TEMP_FILE_AGE_MS':
-      DOCTOR_LEFTOVER_AGE_MS < UNLOCKED_TEMP_FILE_AGE_MS,
-    'READER_BUSY_TIMEOUT_MS < WRITER_BUSY_TIMEOUT_MS':
-      READER_BUSY_TIMEOUT_MS < WRITER_BUSY_TIMEOUT_MS,
-  });
-}

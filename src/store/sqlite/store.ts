@@ -24,7 +24,6 @@ import { readDiskMetrics } from './engine/store-metrics.ts';
 import { Writer } from './engine/writer.ts';
 import { Ledger } from './history/ledger.ts';
 import { pruneHistory, pruneIdempotency } from './history/pruning-jobs.ts';
-import { assertSqliteLimits } from './limits.ts';
 import { Search } from './search/search.ts';
 import { webhookStore } from './webhooks/webhook-store.ts';
 
@@ -63,7 +62,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions): Promise<Store> {
-  assertSqliteLimits();
   const { file, key } = prepareCatalogueFile(folder);
   const writer = await Writer.start({ file, pageLimit, auditKey: deriveAuditKey(key) }, clock);
   try {
