@@ -32,7 +32,7 @@ test('a first start leads to a shop, and its key to a product that shows up by i
   await fillIn(browser, { Password: 'seven boats on the lake' });
   await press(browser, 'Create shop');
   await inspect(browser, 'joined', { hasNavigation: false });
-  const line = await (await browser.find('#copy-create')).text();
+  const line = await (await browser.find('#copy-createProduct')).text();
 
   await follow(browser, 'Go to your shop');
   await follow(browser, 'Products');
@@ -49,7 +49,7 @@ test('a first start leads to a shop, and its key to a product that shows up by i
   const row = await browser.find(`[data-product="${made.id}"]`);
   assert.match(await row.text(), /^Blue mug.* 40.*CHF.12\.00.*MUG-1.*Kitchen/s);
   const shownAt = await openedAt();
-  const key = /x-api-key: (\S+)'/.exec(line)?.[1];
+  const key = /x-api-key: (\S+)"/.exec(line)?.[1];
   await type(`curl '${serving.url}/api/v1/stock' -H 'x-api-key: ${key}' \\
     -H 'content-type: application/json' -d '{"changes":[{"sku":"MUG-1","adjust":-37}]}'`);
   const stock = await row.find('[data-live="stock"]');

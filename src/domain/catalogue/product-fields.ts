@@ -133,7 +133,7 @@ const definitions = [
     label: 'Price',
     ...priceValidator,
     description: 'In your currency, with at most its decimals: EUR 2, JPY 0, KWD 3.',
-    example: 12.5,
+    example: 12, // a price in every currency: some have no decimals
     read: ({ priceMinor, currency }) => fromMinorUnits(priceMinor, currency),
     shopColumns: {
       shopify: ['variant price'], shopifyUrlHandle: ['price'], wooCommerce: ['regular price'],

@@ -18,13 +18,16 @@ import type { ApiRequest, Route, Services } from '../../api/route.ts';
 /** Its first number is that of the `v1` in the paths. */
 const API_VERSION = '1.0.0';
 
-const DESCRIPTION = `Lists and changes the products of a seller.
+export const DESCRIPTION = `Lists and changes the products of a seller.
 
 Requests have no members besides those described here; responses may get more in the future. Every
 change of a catalogue takes its next *position*: 1, 2, 3, without gaps. Errors are problem documents
 (RFC 9457) that report all faults at once. An unknown path gets 404; a method that a path does not
 have gets 405 with \`Allow\` (\`#/components/responses/405\`). Responses are compressed if
 \`Accept-Encoding\` allows it.`;
+
+export const KEY_DESCRIPTION =
+  'A server-side secret. Requests from web pages with a key are rejected.';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -48,11 +51,10 @@ export function describeApi(
         ({ name: field, in: 'header', ...rest })),
       headers: mapValues(responseFields, ({ field, ...rest }) => rest),
       responses: Object.fromEntries([...problems].map(([status, answer]) =>
-        [status, describeAnswer(answer, [], false)])),
+        [status, describeAnswer(answer, answer.headers ?? [], false)])),
       securitySchemes: {
         apiKey: {
-          type: 'apiKey', in: 'header', name: 'x-api-key',
-          description: 'A server-side secret. Requests from web pages with a key are rejected.',
+          type: 'apiKey', in: 'header', name: 'x-api-key', description: KEY_DESCRIPTION,
         },
       },
     },
@@ -83,10 +85,17 @@ function documentReply({ description, prefix }: Services): Reply {
 type Problems = ReturnType<typeof describeProblems>;
 
 function describePathParameters(path: string, known: readonly PathParameter[]): Part {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  const parameters = names.flatMap((name) => known.filter((one) => one.name === name))
+  const parameters = listPathParameters(path, known)
     .map(({ findSample: _, ...parameter }) => ({ in: 'path', required: true, ...parameter }));
   return parameters.length > 0 ? { parameters } : {};
+}
+
+/** The parameters in a path, in its order. */
+export function listPathParameters(
+  path: string, known: readonly PathParameter[],
+): readonly PathParameter[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  return names.flatMap((name) => known.filter((one) => one.name === name));
 }
 
 function describeOperations(routes: readonly Route[], problems: Problems): Part {
@@ -122,19 +131,20 @@ function describeParameter(parameter: Parameter): Part {
 
 function describeAnswers(route: Route, problems: Problems, isHead: boolean): Part {
   const answers = Object.entries(route.operation.answers).map(([status, answer]) => {
-    return [status, describeAnswer(answer, listCommonFields(route, answer), isHead)];
+    return [status, describeAnswer(answer, listFields(route, answer), isHead)];
   });
   const refusals = listProblems(route).map((status) => {
     const problem = problems.get(status);
-    const own = problem && isHead && describeAnswer(problem, [], isHead);
+    const own = problem && isHead && describeAnswer(problem, problem.headers ?? [], isHead);
     return [status, own || { $ref: `#/components/responses/${status}` }];
   });
   return Object.fromEntries([...answers, ...refusals]);
 }
 
-/** Fields of every answer that is no problem. */
-function listCommonFields(route: Route, answer: Answer): ResponseField[] {
+/** The header fields of an answer that is no problem: its own, and those that follow. */
+export function listFields(route: Route, answer: Answer): readonly ResponseField[] {
   return [
+    ...answer.headers ?? [],
     'CacheControl',
     ...(answer.content ? ['ContentEncoding'] as const : []),
     ...(answer.content || route.method === 'GET' ? ['Vary'] as const : []),
@@ -143,13 +153,13 @@ function listCommonFields(route: Route, answer: Answer): ResponseField[] {
 }
 
 function describeAnswer(
-  { description, content, headers = [] }: Answer, more: readonly ResponseField[], isHead: boolean,
+  { description, content }: Answer, fields: readonly ResponseField[], isHead: boolean,
 ): Part {
-  const fields = [...headers, ...more].map((name) =>
+  const headers = fields.map((name) =>
     [responseFields[name].field, { $ref: `#/components/headers/${name}` }]);
   return {
     description,
-    headers: Object.fromEntries(fields),
+    headers: Object.fromEntries(headers),
     ...(content && !isHead && { content }),
   };
 }

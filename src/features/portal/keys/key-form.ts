@@ -129,7 +129,7 @@ async function renderCreated(
     const { name } = await create();
     return renderPage(request, portal, {
       title: `API key created: ${name}`,
-      content: html`${renderNewKey(request, secret, scopes)}${back}`,
+      content: html`${renderNewKey(request, portal, secret, scopes)}${back}`,
     });
   } catch (error) {
     if (!isDuplicateSubmission(error)) throw error;

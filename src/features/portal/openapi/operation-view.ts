@@ -1,48 +1,58 @@
-/** The reference of one operation: its parameters, its body, its responses, and a curl line. */
+/**
+ * The reference of one operation: its parameters, its body, its responses, and a curl line. It is
+ * rendered from the route that answers, as the OpenAPI document is.
+ */
+import { requestFields, responseFields } from '../../../api/description/header-fields.ts';
+import type { Answer } from '../../../api/description/operation.ts';
+import type { Route } from '../../../api/route.ts';
+import { listFields, listPathParameters } from '../../openapi/openapi.ts';
+import { describeProblems, listProblems } from '../../openapi/problem-responses.ts';
 import { copyable, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
-import type { PageRequest } from '../route.ts';
-import {
-  type ApiDocument, type Contents, formatCurl, formatExample, KEY_VARIABLE, nameOf, type Operation,
-  type Parameter, type ResponseObject, type Schema,
-} from './document.ts';
-import { describeType, renderMeaning, renderProse, renderShapes } from './schema-view.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { type Contents, formatCurl, formatExamples, KEY_VARIABLE } from './curl.ts';
+import { describeType, renderMeaning, renderProse, renderShapes, toSchema } from './schema-view.ts';
 
 /** `values` are path parameters of the curl line, by name. */
 export function renderOperation(
-  request: PageRequest, document: ApiDocument, operation: Operation,
-  values: ReadonlyMap<string, string>,
+  request: PageRequest, portal: Portal, route: Route, values: ReadonlyMap<string, unknown>,
 ): Html {
-  const { method, path, scope, description, hasHead, requestBody: body, responses } = operation;
+  const { method, path, scope, operation: { description, request: body, answers } } = route;
   const described = new Set<string>(); // schemas that the page has described
-  const isError = ([status]: Operation['responses'][number]): boolean => Number(status) >= 400;
+  const renderBodies = (content: Contents): Html => html`${renderContents(content)}
+    ${renderShapes(portal.description.schemas, schemasOf(content), described)}`;
   return html`<p><span class="tag">${method}</span> <code>${path}</code></p>
     ${renderProse(description)}
-    ${hasHead && html`<p>HEAD is supported as well and returns only the headers.</p>`}
+    ${method === 'GET' && html`<p>HEAD is supported as well and returns only the headers.</p>`}
     <h2>Try it</h2>
-    ${copyable('curl', formatCurl(operation, request.base.url, values))}
+    ${copyable('curl', formatCurl(route, request.base.url, `$${KEY_VARIABLE}`, values))}
     ${renderKeyNote(request, scope)}
     <h2>Parameters</h2>
-    ${renderParameters(operation.parameters)}
+    ${renderParameters(route, portal)}
     ${body && html`<h2>Request body</h2>
-      ${!body.required && html`<p>Optional.</p>`}
-      ${renderContents(body.content)}
-      ${renderShapes(document, schemasOf(body.content), described)}`}
+      ${route.operation.isRequestOptional && html`<p>Optional.</p>`}
+      ${renderBodies(body)}`}
     <h2>Responses</h2>
-    ${responses.filter((response) => !isError(response)).map(([status, response]) =>
-  renderResponse(document, status, response, described))}
-    ${renderErrors(request, responses.filter(isError))}`;
+    ${Object.entries(answers).map(([status, answer]) => html`<h3>${status}</h3>
+      ${renderProse(answer.description)}
+      ${answer.content && renderBodies(answer.content)}
+      ${renderFields(route, answer)}`)}
+    ${renderErrors(request, listProblems(route))}`;
 }
 
 /** Bodies with their examples. */
-export function renderContents(content: Contents): Content {
-  return Object.entries(content).map(([mediaType, { schema, example, examples }]) => {
-    const all = examples ? Object.values(examples).map(({ value }) => value) : [example];
+export function renderContents(contents: Contents): Content {
+  return Object.entries(contents).map(([mediaType, content]) => {
+    const schema = toSchema(content.schema);
     const { description } = schema.$ref === undefined ? schema : {};
     return html`<p><code>${mediaType}</code>: ${describeType(schema)}</p>
       ${description !== undefined && renderProse(description)}
-      ${all.map((one) => html`<pre tabindex="0">${formatExample(one, 2)}</pre>`)}`;
+      ${formatExamples(content, 2).map((example) => html`<pre tabindex="0">${example}</pre>`)}`;
   });
+}
+
+export function schemasOf(content: Contents) {
+  return Object.values(content).map(({ schema }) => schema);
 }
 
 function renderKeyNote({ link }: PageRequest, scope: string | undefined): Html {
@@ -52,17 +62,25 @@ function renderKeyNote({ link }: PageRequest, scope: string | undefined): Html {
     on servers only: requests from web pages that carry a key are rejected.</p>`;
 }
 
-function renderParameters(parameters: readonly Parameter[]): Html {
+function renderParameters(
+  { path, query, operation: { requestHeaders = [] } }: Route, { description: api }: Portal,
+): Html {
+  const parameters = [
+    ...listPathParameters(path, api.pathParameters).map((one) => ({ ...one, place: 'path' })),
+    ...query.map((one) => ({ ...one, place: 'query' })),
+    ...requestHeaders.map((name) => requestFields[name])
+      .map(({ field, ...one }) => ({ ...one, name: field, place: 'header' })),
+  ];
   return table({
     caption: 'Parameters',
     columns: ['Name', 'In', 'Type', 'Default', 'Description'],
-    rows: parameters.map(({ name, in: place, required, description, schema, example }) => {
-      const { default: fallback, ...rest } = schema;
+    rows: parameters.map(({ name, place, description, schema, example }) => {
+      const { default: fallback, ...rest } = toSchema(schema);
       return [
-        html`<code>${name}</code>${required && html`
+        html`<code>${name}</code>${place === 'path' && html`
           <span class="quiet small">required</span>`}`,
         html`<span class="nowrap">${place}</span>`,
-        html`${describeType(schema)}${schema.items && ', comma-separated'}`,
+        html`${describeType(rest)}${rest.items && ', comma-separated'}`,
         fallback !== undefined && html`<code>${String(fallback)}</code>`,
         html`${renderMeaning(rest, description)}
           <p class="quiet small">Example: <code>${String(example)}</code></p>`,
@@ -72,34 +90,23 @@ function renderParameters(parameters: readonly Parameter[]): Html {
   });
 }
 
-function renderResponse(
-  document: ApiDocument, status: string, { description, headers = {}, content }: ResponseObject,
-  described: Set<string>,
-): Html {
-  const fields = Object.entries(headers).map(([name, reference]) => {
-    const text = document.components.headers[nameOf(reference)]?.description ?? '';
-    return html`<dt><code>${name}</code></dt><dd>${renderProse(text)}</dd>`;
-  });
-  return html`<h3>${status}</h3>
-    ${renderProse(description)}
-    ${content && renderContents(content)}
-    <details><summary>Response headers</summary><dl>${fields}</dl></details>
-    ${content && renderShapes(document, schemasOf(content), described)}`;
+function renderFields(route: Route, answer: Answer): Html {
+  const fields = listFields(route, answer).map((name) => responseFields[name]);
+  return html`<details><summary>Response headers</summary><dl>${
+    fields.map(({ field, description }) => html`<dt><code>${field}</code></dt>
+      <dd>${renderProse(description)}</dd>`)}</dl></details>`;
 }
 
-function renderErrors({ link }: PageRequest, responses: Operation['responses']): Html {
+function renderErrors({ link }: PageRequest, statuses: readonly number[]): Html {
+  const problems = describeProblems();
   return html`<h2>Errors</h2>
     <p>Errors are <a href="${link('/api/problems')}">problem documents</a>.</p>
     ${table({
     caption: 'Errors',
     columns: ['Status', 'When'],
-    rows: responses.map(([status, { description }]) => [
+    rows: [...new Set(statuses)].sort().map((status) => [
       html`<a href="${link('/api/problems')}#status-${status}">${status}</a>`,
-      description,
+      problems.get(status)?.description,
     ]),
   })}`;
-}
-
-function schemasOf(content: Contents): readonly Schema[] {
-  return Object.values(content).map(({ schema }) => schema);
 }

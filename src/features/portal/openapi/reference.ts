@@ -1,14 +1,16 @@
 /** The API reference: an index of all operations, a page for each, and the errors. */
-import { PRODUCTS, STOCK } from '../../../api/route.ts';
+import { PRODUCTS, type Route, STOCK } from '../../../api/route.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { type ApiDocument, KEY_VARIABLE, type Operation, readDocument } from './document.ts';
-import { renderContents, renderOperation } from './operation-view.ts';
-import { renderProse, renderShapes } from './schema-view.ts';
+import { DESCRIPTION, KEY_DESCRIPTION, listPathParameters } from '../../openapi/openapi.ts';
+import { describeProblems } from '../../openapi/problem-responses.ts';
 import { copyable, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import type { Portal, PageRequest } from '../route.ts';
+import { findRoute, KEY_VARIABLE } from './curl.ts';
+import { renderContents, renderOperation, schemasOf } from './operation-view.ts';
+import { renderProse, renderShapes } from './schema-view.ts';
 
 /** By path prefix; the first match counts. */
 const GROUPS: readonly (readonly [path: string, name: string])[] = [
@@ -19,20 +21,18 @@ const GROUPS: readonly (readonly [path: string, name: string])[] = [
 
 /** GET /portal/api: 200 */
 export async function showApi(request: PageRequest, portal: Portal): Promise<Reply> {
-  const document = portal.instances.get(readDocument);
-  const { info, components, operations } = document;
-  const groups = Map.groupBy(operations, ({ path }) =>
+  const groups = Map.groupBy(portal.description.routes, ({ path }) =>
     GROUPS.find(([start]) => path.startsWith(start))?.[1]);
   const { base, link } = request;
   return renderPage(request, portal, {
     title: 'API',
-    content: html`${renderProse(info.description)}
+    content: html`${renderProse(DESCRIPTION)}
       <p>The API is at <code>${base.url}</code>. Send a
         <a href="${link('/keys')}">key</a> with every request, in the <code>x-api-key</code> header:
-        ${components.securitySchemes.apiKey.description}</p>
+        ${KEY_DESCRIPTION}</p>
       ${copyable('first', `${KEY_VARIABLE}=spk_…\n`
         + `curl '${base.url}${PRODUCTS}' -H "x-api-key: $${KEY_VARIABLE}"`)}
-      <p><a class="button" href="${portal.prefix}${pathOf(document, 'readOpenApi')}">OpenAPI
+      <p><a class="button" href="${portal.prefix}${findRoute(portal, 'readOpenApi')?.path}">OpenAPI
         document</a> <a class="button" href="${link('/api/problems')}">Errors</a></p>
       ${GROUPS.map(([, name]) => renderGroup(request, name, groups.get(name) ?? []))}`,
   });
@@ -40,34 +40,27 @@ export async function showApi(request: PageRequest, portal: Portal): Promise<Rep
 
 /** GET /portal/api/{operation}: 200, 404 */
 export async function showOperation(request: PageRequest, portal: Portal): Promise<Reply> {
-  const document = portal.instances.get(readDocument);
-  const { operation: id = '' } = request.parameters;
-  const operation = document.operations.find((one) => one.operationId === id);
-  if (!operation) throw new AppError('not_found', 'The API has no such operation.');
-  const route = portal.description.routes.find((one) => one.operation.id === id);
-  const isOff = route?.isEnabled?.(portal) === false;
-  // A copied line that writes must not change a product that is sold.
-  const values = operation.method === 'GET' && !isOff
-    ? await readSamples(request, portal, operation) : new Map<string, string>();
+  const route = findRoute(portal, request.parameters['operation'] ?? '');
+  if (!route) throw new AppError('not_found', 'The API has no such operation.');
+  const isOff = route.isEnabled?.(portal) === false;
   return renderPage(request, portal, {
-    title: operation.summary,
+    title: route.operation.summary,
     content: html`${isOff && html`<div class="notice low"><p>This is disabled on this server.
         Its operator can enable it.</p></div>`}
-      ${renderOperation(request, document, operation, values)}
+      ${renderOperation(request, portal, route, await readPathValues(request, portal, route))}
       <p><a href="${request.link('/api')}">API reference</a></p>`,
   });
 }
 
 /** GET /portal/api/problems: 200 */
 export async function showProblems(request: PageRequest, portal: Portal): Promise<Reply> {
-  const document = portal.instances.get(readDocument);
-  const responses = Object.entries(document.components.responses);
-  const [schema] = responses.flatMap(([, { content }]) => Object.values(content ?? {}));
+  const problems = [...describeProblems()];
+  const schemas = problems.flatMap(([, { content = {} }]) => schemasOf(content));
   return renderPage(request, portal, {
     title: 'API errors',
     content: html`<h2>Error format</h2>
-      ${schema && renderShapes(document, [schema.schema], new Set())}
-      ${responses.map(([status, { description, content }]) => html`
+      ${renderShapes(portal.description.schemas, schemas, new Set())}
+      ${problems.map(([status, { description, content }]) => html`
         <h2 id="status-${status}">${status}</h2>
         <p>${description}</p>
         ${content && renderContents(content)}`)}
@@ -75,29 +68,28 @@ export async function showProblems(request: PageRequest, portal: Portal): Promis
   });
 }
 
-function renderGroup({ link }: PageRequest, name: string, operations: readonly Operation[]): Html {
+function renderGroup({ link }: PageRequest, name: string, routes: readonly Route[]): Html {
   return html`<h2>${name}</h2>
     ${table({
     caption: name,
     columns: ['Operation', 'Request', 'Scope'],
-    rows: operations.map(({ operationId, method, path, summary, scope }) => [
-      html`<a href="${link(`/api/${operationId}`)}">${summary}</a>`,
+    rows: routes.map(({ operation: { id, summary }, method, path, scope }) => [
+      html`<a href="${link(`/api/${id}`)}">${summary}</a>`,
       html`<span class="tag">${method}</span> <code>${path}</code>`,
       scope === undefined ? 'No key' : html`<code>${scope}</code>`,
     ]),
   })}`;
 }
 
-function pathOf({ operations }: ApiDocument, id: string): string {
-  return operations.find(({ operationId }) => operationId === id)?.path ?? '';
-}
-
-/** Values that exist in this shop, for the path parameters of an operation. */
-async function readSamples(
-  { account: { sellerId } }: PageRequest, { description, store }: Portal, { path }: Operation,
-): Promise<ReadonlyMap<string, string>> {
-  const named = description.pathParameters.filter(({ name }) => path.includes(`{${name}}`));
-  const found = await Promise.all(named.map(async (parameter) =>
-    [parameter.name, await parameter.findSample(store, sellerId)] as const));
-  return new Map(found.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]));
+/** Path parameters of a copied line: those of a line that reads exist in this shop. */
+async function readPathValues(
+  { account: { sellerId } }: PageRequest, portal: Portal, { method, path, isEnabled }: Route,
+): Promise<ReadonlyMap<string, unknown>> {
+  const { description: { pathParameters }, store } = portal;
+  // A copied line that writes must not change a product that is sold.
+  const isReal = method === 'GET' && isEnabled?.(portal) !== false;
+  return new Map(await Promise.all(listPathParameters(path, pathParameters).map(async (one) => {
+    const sample = isReal ? await one.findSample(store, sellerId) : undefined;
+    return [one.name, sample ?? one.example] as const;
+  })));
 }

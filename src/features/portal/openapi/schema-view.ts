@@ -1,7 +1,41 @@
 /** Renders JSON Schemas (the members of an object, their types and limits) and descriptions. */
+import type { Schema as AnySchema } from '../../../domain/validation.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { table } from '../html/elements.ts';
-import { type ApiDocument, nameOf, type Schema } from './document.ts';
+
+type Limit = 'minimum' | 'maximum' | 'exclusiveMaximum' | 'minLength' | 'maxLength' | 'minItems'
+  | 'maxItems';
+
+/** The part of JSON Schema that the API's description uses. */
+interface Schema extends Readonly<Partial<Record<Limit, number>>> {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Schemas;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  /** The schema of each line of a text. */
+  readonly contentSchema?: Schema;
+}
+
+type Schemas = Readonly<Record<string, Schema>>;
+
+/** A schema of the API's description. */
+export function toSchema(schema: AnySchema): Schema {
+  return schema as Schema; // the routes and the validators use these members only, with these types
+}
+
+/** The last segment of the reference. */
+function nameOf({ $ref = '' }: Schema): string {
+  return $ref.split('/').at(-1) ?? '';
+}
 
 const NUMBERS = new Intl.NumberFormat('en');
 
@@ -26,13 +60,12 @@ export function describeType(schema: Schema): Content {
 
 /** The limits on a value, in words. */
 function listLimits(schema: Schema): readonly Content[] {
-  const { minimum, maximum, exclusiveMaximum, minLength, maxLength, minItems, maxItems } = schema;
-  const { pattern, default: fallback, const: only } = schema;
+  const { exclusiveMaximum, pattern, default: fallback, const: only } = schema;
   return [
-    formatRange(minimum, maximum),
+    formatRange(schema.minimum, schema.maximum),
     exclusiveMaximum !== undefined && `below ${NUMBERS.format(exclusiveMaximum)}`,
-    formatCount(minLength, maxLength, 'characters'),
-    formatCount(minItems, maxItems, 'items'),
+    formatCount(schema.minLength, schema.maxLength, 'characters'),
+    formatCount(schema.minItems, schema.maxItems, 'items'),
     pattern !== undefined && html`matches <code>${pattern}</code>`,
     only !== undefined && html`always <code>${String(only)}</code>`,
     fallback !== undefined && html`default <code>${String(fallback)}</code>`,
@@ -41,9 +74,10 @@ function listLimits(schema: Schema): readonly Content[] {
 
 /** The tables of all schemas that are named here, except those in `described`, which it extends. */
 export function renderShapes(
-  { components: { schemas } }: ApiDocument, roots: readonly Schema[], described: Set<string>,
+  known: Readonly<Record<string, AnySchema>>, roots: readonly AnySchema[], described: Set<string>,
 ): Html {
-  const names = roots.flatMap((root) => listNames(root, schemas, described));
+  const schemas = known as Schemas; // as in `toSchema`
+  const names = roots.flatMap((root) => listNames(toSchema(root), schemas, described));
   return html`${names.map((name) => html`
     <section aria-labelledby="${idOf(name)}"><h3 id="${idOf(name)}">${name}</h3>
       ${renderShape(name, schemas[name] ?? {})}</section>`)}`;

@@ -10,8 +10,8 @@ import { copyable, flashNotice, pager, type Row, table } from '../html/elements.
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
-import { formatCreation } from '../keys/new-key.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
+import { findRoute, formatCurl } from '../openapi/curl.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
 import { pathOf } from './product-path.ts';
@@ -69,7 +69,7 @@ export async function showProducts(request: PageRequest, portal: Portal): Promis
       ${!isUnused && html`<p class="actions">
         <a class="button main" href="${link('/products/new')}">New product</a></p>
         ${searchForm(request, search)}`}
-      ${productTable(request, page.products, search)}
+      ${productTable(request, portal, page.products, search)}
       ${page.products.length > 0 && renderExportButtons(request, SEARCH_FORM)}
       ${pager('Pages of products', anchor && here({}), cursor && here({ cursor }))}`),
     scripts: ['live.js'],
@@ -109,7 +109,7 @@ function searchForm(
 }
 
 function productTable(
-  request: PageRequest, products: readonly Product[], search: ProductSearch,
+  request: PageRequest, portal: Portal, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
   const query = String(new URLSearchParams([...search.typed]));
@@ -124,7 +124,7 @@ function productTable(
     ],
     rows: products.map((product) => renderRow(request, product, lessBytes)),
     productIds: products.map(({ sellerId, id }) => formatProductId(sellerId, id)),
-    empty: renderEmpty(request, search),
+    empty: renderEmpty(request, portal, search),
   });
 }
 
@@ -158,16 +158,19 @@ function renderRow(request: PageRequest, product: Product, lessBytes: number): R
   ];
 }
 
-function renderEmpty({ link, base }: PageRequest, { isFiltered, anchor }: ProductSearch): Html {
+function renderEmpty(
+  { link, base }: PageRequest, portal: Portal, { isFiltered, anchor }: ProductSearch,
+): Html {
   if (anchor !== undefined) return html`<p>There are no more products.</p>`;
   if (isFiltered) {
     return html`<p>No products match. <a href="${link('/products')}">Show all products</a></p>`;
   }
+  const creation = findRoute(portal, 'createProduct');
   return html`<h2>No products yet</h2>
     <p class="row middle centre">
       <a class="button main" href="${link('/products/new')}">Create a product</a>
       <a class="button" href="${link('/import')}">Import a file</a></p>
     <p>Or create products through the API, with an
       <a href="${link('/keys')}">API key</a>:</p>
-    ${copyable('create', formatCreation(base.url, 'YOUR_KEY'))}`;
+    ${creation && copyable('create', formatCurl(creation, base.url, 'YOUR_KEY'))}`;
 }

@@ -74,7 +74,7 @@ export async function join(
   const device = await rememberDevice(request, portal, { ...joined, passwordHash });
   return renderPublicPage(request, portal, {
     title: 'Your shop is ready',
-    content: html`${renderNewKey(request, secret)}
+    content: html`${renderNewKey(request, portal, secret)}
       <p><a class="button" href="${request.link('/')}">Go to your shop</a></p>`,
     scripts: ['portal.js'],
     cookies: [cookie, ...device],

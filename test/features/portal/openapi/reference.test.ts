@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { Instances } from '../../../../src/api/instances.ts';
 import { description, routes } from '../../../support/routes.ts';
-import { formatCurl, readDocument } from '../../../../src/features/portal/openapi/document.ts';
+import { describeApi } from '../../../../src/features/openapi/openapi.ts';
+import { formatCurl } from '../../../../src/features/portal/openapi/curl.ts';
 import { renderProse } from '../../../../src/features/portal/openapi/schema-view.ts';
 import { LOCAL } from '../../webhooks/routes.ts';
 import { type Answer, send } from '../../../support/http.ts';
@@ -12,7 +12,7 @@ import { startServer } from '../../../support/server.ts';
 import { assertOwn, assertPage } from '../page-rules.ts';
 import { openShop, readText, type Shop } from '../page-client.ts';
 
-const DOCUMENT = readDocument({ description, prefix: '' });
+const OPERATIONS = readOperations();
 const IDS = routes.map(({ operation }) => operation.id);
 /** Full of characters that are special in a shell, a URL and a page. */
 const SKU = 'it\'s "$1" /`x`%2F&<é>';
@@ -33,20 +33,21 @@ test('the index links to every operation and to the document', async (t) => {
 describe('the page of an operation', () => {
   test('contains everything that the document says about it', async (t) => {
     const { shop } = await start(t);
-    for (const operation of DOCUMENT.operations) {
-      const page = await shop.user.get(`/portal/api/${operation.operationId}`);
+    for (const { method, path, id, operation, parameters, responses } of OPERATIONS) {
+      const page = await shop.user.get(`/portal/api/${id}`);
       assertPage(page);
       const text = readText(page.text);
-      const says = (words: string): void =>
-        assert.ok(text.includes(words), `${operation.operationId}: ${words}`);
-      says(`${operation.method} ${operation.path}`);
-      if (operation.scope !== undefined) says(`set a key with the scope ${operation.scope}`);
-      for (const { name, in: place } of operation.parameters) {
+      const says = (words: string): void => assert.ok(text.includes(words), `${id}: ${words}`);
+      says(`${method} ${path}`);
+      for (const scope of operation.security.flatMap(({ apiKey }) => apiKey)) {
+        says(`set a key with the scope ${scope}`);
+      }
+      for (const { name, in: place } of parameters) {
         assert.match(text, new RegExp(`${name} (?:required )?${place} `), name);
       }
-      for (const [status, { content = {} }] of operation.responses) {
+      for (const [status, { content = {}, headers }] of responses) {
         says(status);
-        if (Number(status) < 400) Object.keys(content).forEach(says);
+        if (Number(status) < 400) [content, headers].flatMap(Object.keys).forEach(says);
       }
       Object.keys(operation.requestBody?.content ?? {}).forEach(says);
     }
@@ -75,10 +76,10 @@ describe('the page of an operation', () => {
     await createProduct(shop);
     await shop.user.get('/portal/webhooks/new');
     assertPage(await shop.user.submit({ url: 'http://127.0.0.1:9/' }));
-    const reading = DOCUMENT.operations.filter(({ method }) => method === 'GET');
+    const reading = OPERATIONS.filter(({ method }) => method === 'GET');
     assert.ok(reading.length >= 10);
     const open = ['readOpenApi', 'readHealth', 'readReadiness'];
-    for (const { operationId: id } of reading) {
+    for (const { id } of reading) {
       const [url, ...rest] = runShell(await readLine(shop, id), shop.key);
       assert.deepEqual(rest, open.includes(id) ? [] : ['-H', `x-api-key: ${shop.key}`], id);
       const { port, path, headers } = readCall(url, rest);
@@ -120,9 +121,9 @@ describe('the page of an operation', () => {
 });
 
 test('a curl line has the URL of this server, and is quoted', () => {
-  const operation = DOCUMENT.operations.find(({ operationId: id }) => id === 'putProductBySku');
-  assert.ok(operation);
-  const line = formatCurl(operation, 'https://shop.example/base', new Map([['sku', SKU]]));
+  const route = routes.find(({ operation }) => operation.id === 'putProductBySku');
+  assert.ok(route);
+  const line = formatCurl(route, 'https://shop.example/base', '$KEY', new Map([['sku', SKU]]));
   const [flag, method, url, ...rest] = runShell(line, 'spk_1');
   assert.deepEqual([flag, method], ['-X', 'PUT']);
   const path = new URL(url ?? '').pathname;
@@ -131,10 +132,10 @@ test('a curl line has the URL of this server, and is quoted', () => {
   assert.deepEqual(rest.slice(0, 5), [
     '-H', 'x-api-key: spk_1', '-H', 'content-type: application/json', '--data-binary',
   ]);
-  const quoted = { ...operation, requestBody: { required: true, content: {
+  const quoted = { ...route, operation: { ...route.operation, request: {
     'application/json': { schema: {}, example: { name: 'it\'s $1 `x`' } },
   } } };
-  const body = runShell(formatCurl(quoted, 'https://shop.example', new Map()), 'spk_1').at(-1);
+  const body = runShell(formatCurl(quoted, 'https://shop.example', '$KEY'), 'spk_1').at(-1);
   assert.equal(body, '{"name":"it\'s $1 `x`"}');
 });
 
@@ -145,15 +146,36 @@ test('prose has code, emphasis and lists; everything else is text', () => {
     + '<li>two &amp; more</li></ul>');
 });
 
-test('the document is read once', () => {
-  let calls = 0;
-  const instances = new Instances(() => {
-    calls += 1;
-    return { description, prefix: '' };
-  });
-  assert.equal(instances.get(readDocument), instances.get(readDocument));
-  assert.equal(calls, 1);
-});
+interface Reference { readonly $ref?: string }
+type Parameter = Reference & { readonly name: string; readonly in: string };
+type Response = Reference & { readonly headers: object; readonly content?: object };
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly security: readonly { readonly apiKey: readonly string[] }[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: object };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+/** The operations of the OpenAPI document, with their references resolved. */
+function readOperations() {
+  const { paths, components } = JSON.parse(describeApi(description, ''));
+  const resolve = <Part extends Reference>(kind: string, part: Part): Part =>
+    part.$ref === undefined ? part : components[kind][part.$ref.split('/').at(-1) ?? ''];
+  const readPath = ([path, item]: [string, Record<string, unknown>]) => {
+    const { parameters: shared = [], head, ...methods } = item;
+    // The casts: a path item has shared parameters, and otherwise only operations.
+    return Object.entries(methods as Record<string, DescribedOperation>)
+      .map(([method, operation]) => ({
+        id: operation.operationId, method: method.toUpperCase(), path, operation,
+        parameters: [...shared as readonly Parameter[], ...operation.parameters ?? []]
+          .map((parameter) => resolve('parameters', parameter)),
+        responses: Object.entries(operation.responses)
+          .map(([status, response]) => [status, resolve('responses', response)] as const),
+      }));
+  };
+  return Object.entries<Record<string, unknown>>(paths).flatMap(readPath);
+}
 
 async function start(t: Parameters<typeof startServer>[0]) {
   const server = await startServer(t, { portal: true, webhooks: LOCAL });
