@@ -1,9 +1,12 @@
 /** The OpenAPI document: the whole API, described by the routes that answer. */
+import { createHash } from 'node:crypto';
 import type { Operation } from '../../api/description/operation.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import { routeDefaults } from '../../api/route.ts';
+import { type ApiRequest, routeDefaults, type Services } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
-import { readOpenApi } from './openapi.ts';
+import { isNoneMatch } from '../../http/response/conditional.ts';
+import type { Reply } from '../../http/response/reply.ts';
+import { describeApi } from './openapi.ts';
 
 const readOpenApiOperation: Operation = {
   id: 'readOpenApi',
@@ -40,3 +43,24 @@ export const openapi: Feature = {
     operation: readOpenApiOperation, handle: readOpenApi,
   }],
 };
+
+/** GET /api/v1/openapi.json: 200, 304 */
+async function readOpenApi(
+  { headers }: Pick<ApiRequest, 'headers'>, { instances }: Services,
+): Promise<Reply> {
+  const reply = instances.get(documentReply);
+  const { 'cache-control': cacheControl = '', etag = '' } = reply.headers;
+  if (!isNoneMatch(headers['if-none-match'], etag)) return reply;
+  return { status: 304, headers: { 'cache-control': cacheControl, etag } };
+}
+
+/** Built once per app: the route needs no key, so requests must not hash or compress it again. */
+function documentReply({ description, prefix }: Services): Reply {
+  const text = describeApi(description, prefix);
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  return {
+    status: 200,
+    headers: { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300', etag },
+    body: Buffer.from(text), // of which the compressed form is kept too
+  };
+}

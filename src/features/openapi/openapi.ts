@@ -2,18 +2,14 @@
  * The OpenAPI 3.1 document, generated from the route table: parameters, security, common problems
  * and common header fields follow from the route itself; its `operation` describes the rest.
  */
-import { createHash } from 'node:crypto';
-import { isNoneMatch } from '../../http/response/conditional.ts';
-import type { Reply } from '../../http/response/reply.ts';
 import {
   requestFields, type ResponseField, responseFields,
 } from '../../api/description/header-fields.ts';
-import { JSON_TYPE } from '../../api/media-types.ts';
 import type {
   Answer, ApiDescription, Parameter, PathParameter,
 } from '../../api/description/operation.ts';
 import { describeProblems, listProblems } from './problem-responses.ts';
-import type { ApiRequest, Route, Services } from '../../api/route.ts';
+import type { Route } from '../../api/route.ts';
 
 /** Its first number is that of the `v1` in the paths. */
 const API_VERSION = '1.0.0';
@@ -59,27 +55,6 @@ export function describeApi(
       },
     },
   });
-}
-
-/** GET /api/v1/openapi.json: 200, 304 */
-export async function readOpenApi(
-  { headers }: Pick<ApiRequest, 'headers'>, { instances }: Services,
-): Promise<Reply> {
-  const reply = instances.get(documentReply);
-  const { 'cache-control': cacheControl = '', etag = '' } = reply.headers;
-  if (!isNoneMatch(headers['if-none-match'], etag)) return reply;
-  return { status: 304, headers: { 'cache-control': cacheControl, etag } };
-}
-
-/** Built once per app: the route needs no key, so requests must not hash or compress it again. */
-function documentReply({ description, prefix }: Services): Reply {
-  const text = describeApi(description, prefix);
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  return {
-    status: 200,
-    headers: { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300', etag },
-    body: Buffer.from(text), // of which the compressed form is kept too
-  };
 }
 
 type Problems = ReturnType<typeof describeProblems>;
