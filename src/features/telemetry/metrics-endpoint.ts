@@ -11,7 +11,7 @@ import type { Operator, Pages, RunningServer, Settings } from '../../feature.ts'
 import { isFromWebPage } from '../../http/request/client-address.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import {
-  createProblem, type ErrorReporter, replyWithProblem,
+  createProblem, type ErrorReporter, formatProblemType, replyWithProblem,
 } from '../../http/response/problem.ts';
 import { type Reply, sendReply } from '../../http/response/reply.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
@@ -136,7 +136,10 @@ function rejectToken(authorization: string | undefined): Reply {
   const error = authorization === undefined ? '' : ', error="invalid_token"';
   const detail = 'Send the metrics token as "authorization: Bearer ...".';
   return replyWithProblem(
-    { name: 'token-refused', title: 'The token is not valid', status: 401, detail },
+    {
+      type: formatProblemType('token-refused'), title: 'The token is not valid', status: 401,
+      detail,
+    },
     { 'www-authenticate': `Bearer realm="metrics"${error}` },
   );
 }
@@ -144,7 +147,9 @@ function rejectToken(authorization: string | undefined): Reply {
 function rejectWebPage(): Reply {
   const detail = 'This request was sent by a web page. Let Prometheus scrape the metrics.';
   const title = 'Metrics are not for web pages';
-  return replyWithProblem({ name: 'web-page-rejected', title, status: 403, detail });
+  return replyWithProblem({
+    type: formatProblemType('web-page-rejected'), title, status: 403, detail,
+  });
 }
 
 function explainPort(port: number): (error: unknown) => never {

@@ -5,8 +5,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { Server as TlsServer } from 'node:tls';
+import { Server as TlsServer, TLSSocket } from 'node:tls';
 import { rateLimitPrefix, isLoopback, normaliseAddress } from '../../domain/network-address.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import {
@@ -14,7 +13,6 @@ import {
   REJECTED_CONNECTIONS_LIMIT, SLOW_READER_CHECK_INTERVAL_MS, SLOW_READER_GRACE_MS,
   SLOW_READER_MIN_RATE_BYTES_PER_SECOND,
 } from '../limits.ts';
-import { MinimumTransferRate } from '../minimum-transfer-rate.ts';
 import type { LingeringConnections } from './lingering-close.ts';
 
 interface ConnectionLimits {
@@ -22,12 +20,6 @@ interface ConnectionLimits {
   readonly perAddress: number;
   /** Whether an address speaks for many clients. Default: loopback. */
   isProxy(address: string): boolean;
-}
-
-/** What a client has yet to read, and by when. */
-interface Backlog {
-  readonly dueBytes: number;
-  readonly dueAt: number;
 }
 
 export interface ConnectionMetrics {
@@ -38,110 +30,102 @@ export interface ConnectionMetrics {
   readonly unreadable: number;
 }
 
-type ConnectionEvent = 'connection' | 'secureConnection';
+/** What a client has yet to read, and by when. */
+interface Backlog {
+  readonly dueBytes: number;
+  readonly dueAt: number;
+}
+
+/** A TLS connection is two of these: the TCP connection, and itself. */
+type OpenSockets = Map<Socket, Backlog | undefined>;
+
+interface Connections {
+  readMetrics(): Omit<ConnectionMetrics, 'unreadable'>;
+  /** Closes connections that never sent anything: Node does not count them as idle. */
+  closeSilent(): void;
+}
 
 /** Call it before the server listens. */
 export function limitConnections(
   server: Server, lingering: LingeringConnections, limits: Partial<ConnectionLimits> = {},
-): void {
+): Connections {
   const {
     total = CONNECTIONS_LIMIT, perAddress = CONNECTIONS_PER_ADDRESS_LIMIT, isProxy = isLoopback,
   } = limits;
   server.maxConnections = total + REJECTED_CONNECTIONS_LIMIT;
   server.maxRequestsPerSocket = CONNECTION_REQUESTS_LIMIT;
-  const isTls = server instanceof TlsServer;
   const accept = server.listeners('connection');
   const limiter = new ConcurrencyLimiter<string>('connections', { total, perOwner: perAddress });
+  const sockets: OpenSockets = new Map();
+  const closed = { receivedBytes: 0, sentBytes: 0 };
+  const track = (socket: Socket): void => {
+    sockets.set(socket, undefined);
+    socket.once('close', () => sockets.delete(socket));
+  };
   server.removeAllListeners('connection');
+  server.on('secureConnection', track);
   server.on('connection', (socket: Socket) => {
+    track(socket);
+    socket.once('close', () => {
+      closed.receivedBytes += socket.bytesRead;
+      closed.sentBytes += socket.bytesWritten;
+    });
     const address = normaliseAddress(socket.remoteAddress ?? '');
     const isClient = address !== '' && !isProxy(address);
     const release = isClient ? limiter.tryAcquire(rateLimitPrefix(address))
       : limiter.tryAcquire('', Infinity);
     if (!release) {
-      reject(socket, isTls, lingering);
+      reject(socket, server instanceof TlsServer, lingering);
       return;
     }
     socket.once('close', release);
     for (const listener of accept) listener.call(server, socket);
   });
-  disconnectSlowReaders(server, isTls ? 'secureConnection' : 'connection');
-}
-
-/** The open connections of a server. Call it before the server listens. */
-export function trackSockets(server: Server, ...events: ConnectionEvent[]): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  for (const event of events) {
-    server.on(event, (socket: Socket) => {
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-    });
-  }
-  return sockets;
-}
-
-/** Starts counting; call the function that it returns to read the metrics. */
-export function countConnections(server: Server): () => ConnectionMetrics {
-  const open = trackSockets(server, 'connection');
-  let [closedReceivedBytes, closedSentBytes, unreadable] = [0, 0, 0];
-  server.on('connection', (socket: Socket) => {
-    socket.once('close', () => {
-      closedReceivedBytes += socket.bytesRead;
-      closedSentBytes += socket.bytesWritten;
-    });
-  });
-  const failed = new WeakSet<Duplex>();
-  server.on('clientError', (error: Error & { code?: string }, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || failed.has(socket)) return;
-    failed.add(socket);
-    unreadable += 1;
-  });
-  return () => {
-    let [receivedBytes, sentBytes] = [closedReceivedBytes, closedSentBytes];
-    for (const socket of open) {
-      receivedBytes += socket.bytesRead;
-      sentBytes += socket.bytesWritten;
-    }
-    return { open: open.size, receivedBytes, sentBytes, unreadable };
+  const check = setInterval(disconnectSlowReaders, SLOW_READER_CHECK_INTERVAL_MS, sockets).unref();
+  server.once('close', () => clearInterval(check));
+  return {
+    readMetrics() {
+      const sum = { open: 0, ...closed };
+      for (const socket of sockets.keys()) {
+        if (socket instanceof TLSSocket) continue;
+        sum.open += 1;
+        sum.receivedBytes += socket.bytesRead;
+        sum.sentBytes += socket.bytesWritten;
+      }
+      return sum;
+    },
+    closeSilent() {
+      for (const socket of sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
+    },
   };
 }
 
 /** A client that speaks TLS would not understand a response. */
 function reject(socket: Socket, isTls: boolean, lingering: LingeringConnections): void {
   socket.on('error', () => socket.destroy());
-  if (isTls) {
-    socket.destroy();
-    return;
+  if (isTls) socket.destroy();
+  else {
+    const detail = 'This server has too many connections.';
+    lingering.writeRawResponse(socket, 503, detail, ['Retry-After: 5']);
   }
-  const detail = 'This server has too many connections.';
-  lingering.writeRawResponse(socket, 503, detail, ['Retry-After: 5']);
 }
 
 /**
  * The server's timeout ends connections on which nothing moves at all. This is for the client that
  * reads a byte now and then while the rest of its response stays in memory.
  */
-function disconnectSlowReaders(server: Server, event: ConnectionEvent): void {
-  const sockets = trackSockets(server, event);
-  const minimumRate = new MinimumTransferRate(
-    SLOW_READER_MIN_RATE_BYTES_PER_SECOND, SLOW_READER_GRACE_MS,
-  );
-  const backlogs = new WeakMap<Socket, Backlog>();
-  const check = setInterval(() => {
-    const now = performance.now();
-    for (const socket of sockets) {
-      const { writableLength: waitingBytes, bytesWritten } = socket;
-      const backlog = backlogs.get(socket);
-      if (waitingBytes === 0 || (backlog && bytesWritten - waitingBytes >= backlog.dueBytes)) {
-        backlogs.delete(socket);
-      } else if (!backlog) {
-        const dueAt = now + minimumRate.allowedMs(waitingBytes);
-        backlogs.set(socket, { dueBytes: bytesWritten, dueAt });
-      } else if (now >= backlog.dueAt) {
-        socket.destroy();
-      }
+function disconnectSlowReaders(sockets: OpenSockets): void {
+  const now = performance.now();
+  for (const [socket, backlog] of sockets) {
+    const { writableLength: waitingBytes, bytesWritten } = socket;
+    if (waitingBytes === 0 || (backlog && bytesWritten - waitingBytes >= backlog.dueBytes)) {
+      sockets.set(socket, undefined);
+    } else if (!backlog) {
+      const readingMs = waitingBytes / SLOW_READER_MIN_RATE_BYTES_PER_SECOND * 1000;
+      const dueAt = now + SLOW_READER_GRACE_MS + readingMs;
+      sockets.set(socket, { dueBytes: bytesWritten, dueAt });
+    } else if (now >= backlog.dueAt) {
+      socket.destroy();
     }
-  }, SLOW_READER_CHECK_INTERVAL_MS);
-  check.unref();
-  server.once('close', () => clearInterval(check));
+  }
 }

@@ -16,15 +16,7 @@ import {
 import { formatProblemType, PROBLEM_TYPE } from '../response/problem.ts';
 import { type Chunks, isStream, type Reply } from '../response/reply.ts';
 
-interface LingeringLimits {
-  readonly connections: number;
-  readonly timeoutMs: number;
-  readonly idleTimeoutMs: number;
-  readonly bytesPerSecond: number;
-  readonly discardTimeoutMs: number;
-}
-
-const LIMITS: LingeringLimits = {
+const LIMITS = {
   connections: LINGERING_CONNECTIONS_LIMIT,
   timeoutMs: LINGERING_TIMEOUT_MS,
   idleTimeoutMs: LINGERING_IDLE_TIMEOUT_MS,
@@ -35,17 +27,15 @@ const LIMITS: LingeringLimits = {
 const SECOND_MS = 1_000;
 
 export class LingeringConnections {
-  readonly #limits: LingeringLimits;
+  readonly #limits: typeof LIMITS;
   /** Oldest first. */
   readonly #sockets = new Set<Duplex>();
-  /** Each stops discarding one body whose connection stays open. */
-  readonly #discards = new Set<() => void>();
-  #secondStartedAt = 0;
+  /** Runs from the first bytes that are read until a second later. */
+  #second: NodeJS.Timeout | undefined;
   #secondBytes = 0;
-  #pause: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(limits: Partial<LingeringLimits> = {}) {
+  constructor(limits: Partial<typeof LIMITS> = {}) {
     this.#limits = { ...LIMITS, ...limits };
   }
 
@@ -107,7 +97,7 @@ export class LingeringConnections {
     });
     if (last !== '') socket.write(last);
     socket.end();
-    if (this.#pause) socket.pause();
+    if (this.#isPaused) socket.pause();
     else socket.resume();
     const [oldest] = this.#sockets;
     if (!oldest || this.#sockets.size <= this.#limits.connections) return;
@@ -115,13 +105,10 @@ export class LingeringConnections {
     oldest.destroy();
   }
 
-  /** Destroys all lingering connections and clears all timers; from now on nothing lingers. */
+  /** Destroys all lingering connections; from now on nothing lingers. */
   stop(): void {
     this.#isStopped = true;
     for (const socket of this.#sockets) socket.destroy();
-    for (const stop of this.#discards) stop();
-    clearTimeout(this.#pause);
-    this.#pause = undefined;
   }
 
   /** Discards the rest of a body, after which the connection takes the next request. */
@@ -129,34 +116,31 @@ export class LingeringConnections {
     const { socket } = request;
     const stop = (): void => {
       clearTimeout(deadline);
-      this.#discards.delete(stop);
       socket.off('close', stop);
     };
     const deadline = setTimeout(() => {
       stop();
       this.close(socket);
-    }, this.#limits.discardTimeoutMs);
-    this.#discards.add(stop);
+    }, this.#limits.discardTimeoutMs).unref();
     for (const event of ['end', 'close']) request.once(event, stop);
     socket.once('close', stop); // after its response, a request does not emit `close` for that
     // A `data` listener also restarts a body whose reader gave up; `resume` alone does not.
     request.on('data', () => {}).resume();
   }
 
-  /** Pauses all lingering connections for a second once this second's bytes are used up. */
+  get #isPaused(): boolean {
+    return this.#secondBytes >= this.#limits.bytesPerSecond;
+  }
+
+  /** Pauses all lingering connections for the rest of a second whose bytes are used up. */
   #count(bytes: number): void {
-    const now = performance.now();
-    if (now - this.#secondStartedAt >= SECOND_MS) {
-      this.#secondStartedAt = now;
+    this.#second ??= setTimeout(() => {
+      this.#second = undefined;
       this.#secondBytes = 0;
-    }
-    this.#secondBytes += bytes;
-    if (this.#secondBytes < this.#limits.bytesPerSecond || this.#pause) return;
-    for (const socket of this.#sockets) socket.pause();
-    this.#pause = setTimeout(() => {
-      this.#pause = undefined;
       for (const socket of this.#sockets) socket.resume();
-    }, SECOND_MS);
+    }, SECOND_MS).unref();
+    this.#secondBytes += bytes;
+    if (this.#isPaused) for (const socket of this.#sockets) socket.pause();
   }
 }
 

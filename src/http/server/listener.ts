@@ -3,13 +3,10 @@
  * cannot be parsed, and drains in-flight requests when it stops.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { isLoopback } from '../../domain/network-address.ts';
 import { type BindAddress, bind } from './bind.ts';
 import { TrustedProxies } from '../request/client-address.ts';
-import {
-  type ConnectionMetrics, countConnections, limitConnections, trackSockets,
-} from './connections.ts';
+import { type ConnectionMetrics, limitConnections } from './connections.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS, HEADER_COUNT_LIMIT, HEADER_LIMIT_BYTES,
   HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, STALL_TIMEOUT_MS, STOP_TIMEOUT_MS,
@@ -63,14 +60,14 @@ export async function listen(
   server.maxHeadersCount = HEADER_COUNT_LIMIT;
   const proxies = new TrustedProxies(trustedProxies);
   const lingering = new LingeringConnections();
-  limitConnections(server, lingering, { isProxy: (peer) => isLoopback(peer) || proxies.has(peer) });
-  server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their responses
-  handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
-    lingering, ...(findMethods && { findMethods }),
+  const connections = limitConnections(server, lingering, {
+    isProxy: (peer) => isLoopback(peer) || proxies.has(peer),
   });
-  const readMetrics = countConnections(server);
-  // A TLS connection is emitted twice: as the TCP connection, and as itself.
-  const sockets = trackSockets(server, 'connection', 'secureConnection');
+  server.setTimeout(STALL_TIMEOUT_MS); // for clients that do not read their responses
+  let unreadable = 0;
+  handleRequests(server, certificate ? withStrictTransport(handle) : handle, {
+    lingering, findMethods, onUnreadable: () => { unreadable += 1; },
+  });
   const release = await bind(server, address);
   const bound = server.address(); // a string for a Unix socket
   const { address: host, port } = typeof bound === 'object' && bound ? bound : UNIX_SOCKET;
@@ -79,19 +76,18 @@ export async function listen(
     stop() {
       release();
       lingering.stop();
-      return stop(server, sockets);
+      return stop(server, connections.closeSilent);
     },
     renew: (renewed) => renewCertificate(server, renewed),
-    readMetrics,
+    readMetrics: () => ({ ...connections.readMetrics(), unreadable }),
   };
 }
 
-function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+function stop(server: Server, closeSilent: () => void): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = setInterval(() => {
       server.closeIdleConnections();
-      // Node 24 does not count a connection without any request as idle.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      closeSilent();
     }, STOP_CHECK_INTERVAL_MS);
     const closeAll = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS);
     server.close(() => {

@@ -22,25 +22,42 @@ export type FindMethods = (target: string) => readonly string[];
 
 interface RequestOptions {
   readonly lingering: LingeringConnections;
-  readonly findMethods?: FindMethods;
+  readonly findMethods?: FindMethods | undefined;
+  /** Called once for each connection that brings something unparsable. */
+  readonly onUnreadable?: () => void;
+}
+
+interface Connection {
+  /** The latest response, finished or not. */
+  latest?: ServerResponse;
+  unanswered: number;
+  isUnreadable: boolean;
 }
 
 /** The methods of the whole server: the target of CONNECT is not a path. */
 const ALLOW = 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE';
 
 export function handleRequests(
-  server: Server, handle: RequestListener, { lingering, findMethods }: RequestOptions,
+  server: Server, handle: RequestListener,
+  { lingering, findMethods, onUnreadable }: RequestOptions,
 ): void {
-  /** The latest response of each connection, finished or not. */
-  const latest = new WeakMap<Duplex, ServerResponse>();
-  const failed = new WeakSet<Duplex>();
-  const exceedsPipelineLimit = countPipelined();
+  const connections = new WeakMap<Duplex, Connection>();
+  const findConnection = (socket: Duplex): Connection => {
+    const known = connections.get(socket);
+    if (known) return known;
+    const connection = { unanswered: 0, isUnreadable: false };
+    connections.set(socket, connection);
+    return connection;
+  };
   const dispatch: RequestListener = (request, response) => {
     const { socket } = request;
+    const connection = findConnection(socket);
+    connection.unanswered += 1;
+    response.once('close', () => { connection.unanswered -= 1; });
     // A packet may hold a thousand requests, all of which Node dispatches synchronously.
-    if (exceedsPipelineLimit(socket, response)) socket.destroy();
+    if (connection.unanswered > PIPELINED_REQUESTS_LIMIT) socket.destroy();
     if (socket.destroyed) return;
-    latest.set(socket, response);
+    connection.latest = response;
     handle(request, response);
   };
   server.on('request', dispatch);
@@ -54,27 +71,16 @@ export function handleRequests(
     lingering.writeRawResponse(socket, 405, 'This server is not a proxy.', [ALLOW]);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
-    if (error.code === 'ECONNRESET') socket.destroy();
-    if (failed.has(socket)) return; // emitted again for each further packet
-    failed.add(socket);
+    const connection = findConnection(socket);
+    const isReset = error.code === 'ECONNRESET';
+    if (isReset) socket.destroy();
+    if (connection.isUnreadable) return; // emitted again for each further packet
+    connection.isUnreadable = true;
+    if (!isReset) onUnreadable?.();
     const [status, detail, ...fields] = describeUnparsable(error, findMethods);
-    respondAfter(lingering, latest.get(socket), socket, () =>
+    respondAfter(lingering, connection.latest, socket, () =>
       lingering.writeRawResponse(socket, status, detail, fields));
   });
-}
-
-/** Returns a function that counts a request, and says whether too many are unanswered. */
-function countPipelined(): (socket: Duplex, response: ServerResponse) => boolean {
-  const counts = new WeakMap<Duplex, number>();
-  const add = (socket: Duplex, change: number): number => {
-    const count = (counts.get(socket) ?? 0) + change;
-    counts.set(socket, count);
-    return count;
-  };
-  return (socket, response) => {
-    response.once('close', () => add(socket, -1));
-    return add(socket, 1) > PIPELINED_REQUESTS_LIMIT;
-  };
 }
 
 /** If the body was never asked for, what the client sends next may be a new request: closes. */
@@ -118,23 +124,16 @@ function respondAfter(
 
 type Unparsable = readonly [status: number, detail: string, ...fields: string[]];
 
-function describeUnparsable(error: ParserError, findMethods?: FindMethods): Unparsable {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return [431, 'Send fewer or shorter header fields.'];
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return [413, 'Send the body without chunk extensions.'];
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'The request arrived too slowly. Send it again.'];
-    case 'HPE_INVALID_METHOD': {
-      const target = findTarget(error);
-      if (target !== undefined) return describeMethod(target, findMethods);
-    }
-  }
-  return [400, 'This is not an HTTP/1.1 request.'];
-}
+const UNPARSABLE: Readonly<Record<string, Unparsable>> = {
+  HPE_HEADER_OVERFLOW: [431, 'Send fewer or shorter header fields.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Send the body without chunk extensions.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request arrived too slowly. Send it again.'],
+};
 
-function describeMethod(target: string, findMethods: FindMethods | undefined): Unparsable {
+function describeUnparsable(error: ParserError, findMethods?: FindMethods): Unparsable {
+  const { code = '' } = error;
+  const target = code === 'HPE_INVALID_METHOD' ? findTarget(error) : undefined;
+  if (target === undefined) return UNPARSABLE[code] ?? [400, 'This is not an HTTP/1.1 request.'];
   if (!findMethods) return [501, 'Use a method that this server supports, such as GET.'];
   const methods = findMethods(target).join(', ');
   return methods === '' ? [404, PATH_NOT_FOUND]
