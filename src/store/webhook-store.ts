@@ -1,4 +1,4 @@
-/** The part of the store port that keeps the endpoints of webhooks, and how far each has come. */
+/** The part of the store port that keeps webhooks, and how far each has been delivered. */
 import type { SellerId, WebhookId, WebhookReference } from '../domain/id.ts';
 import type {
   NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookPatch, WebhookResult, WebhookStep,
@@ -6,7 +6,7 @@ import type {
 import type { WebhookSecret } from '../domain/webhooks/webhook-signature.ts';
 import type { PageQuery, WriteContext } from './write.ts';
 
-/** An endpoint as it stands after a change. */
+/** A webhook after a change. */
 export interface WrittenWebhook {
   readonly webhook: Webhook;
   readonly isReplay: boolean;
@@ -24,7 +24,7 @@ export interface AttemptQuery {
   readonly limit: number;
 }
 
-/** Up to `limit` endpoints, of all sellers, that wait for an attempt; the longest wait first. */
+/** Up to `limit` webhooks, of all sellers, with something to send; the longest wait first. */
 export interface DueQuery {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -34,12 +34,12 @@ export interface DueQuery {
 }
 
 export interface WebhookStore {
-  /** It begins where the catalogue stands. @throws AppError `not_found`, `limit_reached` */
+  /** It starts at the catalogue's position. @throws AppError `limit_reached` */
   createWebhook(write: WriteContext, webhook: NewWebhook): Promise<WebhookWithSecret>;
   findWebhook(webhook: WebhookReference): Promise<Webhook | undefined>;
   /** In the order of creation. */
   listWebhooks(sellerId: SellerId, query: PageQuery<WebhookId>): Promise<readonly Webhook[]>;
-  /** Another address, or `active`, is tried at once. @throws AppError `not_found` */
+  /** A new URL, and `active`, are tried at once. @throws AppError `not_found` */
   patchWebhook(write: WriteContext, id: WebhookId, patch: WebhookPatch): Promise<WrittenWebhook>;
   /** @throws AppError `not_found` */
   deleteWebhook(write: WriteContext, id: WebhookId): Promise<{ readonly isReplay: boolean }>;
@@ -55,29 +55,29 @@ export interface WebhookStore {
   listWebhookAttempts(
     webhook: WebhookReference, query: AttemptQuery,
   ): Promise<readonly WebhookAttempt[]>;
-  /** The secrets that sign now, the newest first; undefined where they cannot be read any more. */
+  /** The secrets that sign now, the newest first; undefined if they cannot be decrypted. */
   findWebhookSecrets(webhook: WebhookReference): Promise<readonly WebhookSecret[] | undefined>;
 
   /**
-   * The right to deliver, which one process of all on this store has at a time until it gives it
-   * up by what this returns, or ends in whatever way; undefined where another one has it.
+   * Takes the lock that makes one process of all on this store deliver, and returns the function
+   * that releases it; undefined if another process has it. The lock ends with its process.
    */
   acquireDeliveryLock(): Promise<(() => void) | undefined>;
   /** Whether any seller has one. */
   hasWebhooks(): Promise<boolean>;
   listDueWebhooks(query: DueQuery): Promise<readonly Webhook[]>;
-  /** The next time after `after` at which an endpoint that fails is due; undefined: none is. */
+  /** When the next failing webhook is due, after `after`; undefined if none is. */
   findNextRetry(after: number): Promise<number | undefined>;
   /**
-   * Moves an endpoint on to a position, and keeps the message that is to be sent from there.
-   * Returns false, and does nothing, where it does not stand as it was seen any more.
+   * Moves a webhook to a position, and stores the message to send from there. Returns false, and
+   * does nothing, if the webhook has changed since it was read.
    */
   beginWebhookMessage(
     webhook: Webhook, position: number, message: WebhookMessage | undefined,
   ): Promise<boolean>;
   /**
-   * Notes an attempt, and lets the endpoint go on, unless it was changed so that the message does
-   * not count any more. Returns whether the next message has begun.
+   * Logs an attempt, and applies its step unless a change of the webhook has dropped the message.
+   * Returns whether the next message has started.
    */
   endWebhookAttempt(
     webhook: WebhookReference, message: WebhookMessage, result: WebhookResult, step: WebhookStep,
@@ -85,6 +85,6 @@ export interface WebhookStore {
   noteWebhookTest(
     webhook: WebhookReference, messageId: string, result: WebhookResult,
   ): Promise<void>;
-  /** Does nothing where the endpoint does not stand as it was seen any more. */
+  /** Does nothing if the webhook has changed since it was read. */
   disableWebhook(webhook: Webhook, reason: string): Promise<void>;
 }

@@ -1,19 +1,31 @@
 /**
- * The rules by which sellers change their webhooks. Pure: a store loads a webhook, applies a rule
- * and stores the result in one transaction.
+ * What creating a webhook, changing it and sending to it make of it. Pure: a store loads a webhook,
+ * applies a rule and stores the result in one transaction.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../error.ts';
-import { formatWebhookId } from '../id.ts';
+import { formatWebhookId, type WebhookReference } from '../id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../limits.ts';
-import type { NewWebhook, Webhook, WebhookPatch } from './webhook.ts';
+import type { NewWebhook, Webhook, WebhookPatch, WebhookStep } from './webhook.ts';
 
 const DISABLED_BY_REQUEST = 'It was disabled by a request.';
+const SETTINGS = ['url', 'description', 'types', 'status'] as const;
 
 /** @param count How many webhooks the seller has. @throws AppError `limit_reached` */
 export function assertWebhookRoom(count: number): void {
   if (count < WEBHOOKS_PER_SELLER_LIMIT) return;
   const limit = `You have ${WEBHOOKS_PER_SELLER_LIMIT} webhooks, the maximum.`;
   throw new AppError('limit_reached', `${limit} Delete one first.`);
+}
+
+/** @param position That of the catalogue: every later change is sent. */
+export function createWebhook(
+  { sellerId, id }: WebhookReference, input: NewWebhook, position: number, at: number,
+): Webhook {
+  return {
+    sellerId, id, ...input, status: 'active', disabledReason: undefined, position,
+    message: undefined, ...dueAt(at), createdAt: at, updatedAt: at,
+  };
 }
 
 /**
@@ -28,23 +40,44 @@ export function patchWebhook(webhook: Webhook, patch: WebhookPatch, at: number):
   return {
     ...patched,
     disabledReason: isDisabling ? DISABLED_BY_REQUEST : kept,
-    ...(isDueNow && { failures: 0, failingSince: undefined, nextAttemptAt: at }),
-    ...(hasOtherTypes(webhook, patched) && { message: undefined }),
+    ...(isDueNow && dueAt(at)),
+    ...(!isDeepStrictEqual(webhook.types, patched.types) && { message: undefined }),
   };
 }
 
 /** Whether a patch has changed what a seller can set: only that is in the audit log. */
 export function isReconfigured(before: Webhook, after: Webhook): boolean {
-  return before.url !== after.url || before.description !== after.description
-    || before.status !== after.status || hasOtherTypes(before, after);
+  return SETTINGS.some((member) => !isDeepStrictEqual(before[member], after[member]));
 }
 
 /** Sends everything after a position again, in messages with new ids. */
 export function replayFrom(webhook: Webhook, position: number, at: number): Webhook {
-  return {
-    ...webhook, position, message: undefined, failures: 0, failingSince: undefined,
-    nextAttemptAt: at, updatedAt: at,
+  return { ...webhook, position, message: undefined, ...dueAt(at), updatedAt: at };
+}
+
+/** Whether what the worker decided still applies: nothing that it depends on has changed since. */
+export function isAsSeen(webhook: Webhook, seen: Webhook): boolean {
+  return webhook.status === 'active' && webhook.position === seen.position
+    && webhook.message?.id === seen.message?.id && isDeepStrictEqual(webhook.types, seen.types);
+}
+
+/** After an attempt. A webhook that was disabled during it gets no next message. */
+export function endAttempt(webhook: Webhook, step: WebhookStep, at: number): Webhook {
+  const isActive = webhook.status === 'active';
+  if (step.isDelivered) {
+    const message = isActive ? step.next : undefined;
+    return { ...webhook, position: step.position, message, ...dueAt(at) };
+  }
+  const { retryAt, disabledReason } = step;
+  const failed = {
+    ...webhook, failures: webhook.failures + 1, failingSince: webhook.failingSince ?? at,
+    nextAttemptAt: retryAt,
   };
+  return isActive && disabledReason !== undefined ? disable(failed, disabledReason, at) : failed;
+}
+
+export function disable(webhook: Webhook, disabledReason: string, at: number): Webhook {
+  return { ...webhook, status: 'disabled', disabledReason, updatedAt: at };
 }
 
 /** Names a webhook in the audit log: only the host of its URL, whose path may be a secret. */
@@ -52,6 +85,7 @@ export function formatAuditSubject(webhook: Webhook): string {
   return `${formatWebhookId(webhook)} ${new URL(webhook.url).host}`;
 }
 
-function hasOtherTypes({ types: one }: NewWebhook, { types: other }: NewWebhook): boolean {
-  return one?.join(' ') !== other?.join(' ');
+/** Not failing, with the next attempt at this time. */
+function dueAt(at: number): Pick<Webhook, 'failures' | 'failingSince' | 'nextAttemptAt'> {
+  return { failures: 0, failingSince: undefined, nextAttemptAt: at };
 }

@@ -9,6 +9,10 @@ declare const brand: unique symbol;
 /** `whsec_` and base64. Shown once when it is generated; stored encrypted, never logged. */
 export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
 
+/** What the seller reads if none of a webhook's secrets can be decrypted. */
+export const UNREADABLE_SECRET = 'The secret cannot be decrypted: server.key is missing, or '
+  + 'belongs to another database. Rotate the secret.';
+
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 

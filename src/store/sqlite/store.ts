@@ -81,7 +81,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       ...historyStore(engine),
       ...searchStore(engine),
       ...maintenanceStore(engine),
-      ...webhookStore({ folder, key, writer, reader, clock, actorOf, scopeOf }),
+      ...webhookStore({ folder, key, writer, reader, clock, scopeOf }),
       ...accountStore({ key, writer, reader, clock }),
     };
   } catch (error) {

@@ -6,18 +6,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { WEBHOOK_ATTEMPTS_KEPT } from '../../limits.ts';
 import type { WebhookReference } from '../../../domain/id.ts';
 import type {
-  Webhook, WebhookMessage, WebhookResult, WebhookStep,
+  Webhook, WebhookAttempt, WebhookMessage, WebhookResult, WebhookStep,
 } from '../../../domain/webhooks/webhook.ts';
-import { readInteger } from '../engine/row.ts';
-import { encodeMessage } from './webhooks.ts';
-
-/** A webhook as the worker has seen it. */
-type SeenWebhook = Pick<Webhook, 'sellerId' | 'id' | 'position' | 'types'>;
+import { disable, endAttempt, isAsSeen } from '../../../domain/webhooks/webhook-changes.ts';
+import { prepareUpdateWebhook, webhookQueries } from './webhooks.ts';
 
 interface MessageStart {
-  readonly webhook: SeenWebhook;
+  readonly webhook: Webhook;
   readonly position: number;
-  readonly message?: WebhookMessage;
+  readonly message: WebhookMessage | undefined;
 }
 
 interface AttemptEnd {
@@ -27,111 +24,67 @@ interface AttemptEnd {
   readonly step: WebhookStep;
 }
 
-interface LogEntry extends WebhookResult {
+interface Test {
+  readonly webhook: WebhookReference;
   readonly messageId: string;
-  readonly first?: number;
-  readonly last?: number;
+  readonly result: WebhookResult;
 }
 
 export function webhookDeliveryMutations(db: DatabaseSync) {
-  const begin = db.prepare(`
-    UPDATE webhook SET position = :to, message_id = :messageId, message_first = :messageFirst,
-      message_last = :messageLast, message_at = :messageAt
-    WHERE seller_id = :sellerId AND id = :id AND status = 'active' AND message_id IS NULL
-      AND position = :position AND types IS :types`);
-  const disable = db.prepare(`
-    UPDATE webhook SET status = 'disabled', disabled_reason = :reason, updated_at = :at
-    WHERE seller_id = :sellerId AND id = :id AND status = 'active' AND position = :position
-      AND message_id IS :message`);
-  const addEntry = prepareAddEntry(db);
-  const succeed = prepareSuccess(db);
-  const fail = prepareFailure(db);
+  const { findWebhook } = webhookQueries(db);
+  const update = prepareUpdateWebhook(db);
+  const addAttempt = prepareAddAttempt(db);
+
+  function findAsSeen(seen: Webhook): Webhook | undefined {
+    const webhook = findWebhook(seen);
+    return webhook && isAsSeen(webhook, seen) ? webhook : undefined;
+  }
 
   return {
-    beginWebhookMessage({ webhook, position: to, message }: MessageStart): boolean {
-      const { sellerId, id, types, position } = webhook;
-      return begin.run({
-        sellerId, id, position, types: types && types.join(' '), to, ...encodeMessage(message),
-      }).changes > 0;
+    beginWebhookMessage({ webhook: seen, position, message }: MessageStart): boolean {
+      const webhook = findAsSeen(seen);
+      if (webhook) update({ ...webhook, position, message });
+      return webhook !== undefined;
     },
     endWebhookAttempt({ webhook, message, result, step }: AttemptEnd, at: number): boolean {
       const { id: messageId, first, last } = message;
-      addEntry(webhook, 'changes', { ...result, messageId, first, last });
-      if (step.isDelivered) return succeed(webhook, messageId, step, at);
-      fail(webhook, messageId, step, at);
-      return false;
+      addAttempt(webhook, { ...result, messageId, kind: 'changes', first, last });
+      const before = findWebhook(webhook);
+      if (before?.message?.id !== messageId) return false;
+      const after = endAttempt(before, step, at);
+      update(after);
+      return step.isDelivered && after.message !== undefined;
     },
-    noteWebhookTest({ webhook, test }: { webhook: WebhookReference; test: LogEntry }): void {
-      addEntry(webhook, 'test', test);
+    noteWebhookTest({ webhook, messageId, result }: Test): void {
+      addAttempt(webhook, {
+        ...result, messageId, kind: 'test', first: undefined, last: undefined,
+      });
     },
     disableWebhook(
-      { webhook, reason }: { webhook: SeenWebhook & Pick<Webhook, 'message'>; reason: string },
-      at: number,
+      { webhook: seen, reason }: { readonly webhook: Webhook; readonly reason: string }, at: number,
     ): void {
-      const { sellerId, id, position, message } = webhook;
-      disable.run({ sellerId, id, position, message: message?.id ?? null, reason, at });
+      const webhook = findAsSeen(seen);
+      if (webhook) update(disable(webhook, reason, at));
     },
   };
 }
 
-/** Adds an entry to the delivery log, and deletes the oldest one over the limit. */
-function prepareAddEntry(db: DatabaseSync) {
-  const find = db.prepare('SELECT id FROM webhook WHERE seller_id = ? AND id = ?');
-  const findLast = db.prepare(`
-    SELECT coalesce(max(n), 0) AS n FROM webhook_attempt WHERE seller_id = ? AND webhook_id = ?`);
+/** Logs an attempt of a webhook that still exists, and deletes the oldest one over the limit. */
+function prepareAddAttempt(db: DatabaseSync) {
   const insert = db.prepare(`
     INSERT INTO webhook_attempt (seller_id, webhook_id, n, message_id, kind, first_position,
       last_position, at, duration_ms, status, outcome)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    SELECT seller_id, id, 1 + coalesce((SELECT max(n) FROM webhook_attempt AS a
+        WHERE a.seller_id = w.seller_id AND a.webhook_id = w.id), 0),
+      :messageId, :kind, :first, :last, :at, :durationMs, :status, :outcome
+    FROM webhook AS w WHERE seller_id = :sellerId AND id = :id`);
   const prune = db.prepare(`
-    DELETE FROM webhook_attempt WHERE seller_id = ? AND webhook_id = ? AND n <= ?`);
-  return (
-    { sellerId, id }: WebhookReference, kind: 'changes' | 'test', entry: LogEntry,
-  ): void => {
-    if (!find.get(sellerId, id)) return; // deleted during the attempt
-    const n = readInteger(findLast.get(sellerId, id) ?? {}, 'n') + 1;
-    insert.run(
-      sellerId, id, n, entry.messageId, kind, entry.first ?? null, entry.last ?? null, entry.at,
-      entry.durationMs, entry.status ?? null, entry.outcome,
-    );
-    prune.run(sellerId, id, n - WEBHOOK_ATTEMPTS_KEPT);
-  };
-}
-
-/** Returns whether the next message has started: not if the webhook was disabled. */
-function prepareSuccess(db: DatabaseSync) {
-  const succeed = db.prepare(`
-    UPDATE webhook SET position = :position, failures = 0, failing_since = NULL,
-      next_attempt_at = :at,
-      message_id = iif(status = 'active', :messageId, NULL),
-      message_first = iif(status = 'active', :messageFirst, NULL),
-      message_last = iif(status = 'active', :messageLast, NULL),
-      message_at = iif(status = 'active', :messageAt, NULL)
-    WHERE seller_id = :sellerId AND id = :id AND message_id = :sent
-    RETURNING status`);
-  return (
-    { sellerId, id }: WebhookReference, sent: string,
-    { position, next }: WebhookStep & { isDelivered: true }, at: number,
-  ): boolean => {
-    const row = succeed.get({ sellerId, id, sent, position, at, ...encodeMessage(next) });
-    return next !== undefined && row?.['status'] === 'active';
-  };
-}
-
-function prepareFailure(db: DatabaseSync) {
-  const fail = db.prepare(`
-    UPDATE webhook SET failures = failures + 1, failing_since = coalesce(failing_since, :at),
-      next_attempt_at = :retryAt
-    WHERE seller_id = :sellerId AND id = :id AND message_id = :sent`);
-  const giveUp = db.prepare(`
-    UPDATE webhook SET status = 'disabled', disabled_reason = :reason, updated_at = :at
-    WHERE seller_id = :sellerId AND id = :id AND message_id = :sent AND status = 'active'`);
-  return (
-    { sellerId, id }: WebhookReference, sent: string,
-    { retryAt, disabledReason }: WebhookStep & { isDelivered: false }, at: number,
-  ): void => {
-    fail.run({ sellerId, id, sent, retryAt, at });
-    if (disabledReason === undefined) return;
-    giveUp.run({ sellerId, id, sent, at, reason: disabledReason });
+    DELETE FROM webhook_attempt WHERE seller_id = :sellerId AND webhook_id = :id
+      AND n <= (SELECT max(n) FROM webhook_attempt
+        WHERE seller_id = :sellerId AND webhook_id = :id) - ${WEBHOOK_ATTEMPTS_KEPT}`);
+  return ({ sellerId, id }: WebhookReference, attempt: Omit<WebhookAttempt, 'n'>): void => {
+    const { first = null, last = null, status = null } = attempt;
+    insert.run({ sellerId, id, ...attempt, first, last, status });
+    prune.run({ sellerId, id });
   };
 }

@@ -2,13 +2,13 @@
  * The mutations by which sellers create and change their webhooks: they load a webhook, apply a
  * rule of `domain/webhooks/webhook-changes.ts`, store the result and note it in the audit log.
  */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { AuditType } from '../../../domain/access/audit.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId, WebhookId } from '../../../domain/id.ts';
 import type { NewWebhook, Webhook, WebhookPatch } from '../../../domain/webhooks/webhook.ts';
 import {
-  assertWebhookRoom, formatAuditSubject, isReconfigured, patchWebhook, replayFrom,
+  assertWebhookRoom, createWebhook, formatAuditSubject, isReconfigured, patchWebhook, replayFrom,
 } from '../../../domain/webhooks/webhook-changes.ts';
 import type { WrittenWebhook } from '../../webhook-store.ts';
 import type { Actor } from '../../write.ts';
@@ -16,7 +16,7 @@ import type { AuditLog } from '../accounts/audit.ts';
 import { historyPruned } from '../../rules/history.ts';
 import type { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger } from '../engine/row.ts';
-import { encodeSettings, encodeWebhook, mapWebhook, WEBHOOK_COLUMNS } from './webhooks.ts';
+import { prepareInsertWebhook, prepareUpdateWebhook, webhookQueries } from './webhooks.ts';
 
 /** A webhook of the actor. */
 interface Target {
@@ -32,11 +32,6 @@ interface GeneratedSecret {
   readonly secret: string;
 }
 
-interface Rotation extends Target {
-  readonly overlapMs: number;
-  readonly generated: GeneratedSecret;
-}
-
 interface Creation {
   readonly actor: Actor;
   readonly webhook: NewWebhook;
@@ -44,26 +39,24 @@ interface Creation {
   readonly generated: GeneratedSecret & { readonly id: WebhookId };
 }
 
-/** The secret is as it is stored, in base64. */
-export interface WrittenSecret extends WrittenWebhook {
-  readonly secret: string;
-}
+export type WrittenSecret = WrittenWebhook & GeneratedSecret;
 
 export function webhookMutations(db: DatabaseSync, positions: PositionAllocator, audit: AuditLog) {
   const { get, insert, update, rotate, remove, count, findPrunedTo } = prepareStatements(db);
 
-  function note(type: AuditType, webhook: Webhook, { sellerId, address = '' }: Actor, at: number) {
+  function note(type: AuditType, webhook: Webhook, { address = '' }: Actor, at: number): void {
+    const { sellerId } = webhook;
     audit.add({ sellerId, type, address, subject: formatAuditSubject(webhook) }, at);
   }
 
   return {
-    createWebhook({ actor, webhook: input, generated }: Creation, at: number): WrittenSecret {
+    createWebhook(
+      { actor, webhook: input, generated: { id, secret } }: Creation, at: number,
+    ): WrittenSecret {
       const { sellerId } = actor;
-      const { id, secret } = generated;
-      const position = positions.of(sellerId);
       assertWebhookRoom(count(sellerId));
-      insert({ sellerId, id, ...encodeSettings(input), position, at, secret: decode(secret) });
-      const webhook = get({ actor, id });
+      const webhook = createWebhook({ sellerId, id }, input, positions.of(sellerId), at);
+      insert(webhook, decode(secret));
       note('webhook_created', webhook, actor, at);
       return { webhook, secret, isReplay: false };
     },
@@ -72,16 +65,16 @@ export function webhookMutations(db: DatabaseSync, positions: PositionAllocator,
     ): WrittenWebhook {
       const before = get(target);
       const webhook = patchWebhook(before, patch, at);
-      update(encodeWebhook(webhook));
+      update(webhook);
       if (isReconfigured(before, webhook)) note('webhook_changed', webhook, target.actor, at);
       return { webhook, isReplay: false };
     },
     rotateWebhookSecret(
-      { overlapMs, generated: { secret }, ...target }: Rotation, at: number,
+      { overlapMs, generated: { secret }, ...target }:
+      Target & { readonly overlapMs: number; readonly generated: GeneratedSecret }, at: number,
     ): WrittenSecret {
-      const { actor: { sellerId }, id } = target;
-      rotate({ sellerId, id, at, endsAt: at + overlapMs, secret: decode(secret) });
-      const webhook = get(target);
+      const webhook = { ...get(target), updatedAt: at };
+      rotate(webhook, decode(secret), at + overlapMs);
       note('webhook_secret_rotated', webhook, target.actor, at);
       return { webhook, secret, isReplay: false };
     },
@@ -97,52 +90,41 @@ export function webhookMutations(db: DatabaseSync, positions: PositionAllocator,
       }
       const prunedTo = findPrunedTo(sellerId);
       if (position < prunedTo) throw historyPruned(prunedTo);
-      update(encodeWebhook(webhook));
+      update(webhook);
       return { webhook, isReplay: false };
     },
     deleteWebhook(target: Target, at: number): { readonly isReplay: boolean } {
-      note('webhook_deleted', get(target), target.actor, at);
-      remove(target);
+      const webhook = get(target);
+      remove(webhook);
+      note('webhook_deleted', webhook, target.actor, at);
       return { isReplay: false };
     },
   };
 }
 
 function prepareStatements(db: DatabaseSync) {
+  const { findWebhook } = webhookQueries(db);
   const count = db.prepare('SELECT count(*) AS webhooks FROM webhook WHERE seller_id = ?');
-  const find = db.prepare(`
-    SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE seller_id = ? AND id = ?`);
-  const insert = db.prepare(`
-    INSERT INTO webhook (seller_id, id, url, description, types, position, secret,
-      next_attempt_at, created_at, updated_at)
-    VALUES (:sellerId, :id, :url, :description, :types, :position, :secret, :at, :at, :at)`);
-  const update = db.prepare(`
-    UPDATE webhook SET url = :url, description = :description, types = :types, status = :status,
-      disabled_reason = :disabledReason, position = :position, message_id = :messageId,
-      message_first = :messageFirst, message_last = :messageLast, message_at = :messageAt,
-      failures = :failures, failing_since = :failingSince, next_attempt_at = :nextAttemptAt,
-      updated_at = :updatedAt
-    WHERE seller_id = :sellerId AND id = :id`);
   const rotate = db.prepare(`
-    UPDATE webhook SET old_secret = secret, old_secret_ends_at = :endsAt, secret = :secret,
-      updated_at = :at
-    WHERE seller_id = :sellerId AND id = :id`);
+    UPDATE webhook SET old_secret = secret, old_secret_ends_at = ?, secret = ?, updated_at = ?
+    WHERE seller_id = ? AND id = ?`);
   const findPruned = db.prepare('SELECT pruned_to FROM seller WHERE id = ?');
   const removeAttempts = db.prepare(`
     DELETE FROM webhook_attempt WHERE seller_id = ? AND webhook_id = ?`);
   const remove = db.prepare('DELETE FROM webhook WHERE seller_id = ? AND id = ?');
-  type Values = Record<string, SQLInputValue>;
   return {
+    insert: prepareInsertWebhook(db),
+    update: prepareUpdateWebhook(db),
     /** @throws AppError `not_found` */
-    get({ actor, id }: Target): Webhook {
-      const row = find.get(actor.sellerId, id);
-      if (row) return mapWebhook(row);
+    get({ actor: { sellerId }, id }: Target): Webhook {
+      const webhook = findWebhook({ sellerId, id });
+      if (webhook) return webhook;
       throw new AppError('not_found', 'You have no webhook with this id.');
     },
-    insert: (values: Values) => void insert.run(values),
-    update: (values: Values) => void update.run(values),
-    rotate: (values: Values) => void rotate.run(values),
-    remove({ actor: { sellerId }, id }: Target): void {
+    rotate({ sellerId, id, updatedAt }: Webhook, secret: Uint8Array, oldEndsAt: number): void {
+      rotate.run(oldEndsAt, secret, updatedAt, sellerId, id);
+    },
+    remove({ sellerId, id }: Webhook): void {
       removeAttempts.run(sellerId, id);
       remove.run(sellerId, id);
     },

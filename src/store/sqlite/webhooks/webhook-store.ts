@@ -8,7 +8,7 @@ import {
   formatWebhookId, nextId, type SellerId, type WebhookId, type WebhookReference,
 } from '../../../domain/id.ts';
 import {
-  generateWebhookSecret, type WebhookSecret,
+  generateWebhookSecret, UNREADABLE_SECRET, type WebhookSecret,
 } from '../../../domain/webhooks/webhook-signature.ts';
 import type { WebhookStore, WebhookWithSecret } from '../../webhook-store.ts';
 import type { Actor, WriteContext } from '../../write.ts';
@@ -25,41 +25,34 @@ interface WebhookStoreOptions {
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: () => number;
-  readonly actorOf: (actor: Actor) => Actor;
   readonly scopeOf: (write: WriteContext) => IdempotencyScope | undefined;
 }
 
 export function webhookStore(options: WebhookStoreOptions): WebhookStore {
-  const { writer, reader, actorOf } = options;
+  const { folder, writer, reader, scopeOf } = options;
   return {
     ...secretMethods(options),
     findWebhook: async (webhook) => reader.snapshot().findWebhook(webhook),
     listWebhooks: async (sellerId, query) => reader.snapshot().listWebhooks(sellerId, query),
-    patchWebhook: (write, id, patch) => writer.run(
-      'patchWebhook', { actor: addressedActorOf(write), id, patch }, options.scopeOf(write),
-    ),
+    patchWebhook: (write, id, patch) =>
+      writer.run('patchWebhook', { actor: actorOf(write), id, patch }, scopeOf(write)),
     deleteWebhook: (write, id) =>
-      writer.run('deleteWebhook', { actor: addressedActorOf(write), id }, options.scopeOf(write)),
-    replayWebhook: (write, id, position) => writer.run(
-      'replayWebhook', { actor: actorOf(write), id, position }, options.scopeOf(write),
-    ),
+      writer.run('deleteWebhook', { actor: actorOf(write), id }, scopeOf(write)),
+    replayWebhook: (write, id, position) =>
+      writer.run('replayWebhook', { actor: actorOf(write), id, position }, scopeOf(write)),
     listWebhookAttempts: async (webhook, query) =>
       reader.snapshot().listWebhookAttempts(webhook, query),
-    acquireDeliveryLock: async () => tryLock(join(options.folder, 'webhooks.lock')),
+    acquireDeliveryLock: async () => tryLock(join(folder, 'webhooks.lock')),
     hasWebhooks: async () => reader.snapshot().hasWebhooks(),
     listDueWebhooks: async (query) => reader.snapshot().listDueWebhooks(query),
     findNextRetry: async (after) => reader.snapshot().findNextRetry(after),
-    beginWebhookMessage: ({ sellerId, id, position: from, types }, position, message) =>
-      writer.run('beginWebhookMessage', {
-        webhook: { sellerId, id, position: from, types }, position, ...(message && { message }),
-      }),
-    endWebhookAttempt: ({ sellerId, id }, message, result, step) =>
-      writer.run('endWebhookAttempt', { webhook: { sellerId, id }, message, result, step }),
-    noteWebhookTest: ({ sellerId, id }, messageId, result) => writer.run('noteWebhookTest', {
-      webhook: { sellerId, id }, test: { ...result, messageId },
-    }),
-    disableWebhook: ({ sellerId, id, position, types, message }, reason) =>
-      writer.run('disableWebhook', { webhook: { sellerId, id, position, types, message }, reason }),
+    beginWebhookMessage: (webhook, position, message) =>
+      writer.run('beginWebhookMessage', { webhook, position, message }),
+    endWebhookAttempt: (webhook, message, result, step) =>
+      writer.run('endWebhookAttempt', { webhook, message, result, step }),
+    noteWebhookTest: (webhook, messageId, result) =>
+      writer.run('noteWebhookTest', { webhook, messageId, result }),
+    disableWebhook: (webhook, reason) => writer.run('disableWebhook', { webhook, reason }),
   };
 }
 
@@ -71,8 +64,7 @@ function secretMethods(
 
   /** Assigned here, because the secret is encrypted for it; above all ids of this seller. */
   function takeId(sellerId: SellerId): WebhookId {
-    const found = reader.snapshot().findLastWebhookId(sellerId);
-    lastId = nextId(Math.max(found, lastId), clock());
+    lastId = nextId(Math.max(reader.snapshot().findLastWebhookId(sellerId), lastId), clock());
     // The cast: ids of webhooks are assigned here.
     return lastId as WebhookId;
   }
@@ -90,36 +82,32 @@ function secretMethods(
   function reveal({ webhook, secret, isReplay }: WrittenSecret): WebhookWithSecret {
     const decrypted = decrypt(webhook, Buffer.from(secret, 'base64'));
     if (decrypted) return { webhook, secret: decrypted, isReplay };
-    const reason = 'server.key is missing, or belongs to another database.';
-    const what = `The secret cannot be decrypted: ${reason}`;
-    throw new AppError('unavailable', `${what} Rotate the secret of this webhook.`);
+    throw new AppError('unavailable', UNREADABLE_SECRET);
   }
 
   return {
     createWebhook: async (write, webhook) => {
-      const id = takeId(write.sellerId);
-      const generated = { id, ...generateSecret({ sellerId: write.sellerId, id }) };
-      const input = { actor: addressedActorOf(write), webhook, generated };
+      const { sellerId } = write;
+      const id = takeId(sellerId);
+      const generated = { id, ...generateSecret({ sellerId, id }) };
+      const input = { actor: actorOf(write), webhook, generated };
       return reveal(await writer.run('createWebhook', input, scopeOf(write)));
     },
     rotateWebhookSecret: async (write, id, overlapMs) => {
       const generated = generateSecret({ sellerId: write.sellerId, id });
-      const input = { actor: addressedActorOf(write), id, overlapMs, generated };
+      const input = { actor: actorOf(write), id, overlapMs, generated };
       return reveal(await writer.run('rotateWebhookSecret', input, scopeOf(write)));
     },
     findWebhookSecrets: async (webhook) => {
-      const encrypted = reader.snapshot().findEncryptedSecrets(webhook);
-      const newest = encrypted && decrypt(webhook, encrypted.secret);
-      if (!newest) return undefined;
-      const { old } = encrypted;
-      const previous = old && old.endsAt > clock() ? decrypt(webhook, old.secret) : undefined;
-      return previous ? [newest, previous] : [newest];
+      const [newest, ...older] = reader.snapshot().listWebhookSecrets(webhook, clock())
+        .map((encrypted) => decrypt(webhook, encrypted));
+      return newest && [newest, ...older.filter((secret) => secret !== undefined)];
     },
   };
 }
 
-/** The audit log notes the address of these mutations. */
-function addressedActorOf({ sellerId, keyId, address = '' }: WriteContext): Actor {
+/** With the address, which the audit log notes. */
+function actorOf({ sellerId, keyId, address = '' }: Actor): Actor {
   return { sellerId, keyId, address };
 }
 

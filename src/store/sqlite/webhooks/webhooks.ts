@@ -1,77 +1,80 @@
-/** Webhooks in SQLite: their queries, and the mapping between rows and webhooks. */
+/** Webhooks in SQLite: their columns, how rows become webhooks, and their queries. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { WEBHOOK_RETRY_LIMIT_MS } from '../../limits.ts';
 import type { ChangeType } from '../../../domain/catalogue/change.ts';
 import type { SellerId, WebhookId, WebhookReference } from '../../../domain/id.ts';
-import type {
-  NewWebhook, Webhook, WebhookAttempt, WebhookMessage, WebhookStatus,
-} from '../../../domain/webhooks/webhook.ts';
+import type { Webhook, WebhookAttempt } from '../../../domain/webhooks/webhook.ts';
 import type { AttemptQuery, DueQuery } from '../../webhook-store.ts';
 import type { PageQuery } from '../../write.ts';
-import { readBytes, readId, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import { readBytes, readInteger, readOptional, type Row } from '../engine/row.ts';
 
-/** All but the secrets, which only signing needs. */
-export const WEBHOOK_COLUMNS = `seller_id, id, url, description, types, status, disabled_reason,
-  position, message_id, message_first, message_last, message_at, failures, failing_since,
-  next_attempt_at, created_at, updated_at`;
-const ATTEMPT_COLUMNS = `n, message_id, kind, first_position, last_position, at, duration_ms,
-  status, outcome`;
-
-/** The current secret, and the one before it until its overlap ends. */
-interface EncryptedSecrets {
-  readonly secret: Uint8Array;
-  readonly old: { readonly secret: Uint8Array; readonly endsAt: number } | undefined;
+/** A webhook as its columns hold it, by member; its secrets are apart: only signing needs them. */
+interface StoredWebhook extends Omit<Webhook, 'types' | 'message'> {
+  /** With spaces between. */
+  readonly types: string | undefined;
+  readonly messageId: string | undefined;
+  readonly messageFirst: number;
+  readonly messageLast: number;
+  readonly messageAt: number;
 }
 
+const COLUMNS: Readonly<Record<keyof StoredWebhook, string>> = {
+  sellerId: 'seller_id', id: 'id', url: 'url', description: 'description', types: 'types',
+  status: 'status', disabledReason: 'disabled_reason', position: 'position',
+  messageId: 'message_id', messageFirst: 'message_first', messageLast: 'message_last',
+  messageAt: 'message_at', failures: 'failures', failingSince: 'failing_since',
+  nextAttemptAt: 'next_attempt_at', createdAt: 'created_at', updatedAt: 'updated_at',
+};
+const MEMBERS = Object.keys(COLUMNS);
+const SELECT = `SELECT ${
+  Object.entries(COLUMNS).map(([member, column]) => `${column} AS ${member}`).join(', ')}
+  FROM webhook`;
+
 export function webhookQueries(db: DatabaseSync) {
-  const find = db.prepare(`
-    SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE seller_id = ? AND id = ?`);
-  const list = db.prepare(`
-    SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
+  const find = db.prepare(`${SELECT} WHERE seller_id = ? AND id = ?`);
+  const list = db.prepare(`${SELECT} WHERE seller_id = ? AND id > ? ORDER BY id LIMIT ?`);
   const findLastId = db.prepare(`
     SELECT coalesce(max(id), 0) AS id FROM webhook WHERE seller_id = ?`);
-  const findSecrets = db.prepare(`
-    SELECT secret, old_secret, old_secret_ends_at FROM webhook WHERE seller_id = ? AND id = ?`);
+  const listSecrets = db.prepare(`
+    SELECT secret FROM webhook WHERE seller_id = :sellerId AND id = :id UNION ALL
+    SELECT old_secret FROM webhook
+    WHERE seller_id = :sellerId AND id = :id AND old_secret_ends_at > :at`);
   const listAttempts = db.prepare(`
-    SELECT ${ATTEMPT_COLUMNS} FROM webhook_attempt
-    WHERE seller_id = ? AND webhook_id = ? AND n < ? ORDER BY n DESC LIMIT ?`);
+    SELECT n, message_id AS messageId, kind, first_position AS first, last_position AS last, at,
+      duration_ms AS durationMs, status, outcome
+    FROM webhook_attempt WHERE seller_id = ? AND webhook_id = ? AND n < ? ORDER BY n DESC LIMIT ?`);
   return {
     findWebhook({ sellerId, id }: WebhookReference): Webhook | undefined {
       const row = find.get(sellerId, id);
-      return row && mapWebhook(row);
+      return row && decodeWebhook(row);
     },
     listWebhooks(sellerId: SellerId, query: PageQuery<WebhookId>): Webhook[] {
-      return list.all(sellerId, query.after ?? 0, query.limit).map(mapWebhook);
+      return list.all(sellerId, query.after ?? 0, query.limit).map(decodeWebhook);
     },
     findLastWebhookId(sellerId: SellerId): number {
       return readInteger(findLastId.get(sellerId) ?? {}, 'id');
     },
-    findEncryptedSecrets({ sellerId, id }: WebhookReference): EncryptedSecrets | undefined {
-      const row = findSecrets.get(sellerId, id);
-      if (!row) return undefined;
-      const old = readOptional(row, 'old_secret', readBytes);
-      return {
-        secret: readBytes(row, 'secret'),
-        old: old && { secret: old, endsAt: readInteger(row, 'old_secret_ends_at') },
-      };
+    /** Those that are valid at this time, still encrypted, the newest first. */
+    listWebhookSecrets({ sellerId, id }: WebhookReference, at: number): Uint8Array[] {
+      return listSecrets.all({ sellerId, id, at }).map((row) => readBytes(row, 'secret'));
     },
     listWebhookAttempts({ sellerId, id }: WebhookReference, query: AttemptQuery): WebhookAttempt[] {
       const before = query.before ?? Number.MAX_SAFE_INTEGER;
-      return listAttempts.all(sellerId, id, before, query.limit).map(mapAttempt);
+      // The cast: the columns are named as members, and the STRICT table holds their types.
+      return listAttempts.all(sellerId, id, before, query.limit)
+        .map((row) => replaceNulls(row) as unknown as WebhookAttempt);
     },
   };
 }
 
 /** Queries over all sellers: the only ones without a seller_id. An index covers due webhooks. */
 export function dueWebhookQueries(db: DatabaseSync) {
-  const columns = WEBHOOK_COLUMNS.split(',').map((name) => `w.${name.trim()}`).join(', ');
   const prepareList = (isWhen: '<=' | '>') => db.prepare(`
-    SELECT ${columns} FROM webhook AS w INDEXED BY webhook_due
-    JOIN seller AS s ON s.id = w.seller_id
-    WHERE w.status = 'active' AND (w.failures > 0) = ? AND w.next_attempt_at ${isWhen} ?
-      AND s.disabled_at IS NULL
-      AND (w.message_id IS NOT NULL OR w.position < s.position)
-    ORDER BY w.next_attempt_at, w.seller_id, w.id LIMIT ?`);
+    ${SELECT} AS w INDEXED BY webhook_due
+    WHERE status = 'active' AND (failures > 0) = ? AND next_attempt_at ${isWhen} ?
+      AND EXISTS (SELECT 1 FROM seller AS s WHERE s.id = w.seller_id AND s.disabled_at IS NULL
+        AND (w.message_id IS NOT NULL OR w.position < s.position))
+    ORDER BY next_attempt_at, seller_id, id LIMIT ?`);
   const listDue = prepareList('<=');
   // A wait longer than the longest was started by a clock that was ahead: it is over.
   const listAhead = prepareList('>');
@@ -87,7 +90,7 @@ export function dueWebhookQueries(db: DatabaseSync) {
       const due = listDue.all(Number(isFailing), at, limit);
       const ahead = isFailing && due.length < limit
         ? listAhead.all(1, at + WEBHOOK_RETRY_LIMIT_MS, limit - due.length) : [];
-      return [...due, ...ahead].map(mapWebhook);
+      return [...due, ...ahead].map(decodeWebhook);
     },
     findNextRetry(after: number): number | undefined {
       return readOptional(findRetry.get(after) ?? {}, 'at', readInteger);
@@ -95,75 +98,49 @@ export function dueWebhookQueries(db: DatabaseSync) {
   };
 }
 
-export function mapWebhook(row: Row): Webhook {
-  const types = readOptional(row, 'types', readText);
+/** Inserts a webhook with its encrypted secret. */
+export function prepareInsertWebhook(db: DatabaseSync) {
+  const insert = db.prepare(`
+    INSERT INTO webhook (${Object.values(COLUMNS).join(', ')}, secret)
+    VALUES (${MEMBERS.map((member) => `:${member}`).join(', ')}, :secret)`);
+  return (webhook: Webhook, secret: Uint8Array): void => {
+    insert.run({ ...encodeWebhook(webhook), secret });
+  };
+}
+
+/** Stores all of an existing webhook but its secrets. */
+export function prepareUpdateWebhook(db: DatabaseSync) {
+  const { sellerId: _, id: __, ...changing } = COLUMNS;
+  const assignments = Object.entries(changing).map(([member, column]) => `${column} = :${member}`);
+  const update = db.prepare(`
+    UPDATE webhook SET ${assignments.join(', ')} WHERE seller_id = :sellerId AND id = :id`);
+  return (webhook: Webhook): void => void update.run(encodeWebhook(webhook));
+}
+
+function decodeWebhook(row: Row): Webhook {
+  // The cast: SELECT names the columns as members, and the STRICT table holds their types.
+  const { messageId, messageFirst, messageLast, messageAt, ...rest } =
+    replaceNulls(row) as unknown as StoredWebhook;
   return {
-    sellerId: readId<SellerId>(row, 'seller_id'),
-    id: readId<WebhookId>(row, 'id'),
-    url: readText(row, 'url'),
-    description: readText(row, 'description'),
-    // The casts: these columns hold only values of their types.
-    types: types === undefined ? null : types.split(' ') as ChangeType[],
-    status: readText(row, 'status') as WebhookStatus,
-    disabledReason: readOptional(row, 'disabled_reason', readText),
-    position: readInteger(row, 'position'),
-    message: mapMessage(row),
-    failures: readInteger(row, 'failures'),
-    failingSince: readOptional(row, 'failing_since', readInteger),
-    nextAttemptAt: readInteger(row, 'next_attempt_at'),
-    createdAt: readInteger(row, 'created_at'),
-    updatedAt: readInteger(row, 'updated_at'),
+    ...rest,
+    // The cast: only these are written.
+    types: rest.types === undefined ? null : rest.types.split(' ') as ChangeType[],
+    message: messageId === undefined ? undefined
+      : { id: messageId, first: messageFirst, last: messageLast, at: messageAt },
   };
 }
 
-/** The columns that change, by name. */
-export function encodeWebhook(webhook: Webhook): Record<string, SQLInputValue> {
-  const { sellerId, id, status, position, message } = webhook;
+/** The values of all columns, by member. */
+function encodeWebhook({ message, types, ...rest }: Webhook): Record<string, SQLInputValue> {
   return {
-    sellerId, id, ...encodeSettings(webhook), status, position,
-    disabledReason: webhook.disabledReason ?? null,
-    ...encodeMessage(message),
-    failures: webhook.failures,
-    failingSince: webhook.failingSince ?? null,
-    nextAttemptAt: webhook.nextAttemptAt,
-    updatedAt: webhook.updatedAt,
+    ...rest, types: types && types.join(' '), disabledReason: rest.disabledReason ?? null,
+    failingSince: rest.failingSince ?? null, messageId: message?.id ?? null,
+    messageFirst: message?.first ?? null, messageLast: message?.last ?? null,
+    messageAt: message?.at ?? null,
   };
 }
 
-/** The columns that a seller sets, by name. */
-export function encodeSettings({ url, description, types }: NewWebhook) {
-  return { url, description, types: types && types.join(' ') };
-}
-
-/** All columns of a message by name, NULL if there is none. */
-export function encodeMessage(message: WebhookMessage | undefined) {
-  return {
-    messageId: message?.id ?? null, messageFirst: message?.first ?? null,
-    messageLast: message?.last ?? null, messageAt: message?.at ?? null,
-  };
-}
-
-function mapMessage(row: Row): WebhookMessage | undefined {
-  const id = readOptional(row, 'message_id', readText);
-  return id === undefined ? undefined : {
-    id,
-    first: readInteger(row, 'message_first'),
-    last: readInteger(row, 'message_last'),
-    at: readInteger(row, 'message_at'),
-  };
-}
-
-function mapAttempt(row: Row): WebhookAttempt {
-  return {
-    n: readInteger(row, 'n'),
-    messageId: readText(row, 'message_id'),
-    // The cast: a CHECK of the table allows only these.
-    kind: readText(row, 'kind') as WebhookAttempt['kind'],
-    first: readOptional(row, 'first_position', readInteger),
-    last: readOptional(row, 'last_position', readInteger),
-    at: readInteger(row, 'at'),
-    durationMs: readInteger(row, 'duration_ms'),
-    status: readOptional(row, 'status', readInteger),
-    outcome: readText(row, 'outcome'),
-  };
+/** NULL in a column is an undefined member. */
+function replaceNulls(row: Row): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]));
 }
