@@ -21,7 +21,7 @@ import { firstCategory, Inheritance, isNoProduct } from './shop-rows.ts';
 
 const NO_CATEGORY = 'Uncategorized';
 /** How to read the cells of a file. */
-export interface CsvSettings {
+interface CsvSettings {
   readonly map: ColumnMap;
   readonly defaults: Defaults;
   /** Whether rows may leave members out, since they may change existing products. */

@@ -3,47 +3,48 @@
  * the settings, then the import itself. Both run in the background, one after the other. Rows that
  * were written are kept, however the import ends.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import type { SellerId } from '../../../domain/id.ts';
-import type { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
-import { describeProblem, type ErrorReporter } from '../../../http/response/problem.ts';
-import type { Store } from '../../../store/store.ts';
+import { describeProblem } from '../../../http/response/problem.ts';
+import type { ImportMode } from '../../../store/catalogue-store.ts';
 import type { Actor } from '../../../store/write.ts';
-import { type ColumnMatch, matchColumns } from '../../../transfer/columns.ts';
-import { formatRowErrors, RejectedRows } from '../../../transfer/rejected-rows.ts';
-import { createWriteTarget } from '../../imports/import-target.ts';
-import { REJECTED_ROWS_LIMIT_BYTES } from '../limits.ts';
-import type { FileHead } from './uploaded-file.ts';
 import {
-  type DryRun, dryRunRows, type ImportSettings, readRows, type RowFile, type RowProgress,
-  startProgress, toCsvSettings,
+  type ColumnMap, type ColumnMatch, type Defaults, matchColumns,
+} from '../../../transfer/columns.ts';
+import { CsvRows } from '../../../transfer/csv-rows.ts';
+import { NdjsonRows } from '../../../transfer/ndjson.ts';
+import { formatRowErrors, RejectedRows } from '../../../transfer/rejected-rows.ts';
+import { createDryRunTarget, createWriteTarget } from '../../imports/import-target.ts';
+import { REJECTED_ROWS_LIMIT_BYTES } from '../limits.ts';
+import type { Portal } from '../route.ts';
+import {
+  type DryRun, previewRows, readRows, type RowProgress, startProgress,
 } from './import-rows.ts';
 import { TemporaryFile } from './temporary-file.ts';
+import type { FileHead } from './uploaded-file.ts';
 
 /** Who imports, and the currency of the prices. */
 export interface Importer extends Actor {
   readonly currency: Currency;
 }
 
-/** What all import jobs of a server share. */
-export interface ImportContext {
-  readonly store: Store;
-  /** Limits running imports, including those of the API. */
-  readonly limiter: ConcurrencyLimiter<SellerId>;
-  /** Folder of the temporary files, and the limit on their total size. */
-  readonly folder: string;
-  readonly keptLimitBytes: number;
-  readonly report: ErrorReporter;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
-}
+/** What all import jobs of a server share; `imports` limits them with those of the API. */
+export type ImportContext =
+  Pick<Portal, 'store' | 'imports' | 'uploadFolder' | 'report' | 'clock'>;
 
 interface UploadedFile {
   /** File name for people; it may be empty. */
   readonly name: string;
   readonly file: TemporaryFile;
   readonly head: FileHead;
+}
+
+/** How a seller wants a file to be imported; the columns and defaults are for CSV only. */
+export interface ImportSettings {
+  readonly mode: ImportMode;
+  readonly map: ColumnMap;
+  readonly defaults: Defaults;
 }
 
 interface ImportState {
@@ -55,38 +56,36 @@ interface ImportState {
   /** Of the current run or the last one. */
   readonly progress: Readonly<RowProgress>;
   /** The dry run with these settings; undefined until it ends. */
-  readonly preview: DryRun | undefined;
+  readonly preview?: DryRun | undefined;
   /** Why the last run failed. */
-  readonly problem: string | undefined;
+  readonly problem?: string | undefined;
   /** When the phase changed, in milliseconds since 1970. */
   readonly updatedAt: number;
 }
 
 export class ImportJob {
-  readonly id: string;
+  readonly id = randomUUID();
   readonly importer: Importer;
   readonly upload: UploadedFile;
+  readonly rejected: RejectedRows<TemporaryFile>;
   readonly #context: ImportContext;
-  readonly #rejected: RejectedRows<TemporaryFile>;
   #state: ImportState;
   #abort = new AbortController();
   #task = Promise.resolve();
 
-  constructor(id: string, importer: Importer, upload: UploadedFile, context: ImportContext) {
+  constructor(importer: Importer, upload: UploadedFile, context: ImportContext) {
     const { file, head: { format } } = upload;
-    this.id = id;
     this.importer = importer;
     this.upload = upload;
-    this.#context = context;
-    this.#rejected = new RejectedRows({
+    this.rejected = new RejectedRows({
       source: { format, open: () => file.read() },
-      create: () => TemporaryFile.create(context.folder),
+      create: () => TemporaryFile.create(context.uploadFolder),
       limitBytes: REJECTED_ROWS_LIMIT_BYTES,
     });
+    this.#context = context;
     this.#state = {
       phase: 'ready', settings: { mode: 'upsert', map: new Map(), defaults: new Map() },
-      revision: 0, progress: startProgress(), preview: undefined, problem: undefined,
-      updatedAt: context.clock(),
+      revision: 0, progress: startProgress(), updatedAt: context.clock(),
     };
   }
 
@@ -105,14 +104,9 @@ export class ImportJob {
 
   /** How the columns are matched; undefined unless the file is CSV. */
   get columns(): ColumnMatch | undefined {
-    const { head } = this.upload;
-    if (head.format !== 'csv') return undefined;
-    const { map, defaults, isPartial } = toCsvSettings(this.#state.settings);
-    return matchColumns(head.header, map, defaults, isPartial);
-  }
-
-  get rejected(): Pick<RejectedRows<TemporaryFile>, 'file' | 'isComplete'> {
-    return this.#rejected;
+    const { format, header } = this.upload.head;
+    const { mode, map, defaults } = this.#state.settings;
+    return format === 'csv' ? matchColumns(header, map, defaults, mode === 'upsert') : undefined;
   }
 
   /** Restarts the dry run with other settings. Does nothing once the import has started. */
@@ -122,10 +116,9 @@ export class ImportJob {
     const signal = this.#start({
       phase: 'checking', settings, revision: revision + 1, preview: undefined, problem: undefined,
     });
-    const isUsable = this.columns?.isUsable ?? true;
     this.#task = this.#task.then(async () => {
-      if (signal.aborted) return;
-      const result = isUsable ? await this.#evaluate(signal) : {};
+      const isReadable = !signal.aborted && this.columns?.isUsable !== false;
+      const result = isReadable ? await this.#evaluate(signal) : {};
       if (!signal.aborted) this.#update({ phase: 'ready', ...result });
     });
   }
@@ -138,9 +131,9 @@ export class ImportJob {
   commit(revision: number | undefined): boolean {
     const { phase, preview, revision: current } = this.#state;
     if (phase !== 'ready' || !preview || revision !== current) return false;
-    const release = this.#context.limiter.acquire(this.importer.sellerId);
+    const release = this.#context.imports.acquire(this.importer.sellerId);
     const signal = this.#start({ phase: 'importing' });
-    this.#task = this.#import(release, signal);
+    this.#task = this.#import(signal).finally(release).then((end) => this.#update(end));
     return true;
   }
 
@@ -151,11 +144,7 @@ export class ImportJob {
 
   /** Resolves when nothing is running, or after the timeout. */
   async waitUntilIdle(timeoutMs: number): Promise<void> {
-    const idle = new AbortController();
-    const timer = wait(timeoutMs, undefined, { signal: idle.signal, ref: false });
-    await Promise.race([this.#task, timer]);
-    idle.abort();
-    await timer.catch(() => {});
+    await Promise.race([this.#task, wait(timeoutMs, undefined, { ref: false })]);
   }
 
   /** Stops the current run and deletes the files. */
@@ -163,7 +152,7 @@ export class ImportJob {
     this.cancel();
     await this.#task;
     await this.upload.file.close();
-    await this.#rejected.close();
+    await this.rejected.close();
   }
 
   #start(change: Partial<ImportState>): AbortSignal {
@@ -178,13 +167,13 @@ export class ImportJob {
   }
 
   async #evaluate(signal: AbortSignal): Promise<Partial<ImportState>> {
-    const { store, limiter } = this.#context;
-    const { sellerId } = this.importer;
-    const { progress } = this.#state;
+    const { store, imports } = this.#context;
+    const { importer: { sellerId }, state: { settings } } = this;
     let release: (() => void) | undefined;
     try {
-      release = limiter.acquire(sellerId);
-      return { preview: await dryRunRows({ store, sellerId }, this.#rowFile(), progress, signal) };
+      release = imports.acquire(sellerId);
+      const target = createDryRunTarget(store, { sellerId, position: 0 }, settings.mode);
+      return { preview: await previewRows(this.#read(target), store, sellerId, signal) };
     } catch (error) {
       return { problem: this.#explain(error) };
     } finally {
@@ -192,39 +181,38 @@ export class ImportJob {
     }
   }
 
-  async #import(release: () => void, signal: AbortSignal): Promise<void> {
-    let end: Partial<ImportState>;
+  async #import(signal: AbortSignal): Promise<Partial<ImportState>> {
     try {
-      end = { phase: await this.#write(signal) ? 'done' : 'cancelled' };
+      return { phase: await this.#write(signal) ? 'done' : 'cancelled' };
     } catch (error) {
-      end = { phase: 'failed', problem: this.#explain(error) };
-    } finally {
-      release();
+      return { phase: 'failed', problem: this.#explain(error) };
     }
-    this.#update(end);
   }
 
   /** Whether it reached the end of the file. */
   async #write(signal: AbortSignal): Promise<boolean> {
-    const { settings: { mode }, progress } = this.#state;
+    const { mode } = this.#state.settings;
     const target = createWriteTarget(this.#context.store, this.importer, mode, undefined);
     try {
-      for await (const outcomes of readRows(this.#rowFile(), target, progress)) {
+      for await (const outcomes of this.#read(target)) {
         for (const { line, errors } of outcomes) {
-          if (errors) await this.#rejected.add(line, formatRowErrors(errors));
+          if (errors) await this.rejected.add(line, formatRowErrors(errors));
         }
         if (signal.aborted) return false;
       }
       return true;
     } finally {
-      await this.#rejected.end();
+      await this.rejected.end();
       await this.upload.file.close();
     }
   }
 
-  #rowFile(): RowFile {
-    const { file, head: { format } } = this.upload;
-    return { file, format, settings: this.#state.settings, currency: this.importer.currency };
+  #read(target: Parameters<typeof readRows>[2]): ReturnType<typeof readRows> {
+    const { importer: { currency }, upload: { file, head } } = this;
+    const { settings, progress } = this.#state;
+    const reader = head.format === 'ndjson' ? new NdjsonRows(currency)
+      : new CsvRows(currency, { ...settings, isPartial: settings.mode === 'upsert' });
+    return readRows(reader, file.read(), target, progress);
   }
 
   #explain(error: unknown): string {

@@ -2,20 +2,21 @@
  * The import jobs of this server. They are kept in memory only: a restart forgets the jobs, not the
  * products that they wrote. A seller never finds the jobs of another seller.
  */
-import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { ConcurrencyLimiter } from '../../../http/concurrency-limiter.ts';
 import {
   CONCURRENT_UPLOADS_LIMIT, CONCURRENT_UPLOADS_PER_SELLER_LIMIT, IMPORT_LIFE_MS,
   IMPORT_SWEEP_INTERVAL_MS, IMPORTS_KEPT_LIMIT, IMPORTS_KEPT_PER_SELLER_LIMIT, UPLOAD_LIMIT_BYTES,
+  UPLOADS_KEPT_LIMIT_BYTES,
 } from '../limits.ts';
-import { readFileHead } from './uploaded-file.ts';
 import { type ImportContext, type Importer, ImportJob } from './import-job.ts';
 import { TemporaryFile } from './temporary-file.ts';
+import { readFileHead } from './uploaded-file.ts';
 
 export class ImportJobs {
   readonly #context: ImportContext;
+  readonly #keptLimitBytes: number;
   /** In the order of their uploads. */
   readonly #jobs = new Map<string, ImportJob>();
   readonly #uploads = new ConcurrencyLimiter<SellerId>('uploads', {
@@ -24,8 +25,10 @@ export class ImportJobs {
   readonly #sweepTimer: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor(context: ImportContext) {
+  /** @param keptLimitBytes Limit on the total size of the uploaded files. */
+  constructor(context: ImportContext, keptLimitBytes = UPLOADS_KEPT_LIMIT_BYTES) {
     this.#context = context;
+    this.#keptLimitBytes = keptLimitBytes;
     this.#sweepTimer = setInterval(() => this.#sweep(), IMPORT_SWEEP_INTERVAL_MS).unref();
   }
 
@@ -39,12 +42,11 @@ export class ImportJobs {
   ): Promise<ImportJob> {
     const release = this.#uploads.acquire(importer.sellerId);
     try {
-      const file = await TemporaryFile.create(this.#context.folder);
+      const file = await TemporaryFile.create(this.#context.uploadFolder);
       try {
         await fill(file, content);
         const head = await readFileHead(() => file.read());
-        const upload = { name, file, head };
-        return this.#add(new ImportJob(randomUUID(), importer, upload, this.#context));
+        return this.#add(new ImportJob(importer, { name, file, head }, this.#context));
       } catch (error) {
         await file.close();
         throw error;
@@ -84,30 +86,24 @@ export class ImportJobs {
 
   #add(job: ImportJob): ImportJob {
     if (this.#isClosed) throw new AppError('unavailable', 'The server is shutting down.');
-    // More jobs are kept than may run, so there is always one to delete.
-    const own = this.list(job.importer.sellerId);
-    const all = [...this.#jobs.values()];
-    if (own.length >= IMPORTS_KEPT_PER_SELLER_LIMIT) this.#deleteOldest(own);
-    else if (all.length >= IMPORTS_KEPT_LIMIT) this.#deleteOldest(all);
-    this.#makeRoom(job.diskBytes);
+    while (this.#deleteExcess(job));
     this.#jobs.set(job.id, job);
     job.dryRun(job.state.settings);
     return job;
   }
 
-  /** Deletes jobs until the new file fits. Running jobs are kept, even above the limit. */
-  #makeRoom(neededBytes: number): void {
-    for (;;) {
-      const all = [...this.#jobs.values()];
-      const diskBytes = all.reduce((sum, job) => sum + job.diskBytes, 0);
-      if (diskBytes + neededBytes <= this.#context.keptLimitBytes) return;
-      if (!this.#deleteOldest(all.filter((job) => job.diskBytes > 0))) return;
-    }
-  }
-
-  /** False if all of them are running. */
-  #deleteOldest(jobs: readonly ImportJob[]): boolean {
-    const [oldest] = jobs.filter(({ isRunning }) => !isRunning)
+  /** Deletes the least recently used job if the next one exceeds a limit. */
+  #deleteExcess({ importer, diskBytes }: ImportJob): boolean {
+    const all = [...this.#jobs.values()];
+    const own = this.list(importer.sellerId);
+    const totalBytes = all.reduce((sum, job) => sum + job.diskBytes, diskBytes);
+    // More jobs are kept than may run, so one can be deleted unless only files exceed a limit.
+    const [excess = []] = [
+      own.length >= IMPORTS_KEPT_PER_SELLER_LIMIT && own,
+      all.length >= IMPORTS_KEPT_LIMIT && all,
+      totalBytes > this.#keptLimitBytes && all.filter((job) => job.diskBytes > 0),
+    ].filter((jobs) => jobs !== false);
+    const [oldest] = excess.filter(({ isRunning }) => !isRunning)
       .sort((one, other) => one.state.updatedAt - other.state.updatedAt);
     if (oldest) void this.#delete(oldest);
     return oldest !== undefined;

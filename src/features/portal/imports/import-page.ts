@@ -6,25 +6,20 @@ import { type Form, NO_ERRORS } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { type Content, html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
-import { IMPORT_SETTLE_MS, UPLOADS_KEPT_LIMIT_BYTES } from '../limits.ts';
+import { IMPORT_SETTLE_MS } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
-import type { ImportJob } from './import-job.ts';
+import type { ImportJob, ImportSettings } from './import-job.ts';
 import { ImportJobs } from './import-jobs.ts';
-import type { ImportSettings } from './import-rows.ts';
 import { readSettings, renderColumns, renderSettings, SETTINGS_FIELDS } from './import-settings.ts';
-import { renderPreview, renderProgress, renderResult } from './import-view.ts';
+import { PHASES, renderPreview, renderProgress, renderResult } from './import-view.ts';
 
 /** The import jobs of a portal. */
 export function getImportJobs({ pageInstances }: Portal): ImportJobs {
   return pageInstances.get(createImportJobs);
 }
 
-function createImportJobs(
-  { store, imports: limiter, report, clock, uploadFolder: folder }: Portal,
-): ImportJobs {
-  return new ImportJobs({
-    store, limiter, folder, keptLimitBytes: UPLOADS_KEPT_LIMIT_BYTES, report, clock,
-  });
+function createImportJobs(portal: Portal): ImportJobs {
+  return new ImportJobs(portal);
 }
 
 /** GET /portal/import/{id}: 200, 404 */
@@ -45,7 +40,7 @@ export const importDraft: DraftRoute = {
   fields: SETTINGS_FIELDS,
   async show(request, portal, form) {
     const job = getJob(request, portal);
-    return renderImport(request, portal, job, { settings: readSettings(form, job) });
+    return renderImport(request, portal, job, undefined, 200, readSettings(form, job));
   },
 };
 
@@ -59,11 +54,11 @@ export async function commitImport(
     if (hasStarted || job.state.phase !== 'ready') return await redirectToJob(request, job);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'unavailable')) throw error;
-    return renderImport(request, portal, job, { status: 503, problem: error.publicDetail });
+    return renderImport(request, portal, job, error.publicDetail, 503);
   }
   const problem = 'The import settings have changed since you opened this page. Nothing was '
     + 'imported. Check the new preview.';
-  return renderImport(request, portal, job, { status: 409, problem });
+  return renderImport(request, portal, job, problem, 409);
 }
 
 /** POST /portal/import/{id}/cancel: 303, 404 */
@@ -107,23 +102,12 @@ function getJob({ account, parameters }: PageRequest, portal: Portal): ImportJob
   return getImportJobs(portal).get(account.sellerId, parameters['id'] ?? '');
 }
 
-const TITLES: Readonly<Record<ImportJob['state']['phase'], string>> = {
-  checking: 'Preview of', ready: 'Preview of', importing: 'Importing', done: 'Imported:',
-  cancelled: 'Cancelled:', failed: 'Failed:',
-};
-
-interface View {
-  readonly status?: number;
-  readonly problem?: string;
-  readonly settings?: ImportSettings;
-}
-
 function renderImport(
   request: PageRequest, portal: Portal, job: ImportJob,
-  { status = 200, problem, settings = job.state.settings }: View = {},
+  problem?: string, status = 200, settings = job.state.settings,
 ): Reply {
   return renderPage(request, portal, {
-    title: `${TITLES[job.state.phase]} ${job.upload.name}`,
+    title: `${PHASES[job.state.phase].title} ${job.upload.name}`,
     status,
     content: html`${errorSummary(NO_ERRORS, problem)}${renderPhase(request, job, settings)}`,
     scripts: ['import.js'],

@@ -2,12 +2,12 @@
 import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
 import { type Choice, postForm, selectField, textField } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
+import { findWholeNumber } from '../forms/typed-values.ts';
 import { table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
-import type { ImportJob } from './import-job.ts';
-import type { ImportSettings } from './import-rows.ts';
+import type { ImportJob, ImportSettings } from './import-job.ts';
 
 type Columns = NonNullable<ImportJob['columns']>;
 
@@ -27,17 +27,15 @@ export const SETTINGS_FIELDS: readonly string[] = [
 
 /** The settings in the form; values that the form does not offer are ignored. */
 export function readSettings(form: Form, { upload: { head } }: ImportJob): ImportSettings {
-  const header = head.format === 'csv' ? head.header : [];
   const map = new Map<Member, string>();
   for (const member of MEMBERS) {
-    const place = form.get(`column_${member}`);
-    const name = /^\d{1,4}$/.test(place) ? header[Number(place)] : undefined;
-    if (name !== undefined) map.set(member, name);
+    const name = head.header[findWholeNumber(form.get(`column_${member}`)) ?? -1];
+    if (name) map.set(member, name);
   }
   const defaults = new Map<Member, string>();
   for (const member of DEFAULTABLE) {
     const text = form.getTrimmed(`default_${member}`);
-    if (head.format === 'csv' && text !== '') defaults.set(member, text);
+    if (text !== '') defaults.set(member, text);
   }
   return { mode: form.get('mode') === 'create' ? 'create' : 'upsert', map, defaults };
 }
@@ -70,7 +68,7 @@ export function renderSettings(
     name: 'mode', label: 'If the SKU already exists', value: settings.mode,
     choices: MODES,
   })}
-    ${columns && head.format === 'csv' && renderFields(columns, head.header, settings)}
+    ${columns && renderFields(columns, head.header, settings)}
     <button class="plain">Update preview</button>`;
   return html`<section class="card" aria-labelledby="reading">
     <h2 id="reading">Import settings</h2>
@@ -80,7 +78,7 @@ export function renderSettings(
 
 /** The columns of the file: how each is read, and its first values. */
 export function renderColumns({ columns, upload: { head } }: ImportJob): Content {
-  if (!columns || head.format !== 'csv') return undefined;
+  if (!columns) return undefined;
   const { header, examples } = head;
   const rows = header.slice(0, IMPORT_COLUMNS_SHOWN).map((name, place) => [
     name === '' ? '(unnamed)' : shorten(name, COLUMN_NAME_BYTES),

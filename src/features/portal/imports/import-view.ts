@@ -10,8 +10,23 @@ import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
 import type { ImportJob } from './import-job.ts';
-import type { DryRun, RowCounts } from './import-rows.ts';
+import type { DryRun, RowProgress } from './import-rows.ts';
 import { advise } from './import-settings.ts';
+
+interface PhaseTexts {
+  /** Precedes the name of the file. */
+  readonly title: string;
+  readonly tag: Html;
+}
+
+export const PHASES: Readonly<Record<ImportJob['state']['phase'], PhaseTexts>> = {
+  checking: { title: 'Preview of', tag: html`<span class="tag">Checking</span>` },
+  ready: { title: 'Preview of', tag: html`<span class="tag low">Ready to import</span>` },
+  importing: { title: 'Importing', tag: html`<span class="tag">Importing</span>` },
+  done: { title: 'Imported:', tag: html`<span class="tag good">Imported</span>` },
+  cancelled: { title: 'Cancelled:', tag: html`<span class="tag low">Cancelled</span>` },
+  failed: { title: 'Failed:', tag: html`<span class="tag bad">Failed</span>` },
+};
 
 const KIB = 1024;
 
@@ -137,7 +152,7 @@ function renderDifferences(format: Format, differences: DryRun['differences']): 
   })}`;
 }
 
-function renderCounts(format: Format, counts: RowCounts, isDryRun: boolean): Html {
+function renderCounts(format: Format, counts: RowProgress['counts'], isDryRun: boolean): Html {
   return facts([
     [isDryRun ? 'Will be created' : 'Created', format.number(counts.created)],
     [isDryRun ? 'Will be updated' : 'Updated', format.number(counts.updated)],

@@ -10,10 +10,11 @@ import { isSystemError } from '../../../runtime/system-error.ts';
 import { createFolder } from '../../../store/sqlite/files/durable-files.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-/** The disk is full, or the quota of the server's user. */
-const FULL = ['ENOSPC', 'EDQUOT'];
-/** The disk cannot be written to. */
-const FAILED = ['EIO', 'EROFS'];
+const FAILURES = [
+  // EDQUOT: the quota of the server's user.
+  { codes: ['ENOSPC', 'EDQUOT'], code: 'storage_full', what: 'The disk of the server is full.' },
+  { codes: ['EIO', 'EROFS'], code: 'unavailable', what: 'The server cannot write to its disk.' },
+] as const;
 
 export class TemporaryFile {
   readonly #file: FileHandle;
@@ -76,12 +77,7 @@ function openNew(path: string): Promise<FileHandle> {
 }
 
 function explain(error: unknown): unknown {
-  const kept = 'The file was not kept.';
-  if (isSystemError(error, ...FULL)) {
-    const detail = `The disk of the server is full. ${kept}`;
-    return new AppError('storage_full', detail, { cause: error });
-  }
-  if (!isSystemError(error, ...FAILED)) return error;
-  const detail = `The server cannot write to its disk. ${kept}`;
-  return new AppError('unavailable', detail, { cause: error });
+  const failure = FAILURES.find(({ codes }) => isSystemError(error, ...codes));
+  return failure === undefined ? error
+    : new AppError(failure.code, `${failure.what} The file was not kept.`, { cause: error });
 }

@@ -17,7 +17,7 @@ import type { PageRequest, Portal } from '../route.ts';
 import { assertSignedIn } from '../sign-in/session.ts';
 import type { ImportJob } from './import-job.ts';
 import { getImportJobs, redirectToJob } from './import-page.ts';
-import { formatSize } from './import-view.ts';
+import { formatSize, PHASES } from './import-view.ts';
 import { guardUpload } from './uploaded-file.ts';
 
 /** Error codes that are shown beside the file. */
@@ -107,22 +107,13 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
   </section>`;
 }
 
-const PHASES: Readonly<Record<ImportJob['state']['phase'], Html>> = {
-  checking: html`<span class="tag">Checking</span>`,
-  ready: html`<span class="tag low">Ready to import</span>`,
-  importing: html`<span class="tag">Importing</span>`,
-  done: html`<span class="tag good">Imported</span>`,
-  cancelled: html`<span class="tag low">Cancelled</span>`,
-  failed: html`<span class="tag bad">Failed</span>`,
-};
-
 function renderRecent({ account, format, link }: PageRequest, portal: Portal): Html {
   return html`<h2>Recent imports</h2>${table({
     caption: 'Recent imports',
     columns: ['File', 'Status', numeric('Rows'), numeric('Rejected'), 'Updated'],
     rows: getImportJobs(portal).list(account.sellerId).map(({ id, upload, state }) => [
       html`<a href="${link(`/import/${id}`)}">${upload.name}</a>`,
-      PHASES[state.phase],
+      PHASES[state.phase].tag,
       format.number(state.progress.rows),
       format.number(state.progress.counts.failed),
       format.timeElement(state.updatedAt),

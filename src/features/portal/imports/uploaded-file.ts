@@ -13,15 +13,13 @@ import {
   EXAMPLE_LIMIT_CHARACTERS, EXAMPLE_ROWS, UPLOAD_GRACE_MS, UPLOAD_MIN_RATE_BYTES_PER_SECOND,
 } from '../limits.ts';
 
-export type FileHead =
-  | { readonly format: 'ndjson' }
-  | {
-    readonly format: 'csv';
-    /** Column names. */
-    readonly header: readonly string[];
-    /** Cells of the first rows, shortened. */
-    readonly examples: readonly (readonly string[])[];
-  };
+export interface FileHead {
+  readonly format: 'csv' | 'ndjson';
+  /** Column names; none in NDJSON. */
+  readonly header: readonly string[];
+  /** Cells of the first rows, shortened. */
+  readonly examples: readonly (readonly string[])[];
+}
 
 /**
  * Passes the chunks of an upload on. An upload that sends nothing at all is ended by the server.
@@ -53,16 +51,18 @@ const UNSUPPORTED: readonly (readonly [start: Buffer, detail: string])[] = [
   [Buffer.from('%PDF-'), 'This is a PDF. Upload a CSV or NDJSON file.'],
 ];
 
+const NDJSON: FileHead = { format: 'ndjson', header: [], examples: [] };
+
 /** `open` reads the file from its beginning. @throws AppError `invalid_data` */
 export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<FileHead> {
   for await (const chunk of open()) {
     const [, detail] = UNSUPPORTED.find(([start]) => chunk.indexOf(start) === 0) ?? [];
     if (detail !== undefined) throw new AppError('invalid_data', detail);
     // A JSON object: no column name starts with a brace.
-    if (/^\uFEFF?\s*\{/.test(chunk.toString())) return { format: 'ndjson' };
+    if (/^\uFEFF?\s*\{/.test(chunk.toString())) return NDJSON;
     break;
   }
-  const [header, ...rows] = await readRecords(open(), 1 + EXAMPLE_ROWS);
+  const [header, ...rows] = await readRecords(open());
   if (!header) throw new AppError('invalid_data', 'The file is empty.');
   const shorten = (cell: string): string => copyText(cell.slice(0, EXAMPLE_LIMIT_CHARACTERS));
   return {
@@ -71,16 +71,17 @@ export async function readFileHead(open: () => AsyncIterable<Buffer>): Promise<F
   };
 }
 
-async function readRecords(chunks: AsyncIterable<Buffer>, count: number): Promise<CsvRecord[]> {
+/** The header and the example rows. */
+async function readRecords(chunks: AsyncIterable<Buffer>): Promise<CsvRecord[]> {
   const first: CsvRecord[] = [];
   try {
     for await (const records of new CsvReader().read(chunks)) {
-      first.push(...records.slice(0, count - first.length));
-      if (first.length === count) break;
+      first.push(...records);
+      if (first.length > EXAMPLE_ROWS) break;
     }
   } catch (error) {
     // The dry run reports an error after the header, with its line.
     if (first.length === 0) throw error;
   }
-  return first;
+  return first.slice(0, 1 + EXAMPLE_ROWS);
 }

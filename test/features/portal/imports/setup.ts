@@ -9,7 +9,6 @@ import { ConcurrencyLimiter } from '../../../../src/http/concurrency-limiter.ts'
 import type { ErrorReport } from '../../../../src/http/response/problem.ts';
 import { ImportJobs } from '../../../../src/features/portal/imports/import-jobs.ts';
 import type { Importer, ImportJob } from '../../../../src/features/portal/imports/import-job.ts';
-import { UPLOADS_KEPT_LIMIT_BYTES } from '../../../../src/features/portal/limits.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import { makeActor } from '../../../store/contract/fixture.ts';
 import { openStore } from '../../../store/sqlite/open.ts';
@@ -33,7 +32,7 @@ export interface Bench {
 
 export async function openBench(
   t: TestContext, change = (store: Store): Store => store,
-  keptLimitBytes = UPLOADS_KEPT_LIMIT_BYTES,
+  keptLimitBytes?: number,
 ) {
   const home = makeFolder(t);
   const folder = join(home, 'uploads');
@@ -43,9 +42,10 @@ export async function openBench(
   const limiter = new ConcurrencyLimiter<SellerId>('imports', {
     total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
+  const report = (entry: ErrorReport): number => reports.push(entry);
   const jobs = new ImportJobs({
-    store, limiter, folder, keptLimitBytes, clock, report: (entry) => reports.push(entry),
-  });
+    store, imports: limiter, uploadFolder: folder, clock, report,
+  }, keptLimitBytes);
   t.after(() => jobs.close());
   const makeImporter = async (): Promise<Importer> => {
     const { sellerId } = await makeActor(store);

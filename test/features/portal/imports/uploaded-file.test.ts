@@ -19,7 +19,7 @@ describe('detects', () => {
     ['NDJSON after a byte order mark', '\uFEFF{"sku":"A"}\n'],
     ['NDJSON after blank lines', '\r\n \n{"sku":"A"}\n'],
   ] as const) {
-    test(kind, async () => assert.deepEqual(await read(text), { format: 'ndjson' }));
+    test(kind, async () => assert.equal((await read(text)).format, 'ndjson'));
   }
 
   test('CSV, with its header and its first rows', async () => {
@@ -33,8 +33,7 @@ describe('detects', () => {
   test('CSV, whose long cells are shortened', async () => {
     const head = await read(`Title,Code\n${'x'.repeat(EXAMPLE_LIMIT_CHARACTERS + 1)},1\n`);
     assert.equal(head.format, 'csv');
-    const [row] = head.format === 'csv' ? head.examples : [];
-    assert.deepEqual(row, ['x'.repeat(EXAMPLE_LIMIT_CHARACTERS), '1']);
+    assert.deepEqual(head.examples[0], ['x'.repeat(EXAMPLE_LIMIT_CHARACTERS), '1']);
   });
 
   test('CSV, with its header if a row is invalid', async () => {
