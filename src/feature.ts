@@ -6,9 +6,9 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiDescription, PathParameter } from './api/description/operation.ts';
-import { pathParameters } from './api/description/parameters.ts';
 import { schemas } from './api/description/schemas.ts';
 import type { Route, Services } from './api/route.ts';
+import { productPathParameters } from './api/products/product-operations.ts';
 import { routes } from './api/routes.ts';
 import type { ConnectionMetrics } from './http/server/connections.ts';
 import type { AccessLogEntry, RequestRecord } from './http/request-record.ts';
@@ -137,7 +137,7 @@ export function describeRoutes<Options>(
     routes: [...routes, ...features.flatMap((feature) => feature.routes ?? [])],
     schemas: Object.assign({}, schemas, ...features.map((feature) => feature.schemas)),
     pathParameters: [
-      ...pathParameters, ...features.flatMap((feature) => feature.pathParameters ?? []),
+      ...productPathParameters, ...features.flatMap((feature) => feature.pathParameters ?? []),
     ],
   };
 }

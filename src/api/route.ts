@@ -11,9 +11,9 @@ import type { Query } from '../http/request/query.ts';
 import type { Reply } from '../http/response/reply.ts';
 import type { RoutePattern } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
-import type { ApiDescription, Operation, Parameter } from './description/operation.ts';
+import type { ApiDescription, Operation } from './description/operation.ts';
 import type { Instances } from './instances.ts';
-import { JSON_TYPE, MERGE_PATCH_TYPE } from './media-types.ts';
+import type { ParameterTable } from './parameters.ts';
 import type { OpenStream, Streams } from './streams.ts';
 
 /** The caller's products. */
@@ -74,7 +74,7 @@ export interface Services {
 
 interface CommonRoute extends RoutePattern {
   /** Its query parameters; others are rejected. */
-  readonly query: readonly Parameter[];
+  readonly query: ParameterTable;
   /** Media types of its request bodies and responses; problems have their own. */
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
@@ -98,16 +98,21 @@ interface OpenRoute extends CommonRoute {
 
 export type Route = KeyRoute | OpenRoute;
 
-const get = {
-  method: 'GET', scope: 'products:read', query: [], consumes: [], produces: [JSON_TYPE],
-} as const;
-const post = { ...get, method: 'POST', scope: 'products:write', consumes: [JSON_TYPE] } as const;
+export function keyRoute(
+  method: string, path: string, scope: Scope, operation: Operation, handle: KeyRoute['handle'],
+): KeyRoute {
+  return { method, path, scope, handle, ...deriveFormats(operation) };
+}
 
-/** What most routes of a method are. */
-export const routeDefaults = {
-  get,
-  post,
-  put: { ...post, method: 'PUT' },
-  patch: { ...post, method: 'PATCH', consumes: [MERGE_PATCH_TYPE, JSON_TYPE] },
-  remove: { ...post, method: 'DELETE', consumes: [], produces: [] },
-} as const;
+export function openRoute(
+  path: string, operation: Operation, handle: OpenRoute['handle'],
+): OpenRoute {
+  return { method: 'GET', path, scope: undefined, handle, ...deriveFormats(operation) };
+}
+
+/** A route takes and sends what its operation describes. */
+function deriveFormats(operation: Operation) {
+  const { query = {}, request = {}, answers } = operation;
+  const produced = Object.values(answers).flatMap(({ content = {} }) => Object.keys(content));
+  return { operation, query, consumes: Object.keys(request), produces: [...new Set(produced)] };
+}

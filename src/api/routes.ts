@@ -13,57 +13,36 @@
 import {
   readHealth, readHealthOperation, readReadiness, readReadinessOperation,
 } from './health.ts';
-import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
-import { HEALTH, PRODUCTS, READINESS, type Route, routeDefaults, STOCK } from './route.ts';
 import { listProducts } from './products/product-list.ts';
-import {
-  createProductOperation, deleteProductBySkuOperation, deleteProductOperation, listParameters,
-  listProductsOperation, patchProductBySkuOperation, patchProductOperation,
-  putProductBySkuOperation, readProductBySkuOperation, readProductOperation,
-} from './products/product-operations.ts';
+import { productOperations } from './products/product-operations.ts';
 import {
   createProduct, deleteProduct, patchProduct, putProduct, readProduct,
 } from './products/products.ts';
+import { HEALTH, keyRoute, openRoute, PRODUCTS, READINESS, type Route, STOCK } from './route.ts';
 import { listStock } from './stock/stock-levels.ts';
-import {
-  listStockOperation, stockParameters, stockSyncParameters, syncStockOperation,
-} from './stock/stock-operations.ts';
+import { listStockOperation, syncStockOperation } from './stock/stock-operations.ts';
 import { syncStock } from './stock/stock-sync.ts';
 
-const { get, post, put, patch, remove } = routeDefaults;
-const open = { ...get, scope: undefined };
-
+const product = productOperations;
 const PRODUCT = `${PRODUCTS}/{id}`;
-const PRODUCT_BY_SKU = `${PRODUCTS}/sku/{sku}`;
+const BY_SKU = `${PRODUCTS}/sku/{sku}`;
 
 export const routes: readonly Route[] = [
-  {
-    ...get, path: PRODUCTS, query: listParameters, produces: [JSON_TYPE, NDJSON_TYPE, CSV_TYPE],
-    operation: listProductsOperation, handle: listProducts,
-  },
-  { ...post, path: PRODUCTS, operation: createProductOperation, handle: createProduct },
+  keyRoute('GET', PRODUCTS, 'products:read', product.list, listProducts),
+  keyRoute('POST', PRODUCTS, 'products:write', product.create, createProduct),
 
-  { ...get, path: PRODUCT, operation: readProductOperation, handle: readProduct },
-  { ...patch, path: PRODUCT, operation: patchProductOperation, handle: patchProduct },
-  { ...remove, path: PRODUCT, operation: deleteProductOperation, handle: deleteProduct },
+  keyRoute('GET', PRODUCT, 'products:read', product.read, readProduct),
+  keyRoute('PATCH', PRODUCT, 'products:write', product.patch, patchProduct),
+  keyRoute('DELETE', PRODUCT, 'products:write', product.delete, deleteProduct),
 
-  { ...get, path: PRODUCT_BY_SKU, operation: readProductBySkuOperation, handle: readProduct },
-  { ...put, path: PRODUCT_BY_SKU, operation: putProductBySkuOperation, handle: putProduct },
-  { ...patch, path: PRODUCT_BY_SKU, operation: patchProductBySkuOperation, handle: patchProduct },
-  {
-    ...remove, path: PRODUCT_BY_SKU, operation: deleteProductBySkuOperation, handle: deleteProduct,
-  },
+  keyRoute('GET', BY_SKU, 'products:read', product.readBySku, readProduct),
+  keyRoute('PUT', BY_SKU, 'products:write', product.putBySku, putProduct),
+  keyRoute('PATCH', BY_SKU, 'products:write', product.patchBySku, patchProduct),
+  keyRoute('DELETE', BY_SKU, 'products:write', product.deleteBySku, deleteProduct),
 
-  {
-    ...get, path: STOCK, query: stockParameters, produces: [JSON_TYPE, NDJSON_TYPE, CSV_TYPE],
-    operation: listStockOperation, handle: listStock,
-  },
-  {
-    ...post, path: STOCK, scope: 'stock:write', query: stockSyncParameters,
-    consumes: [JSON_TYPE, NDJSON_TYPE], produces: [JSON_TYPE, NDJSON_TYPE],
-    operation: syncStockOperation, handle: syncStock,
-  },
+  keyRoute('GET', STOCK, 'products:read', listStockOperation, listStock),
+  keyRoute('POST', STOCK, 'stock:write', syncStockOperation, syncStock),
 
-  { ...open, path: HEALTH, operation: readHealthOperation, handle: readHealth },
-  { ...open, path: READINESS, operation: readReadinessOperation, handle: readReadiness },
+  openRoute(HEALTH, readHealthOperation, readHealth),
+  openRoute(READINESS, readReadinessOperation, readReadiness),
 ];

@@ -67,7 +67,8 @@ function fillPath(random: Random, { pool }: World, pattern: string): string {
 }
 
 function makeQuery(random: Random, { pool }: World, { query }: Route): string {
-  const pairs = query.filter(() => random.below(3) === 0).map(({ name, example }) => {
+  const sent = Object.entries(query).filter(() => random.below(3) === 0);
+  const pairs = sent.map(([name, { example }]) => {
     const known = [String(example), ...pool.list(name)];
     if (name === 'wait') return [name, random.pick(['0', '1', '30', 'x'])] as const;
     if (name === 'cursor') known.push(...pool.list('foreign'));

@@ -15,9 +15,8 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, ProductPage } from '../../store/catalogue-store.ts';
 import type { SearchStore } from '../../store/search-store.ts';
 import { formatCsvProduct } from '../../transfer/csv-cells.ts';
-import { exportCollection } from '../export.ts';
-import { JSON_TYPE, MEDIA_TYPE_OF } from '../media-types.ts';
-import { formatNextLink, rejectPagingParameters } from '../query-reader.ts';
+import { chooseMediaType, exportCollection, replyPage } from '../list.ts';
+import { JSON_TYPE } from '../media-types.ts';
 import { type ListQuery, parseListQuery } from './product-query.ts';
 import { type ApiRequest, PRODUCTS, type Services } from '../route.ts';
 import type { OpenStream } from '../streams.ts';
@@ -27,52 +26,37 @@ const LIST_HEADERS = { 'cache-control': 'private, no-cache', vary: 'accept, acce
 
 /** GET /api/v1/products: 200, 304, 400, 406, 503 */
 export async function listProducts(call: ApiRequest, services: Services): Promise<Reply> {
-  const list = parseListQuery(call.query, call.caller.currency);
-  const mediaType = list.format ? MEDIA_TYPE_OF[list.format] : call.mediaType;
-  if (mediaType === JSON_TYPE) return listPage(call, services, list);
-  rejectPagingParameters(call.query);
   const { caller, openStream } = call;
-  return exportProducts(services.store, { caller, list, mediaType, openStream });
+  const list = parseListQuery(call.query, caller);
+  const mediaType = chooseMediaType(call, list.format);
+  return mediaType === JSON_TYPE
+    ? listPage(call, services, list)
+    : exportProducts(services.store, { caller, list, mediaType, openStream });
 }
 
 async function listPage(call: ApiRequest, services: Services, list: ListQuery): Promise<Reply> {
   const { sellerId, position } = call.caller;
+  const { store, cursors, pages } = services;
+  const { limit, fields, format } = list;
   const scope = cursorScope(sellerId, list);
   const cursor = call.query.get('cursor');
-  const after = services.cursors.parse<KeysetAnchor>(scope, cursor);
+  const after = cursors.parse<KeysetAnchor>(scope, cursor);
   const tag = formatEntityTag(position);
   if (isNoneMatch(call.headers['if-none-match'], tag)) {
     return { status: 304, headers: { ...LIST_HEADERS, etag: tag } };
   }
-  const shape = `${list.limit} ${list.fields?.join() ?? ''} ${list.format ?? ''}`;
-  const key = `${scope} ${shape} ${cursor ?? ''}`;
-  const cached = services.pages.find(key, position);
+  const key = `${scope} ${limit} ${fields?.join() ?? ''} ${format ?? ''} ${cursor ?? ''}`;
+  const cached = pages.find(key, position);
   if (cached) return cached;
-  const page = await readProductPage(services.store, call.caller, list, after);
-  const next = formatNextCursor(services.cursors, scope, list, page);
-  const reply = formatPage(call, services, list, page, next);
-  services.pages.set(key, page.position, reply);
+  const page = await readProductPage(store, call.caller, list, after);
+  const reply = replyPage(call, services, {
+    path: PRODUCTS, limit,
+    members: `"products":[${page.products.map(createFormatter(list)).join(',')}]`,
+    nextCursor: formatNextCursor(cursors, scope, list, page),
+    headers: { ...LIST_HEADERS, etag: formatEntityTag(page.position) },
+  });
+  pages.set(key, page.position, reply);
   return reply;
-}
-
-function formatPage(
-  call: ApiRequest, { prefix }: Services, list: ListQuery, page: ProductPage,
-  cursor: string | undefined,
-): Reply {
-  const format = createFormatter(list);
-  const items = page.products.map(format).join(',');
-  const next = JSON.stringify(cursor ?? null);
-  const body = Buffer.from(`{"products":[${items}],"next_cursor":${next}}`);
-  return {
-    status: 200,
-    headers: {
-      ...LIST_HEADERS,
-      'content-type': JSON_TYPE,
-      etag: formatEntityTag(page.position),
-      ...formatNextLink(`${prefix}${PRODUCTS}`, call.query, list.limit, cursor),
-    },
-    body,
-  };
 }
 
 interface ExportOptions {
@@ -87,13 +71,14 @@ export function exportProducts(
   store: SearchStore, { caller, list, mediaType, openStream }: ExportOptions,
 ): Promise<Reply> {
   const fields = list.fields ? selectFields(list.fields) : PRODUCT_FIELDS;
-  const format = {
+  return exportCollection({
+    openStream, mediaType,
+    headers: LIST_HEADERS,
     columns: fields.map(({ name }) => name),
-    formatRow: (product: Product) => formatCsvProduct(product, fields),
+    formatRow: (product) => formatCsvProduct(product, fields),
     formatJson: createFormatter(list),
-  };
-  return exportCollection({ openStream, mediaType, format, headers: LIST_HEADERS }, () =>
-    store.exportProducts(caller.sellerId, list, caller.position));
+    open: () => store.exportProducts(caller.sellerId, list, caller.position),
+  });
 }
 
 function createFormatter({ fields }: ListQuery): (product: Product) => string {

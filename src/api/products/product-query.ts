@@ -1,22 +1,76 @@
-/** Parses the query of a product list; an error names every invalid parameter. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../limits.ts';
-import { type Currency, toMinorUnits } from '../../domain/catalogue/currency.ts';
-import {
-  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, PRICE_LIMIT, STOCK_LIMIT,
-} from '../../domain/limits.ts';
-import { validateNumberText } from '../../domain/number-text.ts';
-import type { ParseResult } from '../../domain/validation.ts';
+/** The query of a product list: its parameters, and what they mean. */
+import { type Currency, priceValidator } from '../../domain/catalogue/currency.ts';
 import {
   PRODUCT_FIELD_NAMES, type ProductFieldName,
 } from '../../domain/catalogue/product-fields.ts';
 import {
-  foldText, type ProductFilter, type ProductSort, SORT_KEYS, type SortKey,
+  foldText, type ProductFilter, type ProductSort, SORT_KEYS,
 } from '../../domain/catalogue/product-query.ts';
-import type { Query } from '../../http/request/query.ts';
-import { LIST_FORMATS, type ListFormat } from '../media-types.ts';
 import {
-  parseChoice, parseChoices, parseInstant, parsePosition, parseSku, parseText, QueryReader,
-} from '../query-reader.ts';
+  CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
+} from '../../domain/limits.ts';
+import { validateNumberText } from '../../domain/number-text.ts';
+import { lineValidator, type ParseResult } from '../../domain/validation.ts';
+import type { Query } from '../../http/request/query.ts';
+import { PAGE_SIZE_DEFAULT } from '../limits.ts';
+import { listParameters } from '../list.ts';
+import {
+  choiceList, instant, integer, type ParameterTable, parseParameters, position, type QueryCaller,
+  sku,
+} from '../parameters.ts';
+
+const BY_ID: ProductSort = { by: 'id', isDescending: false };
+const name = lineValidator(NAME_LIMIT_CODE_POINTS);
+const stock = integer(0, STOCK_LIMIT);
+const price = {
+  schema: priceValidator.schema,
+  parse: (text: string, { currency }: { currency: Currency }) => parsePrice(text, currency),
+};
+
+export const productListParameters = {
+  limit: listParameters.limit,
+  cursor: {
+    ...listParameters.cursor,
+    description: '`next_cursor` of the page before, with all other parameters the same but `limit` '
+      + 'and `fields`. Not for exports.',
+  },
+  q: {
+    schema: name.schema, parse: parseSearch, example: 'mug',
+    description: 'Stands in the name, the SKU or the category; case and accents do not count.',
+  },
+  category: {
+    ...lineValidator(CATEGORY_LIMIT_CODE_POINTS),
+    description: 'Is the category, exactly.', example: 'Kitchen',
+  },
+  sku: { ...sku, description: 'Is the SKU.', example: 'MUG-1' },
+  price_min: { ...price, description: 'The lowest price.', example: 10 },
+  price_max: { ...price, description: 'The highest price.', example: 12.5 },
+  stock_min: { ...stock, description: 'The lowest stock.', example: 1 },
+  stock_max: { ...stock, description: 'The highest stock.', example: 5 },
+  updated_since: {
+    ...instant, description: 'Changed at this time or later.', example: '2026-11-20T10:48:13.257Z',
+  },
+  changed_since: {
+    ...position, description: 'Changed after this position of the catalogue.', example: 12,
+  },
+  sort: {
+    schema: {
+      type: 'string', enum: SORT_KEYS.flatMap((key) => [key, `-${key}`]), default: BY_ID.by,
+    },
+    parse: parseSort, default: BY_ID, example: '-price',
+    description: '`id` is the order of creation; a minus turns an order round. Products that are '
+      + 'the same in it follow each other by id.',
+  },
+  fields: {
+    ...choiceList(PRODUCT_FIELD_NAMES),
+    description: 'The members to answer with, instead of all.', example: ['sku', 'stock'],
+  },
+  format: {
+    ...listParameters.format,
+    description: `${listParameters.format.description.slice(0, -1)}: a page as JSON, or all `
+      + 'products as an export.',
+  },
+} as const satisfies ParameterTable;
 
 /** A parsed query, without its cursor: that is bound to all of the query. */
 export interface ListQuery {
@@ -28,69 +82,53 @@ export interface ListQuery {
   /** Undefined for whole products. */
   readonly fields: readonly ProductFieldName[] | undefined;
   /** Undefined where the parameter is not given. */
-  readonly format: ListFormat | undefined;
+  readonly format: 'json' | 'ndjson' | 'csv' | undefined;
 }
 
-const BY_ID: ProductSort = { by: 'id', isDescending: false };
 /** What a list without parameters is: most are. */
 const FIRST_PAGE: ListQuery = {
   filter: {}, sort: BY_ID, isPlain: true, limit: PAGE_SIZE_DEFAULT, fields: undefined,
   format: undefined,
 };
 
-/** @throws AppError `invalid_query` naming every faulty parameter */
-export function parseListQuery(query: Query, currency: Currency): ListQuery {
+/** @throws AppError `invalid_query` naming every invalid parameter */
+export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
   if (query.size === 0) return FIRST_PAGE;
-  const reader = new QueryReader(query);
-  const price = (text: string): ParseResult<number> => parsePrice(text, currency);
+  const values = parseParameters(productListParameters, query, caller);
+  const { sort, limit, fields, format } = values;
   const filter: ProductFilter = {
-    q: reader.read('q', parseSearch),
-    category: reader.read('category', (text) => parseText(text, CATEGORY_LIMIT_CODE_POINTS)),
-    sku: reader.read('sku', parseSku),
-    priceMin: reader.read('price_min', price),
-    priceMax: reader.read('price_max', price),
-    stockMin: reader.readInteger('stock_min', 0, STOCK_LIMIT),
-    stockMax: reader.readInteger('stock_max', 0, STOCK_LIMIT),
-    updatedSince: reader.read('updated_since', parseInstant),
-    changedSince: reader.read('changed_since', parsePosition),
+    q: values.q,
+    category: values.category,
+    sku: values.sku,
+    priceMin: values.price_min,
+    priceMax: values.price_max,
+    stockMin: values.stock_min,
+    stockMax: values.stock_max,
+    updatedSince: values.updated_since,
+    changedSince: values.changed_since,
   };
-  const sort = reader.read('sort', parseSort) ?? BY_ID;
   const isFiltered = Object.values(filter).some((condition) => condition !== undefined);
-  const list: ListQuery = {
-    filter,
-    sort,
-    isPlain: sort.by === 'id' && !sort.isDescending && !isFiltered,
-    limit: reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT,
-    fields: reader.read('fields', (text) => parseChoices(text, PRODUCT_FIELD_NAMES)),
-    format: reader.read('format', (text) => parseChoice(text, LIST_FORMATS)),
-  };
-  reader.assertValid();
-  return list;
+  const isPlain = sort.by === 'id' && !sort.isDescending && !isFiltered;
+  return { filter, sort, isPlain, limit, fields, format };
 }
 
 function parseSearch(text: string): ParseResult<string> {
-  if (foldText(text) !== '') return parseText(text, NAME_LIMIT_CODE_POINTS);
+  if (foldText(text) !== '') return name.parse(text);
   return { error: { code: 'blank', detail: 'Must have something to look for.' } };
 }
 
 function parsePrice(text: string, currency: Currency): ParseResult<number> {
-  const amount = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,10})?$/.test(text) ? Number(text) : NaN;
-  if (!(amount < PRICE_LIMIT)) {
+  if (!/^(?:0|[1-9]\d{0,11})(?:\.\d{1,10})?$/.test(text)) {
     const detail = 'Must be a price such as 12.50, at least 0 and below 1,000,000,000,000.';
     return { error: { code: 'range', detail } };
   }
   const error = validateNumberText(text);
-  if (error) return { error };
-  const value = toMinorUnits(amount, currency);
-  if (value !== undefined) return { value };
-  const detail = `Must have at most ${currency.decimals} decimals in ${currency.code}.`;
-  return { error: { code: 'precision', detail } };
+  return error ? { error } : priceValidator.parse(Number(text), currency);
 }
 
 function parseSort(text: string): ParseResult<ProductSort> {
   const isDescending = text.startsWith('-');
-  const name = isDescending ? text.slice(1) : text;
-  const by = SORT_KEYS.find((key): key is SortKey => key === name);
+  const by = SORT_KEYS.find((key) => key === (isDescending ? text.slice(1) : text));
   if (by) return { value: { by, isDescending } };
   const detail = `Must be one of ${SORT_KEYS.join(', ')}, or one of them after a minus.`;
   return { error: { code: 'format', detail } };

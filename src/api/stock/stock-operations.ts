@@ -2,13 +2,52 @@
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
 import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Answer, Operation, Parameter } from '../description/operation.ts';
-import { cursor, dryRun, format, instant, pageLimit, position } from '../description/parameters.ts';
+import type { Answer, Operation } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { linesOf, refer } from '../description/schema.ts';
-import type { Schema } from '../../domain/validation.ts';
+import type { ParseResult, Schema } from '../../domain/validation.ts';
+import { listParameters } from '../list.ts';
+import { choice, dryRun, instant, position, withDefault } from '../parameters.ts';
 import { product } from '../description/examples.ts';
+
+/** Beside `dry_run`, they are for changes that are sent as lines: in JSON they are members. */
+export const stockSyncParameters = {
+  dry_run: dryRun,
+  report: {
+    ...withDefault(choice(['all', 'failed']), 'all'),
+    description: 'The changes that get a line in the answer to lines.', example: 'failed',
+  },
+  source: {
+    ...stockSource, example: 'erp',
+    description: 'The system that the numbers come from, for changes that are sent as lines.',
+  },
+  reason: {
+    ...stockReason, description: 'Why, for changes that are sent as lines.', example: 'count',
+  },
+} as const;
+
+/** A position, or a time in milliseconds since 1970. */
+export type Moment = { readonly position: number } | { readonly at: number };
+
+export const stockListParameters = {
+  at: {
+    schema: { anyOf: [position.schema, instant.schema] }, parse: parseMoment, example: 12,
+    description: 'The position of the catalogue, or the time, to look at.',
+  },
+  ...listParameters,
+} as const;
+
+function parseMoment(text: string): ParseResult<Moment> {
+  const isPosition = /^\d+$/.test(text);
+  const parsed = (isPosition ? position : instant).parse(text);
+  if ('value' in parsed) {
+    return { value: isPosition ? { position: parsed.value } : { at: parsed.value } };
+  }
+  if (isPosition) return parsed;
+  const detail = 'Must be a position, or a time of RFC 3339 such as 2026-01-31T12:00:00Z.';
+  return { error: { code: 'format', detail } };
+}
 
 const { sku, id, stock: previous } = product;
 const change = { sku, adjust: -2, reason: 'sold' };
@@ -22,6 +61,7 @@ export const syncStockOperation: Operation = {
     + 'stop the others, unless `atomic` is asked for. Or lines of JSON, as many as there are, made '
     + `in batches of up to ${IMPORT_BATCH_ROWS} while they come. Changes of the same product are `
     + 'made in the order sent, and stock never goes below 0.',
+  query: stockSyncParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [JSON_TYPE]: {
@@ -33,7 +73,6 @@ export const syncStockOperation: Operation = {
   answers: {
     200: {
       description: 'What became of the changes.',
-      headers: ['IdempotentReplay'],
       content: {
         [JSON_TYPE]: {
           schema: refer('StockResults'),
@@ -62,6 +101,7 @@ export const listStockOperation: Operation = {
   summary: 'Read the stock of all products, now or as it once stood',
   description: 'With `at` as it stood at a position or a time, with the products and SKUs of then: '
     + 'a page, or with `Accept: application/x-ndjson` or `text/csv` all of it.',
+  query: stockListParameters,
   answers: {
     200: describeList({
       schema: refer('StockPage'), example: { stock: [level], position: 13, next_cursor: null },
@@ -97,29 +137,3 @@ function tableOf(row: Readonly<Record<string, unknown>>) {
     example: lines.map((cells) => `${cells.join(',')}\r\n`).join(''),
   };
 }
-
-/** Beside `dry_run`, they are for changes that are sent as lines: in JSON they are members. */
-export const stockSyncParameters: readonly Parameter[] = [
-  dryRun,
-  {
-    name: 'report', description: 'The changes that get a line in the answer to lines.',
-    example: 'failed', schema: { type: 'string', enum: ['all', 'failed'], default: 'all' },
-  },
-  {
-    name: 'source', example: 'erp',
-    description: 'The system that the numbers come from, for changes that are sent as lines.',
-    schema: stockSource.schema,
-  },
-  {
-    name: 'reason', description: 'Why, for changes that are sent as lines.', example: 'count',
-    schema: stockReason.schema,
-  },
-];
-
-export const stockParameters: readonly Parameter[] = [
-  {
-    name: 'at', description: 'The position of the catalogue, or the time, to look at.', example: 12,
-    schema: { anyOf: [position, instant] },
-  },
-  pageLimit, cursor, format,
-];

@@ -3,20 +3,21 @@
  * when its results are sent, in constant memory both ways.
  */
 import {
-  stockReason, parseStockChange, type SentChange, type StockResult,
+  parseStockChange, type SentChange, type StockResult,
 } from '../../domain/catalogue/stock-change.ts';
-import { stockSource, type StockOrigin } from '../../domain/catalogue/stock-sync.ts';
+import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
 import { type JsonLine, NdjsonLines } from '../../transfer/ndjson.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
-import { QueryReader } from '../query-reader.ts';
+import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import {
   countResult, formatResult, joinResults, type EvaluatedChange, type StockCounts,
 } from './stock-result.ts';
 import { ingestStream, type BatchReport } from '../ingest.ts';
+import { stockSyncParameters } from './stock-operations.ts';
 
 interface StockLine {
   readonly line: number;
@@ -27,37 +28,18 @@ interface StockLine {
 type Evaluation = Pick<SyncedStock, 'results' | 'position' | 'isReplay'>;
 type StockTarget = BatchTarget<StockLine, Evaluation>;
 
-interface Options extends StockOrigin {
-  readonly isDryRun: boolean;
-  /** Whether changes that did not fail have lines in the answer too. */
-  readonly reportsAll: boolean;
-}
-
 export async function streamStock(call: ApiRequest, services: Services): Promise<Reply> {
-  const options = parseOptions(call);
+  const options = parseParameters(stockSyncParameters, call.query, call.caller);
   const key = readIdempotencyKey(call.headers);
   const { chunks } = call.openBody();
   const hasSource = options.source !== undefined;
   return ingestStream(call.openStream, services, () => ({
     slices: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
-    target: options.isDryRun
+    target: options.dry_run
       ? createDryRunTarget(services.store, call, options)
       : createWriteTarget(services.store, call, options, key),
-    batchReport: new StockReport(call, options.reportsAll),
+    batchReport: new StockReport(call, options.report === 'all'),
   }));
-}
-
-/** @throws AppError `invalid_query` naming every faulty parameter */
-function parseOptions({ query }: ApiRequest): Options {
-  const reader = new QueryReader(query);
-  const options = {
-    isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
-    reportsAll: reader.readChoice('report', ['all', 'failed']) === 'all',
-    source: reader.read('source', stockSource.parse),
-    reason: reader.read('reason', stockReason.parse),
-  };
-  reader.assertValid();
-  return options;
 }
 
 function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean): StockLine {
@@ -66,8 +48,8 @@ function parseLine({ line, characters, ...json }: JsonLine, hasSource: boolean):
 }
 
 function createWriteTarget(
-  store: CatalogueStore, { caller: { sellerId, keyId } }: ApiRequest, { source, reason }: Options,
-  key: string | undefined,
+  store: CatalogueStore, { caller: { sellerId, keyId } }: ApiRequest,
+  { source, reason }: StockOrigin, key: string | undefined,
 ): StockTarget {
   return {
     write(rows, part) {
@@ -84,7 +66,7 @@ function createWriteTarget(
 }
 
 function createDryRunTarget(
-  store: CatalogueStore, { caller }: ApiRequest, { source }: Options,
+  store: CatalogueStore, { caller }: ApiRequest, { source }: StockOrigin,
 ): StockTarget {
   const { sellerId, keyId, position } = caller;
   const dryRun = store.dryRunStock({ sellerId, keyId }, position, source);

@@ -20,11 +20,12 @@ import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { SyncedStock } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import { QueryReader } from '../query-reader.ts';
+import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
 import {
   countResult, formatResult, joinResults, type EvaluatedChange, type StockCounts,
 } from './stock-result.ts';
+import { stockSyncParameters } from './stock-operations.ts';
 import { streamStock } from './stock-stream.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
 
@@ -77,13 +78,10 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
   };
 }
 
-/** @throws AppError `invalid_query`, where a member of the body is sent as a parameter too */
-function parseDryRun({ query }: ApiRequest): boolean {
-  const reader = new QueryReader(query);
-  const isDryRun = reader.readChoice('dry_run', ['false', 'true']) === 'true';
-  reader.assertValid();
+/** @throws AppError `invalid_query`, also for a member of the body that is sent as a parameter */
+function parseDryRun({ query, caller }: ApiRequest): boolean {
   const others = [...query.keys()].filter((parameter) => parameter !== 'dry_run');
-  if (others.length === 0) return isDryRun;
+  if (others.length === 0) return parseParameters(stockSyncParameters, query, caller).dry_run;
   const detail = 'Is for changes that are sent as lines; in JSON it is a member of the body.';
   throw invalidQuery(others.map((parameter) => ({ parameter, code: 'mismatch', detail })));
 }

@@ -2,18 +2,16 @@
  * The feed of changes: a page of the history after a position, at once or as soon as there is one,
  * or all of it as a live stream (`change-stream.ts`).
  */
-import {
-  CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
-} from './limits.ts';
-import { CHANGE_TYPES, type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
+import { type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { ChangePage } from '../../store/history-store.ts';
 import { changeNotifier } from './change-notifier.ts';
 import { openChangeStream } from './change-stream.ts';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
-import { parseChoices, parsePosition, QueryReader } from '../../api/query-reader.ts';
+import { parseParameters, position } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
+import { changesParameters } from './operations.ts';
 
 interface FeedQuery {
   readonly after: number;
@@ -38,18 +36,12 @@ export async function listChanges(call: ApiRequest, services: Services): Promise
 }
 
 /** @throws AppError `invalid_query`, and `invalid_data` for a `Last-Event-ID` that is none */
-function parseFeedQuery({ query, headers }: ApiRequest, isStream: boolean): FeedQuery {
-  const reader = new QueryReader(query);
-  const after = reader.read('after', parsePosition) ?? 0;
-  const limit = reader.readInteger('limit', 1, CHANGES_PAGE_SIZE_LIMIT);
-  const types = reader.read('types', (text) => parseChoices(text, CHANGE_TYPES));
-  const seconds = reader.readInteger('wait', 0, CHANGES_WAIT_LIMIT_SECONDS) ?? 0;
-  reader.assertValid();
-  const feed = { after, limit: limit ?? CHANGES_PAGE_SIZE_DEFAULT, types, waitMs: seconds * 1000 };
-  const lastEventId = headers['last-event-id'];
-  if (!isStream || lastEventId === undefined || lastEventId === '') return feed;
-  const parsed = parsePosition(String(lastEventId));
-  if ('value' in parsed) return { ...feed, after: parsed.value };
+function parseFeedQuery({ query, headers, caller }: ApiRequest, isStream: boolean): FeedQuery {
+  const { wait, ...feed } = parseParameters(changesParameters, query, caller);
+  const lastEventId = headers['last-event-id'] ?? '';
+  if (!isStream || lastEventId === '') return { ...feed, waitMs: wait * 1000 };
+  const parsed = position.parse(String(lastEventId));
+  if ('value' in parsed) return { ...feed, after: parsed.value, waitMs: wait * 1000 };
   throw new AppError('invalid_data', 'Last-Event-ID must be the id of an event of this stream.');
 }
 

@@ -1,27 +1,20 @@
 /** The ledger of stock: pages of movements, or all of them as one stream. */
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from '../../api/limits.ts';
+import { PAGE_SIZE_LIMIT } from '../../api/limits.ts';
+import { chooseMediaType, exportCollection, replyPage } from '../../api/list.ts';
+import { JSON_TYPE } from '../../api/media-types.ts';
+import { parseParameters } from '../../api/parameters.ts';
+import { type ApiRequest, type Services, STOCK } from '../../api/route.ts';
 import { type Change, formatMovement } from '../../domain/catalogue/change.ts';
-import {
-  formatKeyId, formatProductId, parseProductId, type ProductId, type SellerId,
-} from '../../domain/id.ts';
-import { stockReason } from '../../domain/catalogue/stock-change.ts';
-import { stockSource } from '../../domain/catalogue/stock-sync.ts';
+import { formatKeyId, formatProductId, type SellerId } from '../../domain/id.ts';
 import { formatTime } from '../../domain/time.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { HistoryStore, MovementQuery } from '../../store/history-store.ts';
 import { formatCsvRow } from '../../transfer/csv-cells.ts';
-import { exportCollection } from '../../api/export.ts';
-import { JSON_TYPE, LIST_FORMATS, MEDIA_TYPE_OF } from '../../api/media-types.ts';
-import {
-  formatNextLink, parseChoice, parseInstant, parsePosition, parseSku, QueryReader,
-  rejectPagingParameters,
-} from '../../api/query-reader.ts';
-import { type ApiRequest, type Services, STOCK } from '../../api/route.ts';
+import { movementParameters } from './operations.ts';
 
 export const MOVEMENTS = `${STOCK}/movements`;
 
-/** The id of no product: what is no id of the seller's has no movements. */
-const NO_PRODUCT = 0 as ProductId;
+const HEADERS = { 'cache-control': 'no-store' };
 
 const COLUMNS = [
   'position', 'type', 'product_id', 'sku', 'at', 'key_id', 'before', 'after', 'delta', 'reason',
@@ -39,62 +32,47 @@ export async function listMovements(call: ApiRequest, services: Services): Promi
     ? listPage(call, services, ledger) : exportMovements(call, services, ledger);
 }
 
-/** @throws AppError `invalid_query` naming every faulty parameter */
-function parseLedgerQuery({ query, caller, mediaType }: ApiRequest): LedgerQuery {
-  const reader = new QueryReader(query);
-  const filter = {
-    sku: reader.read('sku', parseSku),
-    productId: reader.read('id', (text) =>
-      ({ value: parseProductId(caller.sellerId, text) ?? NO_PRODUCT })),
-    source: reader.read('source', stockSource.parse),
-    reason: reader.read('reason', stockReason.parse),
-    since: reader.read('since', parseInstant),
-    until: reader.read('until', parseInstant),
+/** @throws AppError `invalid_query` naming every invalid parameter */
+function parseLedgerQuery(call: ApiRequest): LedgerQuery {
+  const { sku, id: productId, source, reason, since, until, after = 0, sort, limit, format }
+    = parseParameters(movementParameters, call.query, call.caller);
+  return {
+    filter: { sku, productId, source, reason, since, until },
+    after,
+    upTo: call.caller.position,
+    isDescending: sort === '-position',
+    limit,
+    mediaType: chooseMediaType(call, format),
   };
-  const format = reader.read('format', (text) => parseChoice(text, LIST_FORMATS));
-  const ledger = {
-    filter,
-    after: reader.read('after', parsePosition) ?? 0,
-    upTo: caller.position,
-    isDescending: reader.readChoice('sort', ['position', '-position']) === '-position',
-    limit: reader.readInteger('limit', 1, PAGE_SIZE_LIMIT) ?? PAGE_SIZE_DEFAULT,
-    mediaType: format ? MEDIA_TYPE_OF[format] : mediaType,
-  };
-  reader.assertValid();
-  return ledger;
 }
 
 async function listPage(
-  { caller, query }: ApiRequest, { store, cursors, prefix }: Services, ledger: LedgerQuery,
+  call: ApiRequest, services: Services, ledger: LedgerQuery,
 ): Promise<Reply> {
-  const { sellerId } = caller;
+  const { store, cursors } = services;
+  const { sellerId } = call.caller;
   const { filter, after, isDescending, limit } = ledger;
   const scope = `movements ${sellerId} ${JSON.stringify([filter, after, isDescending])}`;
-  const anchor = cursors.parse<number>(scope, query.get('cursor'));
-  const page = await store.listMovements(sellerId, anchor === undefined ? ledger : {
+  const anchor = cursors.parse<number>(scope, call.query.get('cursor'));
+  const { movements, next } = await store.listMovements(sellerId, anchor === undefined ? ledger : {
     ...ledger, ...(isDescending ? { upTo: anchor } : { after: anchor }),
   });
-  const next = cursors.format(scope, page.next);
-  const movements = page.movements.map(formatMovement).join(',');
-  return {
-    status: 200,
-    headers: {
-      'content-type': JSON_TYPE, 'cache-control': 'no-store',
-      ...formatNextLink(`${prefix}${MOVEMENTS}`, query, limit, next),
-    },
-    body: `{"movements":[${movements}],"next_cursor":${JSON.stringify(next ?? null)}}`,
-  };
+  return replyPage(call, services, {
+    path: MOVEMENTS, limit, headers: HEADERS,
+    members: `"movements":[${movements.map(formatMovement).join(',')}]`,
+    nextCursor: cursors.format(scope, next),
+  });
 }
 
 function exportMovements(
-  { caller, query, openStream }: ApiRequest, { store }: Services, ledger: LedgerQuery,
+  { caller, openStream }: ApiRequest, { store }: Services, ledger: LedgerQuery,
 ): Promise<Reply> {
-  rejectPagingParameters(query);
-  const { mediaType } = ledger;
-  const format = { columns: COLUMNS, formatRow, formatJson: formatMovement };
-  const headers = { 'cache-control': 'no-store' };
-  return exportCollection({ openStream, mediaType, format, headers }, async () =>
-    ({ position: caller.position, pages: readMovements(store, caller.sellerId, ledger) }));
+  return exportCollection({
+    openStream, mediaType: ledger.mediaType, headers: HEADERS,
+    columns: COLUMNS, formatRow, formatJson: formatMovement,
+    open: async () =>
+      ({ position: caller.position, pages: readMovements(store, caller.sellerId, ledger) }),
+  });
 }
 
 /** What was written to the history stays: page after page, it is that of one position. */

@@ -3,8 +3,13 @@
  * movements.
  */
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../../api/media-types.ts';
-import type { Operation, Parameter } from '../../api/description/operation.ts';
-import { cursor, format, instant, pageLimit, position } from '../../api/description/parameters.ts';
+import type { Operation } from '../../api/description/operation.ts';
+import { listParameters } from '../../api/list.ts';
+import {
+  choice, choiceList, instant, integer, position, sku, withDefault,
+} from '../../api/parameters.ts';
+import type { Caller } from '../../domain/access/caller.ts';
+import { parseProductId, type ProductId } from '../../domain/id.ts';
 import { skuReference } from '../../domain/catalogue/product-fields.ts';
 import { count, enumOf, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
 import { movementSchemas, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
@@ -18,6 +23,54 @@ import {
   CHANGES_PAGE_SIZE_DEFAULT, CHANGES_PAGE_SIZE_LIMIT, CHANGES_WAIT_LIMIT_SECONDS,
 } from './limits.ts';
 
+export const changesParameters = {
+  after: {
+    ...withDefault(position, 0),
+    description: 'Only what happened after this position.', example: 12,
+  },
+  limit: {
+    ...withDefault(integer(1, CHANGES_PAGE_SIZE_LIMIT), CHANGES_PAGE_SIZE_DEFAULT),
+    description: 'Changes on a page. Not for streams.', example: 10,
+  },
+  types: {
+    ...choiceList(CHANGE_TYPES),
+    description: 'Only changes of these types.', example: ['stock', 'created'],
+  },
+  wait: {
+    ...withDefault(integer(0, CHANGES_WAIT_LIMIT_SECONDS), 0), example: 1,
+    description: 'Where there is no change yet, wait so many seconds for one. Not for streams.',
+  },
+} as const;
+
+/** The id of no product: what is no id of the seller's has no movements. */
+const NO_PRODUCT = 0 as ProductId;
+
+export const movementParameters = {
+  sku: {
+    ...sku, example: 'MUG-1',
+    description: 'Of the product that has this SKU, and of those that had it when they were '
+      + 'deleted; what they were called before does not count.',
+  },
+  id: {
+    schema: { type: 'string' },
+    parse: (id: string, { sellerId }: Pick<Caller, 'sellerId'>) =>
+      ({ value: parseProductId(sellerId, id) ?? NO_PRODUCT }),
+    description: 'Of the product with this id.', example: 'prd_1k7s94cm9001k7s94bi600',
+  },
+  source: { ...stockSource, description: 'From this system.', example: 'erp' },
+  reason: { ...stockReason, description: 'For this reason.', example: 'sold' },
+  since: {
+    ...instant, description: 'At this time or later.', example: '2026-11-20T10:48:13.257Z',
+  },
+  until: { ...instant, description: 'At this time or before.', example: '2026-12-31T23:59:59Z' },
+  after: { ...position, description: 'After this position.', example: 12 },
+  sort: {
+    ...withDefault(choice(['position', '-position']), 'position'),
+    description: 'With the minus, the newest come first.', example: '-position',
+  },
+  ...listParameters,
+} as const;
+
 export const listChangesOperation: Operation = {
   id: 'listChanges',
   summary: 'Follow what happens to your catalogue',
@@ -25,6 +78,7 @@ export const listChangesOperation: Operation = {
     + 'once, or with `wait` as soon as there is one. With `Accept: text/event-stream` a stream of '
     + 'Server-Sent Events: first what happened since `after`, or since the `Last-Event-ID`, then '
     + 'what happens from now on. The `id` of an event is the position.',
+  query: changesParameters,
   requestHeaders: ['LastEventId'],
   answers: {
     200: {
@@ -56,74 +110,13 @@ export const listMovementsOperation: Operation = {
   description: 'Every movement of stock that the history has, in its order: what moved, when, by '
     + 'which key and why. A page may be empty and have a `next_cursor`, where much of the history '
     + 'does not meet the conditions. With `Accept: application/x-ndjson` or `text/csv` all of it.',
+  query: movementParameters,
   answers: {
     200: describeList({
       schema: refer('MovementPage'), example: { movements: [movement], next_cursor: null },
     }, 'Movement', movement),
   },
 };
-
-/** The types that the parameter of a feed takes. */
-const changeTypeList: Schema = {
-  type: 'array', minItems: 1, items: { type: 'string', enum: CHANGE_TYPES },
-};
-
-export const changesParameters: readonly Parameter[] = [
-  {
-    name: 'after', description: 'Only what happened after this position.', example: 12,
-    schema: { ...position, default: 0 },
-  },
-  {
-    name: 'limit', description: 'Changes on a page. Not for streams.', example: 10,
-    schema: {
-      type: 'integer', minimum: 1, maximum: CHANGES_PAGE_SIZE_LIMIT,
-      default: CHANGES_PAGE_SIZE_DEFAULT,
-    },
-  },
-  {
-    name: 'types', description: 'Only changes of these types.', example: ['stock', 'created'],
-    schema: changeTypeList,
-  },
-  {
-    name: 'wait', example: 1,
-    description: 'Where there is no change yet, wait so many seconds for one. Not for streams.',
-    schema: { type: 'integer', minimum: 0, maximum: CHANGES_WAIT_LIMIT_SECONDS, default: 0 },
-  },
-];
-
-export const movementParameters: readonly Parameter[] = [
-  {
-    name: 'sku', example: 'MUG-1', schema: skuReference.schema,
-    description: 'Of the product that has this SKU, and of those that had it when they were '
-      + 'deleted; what they were called before does not count.',
-  },
-  {
-    name: 'id', description: 'Of the product with this id.', schema: { type: 'string' },
-    example: 'prd_1k7s94cm9001k7s94bi600',
-  },
-  {
-    name: 'source', description: 'From this system.', example: 'erp',
-    schema: stockSource.schema,
-  },
-  {
-    name: 'reason', description: 'For this reason.', example: 'sold',
-    schema: stockReason.schema,
-  },
-  {
-    name: 'since', description: 'At this time or later.', schema: instant,
-    example: '2026-11-20T10:48:13.257Z',
-  },
-  {
-    name: 'until', description: 'At this time or before.', schema: instant,
-    example: '2026-12-31T23:59:59Z',
-  },
-  { name: 'after', description: 'After this position.', example: 12, schema: position },
-  {
-    name: 'sort', description: 'With the minus, the newest come first.', example: '-position',
-    schema: { type: 'string', enum: ['position', '-position'], default: 'position' },
-  },
-  pageLimit, cursor, format,
-];
 
 const changeTypes: Readonly<Record<ChangeType, string>> = {
   created: 'the product was created',

@@ -2,9 +2,9 @@
 import type { Caller } from '../../domain/access/caller.ts';
 import type { Issue } from '../../domain/error.ts';
 import { readIdempotencyKey } from '../../api/write.ts';
-import { invalidQuery, type Query } from '../../http/request/query.ts';
+import { invalidQuery } from '../../http/request/query.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { ImportedProducts, ImportMode } from '../../store/catalogue-store.ts';
+import type { ImportedProducts } from '../../store/catalogue-store.ts';
 import { parseColumnMap, parseDefaults } from '../../transfer/columns.ts';
 import { CsvRows } from '../../transfer/csv-rows.ts';
 import {
@@ -17,52 +17,34 @@ import {
   createWriteTarget, createDryRunTarget, readOutcomes, startCounts,
 } from './import-target.ts';
 import { CSV_TYPE } from '../../api/media-types.ts';
-import { QueryReader } from '../../api/query-reader.ts';
+import { parseParameters } from '../../api/parameters.ts';
 import type { ApiRequest, Services } from '../../api/route.ts';
+import { importParameters } from './operation.ts';
 import { formatLine, ingestStream, type BatchReport } from '../../api/ingest.ts';
 
 /** POST /api/v1/products/import: 200, 400, 415, 422 */
 export async function importProducts(request: ApiRequest, services: Services): Promise<Reply> {
   const { store } = services;
   const { caller } = request;
-  const options = parseOptions(request.query);
+  const options = parseParameters(importParameters, request.query, caller);
   const idempotencyKey = readIdempotencyKey(request.headers);
   const { mediaType, chunks } = request.openBody();
   const reader = openReader(mediaType, options, caller);
   return ingestStream(request.openStream, services, () => ({
     slices: reader.read(chunks),
-    target: options.isDryRun
+    target: options.dry_run
       ? createDryRunTarget(store, caller, options.mode)
       : createWriteTarget(store, caller, options.mode, idempotencyKey),
-    batchReport: new ImportReport(reader, caller.position, options.reportsAll),
+    batchReport: new ImportReport(reader, caller.position, options.report === 'all'),
   }));
 }
 
-interface Options {
-  readonly mode: ImportMode;
-  readonly isDryRun: boolean;
-  /** Whether rows that were not rejected have lines in the response too. */
-  readonly reportsAll: boolean;
-  readonly map: string | undefined;
-  readonly default: string | undefined;
-}
-
-/** @throws AppError `invalid_query` naming every invalid parameter */
-function parseOptions(query: Query): Options {
-  const reader = new QueryReader(query);
-  const options = {
-    mode: reader.readChoice('mode', ['upsert', 'create']),
-    isDryRun: reader.readChoice('dry_run', ['false', 'true']) === 'true',
-    reportsAll: reader.readChoice('report', ['failed', 'all']) === 'all',
-    map: query.get('map'),
-    default: query.get('default'),
-  };
-  reader.assertValid();
-  return options;
-}
+type ImportOptions = ReturnType<typeof parseParameters<typeof importParameters>>;
 
 /** @throws AppError `invalid_query` */
-function openReader(mediaType: string, options: Options, { currency }: Caller): RowReader {
+function openReader(
+  mediaType: string, options: ImportOptions, { currency }: Caller,
+): RowReader {
   const { map, default: defaults } = options;
   if (mediaType === CSV_TYPE) {
     return new CsvRows(currency, {

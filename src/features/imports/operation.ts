@@ -3,8 +3,8 @@ import { DEFAULTABLE, MEMBERS } from '../../transfer/columns.ts';
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
-import type { Operation, Parameter } from '../../api/description/operation.ts';
-import { dryRun } from '../../api/description/parameters.ts';
+import type { Operation } from '../../api/description/operation.ts';
+import { choice, dryRun, text, withDefault } from '../../api/parameters.ts';
 import { linesOf } from '../../api/description/schema.ts';
 import { newProduct, newProductTable } from '../../api/description/examples.ts';
 
@@ -18,6 +18,31 @@ const summary = {
     + 'default=stock:0.',
 };
 
+export const importParameters = {
+  mode: {
+    ...withDefault(choice(['upsert', 'create']), 'upsert'), example: 'create',
+    description: '`upsert` creates products and updates those whose SKU exists; members that are '
+      + 'missing or blank keep their value. `create` rejects rows whose SKU exists.',
+  },
+  dry_run: dryRun,
+  report: {
+    ...withDefault(choice(['failed', 'all']), 'failed'),
+    description: 'Rows that get a line in the response.', example: 'all',
+  },
+  map: {
+    ...text, example: 'name:Title,stock:On hand',
+    description: 'Columns of a CSV file to read members from, instead of the recognised ones: '
+      + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. The `
+      + 'name of a column may contain commas.',
+  },
+  default: {
+    ...text, example: 'stock:0,category:Misc',
+    description: 'Values of new products for blank cells and missing columns of a CSV file: '
+      + 'comma-separated `member:text`. A default never changes an existing product. Members are '
+      + `${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
+  },
+} as const;
+
 export const importProductsOperation: Operation = {
   id: 'importProducts',
   summary: 'Import a file of products',
@@ -28,6 +53,7 @@ export const importProductsOperation: Operation = {
     + 'Columns of Shopify, WooCommerce and Magento exports are recognised. An error in the file as '
     + 'a whole is a problem response if it is found at once, and otherwise the last line of the '
     + 'response.',
+  query: importParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
     [NDJSON_TYPE]: {
@@ -44,7 +70,6 @@ export const importProductsOperation: Operation = {
   answers: {
     200: {
       description: 'The outcome of the rows.',
-      headers: ['IdempotentReplay'],
       content: {
         [NDJSON_TYPE]: {
           schema: linesOf('ImportLine'),
@@ -54,34 +79,6 @@ export const importProductsOperation: Operation = {
     },
   },
 };
-
-export const importParameters: readonly Parameter[] = [
-  {
-    name: 'mode', example: 'create',
-    description: '`upsert` creates products and updates those whose SKU exists; members that are '
-      + 'missing or blank keep their value. `create` rejects rows whose SKU exists.',
-    schema: { type: 'string', enum: ['upsert', 'create'], default: 'upsert' },
-  },
-  dryRun,
-  {
-    name: 'report', description: 'Rows that get a line in the response.', example: 'all',
-    schema: { type: 'string', enum: ['failed', 'all'], default: 'failed' },
-  },
-  {
-    name: 'map', example: 'name:Title,stock:On hand',
-    description: 'Columns of a CSV file to read members from, instead of the recognised ones: '
-      + `comma-separated \`member:column\`. Members are ${listNames(MEMBERS)}. The `
-      + 'name of a column may contain commas.',
-    schema: { type: 'string', minLength: 1 },
-  },
-  {
-    name: 'default', example: 'stock:0,category:Misc',
-    description: 'Values of new products for blank cells and missing columns of a CSV file: '
-      + 'comma-separated `member:text`. A default never changes an existing product. Members are '
-      + `${listNames(DEFAULTABLE)}; numbers are written as in the file.`,
-    schema: { type: 'string', minLength: 1 },
-  },
-];
 
 function listNames(members: readonly string[]): string {
   const names = members.map((member) => `\`${member}\``);

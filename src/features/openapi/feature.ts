@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Operation } from '../../api/description/operation.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import { type ApiRequest, routeDefaults, type Services } from '../../api/route.ts';
+import { type ApiRequest, openRoute, type Services } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
 import { isNoneMatch } from '../../http/response/conditional.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -38,10 +38,7 @@ const readOpenApiOperation: Operation = {
 };
 
 export const openapi: Feature = {
-  routes: [{
-    ...routeDefaults.get, path: '/api/v1/openapi.json', scope: undefined,
-    operation: readOpenApiOperation, handle: readOpenApi,
-  }],
+  routes: [openRoute('/api/v1/openapi.json', readOpenApiOperation, readOpenApi)],
 };
 
 /** GET /api/v1/openapi.json: 200, 304 */

@@ -5,9 +5,8 @@
 import {
   requestFields, type ResponseField, responseFields,
 } from '../../api/description/header-fields.ts';
-import type {
-  Answer, ApiDescription, Parameter, PathParameter,
-} from '../../api/description/operation.ts';
+import type { Answer, ApiDescription, PathParameter } from '../../api/description/operation.ts';
+import type { Parameter } from '../../api/parameters.ts';
 import { describeProblems, listProblems } from './problem-responses.ts';
 import type { Route } from '../../api/route.ts';
 
@@ -85,7 +84,7 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
   const { id, summary, description, request, requestHeaders = [] } = route.operation;
   const required = !route.operation.isRequestOptional;
   const headers = requestHeaders.map((name) => ({ $ref: `#/components/parameters/${name}` }));
-  const parameters = [...route.query.map(describeParameter), ...headers];
+  const parameters = [...Object.entries(route.query).map(describeParameter), ...headers];
   return {
     operationId: isHead ? `${id}Head` : id,
     summary: isHead ? `${summary}: the header fields alone` : summary,
@@ -99,9 +98,11 @@ function describeOperation(route: Route, problems: Problems, isHead: boolean): P
 }
 
 /** A list is one parameter with commas between: the other form would repeat it. */
-function describeParameter(parameter: Parameter): Part {
-  const isList = parameter.schema['type'] === 'array';
-  return { in: 'query', ...parameter, ...(isList && { explode: false }) };
+function describeParameter(
+  [name, { description, example, schema }]: readonly [string, Parameter],
+): Part {
+  const isList = schema['type'] === 'array';
+  return { in: 'query', name, description, example, schema, ...(isList && { explode: false }) };
 }
 
 function describeAnswers(route: Route, problems: Problems, isHead: boolean): Part {
@@ -118,8 +119,10 @@ function describeAnswers(route: Route, problems: Problems, isHead: boolean): Par
 
 /** The header fields of an answer that is no problem: its own, and those that follow. */
 export function listFields(route: Route, answer: Answer): readonly ResponseField[] {
+  const { requestHeaders = [] } = route.operation;
   return [
     ...answer.headers ?? [],
+    ...(requestHeaders.includes('IdempotencyKey') ? ['IdempotentReplay'] as const : []),
     'CacheControl',
     ...(answer.content ? ['ContentEncoding'] as const : []),
     ...(answer.content || route.method === 'GET' ? ['Vary'] as const : []),

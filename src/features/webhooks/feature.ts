@@ -1,6 +1,6 @@
 /** Webhooks: their routes, and the worker that delivers changes to their endpoints. */
-import { pageParameters } from '../../api/description/parameters.ts';
-import { type Route, routeDefaults } from '../../api/route.ts';
+import { keyRoute } from '../../api/route.ts';
+import type { Scope } from '../../domain/access/caller.ts';
 import { formatWebhookId } from '../../domain/id.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
 import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
@@ -17,44 +17,27 @@ interface WebhooksOption {
   readonly webhooks?: WebhookService;
 }
 
-const common = {
-  scope: 'webhooks:write',
-  isEnabled: ({ instances }) => instances.get(webhookService) !== undefined,
-} as const satisfies Partial<Route>;
-const get = { ...routeDefaults.get, ...common };
-const post = { ...routeDefaults.post, ...common };
-const patch = { ...routeDefaults.patch, ...common };
-const remove = { ...routeDefaults.remove, ...common };
-
+const scope: Scope = 'webhooks:write';
 const WEBHOOK = `${WEBHOOKS}/{webhook_id}`;
 
 export const webhooks: Feature<WebhooksOption> = {
   routes: [
-    {
-      ...get, path: WEBHOOKS, query: pageParameters,
-      operation: webhookOperations.list, handle: listWebhooks,
-    },
-    { ...post, path: WEBHOOKS, operation: webhookOperations.create, handle: createWebhook },
-    { ...get, path: WEBHOOK, operation: webhookOperations.read, handle: readWebhook },
-    { ...patch, path: WEBHOOK, operation: webhookOperations.patch, handle: patchWebhook },
-    { ...remove, path: WEBHOOK, operation: webhookOperations.delete, handle: deleteWebhook },
-    {
-      ...get, path: `${WEBHOOK}/deliveries`, query: pageParameters,
-      operation: webhookOperations.listDeliveries, handle: listDeliveries,
-    },
-    {
-      ...post, path: `${WEBHOOK}/test`, consumes: [],
-      operation: webhookOperations.test, handle: testWebhook,
-    },
-    {
-      ...post, path: `${WEBHOOK}/replay`,
-      operation: webhookOperations.replay, handle: replayWebhook,
-    },
-    {
-      ...post, path: `${WEBHOOK}/rotate-secret`,
-      operation: webhookOperations.rotateSecret, handle: rotateSecret,
-    },
-  ],
+    keyRoute('GET', WEBHOOKS, scope, webhookOperations.list, listWebhooks),
+    keyRoute('POST', WEBHOOKS, scope, webhookOperations.create, createWebhook),
+    keyRoute('GET', WEBHOOK, scope, webhookOperations.read, readWebhook),
+    keyRoute('PATCH', WEBHOOK, scope, webhookOperations.patch, patchWebhook),
+    keyRoute('DELETE', WEBHOOK, scope, webhookOperations.delete, deleteWebhook),
+    keyRoute(
+      'GET', `${WEBHOOK}/deliveries`, scope, webhookOperations.listDeliveries, listDeliveries,
+    ),
+    keyRoute('POST', `${WEBHOOK}/test`, scope, webhookOperations.test, testWebhook),
+    keyRoute('POST', `${WEBHOOK}/replay`, scope, webhookOperations.replay, replayWebhook),
+    keyRoute(
+      'POST', `${WEBHOOK}/rotate-secret`, scope, webhookOperations.rotateSecret, rotateSecret,
+    ),
+  ].map((route) => ({
+    ...route, isEnabled: ({ instances }) => instances.get(webhookService) !== undefined,
+  })),
   schemas: webhookSchemas,
   pathParameters: [{
     name: 'webhook_id', description: 'Id of the webhook.', example: 'whk_1k7s94cm9001k7s94bi600',

@@ -5,6 +5,7 @@ import { WEBHOOKS_PER_SELLER_LIMIT } from '../../domain/limits.ts';
 import { JSON_TYPE, MERGE_PATCH_TYPE } from '../../api/media-types.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import { refer } from '../../api/description/schema.ts';
+import { pageParameters } from '../../api/list.ts';
 
 const webhook = {
   id: 'whk_1k7s94cm9001k7s94bi600',
@@ -37,7 +38,7 @@ const patch = { schema: refer('WebhookPatch'), example: { types: null, status: '
 const change = {
   requestHeaders: ['IdempotencyKey'],
   answers: {
-    200: { description: 'The webhook after the change.', headers: ['IdempotentReplay'], content },
+    200: { description: 'The webhook after the change.', content },
   },
 } as const;
 
@@ -46,6 +47,7 @@ export const webhookOperations = {
     id: 'listWebhooks',
     summary: 'List webhooks',
     description: 'In the order of creation.',
+    query: pageParameters,
     answers: {
       200: {
         description: 'A page.',
@@ -72,7 +74,7 @@ export const webhookOperations = {
     answers: {
       201: {
         description: 'The webhook was created.',
-        headers: ['Location', 'IdempotentReplay'],
+        headers: ['Location'],
         content: contentWithSecret,
       },
     },
@@ -97,12 +99,13 @@ export const webhookOperations = {
     id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description: 'A message that is in flight may still arrive.',
-    answers: { 204: { description: 'The webhook is deleted.', headers: ['IdempotentReplay'] } },
+    answers: { 204: { description: 'The webhook is deleted.' } },
   },
   listDeliveries: {
     id: 'listWebhookDeliveries',
     summary: 'List the delivery attempts of a webhook',
     description: `The newest ${WEBHOOK_ATTEMPTS_KEPT} are kept, the newest first.`,
+    query: pageParameters,
     answers: {
       200: {
         description: 'A page.',
@@ -147,7 +150,6 @@ export const webhookOperations = {
     answers: {
       200: {
         description: 'The webhook, with its new secret.',
-        headers: ['IdempotentReplay'],
         content: contentWithSecret,
       },
     },

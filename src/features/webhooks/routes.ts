@@ -4,7 +4,8 @@
  */
 import type { ApiRequest, Services } from '../../api/route.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
-import { readLimit } from '../../api/query-reader.ts';
+import { pageParameters } from '../../api/list.ts';
+import { parseParameters } from '../../api/parameters.ts';
 import { replayHeader, toWriteContext } from '../../api/write.ts';
 import { AppError } from '../../domain/error.ts';
 import {
@@ -153,10 +154,10 @@ interface List<Item> {
 }
 
 async function replyPage<Item>(
-  { query }: ApiRequest, { cursors }: Services, list: List<Item>,
+  { query, caller }: ApiRequest, { cursors }: Services, list: List<Item>,
 ): Promise<Reply> {
-  const limit = readLimit(query);
-  const key = cursors.parse<number>(list.scope, query.get('cursor'));
+  const { limit, cursor } = parseParameters(pageParameters, query, caller);
+  const key = cursors.parse<number>(list.scope, cursor);
   const found = await list.find(key, limit + 1);
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;

@@ -7,17 +7,18 @@ export type Query = ReadonlyMap<string, string>;
 const EMPTY: Query = new Map();
 
 /**
- * Parses what follows the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1).
+ * Parses what follows the `?` as `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The
+ * members of `known` have the names of the parameters.
  * @throws AppError `invalid_query` listing every unknown and repeated parameter
  */
-export function parseQuery(text: string, known: readonly { readonly name: string }[]): Query {
+export function parseQuery(text: string, known: object): Query {
   if (text === '') return EMPTY;
   assertDecodable(text);
   const query = new Map<string, string>();
   const issues: Issue[] = [];
   for (const [parameter, value] of new URLSearchParams(`?${text}`)) {
-    if (!known.some(({ name }) => name === parameter)) {
-      const names = known.map(({ name }) => name).join(', ') || 'none';
+    if (!Object.hasOwn(known, parameter)) {
+      const names = Object.keys(known).join(', ') || 'none';
       const detail = `Is not a parameter of this path. Its parameters: ${names}.`;
       issues.push({ parameter, code: 'unknown', detail });
     } else if (query.has(parameter)) {

@@ -195,7 +195,7 @@ test('names every faulty parameter at once', async (t) => {
   const answer = await seller.send({ path: `${MOVEMENTS}?${query}` });
   assertProblem(answer, 400, 'invalid-query');
   assert.deepEqual(faultsOf(answer).map((fault) => fault.split(' ')[0]), [
-    'sku', 'source', 'reason', 'since', 'until', 'format', 'after', 'sort', 'limit',
+    'sku', 'source', 'reason', 'since', 'until', 'after', 'sort', 'limit', 'format',
   ]);
   const unknown = await seller.send({ path: `${MOVEMENTS}?seller=1` });
   assertProblem(unknown, 400, 'invalid-query');

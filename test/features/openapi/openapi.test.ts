@@ -91,7 +91,7 @@ test('describes what routes take and give, and the key that they ask for', () =>
     assert.deepEqual(security, scope === undefined ? [] : [{ apiKey: [scope] }]);
     const parameters = [operation['parameters'] ?? []].flat().map((entry) => dig(document, entry));
     const names = parameters.filter((entry) => entry['in'] === 'query').map(({ name }) => name);
-    assert.deepEqual(names, query.map(({ name }) => name));
+    assert.deepEqual(names, Object.keys(query));
   }
 });
 

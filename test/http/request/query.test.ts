@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { invalidQuery, parseQuery } from '../../../src/http/request/query.ts';
 import { catchRefusal } from '../../domain/validation-errors.ts';
 
-const KNOWN = [{ name: 'limit' }, { name: 'cursor' }];
+const KNOWN = { limit: {}, cursor: {} };
 
 describe('reads', () => {
   const cases: readonly (readonly [text: string, query: Record<string, string>])[] = [
@@ -45,7 +45,7 @@ describe('rejects', () => {
   }
 
   test('any parameter where none is known', () => {
-    assert.equal(catchRefusal(() => parseQuery('limit=5', [])).issues[0]?.code, 'unknown');
+    assert.equal(catchRefusal(() => parseQuery('limit=5', {})).issues[0]?.code, 'unknown');
   });
 
   test('with at most 50 errors', () => {

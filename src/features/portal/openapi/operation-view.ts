@@ -67,7 +67,7 @@ function renderParameters(
 ): Html {
   const parameters = [
     ...listPathParameters(path, api.pathParameters).map((one) => ({ ...one, place: 'path' })),
-    ...query.map((one) => ({ ...one, place: 'query' })),
+    ...Object.entries(query).map(([name, one]) => ({ ...one, name, place: 'query' })),
     ...requestHeaders.map((name) => requestFields[name])
       .map(({ field, ...one }) => ({ ...one, name: field, place: 'header' })),
   ];

@@ -78,12 +78,12 @@ function translate(
 function parseValid(
   parameters: Map<string, string>, { account }: PageRequest, errors: Map<string, string>,
 ): ListQuery {
-  return ignoreErrors(() => parseListQuery(parameters, account.currency), (error) => {
+  return ignoreErrors(() => parseListQuery(parameters, account), (error) => {
     for (const { parameter = '', detail } of error.issues) {
       errors.set(parameter, detail);
       parameters.delete(parameter);
     }
-  }) ?? parseListQuery(parameters, account.currency);
+  }) ?? parseListQuery(parameters, account);
 }
 
 /** Undefined for an invalid query, which is passed to `note`. */

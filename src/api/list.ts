@@ -1,0 +1,133 @@
+/**
+ * Lists: their common parameters, pages with a cursor (RFC 8288 links to the next one), and exports
+ * of a whole collection as a stream of CSV or NDJSON.
+ */
+import { invalidQuery } from '../http/request/query.ts';
+import type { Reply } from '../http/response/reply.ts';
+import { yieldToEventLoop } from '../runtime/event-loop.ts';
+import { formatCsvHeader } from '../transfer/csv-cells.ts';
+import { PAGE_SIZE_DEFAULT, PAGE_SIZE_LIMIT } from './limits.ts';
+import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from './media-types.ts';
+import { choice, integer, text, withDefault } from './parameters.ts';
+import type { ApiRequest, Services } from './route.ts';
+import type { OpenStream } from './streams.ts';
+
+/** Of lists that have neither conditions nor exports. */
+export const pageParameters = {
+  limit: {
+    ...withDefault(integer(1, PAGE_SIZE_LIMIT), PAGE_SIZE_DEFAULT),
+    description: 'Entries on a page.', example: 10,
+  },
+  cursor: { ...text, description: '`next_cursor` of the page before.', example: 'IWxzdGFydA' },
+} as const;
+
+const FORMATS = ['json', 'ndjson', 'csv'] as const;
+const MEDIA_TYPES: Readonly<Record<typeof FORMATS[number], string>> = {
+  json: JSON_TYPE, ndjson: NDJSON_TYPE, csv: CSV_TYPE,
+};
+
+/** Of lists that are exported too. */
+export const listParameters = {
+  limit: { ...pageParameters.limit, description: 'Entries on a page. Not for exports.' },
+  cursor: {
+    ...pageParameters.cursor,
+    description: '`next_cursor` of the page before, with all other parameters the same but '
+      + '`limit`. Not for exports.',
+  },
+  format: {
+    ...choice(FORMATS), example: 'csv',
+    description: 'The form of the answer where it is easier to say here than in `Accept`.',
+  },
+} as const;
+
+/**
+ * The media type of the response: that of the parameter `format`, or the negotiated one.
+ * @throws AppError `invalid_query` if an export, which has no pages, has paging parameters
+ */
+export function chooseMediaType(
+  { query, mediaType: negotiated }: ApiRequest, format: keyof typeof MEDIA_TYPES | undefined,
+): string {
+  const mediaType = format ? MEDIA_TYPES[format] : negotiated;
+  const unused = ['limit', 'cursor'].filter((parameter) => query.has(parameter));
+  if (mediaType === JSON_TYPE || unused.length === 0) return mediaType;
+  const detail = 'Does not apply to an export, which has no pages.';
+  throw invalidQuery(unused.map((parameter) => ({ parameter, code: 'mismatch', detail })));
+}
+
+interface Page {
+  /** The path of the list, without the prefix of the server. */
+  readonly path: string;
+  readonly limit: number;
+  /** The members of the body before `next_cursor`, as JSON without braces. */
+  readonly members: string;
+  /** Undefined on the last page. */
+  readonly nextCursor: string | undefined;
+  readonly headers: Reply['headers'];
+}
+
+/** A page of a list, with the cursor of the next one in its body and in its `Link`. */
+export function replyPage(
+  { query }: ApiRequest, { prefix }: Services, { path, limit, members, nextCursor, headers }: Page,
+): Reply {
+  const body = Buffer.from(`{${members},"next_cursor":${JSON.stringify(nextCursor ?? null)}}`);
+  const own = { 'content-type': JSON_TYPE, ...headers };
+  if (nextCursor === undefined) return { status: 200, headers: own, body };
+  const next = new URLSearchParams([...query]);
+  next.set('limit', String(limit));
+  next.set('cursor', nextCursor);
+  return { status: 200, headers: { ...own, link: `<${prefix}${path}?${next}>; rel="next"` }, body };
+}
+
+/** A collection at one catalogue position. */
+interface Collection<Item> {
+  readonly position: number;
+  /** May hold a read snapshot until it is read to the end or returned. */
+  readonly pages: AsyncGenerator<readonly Item[], void, void>;
+}
+
+interface Export<Item> {
+  readonly openStream: OpenStream;
+  /** Either CSV or NDJSON. */
+  readonly mediaType: string;
+  readonly headers: Reply['headers'];
+  /** The header of CSV. */
+  readonly columns: readonly string[];
+  /** An item as a line of CSV. */
+  formatRow(item: Item): string;
+  /** An item as JSON, without the line feed. */
+  formatJson(item: Item): string;
+  /** Reads the store, once the stream has its slot. */
+  open(): Promise<Collection<Item>>;
+}
+
+/** @throws AppError `unavailable` */
+export function exportCollection<Item>(
+  { openStream, mediaType, headers, columns, formatRow, formatJson, open }: Export<Item>,
+): Promise<Reply> {
+  const isCsv = mediaType === CSV_TYPE;
+  return openStream('export', async () => {
+    const { position, pages } = await open();
+    return {
+      status: 200,
+      headers: {
+        ...headers,
+        'content-type': isCsv ? `${mediaType}; charset=utf-8` : mediaType,
+        'seller-position': String(position),
+      },
+      body: isCsv
+        ? renderPages(pages, formatCsvHeader(columns), formatRow)
+        : renderPages(pages, '', (item) => `${formatJson(item)}\n`),
+      close: () => pages.return(),
+    };
+  });
+}
+
+async function* renderPages<Item>(
+  pages: AsyncGenerator<readonly Item[], void, void>, head: string, format: (item: Item) => string,
+): AsyncGenerator<string, void, void> {
+  if (head !== '') yield head;
+  for await (const page of pages) {
+    yield page.map(format).join('');
+    await yieldToEventLoop(); // one fast reader must not starve other requests
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Query parameters. The table of a route parses its query, reporting all invalid parameters at
+ * once, and describes it in the OpenAPI document. A query has the parameters of its table, and no
+ * others.
+ */
+import type { Caller } from '../domain/access/caller.ts';
+import { findSku } from '../domain/catalogue/product.ts';
+import { type Sku, skuReference } from '../domain/catalogue/product-fields.ts';
+import type { Issue } from '../domain/error.ts';
+import { parseTime } from '../domain/time.ts';
+import type { ParseResult, Schema } from '../domain/validation.ts';
+import { invalidQuery, type Query } from '../http/request/query.ts';
+
+/** What the meaning of a value may depend on. */
+export type QueryCaller = Pick<Caller, 'sellerId' | 'currency'>;
+
+/** Parses the text of a parameter, and describes what it accepts. */
+interface Parser<Value> {
+  readonly schema: Schema;
+  readonly parse: (text: string) => ParseResult<Value>;
+}
+
+export interface Parameter<Value = unknown> {
+  readonly schema: Schema;
+  readonly parse: (text: string, caller: QueryCaller) => ParseResult<Value>;
+  readonly description: string;
+  readonly example: unknown;
+  /** The value if it is not sent. */
+  readonly default?: Value;
+}
+
+/** Parameters by name. */
+export type ParameterTable = Readonly<Record<string, Parameter>>;
+
+type Values<Table extends ParameterTable> = {
+  readonly [Name in keyof Table]: Table[Name] extends { readonly default: unknown }
+    ? ValueOf<Table[Name]> : ValueOf<Table[Name]> | undefined;
+};
+type ValueOf<One> = One extends Parameter<infer Value> ? Value : never;
+
+/** @throws AppError `invalid_query` listing every invalid parameter, in the order sent */
+export function parseParameters<Table extends ParameterTable>(
+  table: Table, query: Query, caller: QueryCaller,
+): Values<Table> {
+  const issues: Issue[] = [];
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(table)) values[name] = table[name]?.default;
+  for (const [parameter, text] of query) {
+    const parsed = table[parameter]?.parse(text, caller);
+    if (parsed && 'error' in parsed) issues.push({ parameter, ...parsed.error });
+    else values[parameter] = parsed?.value;
+  }
+  if (issues.length > 0) throw invalidQuery(issues);
+  return values as Values<Table>; // each parser makes the value of its parameter
+}
+
+export function withDefault<Value>(
+  { schema, parse }: Parser<Value>, value: NoInfer<Value>,
+) {
+  return { schema: { ...schema, default: value }, parse, default: value };
+}
+
+export function integer(minimum: number, maximum: number): Parser<number> {
+  return {
+    schema: { type: 'integer', minimum, maximum },
+    parse(text) {
+      const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
+      if (value >= minimum && value <= maximum) return { value };
+      const detail = `Must be a whole number from ${minimum} to ${maximum}.`;
+      return { error: { code: 'range', detail } };
+    },
+  };
+}
+
+export function choice<const Choice extends string>(choices: readonly Choice[]): Parser<Choice> {
+  return {
+    schema: { type: 'string', enum: choices },
+    parse(text) {
+      const value = choices.find((one) => one === text);
+      if (value !== undefined) return { value };
+      return { error: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
+    },
+  };
+}
+
+/** A comma-separated list; the value is in the order of `choices`, without duplicates. */
+export function choiceList<Choice extends string>(
+  choices: readonly Choice[],
+): Parser<readonly Choice[]> {
+  return {
+    schema: { type: 'array', minItems: 1, items: { type: 'string', enum: choices } },
+    parse(text) {
+      const names: readonly string[] = text.split(',');
+      const value = choices.filter((one) => names.includes(one));
+      if (names.every((name) => value.some((one) => one === name))) return { value };
+      const detail = `Must be a comma-separated list of: ${choices.join(', ')}.`;
+      return { error: { code: 'format', detail } };
+    },
+  };
+}
+
+/** Any text. */
+export const text: Parser<string> = {
+  schema: { type: 'string', minLength: 1 }, parse: (value) => ({ value }),
+};
+
+export const dryRun: Parameter<boolean> & { readonly default: boolean } = {
+  schema: { type: 'boolean', default: false },
+  parse(value) {
+    if (value === 'true' || value === 'false') return { value: value === 'true' };
+    return { error: { code: 'format', detail: 'Must be one of: false, true.' } };
+  },
+  default: false,
+  description: 'Return what would be done, and do nothing.', example: true,
+};
+
+/** A position of the catalogue. */
+export const position = integer(0, Number.MAX_SAFE_INTEGER);
+
+export const sku: Parser<Sku> = {
+  schema: skuReference.schema,
+  parse(value) {
+    const found = findSku(value);
+    if (found !== undefined) return { value: found };
+    return { error: { code: 'format', detail: 'Is not a valid SKU.' } };
+  },
+};
+
+/** A time, in milliseconds since 1970. */
+export const instant: Parser<number> = {
+  schema: { type: 'string', format: 'date-time' },
+  parse(value) {
+    const at = parseTime(value);
+    if (at !== undefined) return { value: at };
+    const detail = 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.';
+    return { error: { code: 'format', detail } };
+  },
+};
