@@ -21,53 +21,49 @@ export interface RoutePattern {
   readonly path: string;
 }
 
-interface Match<Route> {
-  readonly route: Route;
-  readonly parameters: Readonly<Record<string, string>>;
-}
+type ByMethod<Route> = ReadonlyMap<string, Route>;
 
-type ByMethod<Route> = Map<string, Route>;
-
-interface Pattern<Route> {
-  readonly path: RegExp;
-  readonly names: readonly string[];
+interface FoundPath<Route> {
   readonly routes: ByMethod<Route>;
+  readonly parameters: Readonly<Record<string, string>>;
 }
 
 export class Router<Route extends RoutePattern> {
   /** Paths without parameters. */
-  readonly #literal = new Map<string, ByMethod<Route>>();
-  readonly #patterns: Pattern<Route>[] = [];
+  readonly #literal = new Map<string, FoundPath<Route>>();
+  readonly #patterns: (readonly [pattern: RegExp, routes: ByMethod<Route>])[] = [];
 
   constructor(routes: readonly Route[]) {
     for (const [path, group] of Map.groupBy(routes, (route) => route.path)) {
       const byMethod = new Map(group.map((route) => [route.method, route]));
       const get = byMethod.get('GET');
       if (get) byMethod.set('HEAD', get);
-      if (path.includes('{')) this.#patterns.push({ ...compile(path), routes: byMethod });
-      else this.#literal.set(path, byMethod);
+      if (path.includes('{')) this.#patterns.push([compile(path), byMethod]);
+      else this.#literal.set(path, { routes: byMethod, parameters: {} });
     }
   }
 
   /** @throws AppError `not_found`, `method_not_allowed` */
-  find(method: string, path: string): Match<Route> {
+  find(method: string, path: string): Omit<FoundPath<Route>, 'routes'> & { readonly route: Route } {
     const found = this.#findPath(path);
     if (!found) throw new AppError('not_found', PATH_NOT_FOUND);
-    return { route: pick(found.routes, method), parameters: found.parameters };
+    const route = found.routes.get(method);
+    if (route) return { route, parameters: found.parameters };
+    const allow = listMethods(found.routes);
+    throw new AppError('method_not_allowed', methodNotAllowedDetail(allow.join(', ')), { allow });
   }
 
   /** Sorted; empty if the path does not exist. */
   findMethods(path: string): readonly string[] {
-    const found = this.#findPath(path);
-    return found ? listMethods(found.routes) : [];
+    return listMethods(this.#findPath(path)?.routes ?? new Map());
   }
 
   #findPath(path: string): FoundPath<Route> | undefined {
     const literal = this.#literal.get(path);
-    if (literal) return { routes: literal, parameters: {} };
-    for (const { path: pattern, names, routes } of this.#patterns) {
+    if (literal) return literal;
+    for (const [pattern, routes] of this.#patterns) {
       const found = pattern.exec(path);
-      const parameters = found && readParameters(names, found);
+      const parameters = found?.groups && decodeSegments(found.groups);
       if (parameters) return { routes, parameters };
     }
     return undefined;
@@ -87,50 +83,28 @@ export function methodNotAllowedDetail(methods: string): string {
   return `This path answers ${methods}.`;
 }
 
-interface FoundPath<Route> {
-  readonly routes: ByMethod<Route>;
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
-function compile(path: string): Pick<Pattern<unknown>, 'path' | 'names'> {
-  const names: string[] = [];
-  const segments = path.split('/').map((segment) => {
-    if (!segment.startsWith('{')) return RegExp.escape(segment);
-    names.push(segment.slice(1, -1));
-    return '([^/]+)';
-  });
-  return { path: new RegExp(`^${segments.join('/')}$`), names };
-}
-
-function pick<Route>(routes: ByMethod<Route>, method: string): Route {
-  const route = routes.get(method);
-  if (route) return route;
-  const allow = listMethods(routes);
-  throw new AppError('method_not_allowed', methodNotAllowedDetail(allow.join(', ')), { allow });
+/** Each parameter becomes a group of its name. */
+function compile(path: string): RegExp {
+  const segments = path.split('/').map((segment) =>
+    segment.startsWith('{') ? `(?<${segment.slice(1, -1)}>[^/]+)` : RegExp.escape(segment));
+  return new RegExp(`^${segments.join('/')}$`);
 }
 
 function listMethods(routes: ByMethod<unknown>): readonly string[] {
   return [...routes.keys()].sort();
 }
 
-/** Undefined if a segment is not valid percent-encoding. */
-function readParameters(
-  names: readonly string[], [, ...segments]: RegExpExecArray,
-): Record<string, string> | undefined {
+/** Undefined if a segment is not valid percent-encoding: no route has such a path. */
+function decodeSegments(segments: Readonly<Record<string, string>>) {
   const parameters: Record<string, string> = {};
-  for (const [index, segment] of segments.entries()) {
-    const value = segment.includes('%') ? decodeSegment(segment) : segment;
-    if (value === undefined) return undefined;
-    parameters[names[index] ?? ''] = value;
-  }
-  return parameters;
-}
-
-function decodeSegment(segment: string): string | undefined {
   try {
-    return decodeURIComponent(segment);
+    for (const name in segments) {
+      const segment = segments[name] ?? '';
+      parameters[name] = segment.includes('%') ? decodeURIComponent(segment) : segment;
+    }
+    return parameters;
   } catch (error) {
-    if (error instanceof URIError) return undefined; // no route has such a path
+    if (error instanceof URIError) return undefined;
     throw error;
   }
 }

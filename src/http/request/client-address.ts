@@ -15,7 +15,9 @@ import { AppError } from '../../domain/error.ts';
 const UNIX = 'unix';
 
 const TOKEN = '([\\w!#$%&\'*+.^`|~-]+)';
-const PAIR = new RegExp(`[ \\t]*(?:${TOKEN}=(?:"((?:[^"\\\\]|\\\\.)*)"|${TOKEN}))?[ \\t]*`, 'y');
+const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
+/** A pair of `Forwarded`, which may be empty, and what follows it. */
+const PAIR = new RegExp(`[ \\t]*(?:${TOKEN}=(?:${QUOTED}|${TOKEN}))?[ \\t]*([;,]|$)`, 'gy');
 /** A node whose address its proxy does not disclose. */
 const HIDDEN = /^(?:unknown|_[\w.-]+)(?::[\w.]+)?$/i;
 const WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::[\w.]+)?$/i;
@@ -94,28 +96,20 @@ export class TrustedProxies {
 
 /** The nodes of `Forwarded`, the nearest last; empty for an element without one. */
 function parseForwarded(field: string): readonly string[] {
-  const nodes: string[] = [];
-  let node: string | undefined;
-  let isEmpty = true;
-  for (let at = 0; ;) {
-    PAIR.lastIndex = at;
-    const [whole = '', name, quoted, token = ''] = PAIR.exec(field) ?? [];
-    at += whole.length;
-    if (name !== undefined) isEmpty = false;
-    if (name?.toLowerCase() === 'for') {
-      if (node !== undefined) throw malformed('forwarded');
-      node = quoted?.replace(/\\(.)/g, '$1') ?? token;
-    }
-    const mark = field[at];
-    if (mark !== undefined && mark !== ';' && mark !== ',') throw malformed('forwarded');
-    if (mark !== ';') {
-      if (!isEmpty) nodes.push(node ?? '');
-      node = undefined;
-      isEmpty = true;
-    }
-    if (mark === undefined) return nodes;
-    at += 1;
+  const elements: (readonly [name: string, value: string])[][] = [[]];
+  let length = 0;
+  for (const [whole, name, quoted, token = '', mark] of field.matchAll(PAIR)) {
+    length += whole.length;
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? token;
+    if (name !== undefined) elements.at(-1)?.push([name.toLowerCase(), value]);
+    if (mark === ',') elements.push([]);
   }
+  if (length < field.length) throw malformed('forwarded');
+  return elements.filter((pairs) => pairs.length > 0).map((pairs) => {
+    const [node, ...others] = pairs.filter(([name]) => name === 'for');
+    if (others.length > 0) throw malformed('forwarded');
+    return node?.[1] ?? '';
+  });
 }
 
 /** The nodes of `X-Forwarded-For`, the nearest last. */

@@ -150,16 +150,11 @@ class DelimitedReader {
 
   /** The bytes before a delimiter, up to a limit; skips the delimiter. */
   async take(delimiter: Buffer): Promise<Buffer> {
-    for (let from = 0; ;) {
-      const at = this.#buffer.indexOf(delimiter, from);
-      if (at > FORM_PART_HEAD_LIMIT_BYTES) throw headTooLong();
-      if (at >= 0) {
-        const bytes = this.#buffer.subarray(0, at);
-        this.#buffer = this.#buffer.subarray(at + delimiter.length);
-        return bytes;
-      }
-      if (this.#buffer.length > FORM_PART_HEAD_LIMIT_BYTES + delimiter.length) throw headTooLong();
-      from = Math.max(0, this.#buffer.length - delimiter.length + 1);
+    for (;;) {
+      const at = this.#buffer.indexOf(delimiter);
+      const size = at < 0 ? this.#buffer.length - delimiter.length : at;
+      if (size > FORM_PART_HEAD_LIMIT_BYTES) throw headTooLong();
+      if (at >= 0) return this.#shift(at, delimiter.length);
       await this.#add();
     }
   }
@@ -168,7 +163,7 @@ class DelimitedReader {
   async skip(delimiter: Buffer): Promise<boolean> {
     while (this.#buffer.length < delimiter.length) await this.#add();
     if (!this.#buffer.subarray(0, delimiter.length).equals(delimiter)) return false;
-    this.#buffer = this.#buffer.subarray(delimiter.length);
+    this.#shift(0, delimiter.length);
     return true;
   }
 
@@ -176,18 +171,27 @@ class DelimitedReader {
   async *readUntil(delimiter: Buffer): AsyncGenerator<Buffer, void, void> {
     for (;;) {
       const at = this.#buffer.indexOf(delimiter);
+      if (at >= 0) {
+        if (at > 0) yield this.#buffer.subarray(0, at);
+        this.#shift(at, delimiter.length);
+        return;
+      }
       // The last bytes may be the beginning of the delimiter.
-      const end = at >= 0 ? at : Math.max(0, this.#buffer.length - delimiter.length + 1);
-      const bytes = this.#buffer.subarray(0, end);
-      this.#buffer = this.#buffer.subarray(at >= 0 ? at + delimiter.length : end);
-      if (bytes.length > 0) yield bytes;
-      if (at >= 0) return;
+      const end = Math.max(0, this.#buffer.length - delimiter.length + 1);
+      if (end > 0) yield this.#shift(end);
       await this.#add();
     }
   }
 
   async close(): Promise<void> {
     await this.#chunks.return?.();
+  }
+
+  /** Takes bytes off the buffer, and drops those of the delimiter that follows. */
+  #shift(length: number, skipped = 0): Buffer {
+    const bytes = this.#buffer.subarray(0, length);
+    this.#buffer = this.#buffer.subarray(length + skipped);
+    return bytes;
   }
 
   async #add(): Promise<void> {

@@ -37,9 +37,8 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) return NONE;
   return {
-    ifMatch: ifMatch === undefined ? undefined : parsePositions('If-Match', ifMatch, false),
-    ifNoneMatch: ifNoneMatch === undefined
-      ? undefined : parsePositions('If-None-Match', ifNoneMatch, true),
+    ifMatch: parsePositions('If-Match', ifMatch, false),
+    ifNoneMatch: parsePositions('If-None-Match', ifNoneMatch, true),
   };
 }
 
@@ -48,7 +47,6 @@ export function readPrecondition(headers: IncomingHttpHeaders): Precondition {
  * @throws AppError `precondition_failed`; `invalid_data` as above
  */
 export function assertMatch(header: string | undefined, tag: string): void {
-  if (header === undefined) return;
   const ifMatch = parsePositions('If-Match', header, false);
   assertPrecondition({ ifMatch }, Number(POSITION_TAG.exec(tag)?.[1]));
 }
@@ -66,7 +64,10 @@ export function findNoneMatch(header: string | undefined, tag: string): string |
   return found?.[2];
 }
 
-function parsePositions(field: string, header: string, isWeak: boolean): PositionSet {
+function parsePositions(
+  field: string, header: string | undefined, isWeak: boolean,
+): PositionSet | undefined {
+  if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';
   if (!TAG_LIST.test(header)) {
     const example = `such as ${field}: "12", from the ETag header`;

@@ -143,18 +143,12 @@ function bufferUntilRequestEnd(chunks: Chunks, request: IncomingMessage): Chunks
 async function* buffer(
   chunks: Chunks, request: IncomingMessage,
 ): AsyncGenerator<Chunk, void, undefined> {
-  let buffered: Chunk[] | undefined = [];
-  let bufferedBytes = 0;
+  const buffered: Chunk[] = [];
+  let sizeBytes = 0;
   for await (const chunk of chunks) {
-    if (!buffered) {
-      yield chunk;
-      continue;
-    }
     buffered.push(chunk);
-    bufferedBytes += Buffer.byteLength(chunk);
-    if (!request.complete && bufferedBytes <= RESPONSE_BUFFER_LIMIT_BYTES) continue;
-    yield* buffered;
-    buffered = undefined;
+    sizeBytes += Buffer.byteLength(chunk);
+    if (request.complete || sizeBytes > RESPONSE_BUFFER_LIMIT_BYTES) yield* buffered.splice(0);
   }
-  if (buffered) yield* buffered;
+  yield* buffered;
 }
