@@ -5,12 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { AppError, type ErrorCode } from '../../domain/error.ts';
+import { AppError } from '../../domain/error.ts';
 import { parseJson, parseLargeJson } from './json.ts';
 import {
-  BODY_LIMIT_BYTES, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
+  BODY_LIMIT_BYTES, BODY_MIN_RATE_BYTES_PER_SECOND, BODY_MIN_RATE_INTERVAL_MS,
+  GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT, REQUEST_TIMEOUT_MS,
 } from '../limits.ts';
-import { readWithMinimumRate } from '../minimum-transfer-rate.ts';
 import { pipeThroughZlib } from '../response/compression.ts';
 
 /** A body of any length: read once, with backpressure. */
@@ -82,6 +82,8 @@ export function readBody(
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     assertUnread(request);
+    if (request.destroyed) throw cutOff('invalid_json');
+    if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     let deadline: NodeJS.Timeout | undefined;
@@ -89,44 +91,40 @@ export function readBody(
       clearTimeout(deadline);
       request.off('data', collect);
     };
-    const fail = (code: ErrorCode, detail: string): void => {
+    const fail = (error: AppError): void => {
       stop();
-      reject(new AppError(code, detail));
-    };
-    const failTooLarge = (): void =>
-      fail('body_too_large', `The body may have at most ${limitBytes} bytes.`);
-    // No client is left to read this error; it ends the wait.
-    const failCutOff = (): void => fail('invalid_json', 'The body was cut off.');
-    const failTimeout = (): void => {
-      const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
-      fail('request_timeout', detail);
+      reject(error);
     };
     const collect = (chunk: Buffer): void => {
       sizeBytes += chunk.length;
       if (sizeBytes <= limitBytes) chunks.push(chunk);
-      else failTooLarge();
+      else fail(tooLarge(limitBytes));
     };
-    if (request.destroyed) {
-      failCutOff();
-      return;
-    }
-    if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
-      failTooLarge();
-      return;
-    }
     // Most bodies have arrived with their headers.
-    if (!request.complete) deadline = setTimeout(failTimeout, timeoutMs);
+    if (!request.complete) {
+      const detail = `The body did not arrive within ${timeoutMs / 1000} s. Send it again.`;
+      deadline = setTimeout(() => fail(new AppError('request_timeout', detail)), timeoutMs);
+    }
     request.on('data', collect);
-    request.on('error', failCutOff);
+    request.on('error', () => fail(cutOff('invalid_json')));
     request.on('end', () => {
       stop();
       resolve(Buffer.concat(chunks));
     });
     request.on('close', () => {
       // Without a listener, a body that is cut off emits no `error`.
-      if (!request.readableEnded) failCutOff();
+      if (!request.readableEnded) fail(cutOff('invalid_json'));
     });
   });
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError('body_too_large', `The body may have at most ${limitBytes} bytes.`);
+}
+
+/** No client is left to read it; it ends the wait. */
+function cutOff(code: 'invalid_json' | 'invalid_data'): AppError {
+  return new AppError(code, 'The body was cut off.');
 }
 
 /**
@@ -140,19 +138,15 @@ function assertUnread({ readableDidRead, readableEnded }: IncomingMessage): void
 }
 
 async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array, void, void> {
-  let [receivedBytes, decodedBytes] = [0, 0];
-  async function* count(): AsyncGenerator<Uint8Array, void, void> {
-    for await (const chunk of readWithMinimumRate(request)) {
-      receivedBytes += chunk.length;
-      yield chunk;
-    }
-  }
+  const gunzip = createGunzip();
+  let decodedBytes = 0;
   try {
-    for await (const chunk of pipeThroughZlib(count(), createGunzip())) {
+    for await (const chunk of pipeThroughZlib(readWithMinimumRate(request), gunzip)) {
       // A few bytes may expand to very many: stops when the client has disconnected.
-      if (request.socket.destroyed) throw new AppError('invalid_data', 'The body was cut off.');
+      if (request.socket.destroyed) throw cutOff('invalid_data');
       decodedBytes += chunk.length;
-      const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, receivedBytes * GZIP_RATIO_LIMIT);
+      // `bytesWritten` is what was decompressed so far.
+      const limitBytes = Math.max(GZIP_RATIO_EXEMPT_BYTES, gunzip.bytesWritten * GZIP_RATIO_LIMIT);
       if (decodedBytes > limitBytes) {
         const detail = `The body expands to more than ${GZIP_RATIO_LIMIT} times its size.`;
         throw new AppError('body_too_large', `${detail} Send it without content-encoding.`);
@@ -163,4 +157,55 @@ async function* decompress(request: IncomingMessage): AsyncGenerator<Uint8Array,
     if (error instanceof AppError) throw error;
     throw new AppError('invalid_data', 'The body is not valid gzip.', { cause: error });
   }
+}
+
+/**
+ * Reads the chunks of a request body of any length for as long as its client keeps the minimum
+ * rate, on average over each interval. Only time spent waiting for the client counts, not the time
+ * that the consumer takes. The connection stays open if the consumer stops early: the request has
+ * yet to be answered.
+ * @throws AppError `request_timeout`; `invalid_data` when the body is cut off
+ */
+export async function* readWithMinimumRate(
+  request: IncomingMessage, intervalMs = BODY_MIN_RATE_INTERVAL_MS,
+): AsyncGenerator<Buffer, void, void> {
+  let waitedMs = 0;
+  let receivedBytes = 0;
+  while (!request.readableEnded) {
+    // The cast: without an encoding, `read` returns buffers, and null while nothing is there.
+    const chunk = request.read() as Buffer | null;
+    if (chunk) {
+      receivedBytes += chunk.length;
+      yield chunk;
+      continue;
+    }
+    const isGone = request.destroyed || request.socket.destroyed;
+    if (isGone && !request.readableEnded) throw cutOff('invalid_data');
+    if (waitedMs >= intervalMs) {
+      if (receivedBytes < BODY_MIN_RATE_BYTES_PER_SECOND * intervalMs / 1000) {
+        throw new AppError('request_timeout', 'The body arrived too slowly. Send it again.');
+      }
+      [waitedMs, receivedBytes] = [0, 0];
+    }
+    const startedAt = performance.now();
+    await waitForMore(request, intervalMs - waitedMs);
+    waitedMs += performance.now() - startedAt;
+  }
+}
+
+/** Resolves once there is something to read, the body has ended in any way, or time is up. */
+function waitForMore(request: IncomingMessage, timeoutMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ['readable', 'end', 'error', 'close'];
+    const { socket } = request;
+    const done = (): void => {
+      clearTimeout(timer);
+      for (const event of events) request.off(event, done);
+      socket.off('close', done);
+      resolve();
+    };
+    const timer = setTimeout(done, Math.ceil(timeoutMs));
+    for (const event of events) request.on(event, done);
+    socket.on('close', done); // a request that was answered emits no `close` of its own
+  });
 }

@@ -5,10 +5,10 @@
  * of several with the same name.
  */
 import { isUtf8 } from 'node:buffer';
-import { AppError } from '../../domain/error.ts';
+import { AppError, type Issue } from '../../domain/error.ts';
 import { validateNumberText, skipShortNumber } from '../../domain/number-text.ts';
-import { escapePointer } from '../../domain/validation.ts';
 import type { ValidationError } from '../../domain/text.ts';
+import { escapePointer } from '../../domain/validation.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT } from '../limits.ts';
 
@@ -18,8 +18,8 @@ const TOKENS = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\],]/gs;
 const SPACE = /\s*/y;
 /** A number, or the beginning of something that JSON.parse rejects. */
 const NUMBER = /[-+.\deE]+/y;
-/** Strings, names and numbers that one time slice scans. */
-const SLICE_TOKENS = 4_000;
+/** What one time slice scans. */
+const SLICE_CHARACTERS = 32 * 1024;
 
 /** @throws AppError `invalid_json` */
 export function parseJson(bytes: Buffer): unknown {
@@ -41,8 +41,8 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
 }
 
 function* parseInSlices(bytes: Buffer): Generator<undefined, unknown, void> {
-  if (bytes.length === 0) throw new AppError('invalid_json', 'The body is empty. Send JSON.');
-  if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not UTF-8.');
+  if (bytes.length === 0) throw invalidJson('The body is empty. Send JSON.');
+  if (!isUtf8(bytes)) throw invalidJson('The body is not UTF-8.');
   const sent = bytes.toString('utf8');
   const { text, memberCount, inexactNumber } = yield* scan(sent);
   yield;
@@ -51,16 +51,14 @@ function* parseInSlices(bytes: Buffer): Generator<undefined, unknown, void> {
   if (countMembers(value) !== memberCount) {
     yield;
     const pointer = yield* findPointer(sent);
-    throw new AppError('invalid_json', 'A member is repeated in the same object.', {
-      issues: [{ pointer, code: 'duplicate', detail: 'Is repeated. Send it once.' }],
-    });
+    const issue = { pointer, code: 'duplicate', detail: 'Is repeated. Send it once.' } as const;
+    throw invalidJson('A member is repeated in the same object.', issue);
   }
   if (inexactNumber) {
     yield;
     const pointer = yield* findPointer(sent, inexactNumber.at);
-    throw new AppError('invalid_json', 'A number cannot be represented exactly.', {
-      issues: [{ pointer, ...inexactNumber.error }],
-    });
+    const issue = { pointer, ...inexactNumber.error };
+    throw invalidJson('A number cannot be represented exactly.', issue);
   }
   return value;
 }
@@ -70,16 +68,21 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     // The engine's message may quote the text: only its sender gets it.
-    if (error instanceof SyntaxError) throw new AppError('invalid_json', `${error.message}.`);
+    if (error instanceof SyntaxError) throw invalidJson(`${error.message}.`);
     throw error;
   }
+}
+
+function invalidJson(detail: string, ...issues: readonly Issue[]): AppError {
+  return new AppError('invalid_json', detail, { issues });
 }
 
 interface Scanned {
   /** The text that was sent, with names without escapes. */
   readonly text: string;
   readonly memberCount: number;
-  readonly inexactNumber: Numbers['inexact'];
+  /** The first number that a double cannot hold exactly. */
+  readonly inexactNumber: { readonly at: number; readonly error: ValidationError } | undefined;
 }
 
 /**
@@ -87,20 +90,27 @@ interface Scanned {
  * of values, and removes escapes from names.
  */
 function* scan(sent: string): Generator<undefined, Scanned, void> {
-  let memberCount = 0;
-  let depth = 0;
-  let values = 0;
-  let tokens = 0;
-  const escapes = new Escapes(sent);
-  const numbers = new Numbers(sent);
+  let [memberCount, depth, values, sliceEnd] = [0, 0, 0, SLICE_CHARACTERS];
+  let inexactNumber: Scanned['inexactNumber'];
+  const parts: string[] = []; // the text up to `copiedTo`
+  let copiedTo = 0;
+  let backslash = sent.indexOf('\\');
   for (let at = 0; at < sent.length; at += 1) {
+    if (at >= sliceEnd) {
+      sliceEnd = at + SLICE_CHARACTERS;
+      yield;
+    }
     switch (sent.charCodeAt(at)) {
       case 0x22: { // a quote: on to the end of the string
         const end = findStringEnd(sent, at);
-        escapes.pass(at, end);
+        if (backslash >= 0 && backslash < end) {
+          backslash = sent.indexOf('\\', end);
+          if (isName(sent, end)) {
+            parts.push(sent.slice(copiedTo, at), unescapeName(sent.slice(at, end + 1)));
+            copiedTo = end + 1;
+          }
+        }
         at = end;
-        tokens += 1;
-        if (tokens % SLICE_TOKENS === 0) yield;
         break;
       }
       case 0x3a: // a colon
@@ -113,87 +123,55 @@ function* scan(sent: string): Generator<undefined, Scanned, void> {
         depth += 1;
         values += 1;
         if (depth > JSON_DEPTH_LIMIT) {
-          const detail = `The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.`;
-          throw new AppError('invalid_json', detail);
+          throw invalidJson(`The body is nested deeper than ${JSON_DEPTH_LIMIT} levels.`);
         }
         break;
       case 0x5d: case 0x7d: // a closing one
         depth -= 1;
         break;
       case 0x2d: case 0x30: case 0x31: case 0x32: case 0x33: case 0x34:
-      case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: // a minus or a digit
-        at = numbers.pass(at);
-        tokens += 1;
-        if (tokens % SLICE_TOKENS === 0) yield;
+      case 0x35: case 0x36: case 0x37: case 0x38: case 0x39: { // a minus or a digit
+        let end = skipShortNumber(sent, at);
+        if (end === at) {
+          const text = readNumber(sent, at);
+          const error = inexactNumber ? undefined : validateNumberText(text);
+          if (error) inexactNumber = { at, error };
+          end += text.length;
+        }
+        at = end - 1;
         break;
-      default:
+      }
     }
   }
   if (values > JSON_VALUES_LIMIT) {
-    const most = JSON_VALUES_LIMIT.toLocaleString('en');
-    throw new AppError('invalid_json', `The body has more than ${most} members and items.`);
+    const limit = JSON_VALUES_LIMIT.toLocaleString('en');
+    throw invalidJson(`The body has more than ${limit} members and items.`);
   }
-  return { text: escapes.unescape(), memberCount, inexactNumber: numbers.inexact };
+  return { text: parts.join('') + sent.slice(copiedTo), memberCount, inexactNumber };
+}
+
+/** Whether the string that ends there is the name of a member. */
+function isName(text: string, end: number): boolean {
+  SPACE.lastIndex = end + 1;
+  SPACE.test(text);
+  return text[SPACE.lastIndex] === ':';
 }
 
 /**
- * Removes escapes from member names: V8 may confuse an escaped name with another one that it has
- * seen before (https://github.com/nodejs/node/issues/63785). A name that needs escapes has quotes,
- * backslashes or control characters in it, and is rejected.
+ * Removes the escapes from a member name: V8 may confuse an escaped name with another one that it
+ * has seen before (https://github.com/nodejs/node/issues/63785). A name that needs escapes has
+ * quotes, backslashes or control characters in it, and is rejected.
  */
-class Escapes {
-  readonly #sent: string;
-  readonly #parts: string[] = [];
-  /** End of the text that is in the parts. */
-  #done = 0;
-  /** The next backslash. */
-  #next: number;
-
-  constructor(sent: string) {
-    this.#sent = sent;
-    this.#next = sent.indexOf('\\');
-  }
-
-  /** Processes the string between two quotes; call it for each string in order. */
-  pass(start: number, end: number): void {
-    if (this.#next < 0 || this.#next > end) return;
-    this.#next = this.#sent.indexOf('\\', end);
-    SPACE.lastIndex = end + 1;
-    SPACE.test(this.#sent);
-    if (this.#sent[SPACE.lastIndex] !== ':') return;
-    const name = JSON.stringify(parse(this.#sent.slice(start, end + 1)));
-    if (name.includes('\\')) {
-      const hint = 'Use names without quotes, backslashes and control characters.';
-      throw new AppError('invalid_json', `The member name ${name} is not accepted. ${hint}`);
-    }
-    this.#parts.push(this.#sent.slice(this.#done, start), name);
-    this.#done = end + 1;
-  }
-
-  unescape(): string {
-    return this.#done === 0 ? this.#sent : this.#parts.join('') + this.#sent.slice(this.#done);
-  }
+function unescapeName(sent: string): string {
+  const name = JSON.stringify(parse(sent));
+  if (!name.includes('\\')) return name;
+  const hint = 'Use names without quotes, backslashes and control characters.';
+  throw invalidJson(`The member name ${name} is not accepted. ${hint}`);
 }
 
-/** Finds the first number of a text that a double cannot hold exactly. */
-class Numbers {
-  inexact: { readonly at: number; readonly error: ValidationError } | undefined;
-  readonly #sent: string;
-
-  constructor(sent: string) {
-    this.#sent = sent;
-  }
-
-  /** Validates the number at `start`, and returns the index of its last character. */
-  pass(start: number): number {
-    const end = skipShortNumber(this.#sent, start);
-    if (end > start) return end - 1;
-    NUMBER.lastIndex = start;
-    const [text = ''] = NUMBER.exec(this.#sent) ?? [];
-    const error = this.inexact ? undefined : validateNumberText(text);
-    if (error) this.inexact = { at: start, error };
-    return start + text.length - 1;
-  }
+function readNumber(text: string, start: number): string {
+  NUMBER.lastIndex = start;
+  return NUMBER.exec(text)?.[0] ?? '';
 }
 
 /** The index of the closing quote of the string that opens at `start`. */
@@ -224,7 +202,7 @@ function countMembers(value: unknown): number {
  * is repeated. Slow: only for errors.
  */
 function* findPointer(text: string, end = text.length): Generator<undefined, string, void> {
-  let tokens = 0;
+  let sliceEnd = SLICE_CHARACTERS;
   const open: { readonly names: Set<string>; token: string | number }[] = [];
   for (const { 0: token, 1: name, index } of text.matchAll(TOKENS)) {
     if (index > end) break;
@@ -239,8 +217,9 @@ function* findPointer(text: string, end = text.length): Generator<undefined, str
       if (top.names.has(top.token)) break;
       top.names.add(top.token);
     }
-    tokens += 1;
-    if (tokens % SLICE_TOKENS === 0) yield;
+    if (index < sliceEnd) continue;
+    sliceEnd = index + SLICE_CHARACTERS;
+    yield;
   }
   return open.map(({ token }) => `/${escapePointer(String(token))}`).join('');
 }

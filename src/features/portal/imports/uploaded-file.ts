@@ -6,7 +6,6 @@
 import { REAUTHORIZE_INTERVAL_MS } from '../../../api/limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { copyText } from '../../../domain/text.ts';
-import { MinimumTransferRate } from '../../../http/minimum-transfer-rate.ts';
 import { Reauthorization } from '../../../http/reauthorization.ts';
 import { CsvReader, type CsvRecord } from '../../../transfer/csv-reader.ts';
 import {
@@ -30,12 +29,12 @@ export async function* guardUpload(
   now = () => performance.now(),
 ): AsyncGenerator<Buffer, void, void> {
   const reauthorization = new Reauthorization(reauthorize, REAUTHORIZE_INTERVAL_MS, now);
-  const minimumRate = new MinimumTransferRate(UPLOAD_MIN_RATE_BYTES_PER_SECOND, UPLOAD_GRACE_MS);
   const startedAt = now();
   let readBytes = 0;
   for await (const chunk of content) {
     readBytes += chunk.length;
-    if (now() - startedAt > minimumRate.allowedMs(readBytes)) {
+    const dueAt = startedAt + UPLOAD_GRACE_MS + readBytes / UPLOAD_MIN_RATE_BYTES_PER_SECOND * 1000;
+    if (now() > dueAt) {
       throw new AppError('request_timeout', 'The upload was too slow. The file was not kept.');
     }
     if (reauthorization.isDue) await reauthorization.run();

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { AppError } from '../../src/domain/error.ts';
-import { openBody } from '../../src/http/request/body.ts';
+import { AppError } from '../../../src/domain/error.ts';
+import { openBody, readWithMinimumRate } from '../../../src/http/request/body.ts';
 import {
   BODY_MIN_RATE_BYTES_PER_SECOND, GZIP_RATIO_EXEMPT_BYTES, GZIP_RATIO_LIMIT,
-} from '../../src/http/limits.ts';
-import { readWithMinimumRate } from '../../src/http/minimum-transfer-rate.ts';
-import { send } from '../support/http.ts';
-import { open, serve } from './raw.ts';
+} from '../../../src/http/limits.ts';
+import { send } from '../../support/http.ts';
+import { open, serve } from '../raw.ts';
 
 /** For tests that would otherwise wait forever where the server is wrong. */
 const LIMITED = { timeout: 10_000 };
