@@ -14,6 +14,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Parses a JSON value, and describes what it accepts. */
 export interface Validator<Value> {
   readonly schema: Schema;
+  /** What the value means, where the schema is used. */
+  readonly description?: string;
   readonly parse: (value: unknown) => ParseResult<Value>;
 }
 

@@ -25,17 +25,12 @@ export function objectOf(
   return { type: 'object', ...(required.length > 0 && { required }), properties };
 }
 
-/** The schemas of members, from their validators, with what each means. */
-export function describeMembers<Name extends string>(
-  validators: Readonly<Record<Name, Pick<Validator<unknown>, 'schema'>>>,
-  descriptions: Readonly<Partial<Record<Name, string>>>,
-): Readonly<Record<Name, Schema>> {
-  // The cast, and the one below: entries keep their names.
-  const entries = Object.entries(validators) as [Name, Pick<Validator<unknown>, 'schema'>][];
-  return Object.fromEntries(entries.map(([name, { schema }]) => {
-    const description = descriptions[name];
-    return [name, description === undefined ? schema : { ...schema, description }];
-  })) as Record<Name, Schema>;
+/** The schemas of members, from their validators and descriptions. */
+export function describeMembers(
+  members: Readonly<Record<string, Pick<Validator<unknown>, 'schema' | 'description'>>>,
+): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(Object.entries(members).map(([name, { schema, description }]) =>
+    [name, { ...schema, ...(description !== undefined && { description }) }]));
 }
 
 export function nullable(schema: Schema): Schema {

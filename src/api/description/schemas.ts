@@ -8,8 +8,8 @@ import {
   PRODUCT_FIELDS, type ProductField, SENT_FIELDS,
 } from '../../domain/catalogue/product-fields.ts';
 import { formatProblemType } from '../../http/response/problem.ts';
-import { rejectedSync, stockSchemas } from '../stock/stock-schemas.ts';
-import { enumOf, objectOf, pageOf, refer } from './schema.ts';
+import { syncResponse, stockSchemas } from '../stock/stock-schemas.ts';
+import { describeMembers, enumOf, objectOf, pageOf, refer } from './schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 export const product = describeFields(PRODUCT_FIELDS);
@@ -17,8 +17,7 @@ const sent = describeFields(SENT_FIELDS);
 const required = SENT_FIELDS.filter(({ isRequired }) => isRequired).map(({ name }) => name);
 
 function describeFields(fields: readonly ProductField[]): Readonly<Record<string, Schema>> {
-  return Object.fromEntries(fields.map(({ name, schema, description }) =>
-    [name, { ...schema, ...(description !== undefined && { description }) }]));
+  return describeMembers(Object.fromEntries(fields.map((field) => [field.name, field])));
 }
 
 export const problem = {
@@ -67,7 +66,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   PartialProductPage: pageOf('products', refer('PartialProduct')),
   ...stockSchemas,
   Problem: {
-    ...objectOf({ ...problem, ...rejectedSync }, ['type', 'title', 'status', 'detail']),
+    ...objectOf({ ...problem, ...syncResponse }, ['type', 'title', 'status', 'detail']),
     description: 'RFC 9457. The refusal of a call that changes stock has its results, too.',
   },
   Issue: objectOf({

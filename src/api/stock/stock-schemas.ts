@@ -9,7 +9,7 @@ import {
 } from '../description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
-const { changes, atomic, reason, ...others } = STOCK_SYNC_VALIDATORS;
+const { changes, ...syncMembers } = STOCK_SYNC_VALIDATORS;
 const stock = stockQuantity.schema;
 export const positionSchema = { type: 'integer', minimum: 1 };
 const sku = skuReference.schema;
@@ -51,41 +51,25 @@ const counts = {
   failed: { ...count, description: 'Changes that are neither `ok` nor `unchanged`.' },
 };
 
-const answer = {
+/** Also what the rejection of a whole request adds to its problem. */
+export const syncResponse = {
   results: { type: 'array', items: refer('StockResult'), description: 'In the order sent.' },
   ...counts,
   zeroed: { ...count, description: 'Products that a stocktake set to 0.' },
   position: { ...count, description: 'Of the catalogue, after it.' },
 };
 
-/** What the refusal of a whole call tells beside what every problem does. */
-export const rejectedSync: Readonly<Record<string, Schema>> = answer;
-
 export const stockSchemas: Readonly<Record<string, Schema>> = {
   StockMovement: objectOf(movementSchemas),
   StockSync: {
     ...objectOf({
-      ...describeMembers({ changes, atomic, reason, ...others }, {
-        atomic: 'Make all changes or none.',
-        reason: 'Why.',
-        source: 'The system that the numbers come from.',
-        complete: 'A stocktake: every product that is not named is set to 0. Rejected if a change '
-          + 'does not name its product.',
-        zero_limit: 'The most that a stocktake may set to 0, in percent of the products in stock.',
-        force: 'Ignore `zero_limit`.',
-      }),
       changes: { ...changes.schema, items: refer('StockChange') },
+      ...describeMembers(syncMembers),
     }, ['changes']),
     additionalProperties: false,
   },
   StockChange: {
-    ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS, {
-      set: 'The new stock.',
-      adjust: 'Added to the stock; negative to remove.',
-      expect: 'Change it only if the stock is this.',
-      sequence: 'Change it only if this is above the last one of the source.',
-      reason: 'Instead of the reason of the request.',
-    }), []),
+    ...objectOf(describeMembers(STOCK_CHANGE_VALIDATORS), []),
     additionalProperties: false,
     allOf: [
       { oneOf: [{ required: ['sku'] }, { required: ['id'] }] },
@@ -95,7 +79,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       + 'faulty is `invalid`, and the others are made.',
   },
   StockResult: objectOf(result, resultMembers),
-  StockResults: objectOf(answer, ['results', 'applied', 'failed', 'position']),
+  StockResults: objectOf(syncResponse, ['results', 'applied', 'failed', 'position']),
   StockLine: {
     oneOf: [
       objectOf({

@@ -2,9 +2,7 @@
  * Changes of stock in lines of JSON, as many as there are: taken in units, each of which is durable
  * when its results are sent, in constant memory both ways.
  */
-import {
-  parseStockChange, type SentChange, type StockResult,
-} from '../../domain/catalogue/stock-change.ts';
+import { parseStockChange, type SentChange } from '../../domain/catalogue/stock-change.ts';
 import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
@@ -13,9 +11,7 @@ import { type JsonLine, NdjsonLines } from '../../transfer/ndjson.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
-import {
-  countResult, formatResult, joinResults, type EvaluatedChange, type StockCounts,
-} from './stock-result.ts';
+import { StockTally } from './stock-result.ts';
 import { ingestStream, type BatchReport } from '../ingest.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 
@@ -82,34 +78,32 @@ function readChanges(rows: readonly StockLine[]) {
   return rows.flatMap(({ sent }) => ('change' in sent ? sent.change : []));
 }
 
-/** Counts results, and formats their lines. */
+/** Formats the lines of results, and counts them. */
 class StockReport implements BatchReport<StockLine, Evaluation> {
-  readonly #call: ApiRequest;
+  readonly #tally: StockTally;
   readonly #reportsAll: boolean;
-  readonly #counts: StockCounts = { applied: 0, unchanged: 0, failed: 0 };
   #position: number;
 
-  constructor(call: ApiRequest, reportsAll: boolean) {
-    this.#call = call;
+  constructor({ caller }: ApiRequest, reportsAll: boolean) {
+    this.#tally = new StockTally(caller.sellerId);
     this.#reportsAll = reportsAll;
-    this.#position = call.caller.position;
+    this.#position = caller.position;
   }
 
   add({ rows, written }: WrittenBatch<StockLine, Evaluation>): string {
     this.#position = written?.position ?? this.#position;
-    const results: readonly StockResult[] = written?.results ?? [];
-    const evaluated = joinResults(rows.map(({ sent }) => sent), results);
-    return evaluated.map((one, index) => this.#addOne(one, rows[index]?.line ?? 0)).join('');
-  }
-
-  #addOne(evaluated: EvaluatedChange, line: number): string {
-    const { failed } = this.#counts;
-    countResult(this.#counts, evaluated);
-    if (!this.#reportsAll && this.#counts.failed === failed) return '';
-    return `{"line":${line},${formatResult(this.#call.caller.sellerId, evaluated)}}\n`;
+    const results = (written?.results ?? []).values();
+    let lines = '';
+    for (const { line, sent } of rows) {
+      const { failed } = this.#tally;
+      const members = this.#tally.format(sent, results);
+      if (this.#reportsAll || this.#tally.failed > failed) lines += `{"line":${line},${members}}\n`;
+    }
+    return lines;
   }
 
   summarise() {
-    return { ...this.#counts, position: this.#position };
+    const { applied, unchanged, failed } = this.#tally;
+    return { applied, unchanged, failed, position: this.#position };
   }
 }

@@ -8,9 +8,9 @@ import {
   STOCK_BODY_LIMIT_BYTES,
 } from '../limits.ts';
 import { STOCK_SLICE_CHANGES } from '../../domain/limits.ts';
-import {
-  parseStockSync, type SentSync, selectValidChanges, syncRejected,
-} from '../../domain/catalogue/stock-sync.ts';
+import type { SentChange } from '../../domain/catalogue/stock-change.ts';
+import { parseStockSync } from '../../domain/catalogue/stock-sync.ts';
+import { AppError } from '../../domain/error.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
@@ -22,9 +22,7 @@ import type { SyncedStock } from '../../store/catalogue-store.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
-import {
-  countResult, formatResult, joinResults, type EvaluatedChange, type StockCounts,
-} from './stock-result.ts';
+import { StockTally } from './stock-result.ts';
 import { stockSyncParameters } from './stock-operations.ts';
 import { streamStock } from './stock-stream.ts';
 import { replayHeader, toWriteContext } from '../write.ts';
@@ -58,15 +56,26 @@ function isLarge({ headers }: ApiRequest): boolean {
 
 async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply> {
   const isDryRun = parseDryRun(call);
-  const sent = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
+  const { sent, sync } = await parseStockSync(await call.readJson(STOCK_BODY_LIMIT_BYTES));
   const write = toWriteContext(call);
   const synced = await store.syncStock(
-    isDryRun ? { ...write, idempotency: undefined } : write, selectValidChanges(sent), isDryRun,
+    isDryRun ? { ...write, idempotency: undefined } : write, sync, isDryRun,
   );
-  const evaluated = joinResults(sent.changes, synced.results);
-  const results = await formatResults(call, evaluated);
-  const counts = countAll(evaluated);
-  if (synced.rejection) throw describeRefusal(sent, synced, results, counts);
+  const tally = new StockTally(call.caller.sellerId);
+  const results = await formatResults(tally, sent, synced);
+  const { completion } = sync;
+  const { zeroed, position } = synced;
+  const format = (applied: number, zeroedNow: number): string =>
+    `"results":[${results}],"applied":${applied},"failed":${tally.failed}`
+    + `${completion ? `,"zeroed":${zeroedNow}` : ''},"position":${position}`;
+  if (synced.rejection) {
+    const what = synced.rejection === 'failures'
+      ? `${tally.failed} of ${sent.length} changes failed, and the request is atomic.`
+      : `${zeroed} products are not named and would be set to 0: over `
+        + `${completion?.zeroLimitPercent} % of the products in stock. If that is meant, raise `
+        + 'zero_limit or send "force":true.';
+    throw new AppError('sync_refused', `${what} Nothing was changed.`, { members: format(0, 0) });
+  }
   return {
     status: 200,
     headers: {
@@ -74,7 +83,7 @@ async function syncAtOnce(call: ApiRequest, { store }: Services): Promise<Reply>
       'cache-control': 'no-store',
       ...replayHeader(synced.isReplay),
     },
-    body: `{${formatMembers(sent, synced, results, counts)}}`,
+    body: `{${format(tally.applied, zeroed)}}`,
   };
 }
 
@@ -88,42 +97,13 @@ function parseDryRun({ query, caller }: ApiRequest): boolean {
 
 /** Yields between slices: there may be 10,000 results, each with errors. */
 async function formatResults(
-  { caller }: ApiRequest, evaluated: readonly EvaluatedChange[],
+  tally: StockTally, sent: readonly SentChange[], synced: SyncedStock,
 ): Promise<string> {
+  const results = synced.results.values();
   const parts: string[] = [];
-  for (let from = 0; from < evaluated.length; from += STOCK_SLICE_CHANGES) {
-    await yieldToEventLoop();
-    const part = evaluated.slice(from, from + STOCK_SLICE_CHANGES);
-    parts.push(part.map((one) => `{${formatResult(caller.sellerId, one)}}`).join(','));
+  for (const change of sent) {
+    if (parts.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
+    parts.push(`{${tally.format(change, results)}}`);
   }
   return parts.join(',');
-}
-
-/** The members of the response, as JSON. */
-function formatMembers(
-  { completion }: SentSync, { zeroed, position }: Pick<SyncedStock, 'zeroed' | 'position'>,
-  results: string, { applied, failed }: StockCounts,
-): string {
-  return `"results":[${results}],"applied":${applied},"failed":${failed}`
-    + `${completion ? `,"zeroed":${zeroed}` : ''},"position":${position}`;
-}
-
-function describeRefusal(
-  sent: SentSync, synced: SyncedStock, results: string, counts: StockCounts,
-): Error {
-  const members = formatMembers(sent, { ...synced, zeroed: 0 }, results, { ...counts, applied: 0 });
-  if (synced.rejection === 'failures') {
-    const all = sent.changes.length;
-    const what = `${counts.failed} of ${all} changes failed, and the request is atomic.`;
-    return syncRejected(what, members);
-  }
-  const limit = `${sent.completion?.zeroLimitPercent} % of the products in stock`;
-  const what = `${synced.zeroed} products are not named and would be set to 0: over ${limit}.`;
-  return syncRejected(`${what} If that is meant, raise zero_limit or send "force":true.`, members);
-}
-
-function countAll(evaluated: readonly EvaluatedChange[]): StockCounts {
-  const counts = { applied: 0, unchanged: 0, failed: 0 };
-  for (const one of evaluated) countResult(counts, one);
-  return counts;
 }

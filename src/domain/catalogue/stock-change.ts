@@ -59,6 +59,11 @@ export function evaluateStockChange(
   return { status: to === stock ? 'unchanged' : 'ok', stock: to };
 }
 
+/** The error of a change whose new stock would be too large. */
+export const STOCK_TOO_LARGE: Issue = {
+  pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
+};
+
 /** Why stock moves. */
 export const stockReason = lineValidator(REASON_LIMIT_CODE_POINTS);
 /** The source's own count of its updates. */
@@ -70,11 +75,14 @@ export const stockDelta = integerValidator(-STOCK_LIMIT, STOCK_LIMIT);
 export const STOCK_CHANGE_VALIDATORS = {
   sku: skuReference,
   id: stringValidator,
-  set: stockQuantity,
-  adjust: stockDelta,
-  expect: stockQuantity,
-  sequence: stockSequence,
-  reason: stockReason,
+  set: { ...stockQuantity, description: 'The new stock.' },
+  adjust: { ...stockDelta, description: 'Added to the stock; negative to remove.' },
+  expect: { ...stockQuantity, description: 'Change it only if the stock is this.' },
+  sequence: {
+    ...stockSequence,
+    description: 'Change it only if this is above the last one of the source.',
+  },
+  reason: { ...stockReason, description: 'Instead of the reason of the request.' },
 } as const satisfies { readonly [Member in keyof Required<StockChange>]: Validator<unknown> };
 
 const VALIDATORS: ReadonlyMap<string, Validator<unknown>> =

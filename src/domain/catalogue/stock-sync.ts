@@ -24,6 +24,7 @@ interface Stocktake {
 }
 
 export interface StockSync extends StockOrigin {
+  /** The valid ones of the changes that were sent. */
   readonly changes: readonly StockChange[];
   /** Products that invalid changes name: a stocktake does not set them to 0. */
   readonly faulty?: readonly ProductReference[];
@@ -31,10 +32,6 @@ export interface StockSync extends StockOrigin {
   readonly isAtomic: boolean;
   readonly completion: Stocktake | undefined;
 }
-
-/** A request in which single changes may be invalid. */
-export type SentSync = Omit<StockSync, 'changes' | 'faulty'>
-  & { readonly changes: readonly SentChange[] };
 
 const ZERO_LIMIT_DEFAULT_PERCENT = 50;
 
@@ -44,19 +41,29 @@ export const stockSource = lineValidator(SOURCE_LIMIT_CODE_POINTS);
 /** The members of a request; all but `changes` may be left out. */
 export const STOCK_SYNC_VALIDATORS = {
   changes: { schema: { type: 'array', maxItems: STOCK_CHANGES_LIMIT }, parse: parseChanges },
-  atomic: booleanValidator,
-  source: stockSource,
-  reason: stockReason,
-  complete: booleanValidator,
+  atomic: { ...booleanValidator, description: 'Make all changes or none.' },
+  source: { ...stockSource, description: 'The system that the numbers come from.' },
+  reason: { ...stockReason, description: 'Why.' },
+  complete: {
+    ...booleanValidator,
+    description: 'A stocktake: every product that is not named is set to 0. Rejected if a change '
+      + 'does not name its product.',
+  },
   zero_limit: {
     schema: { type: 'number', minimum: 0, maximum: 100, default: ZERO_LIMIT_DEFAULT_PERCENT },
     parse: parsePercent,
+    description: 'The most that a stocktake may set to 0, in percent of the products in stock.',
   },
-  force: booleanValidator,
+  force: { ...booleanValidator, description: 'Ignore `zero_limit`.' },
 } as const;
 
-/** @throws AppError `invalid_data` naming every error except those of single changes */
-export async function parseStockSync(body: unknown): Promise<SentSync> {
+/**
+ * The changes as sent, and the mutation that they make.
+ * @throws AppError `invalid_data` naming every error except those of single changes
+ */
+export async function parseStockSync(
+  body: unknown,
+): Promise<{ readonly sent: readonly SentChange[]; readonly sync: StockSync }> {
   const reader = new ObjectReader(body, {}, true);
   const {
     changes, atomic: isAtomic = false, source, reason, complete: isComplete = false,
@@ -70,13 +77,14 @@ export async function parseStockSync(body: unknown): Promise<SentSync> {
     if (sent.length % STOCK_SLICE_CHANGES === 0) await yieldToEventLoop();
   }
   if (isComplete) assertNamed(sent);
-  return {
-    changes: sent,
+  const zeroLimit = isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT;
+  const sync = {
+    changes: sent.flatMap((one) => ('change' in one ? one.change : [])),
     isAtomic, source, reason,
-    completion: isComplete
-      ? { zeroLimitPercent: isForced ? 100 : zeroLimitPercent ?? ZERO_LIMIT_DEFAULT_PERCENT }
-      : undefined,
+    completion: isComplete ? { zeroLimitPercent: zeroLimit } : undefined,
+    faulty: sent.flatMap((one) => ('issues' in one ? listReferences(one.named) : [])),
   };
+  return { sent, sync };
 }
 
 /** A stocktake sets to 0 what it omits, so each change must name its product. */
@@ -84,10 +92,8 @@ function assertNamed(sent: readonly SentChange[]): void {
   const issues: Issue[] = [];
   for (const [index, one] of sent.entries()) {
     if ('change' in one || one.named?.sku !== undefined || one.named?.id !== undefined) continue;
-    const path = `/changes/${index}`;
-    for (const issue of one.issues) {
-      issues.push({ ...issue, pointer: `${path}${issue.pointer ?? ''}` });
-    }
+    issues.push(...one.issues.map((issue) =>
+      ({ ...issue, pointer: `/changes/${index}${issue.pointer ?? ''}` })));
     if (issues.length >= ISSUES_PER_RESPONSE_LIMIT) break;
   }
   if (issues.length === 0) return;
@@ -96,30 +102,11 @@ function assertNamed(sent: readonly SentChange[]): void {
   throw new AppError('invalid_data', what, { issues: issues.slice(0, ISSUES_PER_RESPONSE_LIMIT) });
 }
 
-/** The request with its valid changes only. */
-export function selectValidChanges(sent: SentSync): StockSync {
-  return {
-    ...sent,
-    changes: sent.changes.flatMap((one) => ('change' in one ? one.change : [])),
-    faulty: sent.changes.flatMap((one) => ('issues' in one ? listReferences(one.named) : [])),
-  };
-}
-
 /** A change that names a product in both ways may mean either. */
 function listReferences({ sku, id }: ProductReference = {}): ProductReference[] {
   return sku === undefined || id === undefined
     ? [{ ...(sku !== undefined && { sku }), ...(id !== undefined && { id }) }] : [{ sku }, { id }];
 }
-
-/** The error that rejects a whole request; `members` are added to its response, as JSON. */
-export function syncRejected(detail: string, members: string): AppError {
-  return new AppError('sync_refused', `${detail} Nothing was changed.`, { members });
-}
-
-/** The error of a change whose new stock would be too large. */
-export const STOCK_TOO_LARGE: Issue = {
-  pointer: '/adjust', code: 'range', detail: 'Would take the stock beyond 1,000,000,000.',
-};
 
 function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
   if (!Array.isArray(value)) return { error: { code: 'type', detail: 'Must be an array.' } };

@@ -1,8 +1,7 @@
 /** Manual stock changes of a product: an adjustment, or the quantity of a stocktake. */
 import {
-  parseStockChange, type StockChange, type StockResult,
+  parseStockChange, STOCK_TOO_LARGE, type StockChange, type StockResult,
 } from '../../../domain/catalogue/stock-change.ts';
-import { STOCK_TOO_LARGE } from '../../../domain/catalogue/stock-sync.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import {
   type FieldErrors, fieldErrorsFrom, type Form, isDuplicateSubmission, toWriteContext,

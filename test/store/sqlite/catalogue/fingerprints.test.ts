@@ -11,7 +11,7 @@ import { before, describe, test } from 'node:test';
 import {
   findSku, parseNewProduct, parseProductPatch, parseProductRow,
 } from '../../../../src/domain/catalogue/product.ts';
-import { parseStockSync, selectValidChanges } from '../../../../src/domain/catalogue/stock-sync.ts';
+import { parseStockSync } from '../../../../src/domain/catalogue/stock-sync.ts';
 import {
   parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
 } from '../../../../src/domain/webhooks/webhook-input.ts';
@@ -76,20 +76,20 @@ const CALLS: readonly (readonly [text: string, call: Call])[] = [
     '["syncStock",{"sync":{"changes":[{"reason":"sold","sku":"M-1","adjust":-1,"sequence":5},'
       + '{"id":"prd_0","set":3,"expect":4}],"isAtomic":false,"source":"erp","reason":"count",'
       + '"completion":{"zeroLimitPercent":20},"faulty":[{"sku":"BAD"}]},"isDryRun":false}]',
-    async (store, write) => store.syncStock(write, selectValidChanges(await parseStockSync({
+    async (store, write) => store.syncStock(write, (await parseStockSync({
       changes: [
         { reason: 'sold', sku: 'M-1', adjust: -1, sequence: 5 }, { id: 'prd_0', set: 3, expect: 4 },
         { sku: 'BAD', set: -1 },
       ],
       source: 'erp', reason: 'count', complete: true, zero_limit: 20,
-    })), false),
+    })).sync, false),
   ],
   [
     '["syncStock",{"sync":{"changes":[{"sku":"M-1","set":3}],"isAtomic":true,"faulty":[]},'
       + '"isDryRun":false}]',
-    async (store, write) => store.syncStock(write, selectValidChanges(await parseStockSync({
+    async (store, write) => store.syncStock(write, (await parseStockSync({
       atomic: true, changes: [{ sku: 'M-1', set: 3 }],
-    })), false),
+    })).sync, false),
   ],
   [
     '["deleteProduct",{"target":{"sku":"M-1"},"precondition":{"ifMatch":"*"}}]',
