@@ -101,14 +101,10 @@ function pair(number: number): string {
   return PAIRS[number & 1023] ?? '';
 }
 
+/** The numbers of an id: its own, and that of its seller. */
 function decode(prefix: string, text: string, count: number): number[] | undefined {
   if (!text.startsWith(prefix) || text.length !== prefix.length + count * LENGTH) return undefined;
-  const numbers: number[] = [];
-  for (let at = prefix.length; at < text.length; at += LENGTH) {
-    const digits = text.slice(at, at + LENGTH);
-    const number = /^[0-9a-v]+$/.test(digits) ? Number.parseInt(digits, 32) : NaN;
-    if (!Number.isSafeInteger(number)) return undefined;
-    numbers.push(number);
-  }
-  return numbers;
+  const numbers = text.slice(prefix.length).match(/[0-9a-v]{11}/g)
+    ?.map((digits) => Number.parseInt(digits, 32)) ?? [];
+  return numbers.length === count && numbers.every(Number.isSafeInteger) ? numbers : undefined;
 }

@@ -63,14 +63,10 @@ function isDigit(code: number): boolean {
 /** The same text for all spellings of a number: its significant digits and an exponent. */
 function formatCanonical(text: string): string {
   const [mantissa = '', power = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
-  const point = mantissa.indexOf('.');
-  const decimals = point < 0 ? 0 : mantissa.length - point - 1;
-  const digits = mantissa.replace('.', '');
-  let start = 0;
-  while (digits.charCodeAt(start) === ZERO) start += 1;
-  if (start === digits.length) return '0';
-  // A loop, since /0+$/ takes quadratic time.
+  const [whole = '', decimals = ''] = mantissa.split('.');
+  const digits = (whole + decimals).replace(/^0+/, '');
+  if (digits === '') return '0';
   let end = digits.length;
-  while (digits.charCodeAt(end - 1) === ZERO) end -= 1;
-  return `${digits.slice(start, end)}e${Number(power) - decimals + digits.length - end}`;
+  while (digits.endsWith('0', end)) end -= 1; // /0+$/ takes quadratic time
+  return `${digits.slice(0, end)}e${Number(power) - decimals.length + digits.length - end}`;
 }

@@ -56,10 +56,9 @@ export function formatFileTime(at: number): string {
 
 /** Parses what `formatFileTime` wrote; undefined for any other text. */
 export function parseFileTime(text: string): number | undefined {
-  const [, day, time] = /^(\d{8})T(\d{6})Z$/.exec(text) ?? [];
-  if (day === undefined || time === undefined) return undefined;
-  const date = day.replace(/^(\d{4})(\d\d)/, '$1-$2-');
-  return parseTime(`${date}T${time.replace(/(\d\d)(?=\d)/g, '$1:')}Z`);
+  const [, ...parts] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
+  const [year, month, day, hour, minute, second] = parts;
+  return parseTime(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {

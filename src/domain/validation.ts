@@ -110,47 +110,42 @@ export class ObjectReader {
   }
 }
 
-/** One line of text, kept exactly as sent. */
-export function lineValidator(limitCodePoints: number): Validator<string> {
-  return {
-    schema: { type: 'string', minLength: 1, maxLength: limitCodePoints },
-    parse: (value) => parseLine(value, limitCodePoints),
-  };
-}
-
 export const stringValidator: Validator<string> = {
   schema: { type: 'string' },
   parse: (value) => (typeof value === 'string' ? { value }
     : { error: { code: 'type', detail: 'Must be a string.' } }),
 };
 
-export function integerValidator(minimum: number, maximum: number): Validator<number> {
-  return {
-    schema: { type: 'integer', minimum, maximum },
-    parse: (value) => parseInteger(value, minimum, maximum),
-  };
-}
-
 /** One line of text, kept exactly as sent. */
-export function parseLine(value: unknown, limitCodePoints: number): ParseResult<string> {
-  if (typeof value !== 'string') return { error: { code: 'type', detail: 'Must be a string.' } };
-  const error = validateText(value, limitCodePoints);
-  return error ? { error } : { value };
+export function lineValidator(limitCodePoints: number): Validator<string> {
+  return {
+    schema: { type: 'string', minLength: 1, maxLength: limitCodePoints },
+    parse(sent) {
+      const parsed = stringValidator.parse(sent);
+      const error = 'value' in parsed && validateText(parsed.value, limitCodePoints);
+      return error ? { error } : parsed;
+    },
+  };
 }
 
 /** Shared: `toLocaleString` creates one per number, and a body may have 40,000 errors. */
 const NUMBERS = new Intl.NumberFormat('en');
 
-export function parseInteger(
-  value: unknown, minimum: number, maximum: number,
-): ParseResult<number> {
-  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
-  if (!Number.isInteger(value)) {
-    return { error: { code: 'precision', detail: 'Must be a whole number.' } };
-  }
-  if (value >= minimum && value <= maximum) return { value: value + 0 }; // -0 + 0 is 0
-  const range = [minimum, maximum].map((bound) => NUMBERS.format(bound));
-  return { error: { code: 'range', detail: `Must be from ${range.join(' to ')}.` } };
+export function integerValidator(minimum: number, maximum: number): Validator<number> {
+  return {
+    schema: { type: 'integer', minimum, maximum },
+    parse(value) {
+      if (typeof value !== 'number') {
+        return { error: { code: 'type', detail: 'Must be a number.' } };
+      }
+      if (!Number.isInteger(value)) {
+        return { error: { code: 'precision', detail: 'Must be a whole number.' } };
+      }
+      if (value >= minimum && value <= maximum) return { value: value + 0 }; // -0 + 0 is 0
+      const range = `${NUMBERS.format(minimum)} to ${NUMBERS.format(maximum)}`;
+      return { error: { code: 'range', detail: `Must be from ${range}.` } };
+    },
+  };
 }
 
 /** Optional: false unless it is sent. */

@@ -4,11 +4,12 @@
  * 800-63B-4 section 3.1.1: length counts, composition does not, and common passwords are rejected.
  */
 import type { Currency } from '../catalogue/currency.ts';
+import { stockQuantity } from '../catalogue/product-fields.ts';
 import type { SellerId } from '../id.ts';
 import {
-  EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS, STOCK_LIMIT,
+  EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS,
 } from '../limits.ts';
-import { type ParseResult, parseInteger } from '../validation.ts';
+import type { ParseResult } from '../validation.ts';
 
 /** How the portal shows numbers, times and low stock. */
 export interface AccountSettings {
@@ -100,7 +101,7 @@ export function parseTimeZone(text: string): ParseResult<string> {
 }
 
 export function parseLowStock(text: string): ParseResult<number> {
-  return parseInteger(/^\d{1,10}$/.test(text.trim()) ? Number(text) : NaN, 0, STOCK_LIMIT);
+  return stockQuantity.parse(/^\d{1,10}$/.test(text.trim()) ? Number(text) : NaN);
 }
 
 /** Such as `123456789012` and `abcdefghijkl`. */

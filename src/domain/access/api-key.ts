@@ -47,8 +47,8 @@ export interface ApiKey extends NewApiKey {
 
 /** A new secret from a CSPRNG. */
 export function generateApiKey(): ApiKeySecret {
-  let checked = PREFIX;
-  for (let n = 0; n < RANDOM_CHARACTERS; n += 1) checked += ALPHABET.charAt(randomInt(62));
+  const random = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET.charAt(randomInt(62)));
+  const checked = PREFIX + random.join('');
   // The cast is what this function generates.
   return (checked + checksum(checked)) as ApiKeySecret;
 }
@@ -70,37 +70,30 @@ export function hashApiKey(key: ApiKeySecret): string {
  * No scopes means all scopes.
  * @throws AppError `invalid_data` listing every error; its detail describes the first
  */
-export function parseNewApiKey(input: {
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly addressRanges: readonly string[];
-  readonly expiresAt: number | undefined;
-}): NewApiKey {
+export function parseNewApiKey(
+  input: Omit<NewApiKey, 'scopes'> & { readonly scopes: readonly string[] },
+): NewApiKey {
   const { name, scopes, expiresAt } = input;
-  const error = validateText(name, KEY_NAME_LIMIT_CODE_POINTS);
-  const unknown = scopes.find((scope) => !isScope(scope));
-  const ranges = parseAddressRanges(input.addressRanges);
-  if (!error && unknown === undefined && 'value' in ranges) {
-    const granted = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
-    return { name, scopes: granted, addressRanges: ranges.value, expiresAt };
-  }
   const issues: Issue[] = [];
+  const error = validateText(name, KEY_NAME_LIMIT_CODE_POINTS);
   if (error) issues.push({ pointer: '/name', ...error });
+  const unknown = scopes.find((scope) => !isScope(scope));
   if (unknown !== undefined) {
     const detail = `"${unknown}" is not a scope. Scopes: ${SCOPES.join(', ')}.`;
     issues.push({ pointer: '/scopes', code: 'format', detail });
   }
+  const ranges = parseAddressRanges(input.addressRanges);
   if ('error' in ranges) issues.push({ pointer: '/allow', ...ranges.error });
+  else if (issues.length === 0) {
+    const granted = SCOPES.filter((scope) => scopes.length === 0 || scopes.includes(scope));
+    return { name, scopes: granted, addressRanges: ranges.value, expiresAt };
+  }
   const first = error ? `The key's name: ${error.detail}` : issues[0]?.detail ?? '';
   throw new AppError('invalid_data', first, { issues });
 }
 
 function checksum(checked: string): string {
-  let rest = crc32(checked);
-  let digits = '';
-  for (let n = 0; n < CHECKSUM_CHARACTERS; n += 1) {
-    digits = ALPHABET.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
+  const rest = crc32(checked);
+  return Array.from({ length: CHECKSUM_CHARACTERS }, (_, n) =>
+    ALPHABET.charAt(Math.floor(rest / 62 ** (CHECKSUM_CHARACTERS - 1 - n)) % 62)).join('');
 }

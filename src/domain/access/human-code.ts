@@ -11,7 +11,6 @@ const LENGTH = 16;
 const CODE = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-const BASE32_BITS = 5;
 
 /** Such as `7QK2-M9XD-0AEV-4TBC`. */
 export function generateCode(): string {
@@ -27,34 +26,13 @@ export function hashCode(text: string): string | undefined {
 }
 
 export function encodeBase32(bytes: Uint8Array): string {
-  let text = '';
-  let kept = 0;
-  let bits = 0;
-  for (const byte of bytes) {
-    kept = (kept << 8) | byte;
-    bits += 8;
-    while (bits >= BASE32_BITS) {
-      bits -= BASE32_BITS;
-      text += BASE32.charAt((kept >> bits) & 31);
-    }
-    kept &= 31; // fewer than five bits are left
-  }
-  return bits === 0 ? text : text + BASE32.charAt((kept << (BASE32_BITS - bits)) & 31);
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  return bits.replace(/.{1,5}/g, (five) => BASE32.charAt(Number.parseInt(five.padEnd(5, '0'), 2)));
 }
 
 /** Decodes what `encodeBase32` wrote. @throws TypeError for any other text */
 export function decodeBase32(text: string): Uint8Array {
-  const bytes: number[] = [];
-  let kept = 0;
-  let bits = 0;
-  for (const character of text) {
-    const value = BASE32.indexOf(character);
-    if (value < 0) throw new TypeError('This is not base 32.');
-    kept = ((kept << BASE32_BITS) | value) & 0xfff;
-    bits += BASE32_BITS;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push((kept >> bits) & 255);
-  }
-  return Uint8Array.from(bytes);
+  if (!/^[A-Z2-7]*$/.test(text)) throw new TypeError('This is not base 32.');
+  const bits = text.replace(/./g, (digit) => BASE32.indexOf(digit).toString(2).padStart(5, '0'));
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
 }

@@ -4,29 +4,19 @@
  * and at least a tenth of a second on a thread of Node's pool, so few run at the same time; the
  * others wait in a bounded queue.
  */
-import { argon2, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { argon2, type Argon2Parameters, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { normalisePassword } from './account.ts';
 import { AppError } from '../error.ts';
 import { CONCURRENT_PASSWORD_HASHES_LIMIT, PASSWORD_HASH_QUEUE_LIMIT } from '../limits.ts';
 
-const MEMORY_KIB = 64 * 1024;
-const PASSES = 3;
-const LANES = 4;
+/** Memory in KiB. */
+const PARAMETERS = { memory: 64 * 1024, passes: 3, parallelism: 4, tagLength: 32 };
 const SALT_BYTES = 16;
-const HASH_BYTES = 32;
 const FINGERPRINT_LENGTH = 16;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 
 const derive = promisify(argon2);
-
-interface Parameters {
-  readonly memoryKib: number;
-  readonly passes: number;
-  readonly lanes: number;
-  readonly salt: Uint8Array;
-  readonly hashBytes: number;
-}
 
 export class Passwords {
   #inFlight = 0;
@@ -34,12 +24,11 @@ export class Passwords {
 
   /** @throws AppError `unavailable` if the queue is full */
   async hash(password: string): Promise<string> {
-    const salt = randomBytes(SALT_BYTES);
-    const hash = await this.#derive(password, {
-      memoryKib: MEMORY_KIB, passes: PASSES, lanes: LANES, salt, hashBytes: HASH_BYTES,
-    });
-    const numbers = `m=${MEMORY_KIB},t=${PASSES},p=${LANES}`;
-    return `$argon2id$v=19$${numbers}$${encode(salt)}$${encode(hash)}`;
+    const { memory, passes, parallelism } = PARAMETERS;
+    const nonce = randomBytes(SALT_BYTES);
+    const hash = await this.#derive(password, { ...PARAMETERS, nonce });
+    const numbers = `m=${memory},t=${passes},p=${parallelism}`;
+    return `$argon2id$v=19$${numbers}$${encode(nonce)}$${encode(hash)}`;
   }
 
   /**
@@ -48,30 +37,25 @@ export class Passwords {
    * @throws AppError `unavailable` if the queue is full
    */
   async verify(password: string, phc: string | undefined): Promise<boolean> {
-    const [, memory, passes, lanes, salt = '', expected = ''] = PHC.exec(phc ?? '') ?? [];
+    const [, memory, passes, parallelism, salt = '', expected = ''] = PHC.exec(phc ?? '') ?? [];
     if (memory === undefined) {
       await this.hash(password);
       return false;
     }
     const hash = Buffer.from(expected, 'base64');
     const derived = await this.#derive(password, {
-      memoryKib: Number(memory), passes: Number(passes), lanes: Number(lanes),
-      salt: Buffer.from(salt, 'base64'), hashBytes: hash.length,
+      memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism),
+      nonce: Buffer.from(salt, 'base64'), tagLength: hash.length,
     });
     return timingSafeEqual(derived, hash);
   }
 
-  async #derive(password: string, parameters: Parameters): Promise<Buffer> {
+  async #derive(
+    password: string, parameters: Omit<Argon2Parameters, 'message'>,
+  ): Promise<Buffer> {
     await this.#acquire();
     try {
-      return await derive('argon2id', {
-        message: normalisePassword(password),
-        nonce: parameters.salt,
-        memory: parameters.memoryKib,
-        passes: parameters.passes,
-        parallelism: parameters.lanes,
-        tagLength: parameters.hashBytes,
-      });
+      return await derive('argon2id', { ...parameters, message: normalisePassword(password) });
     } finally {
       const next = this.#waiting.shift();
       if (next) next();

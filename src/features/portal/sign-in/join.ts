@@ -9,7 +9,7 @@ import { hashCode } from '../../../domain/access/human-code.ts';
 import type { NewSeller } from '../../../domain/access/seller.ts';
 import { findCurrency } from '../../../domain/catalogue/currency.ts';
 import { NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { parseLine } from '../../../domain/validation.ts';
+import { lineValidator } from '../../../domain/validation.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { Choice, Field } from '../forms/fields.ts';
 import { renderFormPage } from '../forms/form-page.ts';
@@ -93,7 +93,7 @@ function readFields(form: Form, isExisting: boolean): ReadFields {
   const errors = new Map<string, string>();
   const currency = findCurrency(form.get('currency')) ?? { code: 'EUR', decimals: 2 };
   const name = isExisting ? '' : takeValue(
-    errors, 'name', parseLine(form.getTrimmed('name'), NAME_LIMIT_CODE_POINTS), '',
+    errors, 'name', lineValidator(NAME_LIMIT_CODE_POINTS).parse(form.getTrimmed('name')), '',
   );
   const email = takeValue(errors, 'email', parseEmail(form.get('email')), '');
   const password = takeValue(
