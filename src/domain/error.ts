@@ -70,7 +70,7 @@ type IssueCode =
 interface AppErrorDetails {
   readonly issues?: readonly Issue[];
   /** Whole seconds after which the same request may succeed. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** The methods of the resource, for `method_not_allowed`. */
   readonly allow?: readonly string[];
   /** Additional members of the problem document: JSON without braces. */

@@ -8,7 +8,6 @@ import type { AccessStore } from '../access-store.ts';
 import type { CatalogueStore } from '../catalogue-store.ts';
 import type { HistoryStore } from '../history-store.ts';
 import type { MaintenanceStore } from '../maintenance-store.ts';
-import type { SearchStore } from '../search-store.ts';
 import type { IdempotencyScope } from '../rules/idempotency.ts';
 import type { Store } from '../store.ts';
 import type { UsageStore } from '../usage-store.ts';
@@ -79,7 +78,7 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
       ...accessStore(engine),
       ...catalogueStore(engine),
       ...historyStore(engine),
-      ...searchStore(engine),
+      ...search.store,
       ...maintenanceStore(engine),
       ...webhookStore({ folder, key, writer, reader, clock, scopeOf }),
       ...accountStore({ key, writer, reader, clock }),
@@ -154,15 +153,6 @@ function historyStore({ reader, commits }: Engine): HistoryStore {
     listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
     listStockDays: async (sellerId, query) => reader.snapshot().listStockDays(sellerId, query),
     subscribeToCommits: (listener) => commits.add(listener),
-  };
-}
-
-function searchStore({ search }: Engine): SearchStore {
-  return {
-    searchProducts: (sellerId, query, position) => search.search(sellerId, query, position),
-    readTotals: (sellerId, position) => search.readTotals(sellerId, position),
-    countLowStock: (sellerId, query, position) => search.countLowStock(sellerId, query, position),
-    exportProducts: (sellerId, query, position) => search.export(sellerId, query, position),
   };
 }
 

@@ -18,9 +18,7 @@ export const CHANGE_COLUMNS = `position, type, product_id, sku, key_id, at, stoc
 
 export function historyQueries(db: DatabaseSync) {
   const findReach = prepareFindReach(db);
-  const list = db.prepare(`
-    SELECT ${CHANGE_COLUMNS} FROM change
-    WHERE seller_id = ? AND position > ? ORDER BY position LIMIT ?`);
+  const list = prepareListChanges(db);
   const listOfTypes = db.prepare(`
     SELECT ${CHANGE_COLUMNS} FROM change
     WHERE seller_id = ? AND position > ? AND position <= ?
@@ -36,14 +34,23 @@ export function historyQueries(db: DatabaseSync) {
       const { position } = reach;
       const end = Math.min(position, after + HISTORY_SCAN_LIMIT);
       const [a = '', b = a, c = a, d = a] = types ?? [];
-      const rows = types
+      const changes = types
         ? listOfTypes.all(sellerId, after, end, a, b, c, d, limit)
-        : list.all(sellerId, after, limit);
-      const changes = rows.map((row) => mapChange(sellerId, row));
+          .map((row) => mapChange(sellerId, row))
+        : list(sellerId, after, limit);
       const last = changes.at(-1)?.position ?? after;
       return { changes, next: types && changes.length < limit ? end : last, position };
     },
   };
+}
+
+/** Lists the changes after a position. */
+export function prepareListChanges(db: DatabaseSync) {
+  const list = db.prepare(`
+    SELECT ${CHANGE_COLUMNS} FROM change
+    WHERE seller_id = ? AND position > ? ORDER BY position LIMIT ?`);
+  return (sellerId: SellerId, after: number, limit: number): Change[] =>
+    list.all(sellerId, after, limit).map((row) => mapChange(sellerId, row));
 }
 
 /** Of a seller that there is. */

@@ -7,19 +7,23 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { SEARCH_STEP_LIMIT } from './limits.ts';
+import type { Seller } from '../../../domain/access/seller.ts';
+import type { Change } from '../../../domain/catalogue/change.ts';
+import { parseSnapshot } from '../../../domain/catalogue/product.ts';
 import type { StoredProduct } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
-import { readInteger, readOptional, readText } from '../engine/row.ts';
-import {
-  type CatalogueSeller, type Change, type CatalogueReader, readSnapshot,
-} from './catalogue-reader.ts';
-import {
-  countChange, mapTotals, ProjectedProducts, type Totals, TOTALS_COLUMNS,
-} from './projected-products.ts';
+import type { CatalogueTotals } from '../../search-store.ts';
+import { decodeProduct } from '../catalogue/products.ts';
+import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import type { CatalogueReader } from './catalogue-reader.ts';
+import { ProjectedProducts } from './projected-products.ts';
 import { prepareWrite } from './projection-file.ts';
 
-/** How far the projection of a seller has come. */
-export interface ProjectionState {
+/** Running totals: adding up a million products would take too long. */
+type Totals = { -readonly [Member in keyof CatalogueTotals]: CatalogueTotals[Member] };
+
+/** How far the projection of a seller has come, and the totals of its products as they are now. */
+export interface ProjectionState extends Totals {
   readonly ordinal: number;
   /** All changes up to here are applied. */
   position: number;
@@ -29,8 +33,6 @@ export interface ProjectionState {
   seen: number;
   /** How many products were ever inserted. */
   rows: number;
-  /** Of the products as they are now. */
-  readonly totals: Totals;
 }
 
 /** The projection is of another catalogue, or the catalogue was restored from a backup. */
@@ -39,25 +41,17 @@ export class ForeignProjectionError extends Error {}
 /** Undefined before the first step for a seller. @throws ForeignProjectionError */
 type FindState = (sellerId: SellerId) => ProjectionState | undefined;
 
+const STATE_COLUMNS
+  = 'ordinal, position, built_to, seen, mark, rows, products, units, value_minor';
+
 export function prepareFindState(db: DatabaseSync, catalogue: CatalogueReader): FindState {
-  const find = db.prepare(`
-    SELECT ordinal, position, built_to, seen, mark, rows, ${TOTALS_COLUMNS} FROM seller
-    WHERE seller_id = ?`);
+  const find = db.prepare(`SELECT ${STATE_COLUMNS} FROM seller WHERE seller_id = ?`);
   return (sellerId) => {
     const row = find.get(sellerId);
     if (!row) return undefined;
-    const seen = readInteger(row, 'seen');
-    if (catalogue.findMark(sellerId, seen) !== readText(row, 'mark')) {
-      throw new ForeignProjectionError('The catalogue was replaced.');
-    }
-    return {
-      ordinal: readInteger(row, 'ordinal'),
-      position: readInteger(row, 'position'),
-      builtTo: readOptional(row, 'built_to', readInteger),
-      seen,
-      rows: readInteger(row, 'rows'),
-      totals: mapTotals(row),
-    };
+    const state = mapState(row);
+    if (catalogue.findMark(sellerId, state.seen) === readText(row, 'mark')) return state;
+    throw new ForeignProjectionError('The catalogue was replaced.');
   };
 }
 
@@ -85,22 +79,26 @@ export class Projection {
     this.find = prepareFindState(db, catalogue);
     this.#insert = db.prepare(`
       INSERT INTO seller (seller_id, position, built_to, seen, mark, rows)
-      VALUES (?, ?, 0, ?, ?, 0) RETURNING ordinal`);
+      VALUES (?, ?, 0, ?, ?, 0) RETURNING ${STATE_COLUMNS}`);
     this.#update = prepareWrite(db, `
-      UPDATE seller SET position = ?, built_to = ?, seen = ?, mark = ?, rows = ?, products = ?,
-        units = ?, value_minor = ?
-      WHERE ordinal = ?`);
+      UPDATE seller SET position = :position, built_to = :builtTo, seen = :seen, mark = :mark,
+        rows = :rows, products = :products, units = :units, value_minor = :valueMinor
+      WHERE ordinal = :ordinal`);
   }
 
   /** Applies the next products or changes. @throws ForeignProjectionError */
-  step(seller: CatalogueSeller): void {
+  step(seller: Seller): void {
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       // Read inside the transaction: another process may also be catching up.
       const state = this.find(seller.id) ?? this.#start(seller);
       if (state.builtTo === undefined) this.#follow(seller, state);
       else this.#build(seller, state, state.builtTo);
-      this.#write(seller, state);
+      this.#update.run({
+        ...state, builtTo: state.builtTo ?? null, mark: this.#getMark(seller, state.seen),
+        // SQLite's integers could not hold these sums.
+        units: String(state.units), valueMinor: String(state.valueMinor),
+      });
       this.#db.exec('COMMIT');
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
@@ -112,35 +110,25 @@ export class Projection {
     return this.#products.mergeText();
   }
 
-  #start(seller: CatalogueSeller): ProjectionState {
+  #start(seller: Seller): ProjectionState {
     const { id, position } = seller;
-    const row = this.#insert.get(id, position, position, this.#getMark(seller, position)) ?? {};
-    const totals = { products: 0, units: 0n, valueMinor: 0n };
-    const ordinal = readInteger(row, 'ordinal');
-    return { ordinal, position, builtTo: 0, seen: position, rows: 0, totals };
+    const mark = this.#getMark(seller, position);
+    return mapState(this.#insert.get(id, position, position, mark) ?? {});
   }
 
-  #write(seller: CatalogueSeller, state: ProjectionState): void {
-    const { ordinal, position, builtTo, seen, rows } = state;
-    const { products, units, valueMinor } = state.totals;
-    this.#update.run(
-      position, builtTo ?? null, seen, this.#getMark(seller, seen), rows, products, String(units),
-      String(valueMinor), ordinal,
-    );
-  }
-
-  #build(seller: CatalogueSeller, state: ProjectionState, builtTo: number): void {
-    const products = this.#catalogue.listProducts(seller, builtTo, SEARCH_STEP_LIMIT);
+  #build({ id }: Seller, state: ProjectionState, builtTo: number): void {
+    const rows = this.#catalogue.listProducts(id, builtTo, SEARCH_STEP_LIMIT);
+    const products = rows.map((row) => decodeProduct({}, row));
     for (const product of products) this.#insertProduct(state, product);
     state.builtTo = products.length < SEARCH_STEP_LIMIT ? undefined : products.at(-1)?.id;
     // Read after the products: none of them is of a later position than this.
-    state.seen = this.#catalogue.findSeller(seller.id)?.position ?? 0;
+    state.seen = this.#catalogue.findSeller(id)?.position ?? 0;
   }
 
-  #follow(seller: CatalogueSeller, state: ProjectionState): void {
+  #follow(seller: Seller, state: ProjectionState): void {
     const changes = this.#catalogue.listChanges(seller.id, state.position, SEARCH_STEP_LIMIT);
-    const [first, last] = [changes[0], changes.at(-1)];
-    if (!first || !last) return;
+    const last = changes.at(-1);
+    if (!last) return;
     // Pruning keeps single changes of the old history: none may be missing in between.
     if (last.position !== state.position + changes.length) {
       throw new ForeignProjectionError(`Changes after ${state.position} are pruned.`);
@@ -150,40 +138,36 @@ export class Projection {
     state.seen = Math.max(state.seen, last.position);
   }
 
-  #apply({ currency }: CatalogueSeller, state: ProjectionState, change: Change): void {
-    const { productId, json, stock, position, at } = change;
-    const { ordinal, totals } = state;
-    const before = this.#products.find(ordinal, productId);
+  #apply({ currency }: Seller, state: ProjectionState, change: Change): void {
+    const { productId: id, product: json, position, movement, at: updatedAt } = change;
+    const before = this.#products.find(state.ordinal, id);
     // The build has already read a later state of the product.
     if (before && before.position >= position) return;
-    if (change.isDeletion) {
+    const current = { id, stock: movement.after, position, updatedAt };
+    if (change.type === 'deleted') {
       if (!before) return;
       this.#products.delete(before.row);
-      countChange(totals, before, undefined);
-    } else if (json === undefined) {
-      // It was deleted before the build reached it; without a snapshot it cannot be inserted.
-      if (!before) return;
-      this.#products.setStock(before.row, stock, position, at);
-      countChange(totals, before, { ...before, stock });
-    } else {
-      const product = readSnapshot(change, json, currency);
-      if (before) {
-        this.#products.update(before, product);
-        countChange(totals, before, product);
-      } else {
-        // A product that was deleted during the build is deleted again before `seen`.
-        this.#insertProduct(state, product);
-      }
+      count(state, before, -1);
+    } else if (before) {
+      const known = json === undefined ? before : parseSnapshot(json, currency);
+      const product = { ...known, ...current };
+      this.#products.update(before, product);
+      count(state, before, -1);
+      count(state, product, 1);
+    } else if (json !== undefined) {
+      // A product that was deleted during the build is deleted again before `seen`; one that was
+      // deleted before the build reached it cannot be inserted without a snapshot.
+      this.#insertProduct(state, { ...parseSnapshot(json, currency), ...current });
     }
   }
 
   #insertProduct(state: ProjectionState, product: StoredProduct): void {
     state.rows += 1;
     this.#products.insert(state.ordinal, state.rows, product);
-    countChange(state.totals, undefined, product);
+    count(state, product, 1);
   }
 
-  #getMark({ id }: CatalogueSeller, position: number): string {
+  #getMark({ id }: Seller, position: number): string {
     const mark = this.#catalogue.findMark(id, position);
     if (mark === undefined) throw new ForeignProjectionError(`There is no change ${position}.`);
     return mark;
@@ -194,8 +178,29 @@ export class Projection {
 function foldChanges(changes: readonly Change[]): Iterable<Change> {
   const last = new Map<ProductId, Change>();
   for (const change of changes) {
-    const json = change.json ?? last.get(change.productId)?.json;
-    last.set(change.productId, { ...change, json });
+    const product = change.product ?? last.get(change.productId)?.product;
+    last.set(change.productId, { ...change, product });
   }
   return last.values();
+}
+
+/** Adds a product to the totals, or removes it. */
+function count(totals: Totals, { stock, priceMinor }: StoredProduct, sign: 1 | -1): void {
+  const units = BigInt(sign * stock);
+  totals.products += sign;
+  totals.units += units;
+  totals.valueMinor += units * BigInt(priceMinor);
+}
+
+function mapState(row: Row): ProjectionState {
+  return {
+    ordinal: readInteger(row, 'ordinal'),
+    position: readInteger(row, 'position'),
+    builtTo: readOptional(row, 'built_to', readInteger),
+    seen: readInteger(row, 'seen'),
+    rows: readInteger(row, 'rows'),
+    products: readInteger(row, 'products'),
+    units: BigInt(readText(row, 'units')),
+    valueMinor: BigInt(readText(row, 'value_minor')),
+  };
 }

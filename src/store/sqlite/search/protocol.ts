@@ -4,7 +4,7 @@
  * pages of an export would pile up.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import { AppError, type ErrorCode } from '../../../domain/error.ts';
+import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type { CatalogueTotals, ExportQuery, LowStockQuery } from '../../search-store.ts';
@@ -26,13 +26,8 @@ export type PositionRequest = { readonly sellerId: SellerId; readonly position: 
 
 export type ExportRequest = Extract<PositionRequest, { readonly kind: 'export' }>;
 
-/** Reads the next page of an export. */
-interface PageRequest {
-  readonly kind: 'page';
-  readonly export: number;
-}
-
-export type SearchRequest = PositionRequest | PageRequest;
+/** `page` reads the next page of an export. */
+export type SearchRequest = PositionRequest | { readonly kind: 'page'; readonly export: number };
 
 export interface FoundRows {
   readonly rows: readonly ProductRow[];
@@ -57,16 +52,10 @@ export type SearchNotification =
   | { readonly kind: 'endExport'; readonly export: number }
   | { readonly kind: 'catchUp' | 'pause' | 'close' };
 
+/** A failure has the arguments of its AppError. */
 export type SearchResponse =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly failure: SearchFailure };
-
-export interface SearchFailure {
-  readonly code: ErrorCode;
-  readonly detail: string;
-  readonly retryAfterSeconds?: number | undefined;
-  readonly cause?: string | undefined;
-}
+  | { readonly id: number; readonly failure: ConstructorParameters<typeof AppError> };
 
 /** An error that a retry may not meet. */
 export function temporarilyUnavailable(detail: string, cause?: unknown): AppError {

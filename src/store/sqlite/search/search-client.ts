@@ -69,13 +69,8 @@ export class SearchClient {
   #settle(response: SearchResponse): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
-    if ('value' in response) {
-      pending?.resolve(response.value);
-      return;
-    }
-    const { code, detail, retryAfterSeconds, cause } = response.failure;
-    const details = retryAfterSeconds === undefined ? { cause } : { cause, retryAfterSeconds };
-    pending?.reject(new AppError(code, detail, details));
+    if ('value' in response) pending?.resolve(response.value);
+    else pending?.reject(new AppError(...response.failure));
   }
 
   #stop(reason: string, cause?: unknown): void {

@@ -7,10 +7,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import {
   SEARCH_RETRY_AFTER_SECONDS, SEARCH_WAIT_LIMIT_MS, SEARCHES_PER_SELLER_LIMIT,
 } from './limits.ts';
+import type { Seller } from '../../../domain/access/seller.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { Exports } from './exports.ts';
-import { type CatalogueSeller, CatalogueReader } from './catalogue-reader.ts';
+import { type CatalogueReader, openCatalogue } from './catalogue-reader.ts';
 import {
   type FoundRows, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
   type SearchRequest, type SearchResults, temporarilyUnavailable,
@@ -25,15 +26,10 @@ import {
 
 type Result = SearchResults[PositionRequest['kind']];
 
-interface QueuedRequest {
+/** A request that waits for its next turn. */
+interface WaitingRequest {
   readonly request: PositionRequest;
-  readonly settle: PromiseWithResolvers<Result>;
-  /** Applies to the wait for the projection and for the requests before it. */
-  readonly deadline: number;
-  /** Whether it has had a turn. */
-  hasStarted: boolean;
-  /** Whether it has met a projection that was useless: each request causes at most one rebuild. */
-  hasRebuilt: boolean;
+  readonly takeTurn: () => void;
 }
 
 interface OpenProjection {
@@ -49,27 +45,23 @@ export class SearchService {
   readonly #catalogue: CatalogueReader;
   readonly #exports: Exports;
   #open: OpenProjection;
-  readonly #queue: QueuedRequest[] = [];
+  /** Set by whatever meets damage; the file is replaced before the next turn. */
+  #mustRebuild = false;
+  readonly #queue: WaitingRequest[] = [];
   #lastSeller: SellerId | undefined;
-  /** The last seller that was caught up while idle; undefined while that is paused. */
-  #caughtUpTo: number | undefined;
+  /** Catches up without a request; undefined while that is paused, or done. */
+  #idleSteps: Iterator<void> | undefined;
   #turn: NodeJS.Immediate | undefined;
 
   constructor(files: SearchFiles) {
     this.#file = files.search;
-    this.#catalogue = new CatalogueReader(files.catalogue);
+    this.#catalogue = openCatalogue(files.catalogue);
     this.#exports = new Exports(files.search, this.#catalogue);
     this.#open = this.#prepare(openProjectionFile(files.search));
   }
 
   async handle(request: SearchRequest): Promise<Result | FoundRows> {
-    if (request.kind === 'page') return this.#readPage(request.export);
-    this.#assertRoom(request);
-    const settle = Promise.withResolvers<Result>();
-    const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
-    this.#queue.push({ request, settle, deadline, hasStarted: false, hasRebuilt: false });
-    this.#schedule();
-    return settle.promise;
+    return request.kind === 'page' ? this.#readPage(request.export) : this.#answer(request);
   }
 
   notify(message: SearchNotification): void {
@@ -78,11 +70,11 @@ export class SearchService {
         this.#exports.end(message.export);
         return;
       case 'catchUp':
-        this.#caughtUpTo = 0;
+        this.#idleSteps = this.#catchUpAll();
         this.#schedule();
         return;
       case 'pause':
-        this.#caughtUpTo = undefined;
+        this.#idleSteps = undefined;
         return;
       case 'close':
         clearImmediate(this.#turn);
@@ -92,33 +84,22 @@ export class SearchService {
     }
   }
 
-  #schedule(): void {
-    this.#turn ??= setImmediate(() => {
-      this.#turn = undefined;
-      const next = this.#takeNext();
-      if (next) this.#serve(next);
-      else if (this.#caughtUpTo !== undefined) this.#catchUpWhenIdle(this.#caughtUpTo);
-      if (this.#queue.length > 0 || this.#caughtUpTo !== undefined) this.#schedule();
-    });
-  }
-
-  #serve(queued: QueuedRequest): void {
-    try {
-      const result = this.#run(queued);
-      if (result !== undefined) {
-        queued.settle.resolve(result);
-        return;
+  async #answer(request: PositionRequest): Promise<Result> {
+    this.#assertRoom(request);
+    const deadline = performance.now() + SEARCH_WAIT_LIMIT_MS;
+    await this.#waitForTurn(request);
+    if (performance.now() >= deadline) throw queueFull();
+    for (let isRetried = false; ;) {
+      try {
+        const result = this.#run(request, deadline);
+        if (result !== undefined) return result;
+      } catch (error) {
+        this.#noteDamage(error);
+        if (!this.#mustRebuild || isRetried) throw error;
+        isRetried = true;
       }
-      queued.hasStarted = true;
-    } catch (error) {
-      if (!needsRebuild(error) || queued.hasRebuilt) {
-        queued.settle.reject(error);
-        return;
-      }
-      this.#rebuild();
-      queued.hasRebuilt = true;
+      await this.#waitForTurn(request);
     }
-    this.#queue.push(queued);
   }
 
   /** @throws AppError `unavailable` if the seller has too many requests in the queue */
@@ -132,8 +113,26 @@ export class SearchService {
     if (own.length >= SEARCHES_PER_SELLER_LIMIT) throw queueFull();
   }
 
+  #waitForTurn(request: PositionRequest): Promise<void> {
+    return new Promise((resolve) => {
+      this.#queue.push({ request, takeTurn: resolve });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
+      this.#replaceUseless();
+      const next = this.#takeNext();
+      if (next) next.takeTurn();
+      else this.#catchUpWhenIdle();
+      if (this.#queue.length > 0 || this.#idleSteps) this.#schedule();
+    });
+  }
+
   /** The first request of another seller than the last one, if any: sellers take turns. */
-  #takeNext(): QueuedRequest | undefined {
+  #takeNext(): WaitingRequest | undefined {
     const other = this.#queue.findIndex(({ request }) => request.sellerId !== this.#lastSeller);
     const [next] = this.#queue.splice(Math.max(other, 0), 1);
     this.#lastSeller = next?.request.sellerId;
@@ -145,18 +144,14 @@ export class SearchService {
     try {
       return this.#exports.readPage(id);
     } catch (error) {
-      if (needsRebuild(error)) {
-        this.#exports.end(id);
-        this.#rebuild();
-      }
+      this.#noteDamage(error);
+      if (this.#mustRebuild) this.#exports.end(id);
       throw error;
     }
   }
 
   /** The result; undefined after a step towards it. */
-  #run({ request, deadline, hasStarted }: QueuedRequest): Result | undefined {
-    if (!hasStarted && performance.now() >= deadline) throw queueFull();
-    if (readInode(this.#file) !== this.#open.inode) this.#reopen();
+  #run(request: PositionRequest, deadline: number): Result | undefined {
     const seller = this.#catalogue.findSeller(request.sellerId);
     if (!seller) throw new AppError('not_found', 'There is no such seller.');
     const { db, projection } = this.#open;
@@ -173,16 +168,14 @@ export class SearchService {
     return undefined;
   }
 
-  #read(
-    request: PositionRequest, { currency }: CatalogueSeller, state: ProjectionState,
-  ): Result {
-    const { ordinal, position, totals } = state;
+  #read(request: PositionRequest, { currency }: Seller, state: ProjectionState): Result {
+    const { ordinal, position, products, units, valueMinor } = state;
     const { finder } = this.#open;
     switch (request.kind) {
       case 'export':
         return this.#exports.start(request);
       case 'totals':
-        return totals;
+        return { products, units, valueMinor };
       case 'lowStock':
         return finder.countLowStock(ordinal, request.stockMax, request.limit);
       case 'search':
@@ -190,35 +183,43 @@ export class SearchService {
     }
   }
 
-  /** One step: for the first seller that lags behind, or of merging the text index. */
-  #catchUpWhenIdle(caughtUpTo: number): void {
-    const { projection } = this.#open;
+  /** An error that persists is reported to the next request. */
+  #catchUpWhenIdle(): void {
     try {
-      const seller = this.#catalogue.nextSeller(caughtUpTo);
-      if (!seller) {
-        if (!projection.merge()) this.#caughtUpTo = undefined;
-      } else if (isCaughtUp(projection.find(seller.id), seller.position)) {
-        this.#caughtUpTo = seller.id;
-      } else {
-        projection.step(seller);
-      }
+      if (this.#idleSteps?.next().done) this.#idleSteps = undefined;
     } catch (error) {
-      // An error that persists is reported to the next request.
-      this.#caughtUpTo = undefined;
-      if (needsRebuild(error)) this.#rebuild();
+      this.#idleSteps = undefined;
+      this.#noteDamage(error);
     }
   }
 
-  /** If this fails, the thread ends, and the next one retries. */
-  #rebuild(): void {
-    this.#open.db.close();
-    this.#open = this.#prepare(replaceProjectionFile(this.#file));
+  /** One step at a time for every seller that lags behind, and then of merging the text index. */
+  *#catchUpAll(): Generator<void, void, void> {
+    let seller: Seller | undefined;
+    while ((seller = this.#catalogue.findNextSeller(seller?.id))) {
+      const { id, position } = seller;
+      for (; !isCaughtUp(this.#open.projection.find(id), position); yield) {
+        this.#open.projection.step(seller);
+      }
+      yield;
+    }
+    while (this.#open.projection.merge()) yield;
   }
 
-  /** Somebody has removed the file, and another process may have created it again. */
-  #reopen(): void {
+  #noteDamage(error: unknown): void {
+    this.#mustRebuild ||= error instanceof ForeignProjectionError || isDamage(error);
+  }
+
+  /**
+   * Also reopens a file that somebody has removed; another process may have created it again. If
+   * this fails, the thread ends, and the next one retries.
+   */
+  #replaceUseless(): void {
+    if (!this.#mustRebuild && readInode(this.#file) === this.#open.inode) return;
     this.#open.db.close();
-    this.#open = this.#prepare(openProjectionFile(this.#file));
+    const open = this.#mustRebuild ? replaceProjectionFile : openProjectionFile;
+    this.#open = this.#prepare(open(this.#file));
+    this.#mustRebuild = false;
   }
 
   #prepare(db: DatabaseSync): OpenProjection {
@@ -229,11 +230,7 @@ export class SearchService {
   }
 }
 
-function needsRebuild(error: unknown): boolean {
-  return error instanceof ForeignProjectionError || isDamage(error);
-}
-
-function describeLag(seller: CatalogueSeller, state: ProjectionState | undefined): AppError {
+function describeLag(seller: Seller, state: ProjectionState | undefined): AppError {
   const format = (count: number): string => count.toLocaleString('en');
   const progress = state?.builtTo === undefined
     ? `has reached ${format(state?.position ?? 0)} of ${format(seller.position)} changes`

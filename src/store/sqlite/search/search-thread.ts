@@ -1,17 +1,16 @@
 /**
  * The entry point of the search thread: searching and catching up block neither the thread that
- * serves nor the one that writes. Started by `search-client.ts` alone. Each request is answered
- * with its result or with an error that `search-client.ts` turns into an AppError.
+ * serves nor the one that writes. Started by `search-client.ts` alone.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { SEARCH_RETRY_AFTER_SECONDS } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR,
   SQLITE_LOCKED, SQLITE_NOTADB, SQLITE_READONLY,
 } from '../engine/disk-failure.ts';
-import type {
-  SearchCall, SearchFailure, SearchFiles, SearchNotification, SearchResponse,
+import {
+  type SearchCall, type SearchFiles, type SearchNotification, type SearchResponse,
+  temporarilyUnavailable,
 } from './protocol.ts';
 import { SearchService } from './search-service.ts';
 
@@ -39,20 +38,16 @@ async function respond({ id, ...request }: SearchCall): Promise<void> {
   try {
     response = { id, value: await service.handle(request) };
   } catch (error) {
-    response = { id, failure: describeFailure(error) };
+    const { code, publicDetail, cause, retryAfterSeconds } = explain(error);
+    response = { id, failure: [code, publicDetail, { cause, retryAfterSeconds }] };
   }
   parentPort?.postMessage(response);
 }
 
-function describeFailure(error: unknown): SearchFailure {
-  if (error instanceof AppError) {
-    const { code, publicDetail: detail, retryAfterSeconds } = error;
-    return { code, detail, retryAfterSeconds };
-  }
+function explain(error: unknown): AppError {
+  if (error instanceof AppError) return error;
   const cause = error instanceof Error ? error.stack : String(error);
-  if (!TRANSIENT_CODES.has(resultCodeOf(error))) {
-    return { code: 'internal', detail: 'The search failed.', cause };
-  }
-  const detail = 'The search cannot use its database now. Retry soon.';
-  return { code: 'unavailable', detail, retryAfterSeconds: SEARCH_RETRY_AFTER_SECONDS, cause };
+  return TRANSIENT_CODES.has(resultCodeOf(error))
+    ? temporarilyUnavailable('The search cannot use its database now. Retry soon.', cause)
+    : new AppError('internal', 'The search failed.', { cause });
 }

@@ -1,18 +1,13 @@
 /**
  * Search as the store offers it: filters, sorts, exports and totals, answered from the projection
  * by its own thread. Writes have priority: without a request, the projection catches up only while
- * nothing is written, and a commit only increments a counter here.
+ * nothing is written.
  */
 import { setImmediate } from 'node:timers/promises';
 import { SEARCH_IDLE_COMMITS, SEARCH_IDLE_MS } from './limits.ts';
 import { AppError } from '../../../domain/error.ts';
-import type { SellerId } from '../../../domain/id.ts';
-import type { ProductQuery } from '../../../domain/catalogue/product-query.ts';
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
-import type { ProductPage } from '../../catalogue-store.ts';
-import type {
-  CatalogueTotals, ExportQuery, LowStockQuery, ProductExport,
-} from '../../search-store.ts';
+import type { SearchStore } from '../../search-store.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import type { SearchFiles, SearchRequest, SearchResults } from './protocol.ts';
 import { SearchClient } from './search-client.ts';
@@ -30,47 +25,37 @@ export class Search {
     this.#files = files;
   }
 
-  /** @throws AppError `unavailable` if the projection does not reach `position` in time */
-  async search(sellerId: SellerId, query: ProductQuery, position: number): Promise<ProductPage> {
-    const found = await this.#send({ kind: 'search', sellerId, query, position });
-    const owner = { sellerId, currency: found.currency };
-    const products = found.rows.map((row) => decodeProduct(owner, row));
-    return { products, hasMore: found.hasMore, position: found.position };
-  }
+  readonly store: SearchStore = {
+    searchProducts: async (sellerId, query, position) => {
+      const found = await this.#send({ kind: 'search', sellerId, query, position });
+      const owner = { sellerId, currency: found.currency };
+      const products = found.rows.map((row) => decodeProduct(owner, row));
+      return { products, hasMore: found.hasMore, position: found.position };
+    },
+    readTotals: (sellerId, position) => this.#send({ kind: 'totals', sellerId, position }),
+    countLowStock: (sellerId, query, position) =>
+      this.#send({ kind: 'lowStock', sellerId, ...query, position }),
+    exportProducts: async (sellerId, query, position) => {
+      const client = this.#start();
+      const started = await this.#send({ kind: 'export', sellerId, ...query, position });
+      const pages = readPages(client, started.export, { sellerId, currency: started.currency });
+      // Advance to the first yield: before it, `return` would skip the generator's finally block.
+      await pages.next();
+      return { position: started.position, pages };
+    },
+  };
 
-  /** @throws AppError `unavailable`, as above, and if too many exports are open */
-  async export(
-    sellerId: SellerId, { filter, sort }: ExportQuery, position: number,
-  ): Promise<ProductExport> {
-    const client = this.#start();
-    const started = await this.#send({ kind: 'export', sellerId, filter, sort, position });
-    const pages = readPages(client, started.export, { sellerId, currency: started.currency });
-    // Advance to the first yield: before it, `return` would skip the generator's finally block.
-    await pages.next();
-    return { position: started.position, pages };
-  }
-
-  /** @throws AppError `unavailable`, as above */
-  readTotals(sellerId: SellerId, position: number): Promise<CatalogueTotals> {
-    return this.#send({ kind: 'totals', sellerId, position });
-  }
-
-  /** @throws AppError `unavailable`, as above */
-  countLowStock(
-    sellerId: SellerId, { stockMax, limit }: LowStockQuery, position: number,
-  ): Promise<number> {
-    return this.#send({ kind: 'lowStock', sellerId, stockMax, limit, position });
-  }
-
-  /** Call it after each commit. */
+  /** Call it after each commit: waits for a time without one. */
   noteCommit(): void {
     this.#commits += 1;
-    this.#waitForIdle();
+    if (!this.#timer) this.#client?.notify({ kind: 'pause' });
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#catchUpWhenIdle(), SEARCH_IDLE_MS).unref();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     await this.#client?.close();
   }
 
@@ -88,27 +73,15 @@ export class Search {
       return await this.#start().send(request);
     } catch (error) {
       this.#commits += SEARCH_IDLE_COMMITS;
-      this.#waitForIdle();
+      this.noteCommit();
       throw error;
     }
   }
 
-  /** Waits for a time without commits. */
-  #waitForIdle(): void {
-    if (this.#timer || this.#isClosed) return;
-    this.#client?.notify({ kind: 'pause' });
-    let seen = this.#commits;
-    this.#timer = setInterval(() => {
-      if (seen === this.#commits) this.#catchUpWhenIdle();
-      seen = this.#commits;
-    }, SEARCH_IDLE_MS).unref();
-  }
-
   #catchUpWhenIdle(): void {
-    clearInterval(this.#timer);
     this.#timer = undefined;
     const isRunning = this.#client && !this.#client.isLost;
-    if (!isRunning && this.#commits < SEARCH_IDLE_COMMITS) return;
+    if (this.#isClosed || (!isRunning && this.#commits < SEARCH_IDLE_COMMITS)) return;
     this.#commits = 0;
     this.#start().notify({ kind: 'catchUp' });
   }

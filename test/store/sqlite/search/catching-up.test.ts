@@ -132,7 +132,7 @@ test('catches up after many commits when the store is idle', LIMIT, async (t) =>
 });
 
 test('does not catch up after few commits, or while commits continue', async (t) => {
-  t.mock.timers.enable({ apis: ['setInterval'] });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const { search, threads } = prepareSearch(t);
   const pause = (): void => t.mock.timers.tick(SEARCH_IDLE_MS * 4);
   for (const _ of countTo(SEARCH_IDLE_COMMITS - 1)) search.noteCommit();

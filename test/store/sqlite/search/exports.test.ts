@@ -9,7 +9,7 @@ import { SORT_KEYS } from '../../../../src/domain/catalogue/product-query.ts';
 import type { Product } from '../../../../src/domain/catalogue/product-fields.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { Exports } from '../../../../src/store/sqlite/search/exports.ts';
-import { CatalogueReader } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
+import { openCatalogue } from '../../../../src/store/sqlite/search/catalogue-reader.ts';
 import type { ProductExport } from '../../../../src/store/search-store.ts';
 import type { Store } from '../../../../src/store/store.ts';
 import type { Actor } from '../../../../src/store/write.ts';
@@ -90,7 +90,7 @@ test('ends an export that takes too long', async (t) => {
   const { sellerId } = await makeActor(store);
   await store.searchProducts(sellerId, { filter: {}, sort: BY_ID, after: undefined, limit: 1 }, 0);
   await store.close();
-  const catalogue = new CatalogueReader(prepareCatalogueFile(folder).file);
+  const catalogue = openCatalogue(prepareCatalogueFile(folder).file);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const exports = new Exports(`${folder}/search.db`, catalogue);
   const request = { kind: 'export', sellerId, filter: {}, sort: BY_ID, position: 0 } as const;
