@@ -10,12 +10,15 @@ import { openReader } from '../engine/connection.ts';
 import { readText } from '../engine/row.ts';
 import { prepareListChanges } from '../history/history-queries.ts';
 
+/** The projection is of another catalogue, or the catalogue was restored from a backup. */
+export class ForeignProjectionError extends Error {}
+
 export type CatalogueReader = ReturnType<typeof openCatalogue>;
 
 export function openCatalogue(file: string) {
   const db = openReader(file);
   const { findSeller, listSellers } = sellerQueries(db);
-  const findMark = db.prepare(`
+  const find = db.prepare(`
     SELECT product_id || '@' || at AS mark FROM change WHERE seller_id = ? AND position = ?`);
 
   return {
@@ -27,11 +30,13 @@ export function openCatalogue(file: string) {
     /**
      * Identifies the change at a position: a catalogue that was restored from a backup reaches each
      * position again, with another change. Position 0 is the same in all.
+     * @throws ForeignProjectionError if the history does not have the position
      */
-    findMark(sellerId: SellerId, position: number): string | undefined {
+    getMark(sellerId: SellerId, position: number): string {
       if (position === 0) return '';
-      const row = findMark.get(sellerId, position);
-      return row && readText(row, 'mark');
+      const row = find.get(sellerId, position);
+      if (row) return readText(row, 'mark');
+      throw new ForeignProjectionError(`There is no change ${position}.`);
     },
     close: () => db.close(),
   };

@@ -20,10 +20,12 @@ import { isCaughtUp, prepareFindState } from './projection.ts';
 import { openSnapshotFile } from './projection-file.ts';
 
 interface OpenExport {
-  readonly sellerId: SellerId;
+  readonly request: ExportRequest;
   readonly db: DatabaseSync;
+  readonly finder: ProductFinder;
+  readonly ordinal: number;
   readonly timer: NodeJS.Timeout;
-  readPage(): FoundRows;
+  after: KeysetAnchor | undefined;
 }
 
 export class Exports {
@@ -42,7 +44,7 @@ export class Exports {
    * @throws AppError `unavailable`
    */
   assertRoom(sellerId: SellerId, queued: readonly SellerId[]): void {
-    const all = [...[...this.#open.values()].map((open) => open.sellerId), ...queued];
+    const all = [...queued, ...this.#open.values().map(({ request }) => request.sellerId)];
     const own = all.filter((id) => id === sellerId).length;
     if (all.length < CONCURRENT_EXPORTS_LIMIT && own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT) return;
     const count = own < CONCURRENT_EXPORTS_PER_SELLER_LIMIT
@@ -62,11 +64,12 @@ export class Exports {
       if (!seller || !isCaughtUp(state, request.position)) {
         throw temporarilyUnavailable('The search is being rebuilt. Retry soon.');
       }
+      const { ordinal, position } = state;
       const id = this.#last += 1;
       const timer = setTimeout(() => this.end(id), EXPORT_TIME_LIMIT_MS);
-      const readPage = prepareReadPage(db, state.ordinal, request);
-      this.#open.set(id, { sellerId: request.sellerId, db, timer, readPage });
-      return { export: id, currency: seller.currency, position: state.position };
+      const finder = new ProductFinder(db);
+      this.#open.set(id, { request, db, finder, ordinal, timer, after: undefined });
+      return { export: id, currency: seller.currency, position };
     } catch (error) {
       db.close();
       throw error;
@@ -75,8 +78,14 @@ export class Exports {
 
   readPage(id: number): FoundRows {
     const open = this.#open.get(id);
-    if (open) return open.readPage();
-    throw temporarilyUnavailable('The export took too long and was ended. Start a new one.');
+    if (!open) {
+      throw temporarilyUnavailable('The export took too long and was ended. Start a new one.');
+    }
+    const { finder, ordinal, after, request: { filter, sort } } = open;
+    const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
+    const last = page.rows.at(-1);
+    if (last) open.after = anchorOf(decodeProduct({}, last), sort);
+    return page;
   }
 
   end(id: number): void {
@@ -90,17 +99,4 @@ export class Exports {
   endAll(): void {
     for (const id of this.#open.keys()) this.end(id);
   }
-}
-
-function prepareReadPage(
-  db: DatabaseSync, ordinal: number, { filter, sort }: ExportRequest,
-): () => FoundRows {
-  const finder = new ProductFinder(db);
-  let after: KeysetAnchor | undefined;
-  return () => {
-    const page = finder.find(ordinal, { filter, sort, after, limit: EXPORT_PAGE_SIZE });
-    const last = page.rows.at(-1);
-    if (last) after = anchorOf(decodeProduct({}, last), sort);
-    return page;
-  };
 }

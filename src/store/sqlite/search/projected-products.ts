@@ -61,7 +61,7 @@ export class ProjectedProducts {
     this.#insertText.run(BigInt(row), text);
   }
 
-  /** Writes only what has changed: each column has an index, and texts, which rarely change, two. */
+  /** Writes only the columns that have changed, since each one has an index. */
   update(before: ProjectedProduct, product: StoredProduct): void {
     const changed = STORED_FIELDS.filter(({ member }) =>
       (product[member] ?? null) !== (before[member] ?? null));

@@ -116,14 +116,9 @@ export function isCurrentProjection(db: DatabaseSync): boolean {
 }
 
 function withLock(file: string, work: () => DatabaseSync): DatabaseSync {
-  const name = `${file}.lock`;
-  createEmpty(name);
-  const lock = openLock(name, SEARCH_BUSY_TIMEOUT_MS);
-  try {
-    return work();
-  } finally {
-    lock.close();
-  }
+  createEmpty(`${file}.lock`);
+  using _lock = openLock(`${file}.lock`, SEARCH_BUSY_TIMEOUT_MS);
+  return work();
 }
 
 /** Creates a missing file itself, because SQLite copies its mode to -wal and -shm. */

@@ -15,7 +15,7 @@ import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { CatalogueTotals } from '../../search-store.ts';
 import { decodeProduct } from '../catalogue/products.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
-import type { CatalogueReader } from './catalogue-reader.ts';
+import { type CatalogueReader, ForeignProjectionError } from './catalogue-reader.ts';
 import { ProjectedProducts } from './projected-products.ts';
 import { prepareWrite } from './projection-file.ts';
 
@@ -35,9 +35,6 @@ export interface ProjectionState extends Totals {
   rows: number;
 }
 
-/** The projection is of another catalogue, or the catalogue was restored from a backup. */
-export class ForeignProjectionError extends Error {}
-
 /** Undefined before the first step for a seller. @throws ForeignProjectionError */
 type FindState = (sellerId: SellerId) => ProjectionState | undefined;
 
@@ -50,7 +47,7 @@ export function prepareFindState(db: DatabaseSync, catalogue: CatalogueReader): 
     const row = find.get(sellerId);
     if (!row) return undefined;
     const state = mapState(row);
-    if (catalogue.findMark(sellerId, state.seen) === readText(row, 'mark')) return state;
+    if (catalogue.getMark(sellerId, state.seen) === readText(row, 'mark')) return state;
     throw new ForeignProjectionError('The catalogue was replaced.');
   };
 }
@@ -95,7 +92,8 @@ export class Projection {
       if (state.builtTo === undefined) this.#follow(seller, state);
       else this.#build(seller, state, state.builtTo);
       this.#update.run({
-        ...state, builtTo: state.builtTo ?? null, mark: this.#getMark(seller, state.seen),
+        ...state, builtTo: state.builtTo ?? null,
+        mark: this.#catalogue.getMark(seller.id, state.seen),
         // SQLite's integers could not hold these sums.
         units: String(state.units), valueMinor: String(state.valueMinor),
       });
@@ -110,9 +108,8 @@ export class Projection {
     return this.#products.mergeText();
   }
 
-  #start(seller: Seller): ProjectionState {
-    const { id, position } = seller;
-    const mark = this.#getMark(seller, position);
+  #start({ id, position }: Seller): ProjectionState {
+    const mark = this.#catalogue.getMark(id, position);
     return mapState(this.#insert.get(id, position, position, mark) ?? {});
   }
 
@@ -165,12 +162,6 @@ export class Projection {
     state.rows += 1;
     this.#products.insert(state.ordinal, state.rows, product);
     count(state, product, 1);
-  }
-
-  #getMark({ id }: Seller, position: number): string {
-    const mark = this.#catalogue.findMark(id, position);
-    if (mark === undefined) throw new ForeignProjectionError(`There is no change ${position}.`);
-    return mark;
   }
 }
 

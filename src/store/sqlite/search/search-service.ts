@@ -11,15 +11,13 @@ import type { Seller } from '../../../domain/access/seller.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
 import { Exports } from './exports.ts';
-import { type CatalogueReader, openCatalogue } from './catalogue-reader.ts';
+import { type CatalogueReader, ForeignProjectionError, openCatalogue } from './catalogue-reader.ts';
 import {
   type FoundRows, type PositionRequest, queueFull, type SearchFiles, type SearchNotification,
   type SearchRequest, type SearchResults, temporarilyUnavailable,
 } from './protocol.ts';
 import { ProductFinder } from './product-finder.ts';
-import {
-  ForeignProjectionError, isCaughtUp, Projection, type ProjectionState,
-} from './projection.ts';
+import { isCaughtUp, Projection, type ProjectionState } from './projection.ts';
 import {
   isDamage, openProjectionFile, readInode, replaceProjectionFile,
 } from './projection-file.ts';

@@ -110,10 +110,12 @@ test('catches up by indexes alone', (t) => {
   t.after(() => catalogue.close());
   const plans = explainWith(t, (db) => {
     new Projection(db, catalogue);
+    db.exec("INSERT INTO seller (ordinal, seller_id, position, seen, mark, rows) "
+      + "VALUES (1, 1, 0, 0, '', 1)");
     const products = new ProjectedProducts(db);
     const product = { ...makeNewProduct(), id: PLACE.id, position: 1, createdAt: 0, updatedAt: 0 };
     products.insert(1, 1, product);
-    for (const changed of [{ stock: 7 }, { name: 'Another' }]) {
+    for (const changed of [{ position: 2 }, { name: 'Another' }]) {
       const before = products.find(1, PLACE.id);
       assert.ok(before);
       products.update(before, { ...before, ...changed });
