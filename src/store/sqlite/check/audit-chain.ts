@@ -11,7 +11,7 @@ import {
   type AuditKey, type AuditSegment, deriveAuditKey, isAuthentic, isOf, mapSegment,
 } from '../accounts/audit-segments.ts';
 import { readBytes, readInteger, readOptional } from '../engine/row.ts';
-import type { ServerKey } from '../../rules/server-key.ts';
+import { findServerKey } from '../files/server-key.ts';
 import { fault, type Finding, type Findings, note, warning } from './finding.ts';
 
 const ADVICE = 'Somebody changed the log, or the disk is damaged. Keep a copy of the whole data '
@@ -20,10 +20,8 @@ const OTHER_KEY = 'Stop the server, restore the server.key that belongs to this 
   + 'start it again. If it was replaced on purpose, the next event starts a new segment, and this '
   + 'becomes a warning.';
 
-/** Reads the server's key; undefined for a database that is checked without a data folder. */
-export type ReadKey = (() => ServerKey | undefined) | undefined;
-
-export function* checkAuditLog(db: DatabaseSync, readKey: ReadKey): Findings {
+/** The data folder has the server's key. */
+export function* checkAuditLog(db: DatabaseSync, folder: string | undefined): Findings {
   yield* checkChain(db);
   const segments = readSegments(db);
   const [first] = segments;
@@ -33,12 +31,12 @@ export function* checkAuditLog(db: DatabaseSync, readKey: ReadKey): Findings {
   }
   if (first.first > 1) yield describeOlder(db, first.first - 1);
   yield* checkOrder(db, segments);
-  if (!readKey) {
+  if (folder === undefined) {
     yield note('The authentication codes of the audit log were not checked.',
       'This requires server.key: restore the file into a data folder, and check that.');
     return;
   }
-  const serverKey = readKey();
+  const serverKey = findServerKey(folder);
   yield* checkCodes(segments, serverKey && deriveAuditKey(serverKey));
 }
 

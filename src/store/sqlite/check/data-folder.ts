@@ -15,8 +15,7 @@ import { resultCodeOf, SQLITE_BUSY } from '../engine/disk-failure.ts';
 import {
   describeHotJournal, hasJournal, KEEP_JOURNAL, rollBackHotJournal,
 } from '../files/hot-journal.ts';
-import { findServerKey } from '../files/server-key.ts';
-import { checkAuditLog, type ReadKey } from './audit-chain.ts';
+import { checkAuditLog } from './audit-chain.ts';
 import { checkSnapshots, checkStockDays, checkWebhooks } from './derived-data.ts';
 import { checkDisk, checkFiles } from './files.ts';
 import { type Check, fault, type Finding, isUnreadable, makeCheck, unreadable } from './finding.ts';
@@ -27,8 +26,10 @@ import {
 import { checkSearchFile } from './search-file.ts';
 import { checkSecrets } from './secrets.ts';
 
+/** `folder` is undefined for a database that is checked without its data folder. */
 type Entry = readonly [
-  name: string, subject: string, find: (db: DatabaseSync, readKey: ReadKey) => Iterable<Finding>,
+  name: string, subject: string,
+  find: (db: DatabaseSync, folder: string | undefined) => Iterable<Finding>,
 ];
 
 const DATABASE_SUBJECT = 'pages, indexes and values of the database';
@@ -48,6 +49,11 @@ const CONTENT: readonly Entry[] = [
   ['webhooks', 'positions of webhooks', checkWebhooks],
   ['audit-chain', 'the audit log: its hash chain and authentication codes', checkAuditLog],
 ];
+/** For those of a data folder. */
+const FOLDER: readonly Entry[] = [
+  ['secrets', 'server.key, and the secrets that it decrypts', checkSecrets],
+  ['search', 'the search database', checkSearchFile],
+];
 
 /** Read the findings of each check before the next one. @throws AppError `not_found` */
 export function* checkDataFolder(folder: string, now: number): Generator<Check, void, void> {
@@ -56,56 +62,41 @@ export function* checkDataFolder(folder: string, now: number): Generator<Check, 
   yield makeCheck('files', 'files of the data folder, and who may read them',
     () => checkFiles(folder, now));
   yield makeCheck('disk', 'free space on the disk', () => checkDisk(file));
-  const open = (): DatabaseSync => {
+  yield* checkCatalogue(file, folder, () => {
     rollBackHotJournal(file);
     return openForChecks(file, false);
-  };
-  yield* withDatabase(file, open, function* (db) {
-    yield* checkCatalogue(db, () => findServerKey(folder));
-    if (!hasCurrentTables(db)) return;
-    yield makeCheck('secrets', 'server.key, and the secrets that it decrypts',
-      () => checkSecrets(db, findServerKey(folder)));
-    yield makeCheck('search', 'the search database',
-      () => checkSearchFile(db, join(folder, 'search.db')));
   });
 }
 
 /** Checks a database that no server has open, such as a backup. @throws AppError `not_found` */
 export function* checkDatabaseFile(file: string): Generator<Check, void, void> {
   if (!existsSync(file)) throw new AppError('not_found', `There is no database at ${file}.`);
-  if (hasJournal(file)) { // rolling it back would change a file that was only to be checked
-    yield makeCheck('integrity', DATABASE_SUBJECT, () => [hotJournal(file)]);
-    return;
-  }
-  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  const isAtRest = !wal || wal.size === 0;
-  yield* withDatabase(file, () => openForChecks(file, isAtRest),
-    (db) => checkCatalogue(db, undefined));
+  yield* checkCatalogue(file, undefined, () => {
+    // Rolling it back would change a file that was only to be checked.
+    if (hasJournal(file)) throw new AppError('unavailable', describeHotJournal(file));
+    const wal = statSync(`${file}-wal`, { throwIfNoEntry: false });
+    return openForChecks(file, !wal || wal.size === 0);
+  });
 }
 
-function* checkCatalogue(db: DatabaseSync, readKey: ReadKey): Generator<Check, void, void> {
-  const prepare = ([name, subject, find]: Entry): Check =>
-    makeCheck(name, subject, () => find(db, readKey));
-  yield* STRUCTURE.map(prepare);
-  if (hasCurrentTables(db)) yield* CONTENT.map(prepare);
-}
-
-function* withDatabase(
-  file: string, open: () => DatabaseSync, check: (db: DatabaseSync) => Iterable<Check>,
+function* checkCatalogue(
+  file: string, folder: string | undefined, open: () => DatabaseSync,
 ): Generator<Check, void, void> {
-  let db: DatabaseSync;
+  let opened: DatabaseSync;
   try {
-    db = open();
+    opened = open();
   } catch (error) {
     const finding = explainOpenError(error, file);
     yield makeCheck('integrity', DATABASE_SUBJECT, () => [finding]);
     return;
   }
-  try {
-    yield* check(db);
-  } finally {
-    db.close();
-  }
+  using db = opened;
+  const prepare = ([name, subject, find]: Entry): Check =>
+    makeCheck(name, subject, () => find(db, folder));
+  yield* STRUCTURE.map(prepare);
+  if (!hasCurrentTables(db)) return;
+  yield* CONTENT.map(prepare);
+  if (folder !== undefined) yield* FOLDER.map(prepare);
 }
 
 function explainOpenError(error: unknown, file: string): Finding {
@@ -113,11 +104,7 @@ function explainOpenError(error: unknown, file: string): Finding {
     return fault('Another process has locked the database, such as a restore.',
       'Wait until it has finished, and run doctor again.');
   }
-  if (error instanceof AppError) return hotJournal(file);
+  if (error instanceof AppError) return fault(describeHotJournal(file), KEEP_JOURNAL);
   if (!isUnreadable(error)) throw error;
   return unreadable(error);
-}
-
-function hotJournal(file: string): Finding {
-  return fault(describeHotJournal(file), KEEP_JOURNAL);
 }

@@ -4,13 +4,11 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { PRODUCT_FIELDS, type ProductFieldName } from '../../../domain/catalogue/product-fields.ts';
-import { formatWebhookId, type SellerId, type WebhookId } from '../../../domain/id.ts';
-import { DAY_MS, formatTime } from '../../../domain/time.ts';
+import type { SellerId } from '../../../domain/id.ts';
+import { DAY_MS } from '../../../domain/time.ts';
 import { decodeProduct, PRODUCT_COLUMNS } from '../catalogue/products.ts';
-import {
-  readCurrency, readId, readInteger, readOptional, readText, type Row,
-} from '../engine/row.ts';
-import { fault, type Findings, nameProduct, nameSeller, RESTORE, warning } from './finding.ts';
+import { readCurrency, readId, readOptional, readText, type Row } from '../engine/row.ts';
+import { checkRows, fault, fillIn, type Findings, warning } from './finding.ts';
 
 /** Whether the newest snapshot of each product agrees with the product's row. */
 export function* checkSnapshots(db: DatabaseSync): Findings {
@@ -24,11 +22,9 @@ export function* checkSnapshots(db: DatabaseSync): Findings {
     ORDER BY p.seller_id, p.id`);
   for (const row of rows.iterate()) {
     const json = readOptional(row, 'product', readText);
-    if (json === undefined) {
-      yield fault(`The history has no snapshot of ${nameProduct(row)}.`, RESTORE);
-    } else if (!agrees(parseObject(json), row)) {
-      yield fault(`The newest snapshot of ${nameProduct(row)} differs from the product.`, RESTORE);
-    }
+    if (json !== undefined && agrees(parseObject(json), row)) continue;
+    yield fault(fillIn(json === undefined ? 'The history has no snapshot of product {product}.'
+      : 'The newest snapshot of product {product} differs from the product.', row));
   }
 }
 
@@ -57,67 +53,59 @@ function parseObject(json: string): Readonly<Record<string, unknown>> {
 
 const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
-/**
- * Whether the daily sums agree with the ledger. Pruning removes a day before all of its changes,
- * so the sum of a partly pruned day may be larger; and a clock that was once far ahead may have
- * changed a later day.
- */
-export function* checkStockDays(db: DatabaseSync): Findings {
-  const rows = db.prepare(`
-    WITH moved AS (
-      SELECT c.seller_id, c.at / ${DAY_MS} AS day,
-        min(sum(max(c.stock_after - c.stock_before, 0)), ${MAX_UNITS}) AS units_in,
-        min(sum(max(c.stock_before - c.stock_after, 0)), ${MAX_UNITS}) AS units_out
-      FROM change AS c JOIN seller AS s ON s.id = c.seller_id
-      WHERE c.position > s.pruned_to AND c.stock_after <> c.stock_before
-      GROUP BY 1, 2
-    ), both AS (
-      SELECT coalesce(d.seller_id, m.seller_id) AS seller_id, coalesce(d.day, m.day) AS day,
-        d.day IS NULL AS is_missing,
-        coalesce(d.units_in, 0) - coalesce(m.units_in, 0) AS more_in,
-        coalesce(d.units_out, 0) - coalesce(m.units_out, 0) AS more_out
-      FROM stock_day AS d FULL JOIN moved AS m ON m.seller_id = d.seller_id AND m.day = d.day
-    )
-    SELECT b.*, s.pruned_to > 0 AS is_pruned, coalesce((
+/** Each day whose sums differ from those of the ledger, and by how much. */
+const DIFFERENT_DAYS = `
+  WITH moved AS (
+    SELECT c.seller_id, c.at / ${DAY_MS} AS day,
+      min(sum(max(c.stock_after - c.stock_before, 0)), ${MAX_UNITS}) AS units_in,
+      min(sum(max(c.stock_before - c.stock_after, 0)), ${MAX_UNITS}) AS units_out
+    FROM change AS c JOIN seller AS s ON s.id = c.seller_id
+    WHERE c.position > s.pruned_to AND c.stock_after <> c.stock_before
+    GROUP BY 1, 2
+  ), both AS (
+    SELECT coalesce(d.seller_id, m.seller_id) AS seller_id, coalesce(d.day, m.day) AS day,
+      d.day IS NULL AS is_missing,
+      coalesce(d.units_in, 0) - coalesce(m.units_in, 0) AS more_in,
+      coalesce(d.units_out, 0) - coalesce(m.units_out, 0) AS more_out
+    FROM stock_day AS d FULL JOIN moved AS m ON m.seller_id = d.seller_id AND m.day = d.day
+  )
+  SELECT b.*, date(b.day * 86400, 'unixepoch') AS date,
+    more_in < 0 OR more_out < 0 AS is_less,
+    abs(more_in) || iif(more_in < 0, ' less', ' more') AS units_in,
+    abs(more_out) || iif(more_out < 0, ' less', ' more') AS units_out,
+    s.pruned_to > 0 AS is_pruned, coalesce((
       SELECT c.at / ${DAY_MS} FROM change AS c
       WHERE c.seller_id = b.seller_id AND c.position > s.pruned_to ORDER BY c.position LIMIT 1
     ), b.day) AS first_day, coalesce((
       SELECT min(d.day) FROM stock_day AS d WHERE d.seller_id = b.seller_id
     ), b.day + 1) AS kept_from
-    FROM both AS b JOIN seller AS s ON s.id = b.seller_id
-    WHERE more_in <> 0 OR more_out <> 0 ORDER BY b.seller_id, b.day`);
-  for (const row of rows.iterate()) {
-    const [moreIn, moreOut] = [readInteger(row, 'more_in'), readInteger(row, 'more_out')];
-    const isLess = moreIn < 0 || moreOut < 0;
-    const isPruned = readInteger(row, 'is_pruned') === 1;
-    const [day, isMissing] = [readInteger(row, 'day'), readInteger(row, 'is_missing') === 1];
-    if (isPruned && isMissing && day < readInteger(row, 'kept_from')) continue;
-    if (isPruned && !isLess && day <= readInteger(row, 'first_day')) continue;
-    const date = formatTime(day * DAY_MS).slice(0, 10);
-    const what = `The units that ${nameSeller(row)} moved on ${date} do not agree with its ledger: `
-      + `${describeMore(moreIn)} in, ${describeMore(moreOut)} out.`;
-    yield isLess || !isPruned ? fault(what, RESTORE)
-      : warning(what, 'A wrong clock causes this; only the chart of that day is wrong.');
-  }
-}
+  FROM both AS b JOIN seller AS s ON s.id = b.seller_id
+  WHERE more_in <> 0 OR more_out <> 0 ORDER BY b.seller_id, b.day`;
 
-function describeMore(units: number): string {
-  return units < 0 ? `${-units} less` : `${units} more`;
+const DIFFERENT_UNITS = 'The units that seller {seller} moved on {date} do not agree with its '
+  + 'ledger: {units_in} in, {units_out} out.';
+
+/**
+ * Whether the daily sums agree with the ledger. Pruning removes a day before all of its changes,
+ * so the sum of a partly pruned day may be larger; and a clock that was once far ahead may have
+ * changed a later day.
+ */
+export function checkStockDays(db: DatabaseSync): Findings {
+  return checkRows(db, DIFFERENT_DAYS, [
+    ['NOT is_pruned OR (is_less AND NOT (is_missing AND day < kept_from))', DIFFERENT_UNITS],
+    ['is_pruned AND NOT is_less AND day > first_day', DIFFERENT_UNITS, (what) =>
+      warning(what, 'A wrong clock causes this; only the chart of that day is wrong.')],
+  ]);
 }
 
 /** Whether every webhook is at a position that its seller has reached. */
-export function* checkWebhooks(db: DatabaseSync): Findings {
-  const rows = db.prepare(`
-    SELECT w.seller_id, w.id, s.position, max(w.position, coalesce(w.message_last, 0)) AS reached
-    FROM webhook AS w JOIN seller AS s ON s.id = w.seller_id
-    WHERE w.position > s.position OR w.message_last > s.position
-    ORDER BY w.seller_id, w.id`);
-  for (const row of rows.iterate()) {
-    const webhook = formatWebhookId({
-      sellerId: readId<SellerId>(row, 'seller_id'), id: readId<WebhookId>(row, 'id'),
-    });
-    const [reached, position] = [readInteger(row, 'reached'), readInteger(row, 'position')];
-    yield fault(`Webhook ${webhook} is at position ${reached}, and its seller at ${position}.`,
-      'Replay it from an existing position, or delete it and create another.');
-  }
+export function checkWebhooks(db: DatabaseSync): Findings {
+  return checkRows(db, `
+    SELECT w.seller_id, w.id AS webhook_id, s.position,
+      max(w.position, coalesce(w.message_last, 0)) AS reached
+    FROM webhook AS w JOIN seller AS s ON s.id = w.seller_id ORDER BY w.seller_id, w.id`, [
+    ['reached > position',
+      'Webhook {webhook} is at position {reached}, and its seller at {position}.', (what) =>
+        fault(what, 'Replay it from an existing position, or delete it and create another.')],
+  ]);
 }

@@ -2,8 +2,9 @@
  * The result of a check: what is wrong, and what to do about it. Checks are generators, so each
  * finding is reported when it is found, and a check ends early when there are too many.
  */
+import type { DatabaseSync } from 'node:sqlite';
 import {
-  formatProductId, formatSellerId, type ProductId, type SellerId,
+  formatProductId, formatSellerId, formatWebhookId, type ProductId, type SellerId, type WebhookId,
 } from '../../../domain/id.ts';
 import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
 import { readId, type Row } from '../engine/row.ts';
@@ -29,10 +30,10 @@ export interface Check {
 }
 
 /** The advice for damage that cannot be repaired in place. */
-export const RESTORE = 'Stop the server, keep a copy of the whole data folder, and restore the '
-  + 'newest backup that doctor finds clean.';
+const RESTORE = 'Stop the server, keep a copy of the whole data folder, and restore the newest '
+  + 'backup that doctor finds clean.';
 
-export function fault(what: string, advice: string): Finding {
+export function fault(what: string, advice = RESTORE): Finding {
   return { level: 'fault', what, advice };
 }
 
@@ -68,7 +69,7 @@ function* limitFindings(find: () => Iterable<Finding>): Findings {
 
 /** The finding that replaces everything a check could not read. */
 export function unreadable(error: Error): Finding {
-  return fault(`It cannot be read: ${error.message}.`, RESTORE);
+  return fault(`It cannot be read: ${error.message}.`);
 }
 
 /** Whether SQLite or the system failed, or a column holds what its table does not allow. */
@@ -77,13 +78,39 @@ export function isUnreadable(error: unknown): error is Error {
     || (error instanceof Error && ('errcode' in error || 'syscall' in error));
 }
 
-/** The seller of a row with `seller_id`. */
-export function nameSeller(row: Row): string {
-  return `seller ${formatSellerId(readId<SellerId>(row, 'seller_id'))}`;
+/**
+ * What no row may be: the condition in SQL, and the sentence about such a row. In the sentence
+ * `{column}` is a value, 0 for NULL; `{seller}`, `{product}` and `{webhook}` are ids as clients
+ * know them.
+ */
+export type Rule = readonly [isBroken: string, what: string, find?: (what: string) => Finding];
+
+/** One finding for each row of a query and each rule that it breaks. */
+export function* checkRows(db: DatabaseSync, rows: string, rules: readonly Rule[]): Findings {
+  const conditions = rules.map(([isBroken]) => `(${isBroken})`);
+  const broken = db.prepare(`
+    SELECT *, ${conditions.map((sql, n) => `${sql} AS rule_${n}`).join(', ')}
+    FROM (${rows}) WHERE ${conditions.join(' OR ')}`);
+  for (const row of broken.iterate()) {
+    for (const [n, [, what, find = fault]] of rules.entries()) {
+      if (row[`rule_${n}`] === 1) yield find(fillIn(what, row));
+    }
+  }
 }
 
-/** The product of a row with `seller_id` and `product_id`. */
-export function nameProduct(row: Row): string {
-  const sellerId = readId<SellerId>(row, 'seller_id');
-  return `product ${formatProductId(sellerId, readId<ProductId>(row, 'product_id'))}`;
+/** A sentence about a row. */
+export function fillIn(what: string, row: Row): string {
+  return what.replace(/\{(\w+)\}/g, (_, name: string) =>
+    IDS[name]?.(row) ?? String(row[name] ?? 0));
+}
+
+const IDS: Readonly<Record<string, (row: Row) => string>> = {
+  seller: (row) => formatSellerId(sellerOf(row)),
+  product: (row) => formatProductId(sellerOf(row), readId<ProductId>(row, 'product_id')),
+  webhook: (row) =>
+    formatWebhookId({ sellerId: sellerOf(row), id: readId<WebhookId>(row, 'webhook_id') }),
+};
+
+function sellerOf(row: Row): SellerId {
+  return readId<SellerId>(row, 'seller_id');
 }

@@ -5,58 +5,43 @@
  * Where history was pruned, the first change that is kept is the beginning.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { readInteger, readOptional, type Row } from '../engine/row.ts';
-import { fault, type Findings, nameProduct, nameSeller, RESTORE } from './finding.ts';
+import { checkRows, type Findings, type Rule } from './finding.ts';
 
-/** Reads a column as a number; 0 for NULL. */
-type ReadNumber = (column: string) => number;
+const SELLERS = `
+  SELECT s.id AS seller_id, s.position, s.pruned_to, s.last_product_id,
+    (SELECT max(c.position) FROM change AS c WHERE c.seller_id = s.id) AS changed,
+    (SELECT max(p.position) FROM product AS p WHERE p.seller_id = s.id) AS newest,
+    (SELECT max(p.id) FROM product AS p WHERE p.seller_id = s.id) AS product_id,
+    (SELECT max(m.position) FROM change_minute AS m WHERE m.seller_id = s.id) AS timed
+  FROM seller AS s`;
+
+const SELLER_RULES: readonly Rule[] = [
+  ['coalesce(changed, 0) <> position',
+    'seller {seller} is at position {position}, and its history ends at {changed}.'],
+  ['newest > position',
+    'seller {seller} is at position {position}, and has a product of position {newest}.'],
+  ['coalesce(timed, 0) <> position',
+    'seller {seller} is at position {position}, and the times of its history end at {timed}.'],
+  ['pruned_to > position',
+    'seller {seller} is at position {position}, and its history begins after {pruned_to}.'],
+  ['product_id > last_product_id',
+    'seller {seller} has a product with an id that was not assigned yet.'],
+];
+
+/** Each kept change, with the position of the one before. */
+const POSITIONS = `
+  SELECT c.seller_id, c.position - 1 AS last, lag(c.position, 1, s.pruned_to) OVER (
+    PARTITION BY c.seller_id ORDER BY c.position) + 1 AS first
+  FROM change AS c JOIN seller AS s ON s.id = c.seller_id WHERE c.position > s.pruned_to`;
+
+const POSITION_RULES: readonly Rule[] = [
+  ['first = last', 'The history of seller {seller} has no change at position {first}.'],
+  ['first < last', 'The history of seller {seller} has no change at positions {first} to {last}.'],
+];
 
 export function* checkPositions(db: DatabaseSync): Findings {
-  yield* checkSellers(db);
-  const gaps = db.prepare(`
-    SELECT seller_id, previous + 1 AS first, position - 1 AS last FROM (
-      SELECT c.seller_id, c.position, lag(c.position, 1, s.pruned_to) OVER (
-        PARTITION BY c.seller_id ORDER BY c.position) AS previous
-      FROM change AS c JOIN seller AS s ON s.id = c.seller_id
-      WHERE c.position > s.pruned_to)
-    WHERE position > previous + 1`);
-  for (const row of gaps.iterate()) {
-    const [first, last] = [readInteger(row, 'first'), readInteger(row, 'last')];
-    const which = first === last ? `position ${first}` : `positions ${first} to ${last}`;
-    yield fault(`The history of ${nameSeller(row)} has no change at ${which}.`, RESTORE);
-  }
-}
-
-function* checkSellers(db: DatabaseSync): Findings {
-  const sellers = db.prepare(`
-    SELECT s.id AS seller_id, s.position, s.pruned_to, s.last_product_id,
-      (SELECT max(c.position) FROM change AS c WHERE c.seller_id = s.id) AS changed,
-      (SELECT max(p.position) FROM product AS p WHERE p.seller_id = s.id) AS newest,
-      (SELECT max(p.id) FROM product AS p WHERE p.seller_id = s.id) AS product_id,
-      (SELECT max(m.position) FROM change_minute AS m WHERE m.seller_id = s.id) AS timed
-    FROM seller AS s ORDER BY s.id`);
-  for (const row of sellers.iterate()) {
-    const read = reader(row);
-    const position = read('position');
-    const what = `${nameSeller(row)} is at position ${position}`;
-    if (read('changed') !== position) {
-      yield fault(`${what}, and its history ends at ${read('changed')}.`, RESTORE);
-    }
-    if (read('newest') > position) {
-      yield fault(`${what}, and has a product of position ${read('newest')}.`, RESTORE);
-    }
-    if (read('timed') !== position) {
-      yield fault(`${what}, and the times of its history end at ${read('timed')}.`, RESTORE);
-    }
-    if (read('pruned_to') > position) {
-      yield fault(`${what}, and its history begins after ${read('pruned_to')}.`, RESTORE);
-    }
-    if (read('product_id') > read('last_product_id')) {
-      yield fault(
-        `${nameSeller(row)} has a product with an id that was not assigned yet.`, RESTORE,
-      );
-    }
-  }
+  yield* checkRows(db, SELLERS, SELLER_RULES);
+  yield* checkRows(db, POSITIONS, POSITION_RULES);
 }
 
 /** Each change beside its product and the change before. SQLite sorts it in a temporary file. */
@@ -75,70 +60,35 @@ const CHAINED_CHANGES = `
   JOIN seller AS s ON s.id = w.seller_id
   LEFT JOIN product AS p ON p.seller_id = w.seller_id AND p.id = w.product_id`;
 
-interface LedgerRule {
-  /** The SQL condition of a change that breaks the rule. */
-  readonly isBroken: string;
-  describe(change: string, read: ReadNumber, product: string): string;
-}
+const CHANGE = 'The change of product {product} at position {position}';
 
-const RULES: readonly LedgerRule[] = [
-  {
-    isBroken: 'NOT is_valid',
-    describe: (change) => `${change} has a snapshot that is not JSON.`,
-  },
-  { // Of older changes, the one that they continue may be pruned.
-    isBroken: `position > pruned_to AND ((type = 'created') <> (previous IS NULL)
-      OR prior IS NOT previous OR previous_type IS 'deleted')`,
-    describe: (change, read) =>
-      `${change} does not follow the one before it, at ${read('previous')}.`,
-  },
-  {
-    isBroken: 'position > pruned_to AND stock_before <> coalesce(previous_stock, 0)',
-    describe: (change, read) => `${change} begins with a stock of ${read('stock_before')}, and the `
-      + `one before it ended with ${read('previous_stock')}.`,
-  },
-  {
-    isBroken: "is_last AND type <> 'deleted' AND NOT exists_now",
-    describe: (change) => `${change} is its last, and the product does not exist.`,
-  },
-  {
-    isBroken: "is_last AND type = 'deleted' AND exists_now",
-    describe: (change) => `${change} deleted it, and the product exists.`,
-  },
-  {
-    isBroken: `is_last AND type <> 'deleted' AND exists_now
-      AND (product_position <> position OR is_renamed)`,
-    describe: (change, read) => `${change} is its last, and the product is at position `
-      + `${read('product_position')}, or has another SKU.`,
-  },
-  {
-    isBroken: "is_last AND type <> 'deleted' AND exists_now AND stock <> stock_after",
-    describe: (_, read, product) => `The stock of ${product} is ${read('stock')}, and the sum of `
-      + `its movements is ${read('stock_after')}.`,
-  },
+const CHANGE_RULES: readonly Rule[] = [
+  ['NOT is_valid', `${CHANGE} has a snapshot that is not JSON.`],
+  // Of older changes, the one that they continue may be pruned.
+  [`position > pruned_to AND ((type = 'created') <> (previous IS NULL)
+    OR prior IS NOT previous OR previous_type IS 'deleted')`,
+  `${CHANGE} does not follow the one before it, at {previous}.`],
+  ['position > pruned_to AND stock_before <> coalesce(previous_stock, 0)',
+    `${CHANGE} begins with a stock of {stock_before}, and the one before it ended with `
+      + '{previous_stock}.'],
+  ["is_last AND type <> 'deleted' AND NOT exists_now",
+    `${CHANGE} is its last, and the product does not exist.`],
+  ["is_last AND type = 'deleted' AND exists_now", `${CHANGE} deleted it, and the product exists.`],
+  [`is_last AND type <> 'deleted' AND exists_now
+    AND (product_position <> position OR is_renamed)`,
+  `${CHANGE} is its last, and the product is at position {product_position}, or has another SKU.`],
+  ["is_last AND type <> 'deleted' AND exists_now AND stock <> stock_after",
+    'The stock of product {product} is {stock}, and the sum of its movements is {stock_after}.'],
 ];
 
-export function* checkLedger(db: DatabaseSync): Findings {
-  const broken = RULES.map(({ isBroken }) => `(${isBroken})`);
-  const changes = db.prepare(`
-    SELECT *, ${broken.map((sql, n) => `${sql} AS rule_${n}`).join(', ')}
-    FROM (${CHAINED_CHANGES}) WHERE ${broken.join(' OR ')}`);
-  for (const row of changes.iterate()) {
-    const [read, product] = [reader(row), nameProduct(row)];
-    const change = `The change of ${product} at position ${read('position')}`;
-    for (const [n, { describe }] of RULES.entries()) {
-      if (read(`rule_${n}`) === 1) yield fault(describe(change, read, product), RESTORE);
-    }
-  }
-  const unrecorded = db.prepare(`
-    SELECT p.seller_id, p.id AS product_id FROM product AS p
-    LEFT JOIN change AS c ON c.seller_id = p.seller_id AND c.position = p.position
-    WHERE c.product_id IS NOT p.id`);
-  for (const row of unrecorded.iterate()) {
-    yield fault(`The history does not have the last change of ${nameProduct(row)}.`, RESTORE);
-  }
-}
+const PRODUCTS = `
+  SELECT p.seller_id, p.id AS product_id, c.product_id AS changed FROM product AS p
+  LEFT JOIN change AS c ON c.seller_id = p.seller_id AND c.position = p.position`;
 
-function reader(row: Row): ReadNumber {
-  return (column) => readOptional(row, column, readInteger) ?? 0;
+export function* checkLedger(db: DatabaseSync): Findings {
+  yield* checkRows(db, CHAINED_CHANGES, CHANGE_RULES);
+  yield* checkRows(db, PRODUCTS, [
+    ['changed IS NOT product_id',
+      'The history does not have the last change of product {product}.'],
+  ]);
 }

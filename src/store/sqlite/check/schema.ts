@@ -6,8 +6,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { DOCTOR_FINDINGS_LIMIT } from '../limits.ts';
 import { describeVersion, migrate } from '../engine/migrate.ts';
 import { openTemporary } from '../engine/connection.ts';
-import { readInteger, readOptional, readText } from '../engine/row.ts';
-import { fault, type Findings, isUnreadable, RESTORE, warning } from './finding.ts';
+import { readOptional, readText } from '../engine/row.ts';
+import { checkRows, fault, type Findings, isUnreadable, warning } from './finding.ts';
 
 /** Whether it is a database of this server, and whether this version can work with it. */
 export function* checkVersion(db: DatabaseSync): Findings {
@@ -31,20 +31,17 @@ export function* checkIntegrity(db: DatabaseSync): Findings {
   const rows = db.prepare(`PRAGMA integrity_check(${DOCTOR_FINDINGS_LIMIT + 1})`).iterate();
   for (const row of rows) {
     const text = readText(row, 'integrity_check');
-    if (text !== 'ok') yield fault(`SQLite finds damage: ${text.replace(/\s+/g, ' ')}.`, RESTORE);
+    if (text !== 'ok') yield fault(`SQLite finds damage: ${text.replace(/\s+/g, ' ')}.`);
   }
 }
 
 /** Rows that reference a seller, an account or a webhook that does not exist. */
-export function* checkReferences(db: DatabaseSync): Findings {
-  const rows = db.prepare(`
+export function checkReferences(db: DatabaseSync): Findings {
+  return checkRows(db, `
     SELECT "table" AS child, parent, count(*) AS rows FROM pragma_foreign_key_check
-    GROUP BY 1, 2 ORDER BY 1, 2`).iterate();
-  for (const row of rows) {
-    const [child, parent] = [readText(row, 'child'), readText(row, 'parent')];
-    const what = `Rows of ${child} reference a ${parent} that does not exist:`;
-    yield fault(`${what} ${readInteger(row, 'rows')}.`, RESTORE);
-  }
+    GROUP BY 1, 2 ORDER BY 1, 2`, [
+    ['rows > 0', 'Rows of {child} reference a {parent} that does not exist: {rows}.'],
+  ]);
 }
 
 export function* checkSchema(db: DatabaseSync): Findings {
@@ -54,10 +51,10 @@ export function* checkSchema(db: DatabaseSync): Findings {
   for (const [name, sql] of readSchema(db)) {
     const expectedSql = expected.get(name);
     expected.delete(name);
-    if (expectedSql === undefined) yield fault(`The ${name} does not belong here.`, RESTORE);
-    else if (expectedSql !== sql) yield fault(`The ${name} is not as it should be.`, RESTORE);
+    if (expectedSql === undefined) yield fault(`The ${name} does not belong here.`);
+    else if (expectedSql !== sql) yield fault(`The ${name} is not as it should be.`);
   }
-  for (const name of expected.keys()) yield fault(`The ${name} is missing.`, RESTORE);
+  for (const name of expected.keys()) yield fault(`The ${name} is missing.`);
 }
 
 /**
@@ -78,13 +75,9 @@ export function hasCurrentTables(db: DatabaseSync): boolean {
 
 /** Reads something of an empty database of a version. */
 function readExpected<Value>(version: number, read: (db: DatabaseSync) => Value): Value {
-  const db = openTemporary();
-  try {
-    migrate(db, { to: version });
-    return read(db);
-  } finally {
-    db.close();
-  }
+  using db = openTemporary();
+  migrate(db, { to: version });
+  return read(db);
 }
 
 function listTables(db: DatabaseSync): string[] {

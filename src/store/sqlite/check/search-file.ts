@@ -3,25 +3,20 @@
  * reports no faults: the server can rebuild the search database at any time.
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { openReader } from '../engine/connection.ts';
 import { hasJournal } from '../files/hot-journal.ts';
 import { readInteger, readText } from '../engine/row.ts';
 import { isCurrentProjection } from '../search/projection-file.ts';
-import { type Findings, isUnreadable, nameSeller, warning } from './finding.ts';
+import { fillIn, type Findings, isUnreadable, warning } from './finding.ts';
 
 const REBUILD = 'Stop the server, delete search.db, search.db-wal and search.db-shm, and start it '
   + 'again: it rebuilds them.';
-const INCOMPLETE = 'The search database is incomplete, or of another version of the server.';
-const NO_ACTION = 'Nothing is lost, and no action is needed: the server rebuilds it at the next '
-  + 'search. It may also be deleted while no server runs.';
 
-export function* checkSearchFile(catalogue: DatabaseSync, file: string): Findings {
+export function* checkSearchFile(catalogue: DatabaseSync, folder = ''): Findings {
+  const file = join(folder, 'search.db');
   if (!existsSync(file)) return; // nobody has searched yet
-  if (hasJournal(file)) { // of its first write: later ones use a write-ahead log
-    yield warning(INCOMPLETE, NO_ACTION);
-    return;
-  }
   try {
     yield* compare(catalogue, file);
   } catch (error) {
@@ -31,30 +26,30 @@ export function* checkSearchFile(catalogue: DatabaseSync, file: string): Finding
 }
 
 function* compare(catalogue: DatabaseSync, file: string): Findings {
+  // A journal is of the first write: later ones use a write-ahead log.
+  using search = hasJournal(file) ? undefined : openReader(file);
+  if (!search || !isCurrentProjection(search)) {
+    yield warning('The search database is incomplete, or of another version of the server.',
+      'Nothing is lost, and no action is needed: the server rebuilds it at the next search. It may '
+        + 'also be deleted while no server runs.');
+    return;
+  }
+  const [damage] = search.prepare('PRAGMA quick_check(1)').all();
+  if (damage && damage['quick_check'] !== 'ok') {
+    yield warning('The search database is damaged.', REBUILD);
+    return;
+  }
   const findTotals = catalogue.prepare(`
     SELECT count(*) AS products, CAST(coalesce(sum(p.stock), 0) AS TEXT) AS units
     FROM seller AS s JOIN product AS p ON p.seller_id = s.id WHERE s.id = ? AND s.position = ?
     HAVING count(*) > 0`);
-  const search = openReader(file);
-  try {
-    if (!isCurrentProjection(search)) {
-      yield warning(INCOMPLETE, NO_ACTION);
-      return;
-    }
-    const [damage] = search.prepare('PRAGMA quick_check(1)').all();
-    if (damage && damage['quick_check'] !== 'ok') {
-      yield warning('The search database is damaged.', REBUILD);
-      return;
-    }
-    const sellers = search.prepare(`
-      SELECT seller_id, position, products, units FROM seller WHERE built_to IS NULL`);
-    for (const row of sellers.iterate()) {
-      const totals = findTotals.get(readInteger(row, 'seller_id'), readInteger(row, 'position'));
-      const isSame = !totals || (totals['products'] === row['products']
-        && readText(totals, 'units') === readText(row, 'units'));
-      if (!isSame) yield warning(`Searches of ${nameSeller(row)} miss some products.`, REBUILD);
-    }
-  } finally {
-    search.close();
+  const sellers = search.prepare(`
+    SELECT seller_id, position, products, units FROM seller WHERE built_to IS NULL`);
+  for (const row of sellers.iterate()) {
+    const totals = findTotals.get(readInteger(row, 'seller_id'), readInteger(row, 'position'));
+    const isSame = !totals || (totals['products'] === row['products']
+      && readText(totals, 'units') === readText(row, 'units'));
+    if (isSame) continue;
+    yield warning(fillIn('Searches of seller {seller} miss some products.', row), REBUILD);
   }
 }
