@@ -34,7 +34,7 @@ import { Spans } from '../../src/http/trace-context.ts';
 import { routes } from '../support/routes.ts';
 import { describeBrowser, readLocale } from '../../src/features/portal/html/browser.ts';
 import { readCookie } from '../../src/features/portal/sign-in/cookie.ts';
-import { toPagePath } from '../../src/features/portal/sign-in/complete-sign-in.ts';
+import { toPagePath } from '../../src/features/portal/sign-in/sign-in-pages.ts';
 import { html, shorten } from '../../src/features/portal/html/html.ts';
 import { resolveOrigin } from '../../src/features/portal/origin.ts';
 import { findEndOfDay } from '../../src/features/portal/forms/typed-values.ts';

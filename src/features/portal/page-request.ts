@@ -11,7 +11,7 @@ import { makeCsrfToken } from './forms/csrf.ts';
 import { formOf } from './forms/draft.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
-import { assertSignedIn, findSession, isSignedIn, readSessionToken } from './sign-in/session.ts';
+import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
 
 /** What all paths of the portal begin with. */
 export const ROOT = '/portal';
@@ -36,17 +36,18 @@ export function toPageRequest(
 }
 
 export function toSignedInRequest(
-  request: AnonymousPageRequest, user: SignedInSession, { store, streams, clock, formats }: Portal,
+  request: AnonymousPageRequest, user: SignedInSession, portal: Portal,
 ): PageRequest {
   const { account, position } = user;
   const { headers, response, record } = request;
   const own = {
     ...request, user, account, position,
     isDraft: false,
-    format: formats.get(account),
-    isSignedIn: () => isSignedIn(store, readSessionToken(headers.cookie) ?? '', clock()),
+    format: portal.formats.get(account),
+    isSignedIn: async () =>
+      await findSession(portal, readSessionToken(headers.cookie)) !== undefined,
   };
-  const openStream = streams.openerFor({
+  const openStream = portal.streams.openerFor({
     key: { sellerId: account.sellerId, keyId: PORTAL_KEY_ID },
     response, record,
     reauthorize: () => assertSignedIn(own),
@@ -59,7 +60,7 @@ export async function showDraft(
   request: AnonymousPageRequest, portal: Portal, token: string, draft: Draft,
 ): Promise<Reply> {
   const { route, parameters } = portal.router.find('POST', draft.path);
-  const user = await findSession(portal.store, token, portal.clock(), () => {});
+  const user = await findSession(portal, token);
   const draftRoute = 'draft' in route ? route.draft : undefined;
   if (!user || !draftRoute) return redirect(request.link('/'));
   const own = toSignedInRequest({

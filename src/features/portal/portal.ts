@@ -25,8 +25,9 @@ import { type PortalOrigin, resolveOrigin } from './origin.ts';
 import { linkTo, ROOT, toPageRequest, toSignedInRequest } from './page-request.ts';
 import type { AnonymousPageRequest, PageRoute, Portal } from './route.ts';
 import { routes } from './routes.ts';
-import { PageRateLimits, SignInLimits } from './sign-in/rate-limits.ts';
-import { findSession, readSessionToken } from './sign-in/session.ts';
+import { readDevice } from './sign-in/device.ts';
+import { PortalLimits } from './sign-in/rate-limits.ts';
+import { findSession, noteSessionSeen, readSessionToken } from './sign-in/session.ts';
 import { keepDraft, redirectFromUpload, redirectToSignIn } from './sign-in/sign-in-pages.ts';
 
 export interface PortalOptions {
@@ -45,8 +46,8 @@ export function createPortal(options: PortalOptions = {}): Pages {
   const { clock = Date.now, baseUrl, uploadFolder = tmpdir() } = options;
   const router = new Router<PageRoute>(routes);
   const shared = {
-    assets: loadAssets(), passwords: new Passwords(), limits: new SignInLimits(clock),
-    pageRates: new PageRateLimits(clock), formats: new Formats(), router,
+    assets: loadAssets(), passwords: new Passwords(), limits: new PortalLimits(clock),
+    formats: new Formats(), router,
     sections: listSections(), isRegistrationOpen: options.openRegistration ?? false, clock,
     uploadFolder,
   };
@@ -104,11 +105,10 @@ function toPagePath(path: string): string {
 async function answerRequest(
   page: PagesRequest, portal: Portal, base: PortalOrigin,
 ): Promise<Reply> {
-  const { store, clock, report, pageRates, router } = portal;
   const { request: { headers, method = '' }, record } = page;
   const token = readSessionToken(headers.cookie);
-  const user = token === undefined ? undefined
-    : await findSession(store, token, clock(), (error) => report({ id: 'session-seen', error }));
+  const user = await findSession(portal, token);
+  if (user) noteSessionSeen(portal, user);
   record.sellerId = user?.account.sellerId;
   // The token of an ended session is ignored.
   const known = user ? token : readAnonymousSecret(headers.cookie);
@@ -118,8 +118,11 @@ async function answerRequest(
     base, path, user, secret: known ?? fresh?.secret ?? '',
   });
   try {
-    if (!path.startsWith('/assets/')) await pageRates.take(store, page, user);
-    const { route, parameters } = router.find(method, path);
+    if (!path.startsWith('/assets/')) {
+      const device = user ? undefined : await readDevice(request, portal);
+      portal.limits.takePage(user, { address: page.address, device: device?.id });
+    }
+    const { route, parameters } = portal.router.find(method, path);
     record.route = route.path === '/' ? ROOT : `${ROOT}${route.path}`;
     if (route.method === 'POST') assertSameOrigin(headers, base.origin);
     const reply = await callPage(route, { ...request, parameters }, portal, known);

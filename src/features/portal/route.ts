@@ -14,15 +14,14 @@ import type { Assets } from './assets.ts';
 import type { Form } from './forms/form.ts';
 import type { Format, Formats } from './html/format.ts';
 import type { PortalOrigin } from './origin.ts';
-import type { PageRateLimits, SignInLimits } from './sign-in/rate-limits.ts';
+import type { PortalLimits } from './sign-in/rate-limits.ts';
 
 /** What all pages share. */
 export interface Portal extends Services {
   readonly router: Router<PageRoute>;
   readonly assets: Assets;
   readonly passwords: Passwords;
-  readonly limits: SignInLimits;
-  readonly pageRates: PageRateLimits;
+  readonly limits: PortalLimits;
   readonly formats: Formats;
   /** The entries of the navigation. */
   readonly sections: readonly { readonly path: string; readonly name: string }[];
@@ -119,6 +118,4 @@ export interface Draft {
   /** Path of the form, below `/portal`. */
   readonly path: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** Milliseconds since 1970. */
-  readonly endsAt: number;
 }

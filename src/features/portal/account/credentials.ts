@@ -11,7 +11,7 @@ import { type FormState, takeValue } from '../forms/form.ts';
 import { html } from '../html/html.ts';
 import { redirect } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { rememberDevice } from '../sign-in/complete-sign-in.ts';
+import { rememberDevice } from '../sign-in/device.ts';
 import {
   CURRENT_PASSWORD, newPasswordField, parsePasswordField,
 } from '../sign-in/password-fields.ts';

@@ -43,7 +43,7 @@ export async function enableTwoFactor(
   const { account: { sellerId }, address } = request;
   const { store, clock } = portal;
   const carried = await decryptValue<NewSecret>(
-    store, form.get('secret'), contextOf(request), { now: clock() },
+    portal, form.get('secret'), contextOf(request),
   );
   const known = await store.findTotp(sellerId);
   // If the form was sent twice, both get codes: the browser shows the last answer only.
@@ -105,8 +105,6 @@ function generateRecoveryCodes(): {
 /** What the page carries until the secret is confirmed. */
 interface NewSecret {
   readonly secret: TotpSecret;
-  /** Milliseconds since 1970. */
-  readonly endsAt: number;
 }
 
 function contextOf({ account, user }: PageRequest): string {
@@ -117,8 +115,8 @@ async function renderOff(
   request: PageRequest, portal: Portal, secret: TotpSecret, state: FormState,
 ): Promise<Reply> {
   const { account, link, query } = request;
-  const carried: NewSecret = { secret, endsAt: portal.clock() + NEW_TOTP_LIFE_MS };
-  const encrypted = await encryptValue(portal.store, carried, contextOf(request));
+  const carried: NewSecret = { secret };
+  const encrypted = await encryptValue(portal, carried, contextOf(request), NEW_TOTP_LIFE_MS);
   const uri = formatTotpUri(secret, account.sellerName, account.email);
   return renderPage(request, portal, {
     title: TITLE,

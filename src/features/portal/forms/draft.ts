@@ -35,28 +35,27 @@ export function readSeller(form: Form): SellerId | undefined {
 
 /** For the hidden field; undefined if it is too long, or if nothing can be encrypted. */
 export async function encryptDraft(
-  request: AnonymousPageRequest, { store, clock, report }: Portal,
+  request: AnonymousPageRequest, portal: Portal,
   { sellerId, draftRoute, form }: SentForm,
 ): Promise<string | undefined> {
   const fields = draftRoute.fields.flatMap((name) =>
     form.getAll(name).map((value) => [name, value] as const));
-  const draft: Draft = { sellerId, path: request.path, fields, endsAt: clock() + DRAFT_LIFE_MS };
+  const draft: Draft = { sellerId, path: request.path, fields };
   if (Buffer.byteLength(JSON.stringify(draft)) > DRAFT_LIMIT_BYTES) return undefined;
   try {
-    return await encryptValue(store, draft, contextOf(request));
+    return await encryptValue(portal, draft, contextOf(request), DRAFT_LIFE_MS);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    report({ id: 'draft', error }); // the sign-in goes on without it
+    portal.report({ id: 'draft', error }); // the sign-in goes on without it
     return undefined;
   }
 }
 
 /** Undefined if the draft is expired, from another browser, or not valid at all. */
 export async function decryptDraft(
-  request: AnonymousPageRequest, { store, clock }: Portal, encrypted: string,
+  request: AnonymousPageRequest, portal: Portal, encrypted: string,
 ): Promise<Draft | undefined> {
-  if (encrypted === '') return undefined;
-  return decryptValue(store, encrypted, contextOf(request), { now: clock() });
+  return decryptValue(portal, encrypted, contextOf(request));
 }
 
 /** The draft in a sign-in form; empty without one. */

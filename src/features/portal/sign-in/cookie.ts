@@ -26,27 +26,33 @@ export function readCookie(header: string | undefined, name: string): string | u
   return values.length === 1 ? values[0] : undefined;
 }
 
-type Encrypter = Pick<AccountStore, 'encrypt' | 'decrypt'>;
+interface Keeper {
+  readonly store: Pick<AccountStore, 'encrypt' | 'decrypt'>;
+  readonly clock: () => number;
+}
 
-/** Encrypts a value for one context, which `decryptValue` must name again. */
+/**
+ * Encrypts a value for one context, which `decryptValue` must name again. Without `lifeMs` it does
+ * not expire.
+ */
 export async function encryptValue(
-  store: Encrypter, value: object, context: string,
+  { store, clock }: Keeper, value: object, context: string, lifeMs?: number,
 ): Promise<string> {
-  return store.encrypt(JSON.stringify(value), context);
+  const endsAt = lifeMs === undefined ? undefined : clock() + lifeMs;
+  return store.encrypt(JSON.stringify({ ...value, endsAt }), context);
 }
 
 /**
  * The value that was encrypted for this context. Undefined if the text is longer than
- * `limitCharacters`, was not made here for the context, or has expired according to its `endsAt`.
+ * `limitCharacters`, was not made here for the context, or has expired.
  */
 export async function decryptValue<Value extends object>(
-  store: Encrypter, encrypted: string | undefined, context: string,
-  { now, limitCharacters = Infinity }: { readonly now: number; readonly limitCharacters?: number },
+  { store, clock }: Keeper, encrypted = '', context: string, limitCharacters = Infinity,
 ): Promise<Value | undefined> {
-  if (encrypted === undefined || encrypted.length > limitCharacters) return undefined;
+  if (encrypted === '' || encrypted.length > limitCharacters) return undefined;
   const text = await store.decrypt(encrypted, context);
   if (text === undefined) return undefined;
   // The cast: each context has one caller of `encryptValue`, which passes such a value.
   const value = JSON.parse(text) as Value & { readonly endsAt?: number };
-  return value.endsAt === undefined || now < value.endsAt ? value : undefined;
+  return value.endsAt === undefined || clock() < value.endsAt ? value : undefined;
 }

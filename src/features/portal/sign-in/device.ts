@@ -6,8 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { passwordFingerprint } from '../../../domain/access/password.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { AccountStore, Credentials } from '../../../store/account-store.ts';
+import type { Credentials } from '../../../store/account-store.ts';
 import { DEVICE_COOKIE_LIMIT_CHARACTERS, DEVICE_LIFE_MS } from '../limits.ts';
+import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
 
 const COOKIE = 'device';
@@ -25,28 +26,37 @@ type Known = Pick<Credentials, 'sellerId' | 'passwordHash'>;
 
 /** Undefined for a browser without a valid cookie. */
 export async function readDevice(
-  store: AccountStore, header: string | undefined,
+  { headers }: Pick<AnonymousPageRequest, 'headers'>, portal: Portal,
 ): Promise<Device | undefined> {
-  return decryptValue<Device>(store, readCookie(header, COOKIE), CONTEXT, {
-    now: 0, // a device does not expire on its own
-    limitCharacters: DEVICE_COOKIE_LIMIT_CHARACTERS,
-  });
+  const cookie = readCookie(headers.cookie, COOKIE);
+  return decryptValue<Device>(portal, cookie, CONTEXT, DEVICE_COOKIE_LIMIT_CHARACTERS);
 }
 
-/** The id of the device if it belongs to the account. */
-export function findDeviceId(
-  device: Device | undefined, credentials: Known | undefined,
-): string | undefined {
+/** The id of the browser if the account has used it. */
+export async function findDeviceId(
+  request: AnonymousPageRequest, portal: Portal, credentials: Known | undefined,
+): Promise<string | undefined> {
+  const device = await readDevice(request, portal);
   const isOwn = device !== undefined && credentials?.sellerId === device.sellerId
     && passwordFingerprint(credentials.passwordHash) === device.stamp;
   return isOwn ? device.id : undefined;
 }
 
-/** The cookie of a browser that has signed in; its id stays the same for the same account. */
-export async function makeDeviceCookie(
-  store: AccountStore, { sellerId, passwordHash }: Known, known: Device | undefined,
-): Promise<string> {
-  const id = known?.sellerId === sellerId ? known.id : randomBytes(ID_BYTES).toString('base64url');
-  const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };
-  return formatCookie(COOKIE, await encryptValue(store, device, CONTEXT), DEVICE_LIFE_MS);
+/**
+ * The cookie of a browser that has signed in; its id stays the same for the same account. None if
+ * the server cannot encrypt it.
+ */
+export async function rememberDevice(
+  request: AnonymousPageRequest, portal: Portal, { sellerId, passwordHash }: Known,
+): Promise<readonly string[]> {
+  try {
+    const known = await readDevice(request, portal);
+    const id = known?.sellerId === sellerId ? known.id
+      : randomBytes(ID_BYTES).toString('base64url');
+    const device: Device = { id, sellerId, stamp: passwordFingerprint(passwordHash) };
+    return [formatCookie(COOKIE, await encryptValue(portal, device, CONTEXT), DEVICE_LIFE_MS)];
+  } catch (error) {
+    portal.report({ id: 'device', error }); // the sign-in goes on without it
+    return [];
+  }
 }

@@ -19,7 +19,7 @@ import { html } from '../html/html.ts';
 import { redirect, renderPublicPage } from '../html/page.ts';
 import { renderNewKey } from '../keys/new-key.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
-import { rememberDevice } from './complete-sign-in.ts';
+import { rememberDevice } from './device.ts';
 import { newPasswordField, parsePasswordField } from './password-fields.ts';
 import { startSession } from './session.ts';
 

@@ -4,35 +4,26 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../../domain/error.ts';
-import type {
-  AccountStore, NewSession, Session, SignedInSession,
-} from '../../../store/account-store.ts';
+import type { NewSession, Session, SignedInSession } from '../../../store/account-store.ts';
 import { CLOCK_STEP_LIMIT_MS, SESSION_IDLE_MS, SESSION_LIFE_MS } from '../../../store/limits.ts';
 import { SESSION_SEEN_INTERVAL_MS, USER_AGENT_LIMIT_CHARACTERS } from '../limits.ts';
+import type { Portal } from '../route.ts';
 import { formatCookie, readCookie } from './cookie.ts';
 
 const COOKIE = 'session';
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
-interface SessionToken {
-  readonly token: string;
-  /** What the store keeps. */
-  readonly hash: string;
-  readonly cookie: string;
-}
-
-interface StartedSession extends Pick<SessionToken, 'token' | 'cookie'> {
-  readonly session: NewSession;
-}
-
-export function startSession(address: string, userAgent = ''): StartedSession {
+/** A session for the store, its token, and the cookie for the browser. */
+export function startSession(address: string, userAgent = '') {
   const { hash: tokenHash, cookie, token } = makeSessionToken();
   const kept = userAgent.slice(0, USER_AGENT_LIMIT_CHARACTERS);
-  return { session: { hash: tokenHash, address, userAgent: kept }, cookie, token };
+  const session: NewSession = { hash: tokenHash, address, userAgent: kept };
+  return { session, cookie, token };
 }
 
-export function makeSessionToken(): SessionToken {
+/** A token, what the store keeps of it, and the cookie for the browser. */
+export function makeSessionToken() {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   return { token, hash: hashToken(token), cookie: formatCookie(COOKIE, token, SESSION_LIFE_MS) };
 }
@@ -46,24 +37,22 @@ export function readSessionToken(header: string | undefined): string | undefined
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-/** The session of this token. Notes that it was used; `onNoteFailed` is called if that fails. */
+/** The session of a token; undefined if there is none, or it has expired. */
 export async function findSession(
-  store: AccountStore, token: string, now: number, onNoteFailed: (error: unknown) => void,
+  { store, clock }: Pick<Portal, 'store' | 'clock'>, token: string | undefined,
 ): Promise<SignedInSession | undefined> {
-  const found = await findLiveSession(store, token, now);
-  if (!found) return undefined;
-  const { id, seenAt } = found.session;
-  if (now - seenAt >= SESSION_SEEN_INTERVAL_MS) {
-    store.noteSessionSeen(found.account.sellerId, id).catch(onNoteFailed);
-  }
-  return found;
+  const found = token === undefined ? undefined
+    : await store.findSignedInSession(hashToken(token));
+  return found && isAlive(found.session, clock()) ? found : undefined;
 }
 
-/** Whether a session is still valid. Does not count as using it, so a long stream may ask often. */
-export async function isSignedIn(
-  store: AccountStore, token: string, now: number,
-): Promise<boolean> {
-  return await findLiveSession(store, token, now) !== undefined;
+/** Notes that a session was used; not at every request. */
+export function noteSessionSeen(
+  { store, clock, report }: Portal, { account, session }: SignedInSession,
+): void {
+  if (clock() - session.seenAt < SESSION_SEEN_INTERVAL_MS) return;
+  store.noteSessionSeen(account.sellerId, session.id)
+    .catch((error: unknown) => report({ id: 'session-seen', error }));
 }
 
 /** For long responses. @throws AppError `browser_refused` */
@@ -77,13 +66,6 @@ export function isAlive({ createdAt, seenAt }: Session, now: number): boolean {
   // A session from the future comes from a wrong clock, and would live until that time.
   return now - seenAt < SESSION_IDLE_MS && now - createdAt < SESSION_LIFE_MS
     && createdAt - now <= CLOCK_STEP_LIMIT_MS;
-}
-
-async function findLiveSession(
-  store: AccountStore, token: string, now: number,
-): Promise<SignedInSession | undefined> {
-  const found = await store.findSignedInSession(hashToken(token));
-  return found && isAlive(found.session, now) ? found : undefined;
 }
 
 function hashToken(token: string): string {

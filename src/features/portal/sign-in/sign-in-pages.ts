@@ -70,6 +70,12 @@ export function redirectToSignIn({ link }: AnonymousPageRequest, to = '/'): Repl
   return redirect(link(`/sign-in${query}`));
 }
 
+/** The path of a portal page to redirect to; the start page for anything else. */
+export function toPagePath(to: string): string {
+  const isOwn = /^\/[\w~.!$&'()*+,;=:@%/?-]{0,1000}$/.test(to) && !to.startsWith('//');
+  return isOwn ? to : '/';
+}
+
 /** A file is not kept through the sign-in: the upload page says so afterwards. */
 export function redirectFromUpload(request: AnonymousPageRequest): Reply {
   const isFile = request.headers['content-type']?.startsWith('multipart/form-data') === true;

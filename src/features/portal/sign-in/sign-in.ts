@@ -3,15 +3,18 @@
  * account exists.
  */
 import type { Reply } from '../../../http/response/reply.ts';
-import { readDraft } from '../forms/draft.ts';
+import type { Credentials } from '../../../store/account-store.ts';
+import { decryptDraft, readDraft } from '../forms/draft.ts';
 import { type Form, initialState, NO_ERRORS } from '../forms/form.ts';
 import { redirect } from '../html/page.ts';
+import { showDraft } from '../page-request.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
-import { completeSignIn, logFailedSignIn, toPagePath } from './complete-sign-in.ts';
-import { findDeviceId, readDevice } from './device.ts';
-import { CLEAR_SESSION_COOKIE } from './session.ts';
-import { renderCode, renderSignIn } from './sign-in-pages.ts';
-import { beginTwoFactor, findPendingTwoFactor, takeTwoFactorCode } from './two-factor.ts';
+import { findDeviceId, rememberDevice } from './device.ts';
+import { CLEAR_SESSION_COOKIE, startSession } from './session.ts';
+import { renderCode, renderSignIn, toPagePath } from './sign-in-pages.ts';
+import {
+  beginTwoFactor, CLEAR_TWO_FACTOR_COOKIE, findPendingTwoFactor, takeTwoFactorCode,
+} from './two-factor.ts';
 
 /** GET /portal/sign-in: 200, 303 */
 export async function showSignIn(request: AnonymousPageRequest, portal: Portal): Promise<Reply> {
@@ -31,17 +34,17 @@ export async function signIn(
   const email = form.getTrimmed('email').toLowerCase();
   const draft = readDraft(form);
   const credentials = await store.findCredentials(email);
-  const device = findDeviceId(await readDevice(store, request.headers.cookie), credentials);
+  const device = await findDeviceId(request, portal, credentials);
   const isRight = await limits.tryPassword(email, { address, device }, () =>
     passwords.verify(form.get('password'), credentials?.passwordHash));
   if (!credentials || !isRight) {
-    if (credentials) logFailedSignIn(portal, credentials.sellerId, address, 'Wrong password');
+    if (credentials) logFailedSignIn(request, portal, credentials, 'Wrong password');
     const state = { form, errors: NO_ERRORS, detail: 'Incorrect e-mail or password.' };
     return renderSignIn(request, portal, { to: form.get('to'), draft }, state);
   }
   const to = toPagePath(form.get('to'));
-  if (!credentials.hasTotp) return completeSignIn(request, portal, credentials, { to, draft });
-  const cookie = await beginTwoFactor(request, portal, email, { credentials, to });
+  if (!credentials.hasTotp) return completeSignIn(request, portal, credentials, to, draft);
+  const cookie = await beginTwoFactor(request, portal, email, credentials.passwordHash, to);
   // A draft is too large for the cookie, so each page passes it on.
   return draft === '' ? redirect(request.link('/sign-in/code'), [cookie])
     : { ...renderCode(request, portal, draft), cookies: [cookie] };
@@ -67,9 +70,9 @@ export async function signInWithCode(
   }
   const { credentials, to } = pending;
   if (await takeTwoFactorCode(request, portal, credentials, form.get('code').replace(/\s/g, ''))) {
-    return completeSignIn(request, portal, credentials, { to, draft });
+    return completeSignIn(request, portal, credentials, to, draft);
   }
-  logFailedSignIn(portal, credentials.sellerId, request.address, 'Wrong code');
+  logFailedSignIn(request, portal, credentials, 'Wrong code');
   const detail = 'You are not signed in yet.';
   const errors = new Map([['code', 'Incorrect or already used. Each code works once: enter the '
     + 'next one.']]);
@@ -83,4 +86,40 @@ export async function signOut(request: PageRequest, { store }: Portal): Promise<
     account.sellerId, { id: user.session.id }, { type: 'signed_out', address },
   );
   return redirect(request.link('/sign-in'), [CLEAR_SESSION_COOKIE]);
+}
+
+/**
+ * Starts a session, ends the one this browser had, and redirects to the page or shows the draft. If
+ * the credentials have changed since they were verified, redirects to the sign-in instead.
+ */
+async function completeSignIn(
+  request: AnonymousPageRequest, portal: Portal, verified: Credentials, to: string,
+  encryptedDraft: string,
+): Promise<Reply> {
+  const { user, address, headers, link } = request;
+  const { store } = portal;
+  if (user) {
+    const { account, session } = user;
+    await store.endSessions(account.sellerId, { id: session.id }, { type: 'signed_out', address });
+  }
+  const { session, cookie, token } = startSession(address, headers['user-agent']);
+  const isSignedIn = await store.createSession(verified.sellerId, session, verified);
+  if (!isSignedIn) return redirect(link('/sign-in?late'), [CLEAR_TWO_FACTOR_COOKIE]);
+  const device = await rememberDevice(request, portal, verified);
+  const cookies = [cookie, CLEAR_TWO_FACTOR_COOKIE, ...device];
+  const draft = await decryptDraft(request, portal, encryptedDraft);
+  if (!draft) return redirect(link(to), cookies);
+  // Another account's draft in this browser, and its page, are not for this account.
+  if (draft.sellerId !== verified.sellerId) return redirect(link('/'), cookies);
+  return { ...await showDraft(request, portal, token, draft), cookies };
+}
+
+/** Does not wait for the write: the response time must not reveal that the account exists. */
+function logFailedSignIn(
+  { address }: AnonymousPageRequest, { store, limits, report }: Portal, { sellerId }: Credentials,
+  subject: string,
+): void {
+  if (!limits.takeLogEntry(sellerId)) return;
+  store.noteAuditEvent({ sellerId, type: 'sign_in_refused', address, subject })
+    .catch((error: unknown) => report({ id: 'sign-in-refused', error }));
 }

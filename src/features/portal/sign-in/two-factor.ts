@@ -11,7 +11,7 @@ import type { Credentials } from '../../../store/account-store.ts';
 import { TWO_FACTOR_COOKIE_LIMIT_CHARACTERS, TWO_FACTOR_LIFE_MS } from '../limits.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
 import { decryptValue, encryptValue, formatCookie, readCookie } from './cookie.ts';
-import { findDeviceId, readDevice } from './device.ts';
+import { findDeviceId } from './device.ts';
 
 const COOKIE = 'second-step';
 
@@ -22,26 +22,14 @@ interface PendingSignIn {
   readonly stamp: string;
   /** The page after the sign-in. */
   readonly to: string;
-  /** Milliseconds since 1970. */
-  readonly endsAt: number;
-}
-
-/** Who entered the right password, and the page after the sign-in. */
-interface PendingTwoFactor {
-  readonly credentials: Credentials;
-  readonly to: string;
 }
 
 /** The cookie for a browser that has sent the right password of an e-mail. */
 export async function beginTwoFactor(
-  request: AnonymousPageRequest, { store, clock }: Portal, email: string,
-  { credentials, to }: PendingTwoFactor,
+  request: AnonymousPageRequest, portal: Portal, email: string, passwordHash: string, to: string,
 ): Promise<string> {
-  const pending: PendingSignIn = {
-    email, to, stamp: passwordFingerprint(credentials.passwordHash),
-    endsAt: clock() + TWO_FACTOR_LIFE_MS,
-  };
-  const encrypted = await encryptValue(store, pending, contextOf(request));
+  const pending: PendingSignIn = { email, to, stamp: passwordFingerprint(passwordHash) };
+  const encrypted = await encryptValue(portal, pending, contextOf(request), TWO_FACTOR_LIFE_MS);
   return formatCookie(COOKIE, encrypted, TWO_FACTOR_LIFE_MS);
 }
 
@@ -49,14 +37,14 @@ export async function beginTwoFactor(
 export const CLEAR_TWO_FACTOR_COOKIE = formatCookie(COOKIE, '', 0);
 
 /** Undefined without a recent first step, or if the password has changed since. */
-export async function findPendingTwoFactor(
-  request: AnonymousPageRequest, { store, clock }: Portal,
-): Promise<PendingTwoFactor | undefined> {
+export async function findPendingTwoFactor(request: AnonymousPageRequest, portal: Portal): Promise<
+  { readonly credentials: Credentials; readonly to: string } | undefined
+> {
   const pending = await decryptValue<PendingSignIn>(
-    store, readCookie(request.headers.cookie, COOKIE), contextOf(request),
-    { now: clock(), limitCharacters: TWO_FACTOR_COOKIE_LIMIT_CHARACTERS },
+    portal, readCookie(request.headers.cookie, COOKIE), contextOf(request),
+    TWO_FACTOR_COOKIE_LIMIT_CHARACTERS,
   );
-  const credentials = pending && await store.findCredentials(pending.email);
+  const credentials = pending && await portal.store.findCredentials(pending.email);
   if (!credentials) return undefined;
   const isCurrent = passwordFingerprint(credentials.passwordHash) === pending.stamp;
   return isCurrent ? { credentials, to: pending.to } : undefined;
@@ -68,13 +56,15 @@ export async function findPendingTwoFactor(
  * @throws AppError `rate_limited`; `unavailable` if the secret of the account cannot be decrypted
  */
 export async function takeTwoFactorCode(
-  { headers, address }: AnonymousPageRequest, { store, limits, clock }: Portal,
-  credentials: Credentials, code: string,
+  request: AnonymousPageRequest, portal: Portal, credentials: Credentials, code: string,
 ): Promise<boolean> {
   const { sellerId } = credentials;
+  const { store, limits, clock } = portal;
   const recoveryHash = hashCode(code);
-  if (recoveryHash !== undefined) return store.takeRecoveryCode(sellerId, recoveryHash, address);
-  const device = findDeviceId(await readDevice(store, headers.cookie), credentials);
+  if (recoveryHash !== undefined) {
+    return store.takeRecoveryCode(sellerId, recoveryHash, request.address);
+  }
+  const device = await findDeviceId(request, portal, credentials);
   return limits.tryTotp(sellerId, device, async () => {
     const totp = await store.findTotp(sellerId);
     if (!totp) return true; // it was turned off a moment ago

@@ -8,7 +8,7 @@ import {
   SIGN_IN_WINDOW_MS, FAILED_SIGN_INS_PER_ADDRESS_PER_MINUTE, FAILED_SIGN_INS_LIMIT,
   FAILED_TOTP_LIMIT, TOTP_WINDOW_MS,
 } from '../../../../src/features/portal/limits.ts';
-import { SignInLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
+import { PortalLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 
 // Nobody looks these up.
@@ -20,11 +20,11 @@ const yes = async (): Promise<boolean> => true;
 
 function prepare() {
   const clock = makeClock();
-  return { clock, limits: new SignInLimits(clock) };
+  return { clock, limits: new PortalLimits(clock) };
 }
 
 /** As many as are let through of wrong passwords, each from an address of its own. */
-async function guess(limits: SignInLimits, email: string, device?: string): Promise<number> {
+async function guess(limits: PortalLimits, email: string, device?: string): Promise<number> {
   for (let count = 0; ; count += 1) {
     const origin = { address: `192.0.2.${count} ${email}`, device };
     try {

@@ -9,7 +9,7 @@ import { loadAssets } from '../../../../src/features/portal/assets.ts';
 import { Form } from '../../../../src/features/portal/forms/form.ts';
 import { signIn as signInByForm } from '../../../../src/features/portal/sign-in/sign-in.ts';
 import type { AnonymousPageRequest, Portal } from '../../../../src/features/portal/route.ts';
-import { SignInLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
+import { PortalLimits } from '../../../../src/features/portal/sign-in/rate-limits.ts';
 import { makeClock } from '../../../support/clock.ts';
 import { startServer } from '../../../support/server.ts';
 import { openShop, readText, type Shop, PageClient, waitUntilSeen } from '../page-client.ts';
@@ -79,7 +79,7 @@ test('rejects a wrong password and an unknown e-mail identically', async (t) => 
 test('checks a password without an account, too, so that both take as long', async (t) => {
   const { server: { store }, shop: { email, password } } = await prepare(t);
   const checked: (string | undefined)[] = [];
-  const limits = new SignInLimits(Date.now);
+  const limits = new PortalLimits(Date.now);
   // The casts: what a refused sign-in needs of both, and no more.
   const request = {
     address: '192.0.2.7', headers: {}, csrfToken: '', link: String, base: { origin: '', url: '' },
