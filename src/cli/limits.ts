@@ -57,8 +57,6 @@ export const BACKUP_RETRY_MS = 10 * 60 * 1000;
 export const BACKUP_WAIT_LIMIT_MS = 60 * 60 * 1000;
 /** Time for which a stopping server waits for a backup to remove its temporary file. */
 export const BACKUP_STOP_TIMEOUT_MS = 2_000;
-/** Stderr of the backup process that is kept for the log; errors are short. */
-export const BACKUP_STDERR_LIMIT_CHARACTERS = 4_000;
 
 /** Life of an invitation code, and of the one that an empty server prints; a person is near. */
 export const INVITATION_CODE_LIFE_MS = 7 * 24 * 60 * 60 * 1000;

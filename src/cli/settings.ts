@@ -21,9 +21,8 @@ export function readNumber(
 
 /** Off unless it is given. @throws UsageError */
 export function readSwitch(values: Values, name: string): boolean {
-  const text = values[name];
-  if (text === undefined || text === 'false' || text === '0') return false;
-  if (text === 'true' || text === '1') return true;
+  const text = values[name] ?? 'false';
+  if (/^(?:true|1|false|0)$/.test(text)) return text === 'true' || text === '1';
   throw new UsageError(`--${name} is true or false, not "${text}".`);
 }
 
@@ -36,6 +35,11 @@ export function readUrl(values: Values, name: string): string | undefined {
   if (isPlain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
   throw new UsageError(`--${name} takes an address such as https://shop.example, without a user,`
     + ' a query or a fragment.');
+}
+
+/** The items of a comma-separated list. */
+export function splitList(text: string): string[] {
+  return text.split(',').map((item) => item.trim()).filter(Boolean);
 }
 
 interface SettingFile {

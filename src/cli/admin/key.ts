@@ -14,6 +14,7 @@ import { SCOPES } from '../../domain/access/caller.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import { type Command, type Result, UsageError } from '../command.ts';
 import { listResult } from '../format.ts';
+import { splitList } from '../settings.ts';
 import { readAllPages, withStore } from '../with-store.ts';
 import { readSellerId } from './seller.ts';
 
@@ -34,8 +35,8 @@ export const createKey: Command = {
     if (name === undefined) throw new UsageError('Give --name NAME: what the key is used for.');
     const newKey = parseNewApiKey({
       name,
-      scopes: splitList('scopes', flags['scopes']),
-      addressRanges: splitList('allow', flags['allow']),
+      scopes: readList('scopes', flags['scopes']),
+      addressRanges: readList('allow', flags['allow']),
       expiresAt: expires === undefined ? undefined : Date.now() + parseDuration(expires),
     });
     const secret = generateApiKey();
@@ -117,10 +118,9 @@ function readKeyId(text = ''): KeyReference {
 }
 
 /** Rejects an empty list, which would mean "all" to the domain but "none" to the user. */
-function splitList(flag: string, text: string | undefined): string[] {
-  if (text === undefined) return [];
-  const items = text.split(',').map((item) => item.trim()).filter(Boolean);
-  if (items.length > 0) return items;
+function readList(flag: string, text: string | undefined): string[] {
+  const items = splitList(text ?? '');
+  if (text === undefined || items.length > 0) return items;
   throw new UsageError(`--${flag} needs at least one ${flag === 'allow' ? 'address' : 'scope'}.`);
 }
 

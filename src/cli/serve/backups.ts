@@ -2,14 +2,14 @@
  * Scheduled backups of a server: their settings, and the process that makes each of them, so that
  * neither a slow disk nor the check of a copy delays requests.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import {
-  BACKUP_INTERVAL_MIN_MS, BACKUP_STDERR_LIMIT_CHARACTERS, BACKUP_STOP_TIMEOUT_MS,
-  BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY, DEFAULT_BACKUPS_KEPT,
+  BACKUP_INTERVAL_MIN_MS, BACKUP_STOP_TIMEOUT_MS, BACKUPS_KEPT_LIMIT, DEFAULT_BACKUP_EVERY,
+  DEFAULT_BACKUPS_KEPT,
 } from '../limits.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { type BackupRun, type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';
@@ -42,9 +42,8 @@ export function readBackups(
   if (every < BACKUP_INTERVAL_MIN_MS) throw new UsageError('--backup-every takes 1s or more.');
   if (keep === 0) throw new UsageError('--backup-keep takes 1 or more.');
   if (folder === undefined) return () => undefined;
-  const seconds = `${every / 1000}s`;
   const args = [
-    '--data', dataFolder, '--folder', folder, '--every', seconds, '--keep', String(keep),
+    '--data', dataFolder, '--folder', folder, '--every', `${every / 1000}s`, '--keep', `${keep}`,
   ];
   return ({ note, warn }) => scheduleBackups({
     intervalMs: every, note, warn, wait, clock: Date.now,
@@ -78,39 +77,28 @@ async function wait(waitMs: number, signal: AbortSignal): Promise<void> {
 
 /** Runs `backup` in a process of its own; rejects with the last line of its stderr if it fails. */
 async function runBackup(args: readonly string[], stop: AbortSignal): Promise<BackupRun> {
-  const child = spawn(process.execPath, [...process.execArgv, MAIN, 'backup', ...args, '--json'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const closed = once(child, 'close'); // rejects if it cannot be started
-  const [out, notes] = [child.stdout, child.stderr].map(collect);
-  if (child.pid !== undefined) lowerPriority(child.pid);
+  const command = [...process.execArgv, MAIN, 'backup', ...args, '--json'];
+  const running = promisify(execFile)(process.execPath, command);
+  const { child } = running;
   const end = (): void => endInTime(child);
   stop.addEventListener('abort', end);
   try {
-    const [status, signal] = await closed;
-    if (status === 0) return readRun(out?.() ?? '');
-    const reason = notes?.().trimEnd().split('\n').at(-1);
-    throw new Error(reason || `its process exited with ${status ?? signal}.`);
+    lowerPriority(child.pid);
+    return readRun((await running).stdout);
+  } catch (error) {
+    if (!(error instanceof Error && 'stderr' in error)) throw error;
+    throw new Error(String(error.stderr).trimEnd().split('\n').at(-1) || error.message);
   } finally {
     stop.removeEventListener('abort', end);
   }
 }
 
-function lowerPriority(id: number): void {
+function lowerPriority(id: number | undefined): void {
   try {
-    setPriority(id, NICENESS);
+    if (id !== undefined) setPriority(id, NICENESS);
   } catch {
     // A systemd unit may forbid it; the backup then runs at normal priority.
   }
-}
-
-/** Returns the end of what was read. */
-function collect(stream: NonNullable<ChildProcess['stdout']>): () => string {
-  let text = '';
-  stream.setEncoding('utf8').on('data', (more: string) => {
-    text = (text + more).slice(-BACKUP_STDERR_LIMIT_CHARACTERS);
-  });
-  return () => text;
 }
 
 /** On SIGTERM it removes its partial file; while it checks a copy, it may react too late. */

@@ -18,7 +18,17 @@ export async function describeFirstSteps(
 ): Promise<string | undefined> {
   const [seller] = await store.listSellers({ after: undefined, limit: 1 });
   if (seller) return undefined;
-  if (!hasPortal) return `The database is empty. To start, ${describeCommands(url, dataFolder)}`;
+  const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
+  const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
+  const commands = `in another terminal, in this folder, type:
+
+  ${program} seller create "My shop"${data}
+  KEY=$(${program} key create --name "My first key"${data})
+  curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
+    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12.5,"stock":40}'
+  curl ${url}/api/v1/products -H "x-api-key: $KEY"
+`;
+  if (!hasPortal) return `The database is empty. To start, ${commands}`;
   const code = await makeInvitation(store, {
     sellerId: undefined, isFirst: true, expiresAt: Date.now() + FIRST_CODE_LIFE_MS,
   });
@@ -28,21 +38,7 @@ The database is empty. Open a shop in the portal with this code, which works onc
 Address: ${url}/portal/join
 Code: ${code}
 
-Or without the portal: ${describeCommands(url, dataFolder)}`;
-}
-
-/** The commands for a seller, a key and a product, as they are to be typed. */
-function describeCommands(url: string, dataFolder: string): string {
-  const program = [process.execPath, process.argv[1] ?? ''].map(shorten).join(' ');
-  const data = dataFolder === DEFAULT_DATA_FOLDER ? '' : ` --data ${quote(dataFolder)}`;
-  return `in another terminal, in this folder, type:
-
-  ${program} seller create "My shop"${data}
-  KEY=$(${program} key create --name "My first key"${data})
-  curl ${url}/api/v1/products -H "x-api-key: $KEY" -H "content-type: application/json" \\
-    -d '{"name":"Blue mug","category":"Kitchen","sku":"MUG-1","price":12.5,"stock":40}'
-  curl ${url}/api/v1/products -H "x-api-key: $KEY"
-`;
+Or without the portal: ${commands}`;
 }
 
 function shorten(path: string): string {

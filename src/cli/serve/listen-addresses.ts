@@ -7,7 +7,7 @@ import { AppError } from '../../domain/error.ts';
 import { TrustedProxies } from '../../http/request/client-address.ts';
 import type { BindAddress } from '../../http/server/bind.ts';
 import { type Input, UsageError } from '../command.ts';
-import { readNumber } from '../settings.ts';
+import { readNumber, splitList } from '../settings.ts';
 
 const PORT_LIMIT = 65_535;
 const FIRST_DESCRIPTOR = 3;
@@ -19,7 +19,7 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-export interface ListenAddresses {
+interface ListenAddresses {
   /** Undefined if clients do not connect to the server's own address. */
   readonly own: HostAndPort | undefined;
   /** One or more. */
@@ -27,15 +27,9 @@ export interface ListenAddresses {
   readonly redirecting: readonly BindAddress[];
 }
 
-interface InheritedSocket {
-  readonly fileDescriptor: number;
-  /** `FileDescriptorName=` of its unit; empty if it has none. */
-  readonly name: string;
-}
-
 /** @throws UsageError */
 export function readListenAddresses({ flags, environment }: Input): ListenAddresses {
-  const inherited = listInheritedSockets(environment, process.pid);
+  const inherited = listInheritedSockets(environment);
   if (inherited.length > 0) {
     rejectFlags(flags, ['host', 'port', 'socket', 'redirect-port'], 'sockets of systemd');
     const redirecting = inherited.filter(({ name }) => name === REDIRECT_NAME);
@@ -57,8 +51,7 @@ export function readListenAddresses({ flags, environment }: Input): ListenAddres
 
 /** As `createApp` takes them. @throws UsageError */
 export function readTrustedProxies({ flags }: Input): readonly string[] {
-  const names = (flags['trusted-proxies'] ?? '').split(',').map((name) => name.trim());
-  const proxies = names.filter((name) => name !== '');
+  const proxies = splitList(flags['trusted-proxies'] ?? '');
   try {
     new TrustedProxies(proxies); // validates them
     return proxies;
@@ -69,12 +62,13 @@ export function readTrustedProxies({ flags }: Input): readonly string[] {
   }
 }
 
-/** The variables are inherited too, so sockets that are meant for another process are ignored. */
-function listInheritedSockets(
-  environment: Readonly<NodeJS.ProcessEnv>, processId: number,
-): readonly InheritedSocket[] {
+/**
+ * The sockets of systemd, with the `FileDescriptorName=` of their units. The variables are
+ * inherited too, so sockets that are meant for another process are ignored.
+ */
+function listInheritedSockets(environment: Input['environment']) {
   const count = environment['LISTEN_FDS'];
-  if (count === undefined || environment['LISTEN_PID'] !== String(processId)) return [];
+  if (count === undefined || environment['LISTEN_PID'] !== String(process.pid)) return [];
   const length = /^\d{1,3}$/.test(count) ? Number(count) : NaN;
   if (!(length <= INHERITED_SOCKETS_LIMIT)) {
     throw new UsageError(`LISTEN_FDS must be a whole number up to ${INHERITED_SOCKETS_LIMIT}.`);

@@ -10,7 +10,7 @@ import type { Operator } from '../../feature.ts';
 import { CommandFailure, type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readUrl } from '../settings.ts';
 import { type CertificateFiles, type ReadCertificate, readCertificate } from './certificate.ts';
-import { type HostAndPort, type ListenAddresses, readListenAddresses } from './listen-addresses.ts';
+import { type HostAndPort, readListenAddresses } from './listen-addresses.ts';
 
 export const listeningFlags: Flags = {
   host: setting('ADDRESS', `address to listen on (default: ${DEFAULT_HOST})`),
@@ -30,55 +30,44 @@ const WILDCARDS = ['0.0.0.0', '::'];
 
 type Served = Pick<App, 'handle' | 'findMethods'>;
 
-interface Listening {
-  /** Undefined if only the address of each request says it. */
-  readonly baseUrl: string | undefined;
-  /** @throws CommandFailure if a port is taken or not permitted */
-  open(app: Served, operator: Operator): Promise<OpenListening>;
-}
-
-interface OpenListening {
-  /** The URL of the server. */
-  readonly url: string;
-  /** Problems with the settings that the operator should know. */
-  readonly warnings: readonly string[];
-  stop(): Promise<void>;
-  /** Sums of all listeners. */
-  readMetrics(): ConnectionMetrics;
-}
-
 /** @throws UsageError; CommandFailure if the certificate cannot be used */
-export function readListening(
-  input: Input, trustedProxies: readonly string[],
-): Listening {
+export function readListening(input: Input, trustedProxies: readonly string[]) {
   const { flags } = input;
-  const addresses = readListenAddresses(input);
-  const files = readFiles(flags['tls-cert'], flags['tls-key']);
+  const { own, serving, redirecting } = readListenAddresses(input);
+  const files = readFiles(flags);
   const scheme = files ? 'https' : 'http';
   const baseUrl = readUrl(flags, 'base-url')
-    ?? (files && isKnown(addresses.own) ? formatUrl(scheme, addresses.own) : undefined);
-  assertConsistent(addresses, files, baseUrl);
-  const origin = baseUrl === undefined ? undefined : new URL(baseUrl);
-  const read = files && (() => readCertificate(files, origin?.hostname, Date.now()));
+    ?? (files && isKnown(own) ? formatUrl(scheme, own) : undefined);
+  if (!own && baseUrl === undefined) {
+    throw new UsageError('Without a port of its own, the server needs --base-url.');
+  }
+  if (files && baseUrl?.startsWith('http:')) {
+    throw new UsageError('With --tls-cert, --base-url must begin with https.');
+  }
+  if (redirecting.length > 0 && !(files && baseUrl !== undefined)) {
+    throw new UsageError('--redirect-port needs --tls-cert and --base-url.');
+  }
+  const { hostname, origin = '' } = URL.parse(baseUrl ?? '') ?? {};
+  const read = files && (() => readCertificate(files, hostname, Date.now()));
   const certificate = read?.();
-  const openings = [
-    ...addresses.serving.map((address) => (
-      ({ handle, findMethods }: Served) => listen(
-        handle, address, { trustedProxies, findMethods, ...(certificate && { certificate }) },
-      ))),
-    ...addresses.redirecting.map((address) => (
-      () => listen(createRedirect(origin?.origin ?? ''), address))),
-  ];
   return {
+    /** Undefined if only the address of each request says it. */
     baseUrl,
-    async open(app, operator) {
-      const listeners = await openAll(openings.map((open) => () => open(app)), addresses);
+    /** @throws CommandFailure if a port is taken or not permitted */
+    async open({ handle, findMethods }: Served, operator: Operator) {
+      const options = { trustedProxies, findMethods, ...(certificate && { certificate }) };
+      const listeners = await openAll([
+        ...serving.map((address) => () => listen(handle, address, options)),
+        ...redirecting.map((address) => () => listen(createRedirect(origin), address)),
+      ], own);
       const stopReloading = read && reloadOnSignal(listeners, read, operator);
       const port = listeners[0]?.port ?? 0;
       return {
-        url: baseUrl ?? formatUrl(scheme, { host: addresses.own?.host ?? '', port }),
+        /** The URL of the server. */
+        url: baseUrl ?? formatUrl(scheme, { host: own?.host ?? '', port }),
+        /** Problems with the settings that the operator should know. */
         warnings: certificate?.warnings ?? warnOfPlainHttp(listeners),
-        async stop() {
+        async stop(): Promise<void> {
           stopReloading?.();
           await Promise.all(listeners.map((listener) => listener.stop()));
         },
@@ -89,24 +78,8 @@ export function readListening(
 }
 
 /** @throws UsageError */
-function assertConsistent(
-  { own, redirecting }: ListenAddresses, files: CertificateFiles | undefined,
-  baseUrl: string | undefined,
-): void {
-  if (!own && baseUrl === undefined) {
-    throw new UsageError('Without a port of its own, the server needs --base-url.');
-  }
-  if (files && baseUrl?.startsWith('http:')) {
-    throw new UsageError('With --tls-cert, --base-url must begin with https.');
-  }
-  if (redirecting.length > 0 && !(files && baseUrl !== undefined)) {
-    throw new UsageError('--redirect-port needs --tls-cert and --base-url.');
-  }
-}
-
-function readFiles(
-  certFile: string | undefined, keyFile: string | undefined,
-): CertificateFiles | undefined {
+function readFiles(flags: Input['flags']): CertificateFiles | undefined {
+  const { 'tls-cert': certFile, 'tls-key': keyFile } = flags;
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
   if (certFile === undefined && keyFile === undefined) return undefined;
   throw new UsageError('--tls-cert and --tls-key must be given together.');
@@ -124,7 +97,7 @@ function formatUrl(scheme: string, { host, port }: HostAndPort): string {
 
 /** Opens all listeners or none. @throws CommandFailure */
 async function openAll(
-  openings: readonly (() => Promise<Listener>)[], addresses: ListenAddresses,
+  openings: readonly (() => Promise<Listener>)[], own: HostAndPort | undefined,
 ): Promise<Listener[]> {
   const listeners: Listener[] = [];
   try {
@@ -132,7 +105,7 @@ async function openAll(
     return listeners;
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.stop()));
-    throw explainFailure(error, addresses);
+    throw explainFailure(error, own);
   }
 }
 
@@ -159,15 +132,13 @@ function reloadOnSignal(
 }
 
 function sumMetrics(listeners: readonly Listener[]): ConnectionMetrics {
-  const sum = { open: 0, receivedBytes: 0, sentBytes: 0, unreadable: 0 };
-  for (const listener of listeners) {
-    const metrics = listener.readMetrics();
-    sum.open += metrics.open;
-    sum.receivedBytes += metrics.receivedBytes;
-    sum.sentBytes += metrics.sentBytes;
-    sum.unreadable += metrics.unreadable;
-  }
-  return sum;
+  const all = listeners.map((listener) => listener.readMetrics());
+  const sum = (name: keyof ConnectionMetrics): number =>
+    all.reduce((total, metrics) => total + metrics[name], 0);
+  return {
+    open: sum('open'), receivedBytes: sum('receivedBytes'), sentBytes: sum('sentBytes'),
+    unreadable: sum('unreadable'),
+  };
 }
 
 function warnOfPlainHttp(listeners: readonly Listener[]): string[] {
@@ -175,7 +146,7 @@ function warnOfPlainHttp(listeners: readonly Listener[]): string[] {
   return ['Connections are not encrypted. Use --tls-cert and --tls-key, or a proxy with TLS.'];
 }
 
-function explainFailure(error: unknown, { own }: ListenAddresses): unknown {
+function explainFailure(error: unknown, own: HostAndPort | undefined): unknown {
   if (!(error instanceof Error && 'code' in error && 'port' in error)) return error;
   const { code, port } = error;
   if (code === 'EADDRINUSE') {

@@ -1,6 +1,7 @@
 /**
  * `serve`: runs the app behind its listeners until SIGTERM or SIGINT, then drains: accepts no new
- * requests, finishes those in flight and closes the store.
+ * requests, finishes those in flight and closes the store. Features add their settings, workers and
+ * metrics; `src/features.ts` lists them.
  */
 import { once } from 'node:events';
 import {
@@ -9,7 +10,9 @@ import {
 import {
   DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT, STOP_DEADLINE_MS,
 } from '../limits.ts';
-import { createApp } from '../../features.ts';
+import type { LoadedFeature, Operator, RunningServer } from '../../feature.ts';
+import { type AppOptions, createApp, features } from '../../features.ts';
+import { safeErrorReporter } from '../../http/response/problem.ts';
 import type { Store } from '../../store/store.ts';
 import { type Command, type Input, setting } from '../command.ts';
 import { describeFirstSteps } from './first-steps.ts';
@@ -17,8 +20,7 @@ import { startRetentionJob } from './retention.ts';
 import { backupFlags, listBackupMetrics, readBackups } from './backups.ts';
 import { listeningFlags, readListening } from './listening.ts';
 import { readTrustedProxies } from './listen-addresses.ts';
-import { featureFlags, loadFeatures } from './served-features.ts';
-import { readNumber, readSwitch } from '../settings.ts';
+import { readNumber, readSettingFile, readSwitch } from '../settings.ts';
 import { withNewStore } from '../with-store.ts';
 
 export const serve: Command = {
@@ -33,7 +35,7 @@ export const serve: Command = {
       `days to keep the history; 0 keeps it forever (default: ${DEFAULT_HISTORY_DAYS})`),
     'allow-browsers': { help: 'accept keys from web pages (see SECURITY.md)', isSetting: true },
     ...backupFlags,
-    ...featureFlags,
+    ...Object.assign({}, ...features.map(({ server }) => server?.settings)),
   },
   async run(input) {
     const { flags, dataFolder } = input;
@@ -50,12 +52,12 @@ export const serve: Command = {
     const historyDays = readNumber(flags, 'history-days', DEFAULT_HISTORY_DAYS, HISTORY_DAYS_LIMIT);
     const allowBrowsers = readSwitch(flags, 'allow-browsers');
     const startBackups = readBackups(input);
-    const features = await loadFeatures(input, baseUrl);
-    const { operator } = features;
-    const { note, warn } = operator;
-    const stopped = waitForStopSignal();
+    const loaded = await loadFeatures(input, baseUrl);
+    const operator = loaded.find((feature) => feature.operator)?.operator ?? plainOperator(input);
+    const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     await withNewStore(dataFolder, async (store) => {
-      const running = features.start(store);
+      const running = startFeatures(loaded, store, operator);
+      const stops: (() => unknown)[] = [running.stop];
       try {
         const app = createApp({
           store, rateLimitPerMinute, sellerRateLimitPerMinute, allowBrowsers, trustedProxies,
@@ -63,36 +65,73 @@ export const serve: Command = {
           get onRequestComplete() { return operator.onRequestComplete; },
           ...(baseUrl !== undefined && { baseUrl }),
         });
+        stops.unshift(app.close);
         const listener = await listening.open(app, operator);
-        const stopRetention = startRetentionJob(store, historyDays, warn);
+        stops.unshift(listener.stop);
+        stops.push(startRetentionJob(store, historyDays, operator.warn));
         const backups = startBackups(operator);
-        try {
-          await running.observe({
-            store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
-            listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
-          });
-          const { pathname } = new URL(`${listener.url}/portal/join`);
-          const hasPortal = app.findMethods(pathname).length > 0;
-          await announce(input, listener.url, { store, hasPortal });
-          for (const warning of listener.warnings) warn(warning);
-          await stopped;
-        } finally {
-          stopRetention();
-          const ended = Promise.all([
-            listener.stop(), app.close(), running.stop(), backups?.stop(),
-          ]);
-          note('Stopping: finishing requests in flight.');
-          setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-          await ended;
-        }
+        if (backups) stops.push(backups.stop);
+        await running.observe({
+          store, inFlightCount: app.inFlightCount, readConnections: listener.readMetrics,
+          listMetrics: () => [...running.listMetrics(), ...listBackupMetrics(backups)],
+        });
+        const { pathname } = new URL(`${listener.url}/portal/join`);
+        const hasPortal = app.findMethods(pathname).length > 0;
+        await announce(input, listener.url, { store, hasPortal });
+        listener.warnings.forEach(operator.warn);
+        await stopped;
+        operator.note('Stopping: finishing requests in flight.');
       } finally {
-        await running.stop();
+        setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+        await Promise.all(stops.map((stop) => stop()));
       }
     });
-    note('Stopped.');
+    operator.note('Stopped.');
     await operator.close?.();
   },
 };
+
+/** Loads the features that are switched on. @throws UsageError, AppError, CommandFailure */
+async function loadFeatures(
+  input: Input, baseUrl: string | undefined,
+): Promise<LoadedFeature<Partial<AppOptions>>[]> {
+  const { flags, dataFolder } = input;
+  const plain = plainOperator(input);
+  const settings = {
+    dataFolder,
+    baseUrl,
+    readText: (name: string) => flags[name],
+    readSwitch: (name: string) => readSwitch(flags, name),
+    readNumber: (name: string, limit: number) =>
+      (flags[name] === undefined ? undefined : readNumber(flags, name, 0, limit)),
+    readFile: (name: string) =>
+      (flags[name] === undefined ? undefined : readSettingFile(flags[name]).text),
+  };
+  const loaded = [];
+  for (const { server } of features) loaded.push(await server?.load(settings, plain) ?? {});
+  return loaded;
+}
+
+/** Starts the workers of the features. */
+function startFeatures(
+  loaded: readonly LoadedFeature<Partial<AppOptions>>[], store: Store, operator: Operator,
+) {
+  const running = loaded.flatMap((feature) => feature.start?.(store, operator) ?? []);
+  const options: Partial<AppOptions> = Object.assign({}, ...running.map((one) => one.options));
+  return {
+    options,
+    listMetrics: () => running.flatMap((feature) => feature.listMetrics?.() ?? []),
+    async observe(server: RunningServer): Promise<void> {
+      for (const feature of running) await feature.observe?.(server);
+    },
+    stop: () => Promise.all(running.map((feature) => feature.stop?.())),
+  };
+}
+
+/** Prints notices in plain words, and each error as a line of JSON. */
+function plainOperator({ note }: Input): Operator {
+  return { note, warn: note, report: safeErrorReporter(undefined) };
+}
 
 async function announce(
   { isJson, out, note, dataFolder }: Input, url: string,
@@ -101,8 +140,4 @@ async function announce(
   out(isJson ? JSON.stringify({ url, pid: process.pid }) : `Listening on ${url}`);
   const steps = await describeFirstSteps({ store, url, dataFolder, hasPortal });
   if (steps !== undefined) note(steps);
-}
-
-function waitForStopSignal(): Promise<unknown> {
-  return Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
 }

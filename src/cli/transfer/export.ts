@@ -19,11 +19,12 @@ import { Progress, withInterrupt } from '../progress.ts';
 import { TemporaryFailure, withRetries } from './api-error.ts';
 import { type FileFormat, findFormat, FORMAT_FLAG, RowCounter } from './product-file.ts';
 
-interface ExportTask extends FileFormat {
+interface ExportTask {
   readonly server: ApiServer;
-  /** Undefined for standard output. */
-  readonly file: AtomicFile | undefined;
   readonly query: URLSearchParams;
+  readonly format: FileFormat['format'];
+  /** Whether to show progress, which must not be mixed with rows on the same terminal. */
+  readonly isShown: boolean;
 }
 
 interface Outcome {
@@ -31,6 +32,8 @@ interface Outcome {
   /** Where the change feed continues. */
   readonly position: number;
 }
+
+type Write = (body: AsyncIterable<Buffer>) => Promise<void>;
 
 /** Flags that are sent to the server as query parameters of the list. */
 const FILTERS = {
@@ -66,9 +69,10 @@ export const exportProducts: Command = {
     if (path === undefined && isJson) throw new UsageError('--json needs a FILE for the products.');
     const isForced = flags['force'] !== undefined;
     const file = path === undefined ? undefined : new AtomicFile(resolveFile(path, isForced));
-    const format = findFormat(path ?? '.csv', flags['format']);
-    const task = { server, file, ...format, query: readQuery(flags, format) };
-    const attempt = () => (file ? writeFile(task, file) : writeOut(task));
+    const { format, isCompressed } = findFormat(path ?? '.csv', flags['format']);
+    const isShown = file !== undefined || !process.stdout.isTTY;
+    const task = { server, query: readQuery(flags, format), format, isShown };
+    const attempt = () => (file ? writeFile(task, file, isCompressed) : runExport(task, writeOut));
     const exporting = () => withRetries(attempt, RETRY_POLICY, note);
     const { rows, position } = await withInterrupt(exporting, () => {
       file?.discard();
@@ -81,7 +85,7 @@ export const exportProducts: Command = {
   },
 };
 
-function readQuery(flags: Input['flags'], { format }: FileFormat): URLSearchParams {
+function readQuery(flags: Input['flags'], format: string): URLSearchParams {
   const query = new URLSearchParams({ format });
   for (const name of Object.keys(FILTERS)) {
     const value = flags[name];
@@ -90,16 +94,10 @@ function readQuery(flags: Input['flags'], { format }: FileFormat): URLSearchPara
   return query;
 }
 
-/** A response that has started. */
-interface ExportResponse {
-  readonly position: number;
-  readonly counter: RowCounter;
-  readonly body: AsyncGenerator<Buffer, void, void>;
-}
-
-async function beginExport(
-  { server, file, query, format }: ExportTask,
-): Promise<ExportResponse> {
+/** Passes the rows to `write`, and shows the progress. */
+async function runExport(
+  { server, query, format, isShown }: ExportTask, write: Write,
+): Promise<Outcome> {
   const response = await sendRequest(server, {
     method: 'GET', path: `${PRODUCTS_PATH}?${query}`, headers: { 'accept-encoding': 'gzip' },
   });
@@ -109,13 +107,10 @@ async function beginExport(
     throw new CommandFailure(`The response of ${server.url} has no position. Is --url right?`);
   }
   const counter = new RowCounter(format);
-  // Progress would be mixed with rows on the same terminal.
-  const isShown = file !== undefined || !process.stdout.isTTY;
-  const body = watch(readBody(server, response), counter, isShown);
-  return { position, counter, body };
+  await write(watch(readBody(server, response), counter, isShown));
+  return { rows: counter.rows, position };
 }
 
-/** Passes the bytes on and shows the progress. */
 async function* watch(
   chunks: AsyncIterable<Buffer>, counter: RowCounter, isShown: boolean,
 ): AsyncGenerator<Buffer, void, void> {
@@ -134,8 +129,7 @@ async function* watch(
   }
 }
 
-async function writeOut(task: ExportTask): Promise<Outcome> {
-  const { position, counter, body } = await beginExport(task);
+async function writeOut(body: AsyncIterable<Buffer>): Promise<void> {
   try {
     await pipeline(body, process.stdout, { end: false });
   } catch (error) {
@@ -145,20 +139,21 @@ async function writeOut(task: ExportTask): Promise<Outcome> {
     if (!isSystemError(error, 'EPIPE')) throw error;
     throw new CommandFailure('The reader of the output closed it before the end.');
   }
-  return { rows: counter.rows, position };
 }
 
 /** Each attempt writes the file from its start, since an export is of one position. */
-async function writeFile(task: ExportTask, target: AtomicFile): Promise<Outcome> {
+async function writeFile(
+  task: ExportTask, target: AtomicFile, isCompressed: boolean,
+): Promise<Outcome> {
   target.begin();
   const file = await open(target.tempPath, 'r+');
   try {
-    const { position, counter, body } = await beginExport(task);
-    const written = file.createWriteStream({ flush: true });
-    if (task.isCompressed) await pipeline(body, createGzip(), written);
-    else await pipeline(body, written);
+    const outcome = await runExport(task, (body) => {
+      const written = file.createWriteStream({ flush: true });
+      return isCompressed ? pipeline(body, createGzip(), written) : pipeline(body, written);
+    });
     target.overwrite();
-    return { rows: counter.rows, position };
+    return outcome;
   } catch (error) {
     await file.close();
     target.discard();

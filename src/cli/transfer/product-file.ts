@@ -4,6 +4,7 @@
  */
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { CommandFailure, UsageError } from '../command.ts';
 
@@ -68,13 +69,12 @@ export async function* readSource(
   source: ImportSource, onRead: (rows: number, bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, void> {
   const counter = new RowCounter(source.format);
-  const count = source.isCompressed ? makeInflater(counter) : undefined;
+  const count = source.isCompressed ? makeInflater(counter) : (chunk: Buffer) => counter.add(chunk);
   let bytes = 0;
   try {
     const chunks: AsyncIterable<Buffer> = openBytes(source);
     for await (const chunk of chunks) {
-      if (count) await count(chunk);
-      else counter.add(chunk);
+      await count(chunk);
       bytes += chunk.length;
       onRead(counter.rows, bytes);
       yield chunk;
@@ -100,12 +100,9 @@ function openBytes({ path }: ImportSource): NodeJS.ReadableStream & AsyncIterabl
 function makeInflater(counter: RowCounter): (chunk: Buffer) => Promise<void> {
   const inflate = createGunzip();
   inflate.on('data', (chunk: Buffer) => counter.add(chunk));
-  return (chunk) => new Promise((resolve, reject) => {
-    inflate.once('error', reject);
-    inflate.write(chunk, () => {
-      inflate.off('error', reject);
-      resolve();
-    });
+  inflate.on('error', () => {}); // `write` reports it
+  return promisify((chunk: Buffer, done: (error?: Error | null) => void) => {
+    inflate.write(chunk, done);
   });
 }
 
