@@ -7,7 +7,7 @@
  * Magento 2 has `configurable` and `grouped` rows, and rows that translate the one above.
  */
 import { IMPORT_IGNORED_COLUMNS_LIMIT } from './limits.ts';
-import { AppError, type Issue } from '../domain/error.ts';
+import { AppError } from '../domain/error.ts';
 import {
   PRODUCT_FIELD_NAMES, SENT_FIELDS, type SentField, type SentFieldName, type ShopSystem,
 } from '../domain/catalogue/product-fields.ts';
@@ -24,8 +24,8 @@ export const DEFAULTABLE_FIELDS =
 export const DEFAULTABLE = DEFAULTABLE_FIELDS.map(({ name }) => name);
 
 /** Other columns of our own export, which are not reported as ignored. */
-const EXPORT_ONLY_COLUMNS: ReadonlySet<string> = new Set(PRODUCT_FIELD_NAMES.filter((name) =>
-  !MEMBERS.some((member) => member === name)));
+const EXPORT_ONLY_COLUMNS: ReadonlySet<string> =
+  new Set<string>(PRODUCT_FIELD_NAMES).difference(new Set<string>(MEMBERS));
 
 /** The column to read each member from, if the client names it. */
 export type ColumnMap = ReadonlyMap<Member, string>;
@@ -63,12 +63,13 @@ const LAYOUTS: readonly Layout[] = [
   },
 ];
 
-const OWN_LAYOUT: Layout = { identifying: [] };
-
 /** The columns of a file, by their index from 0. */
 export interface Columns extends Structure<number | undefined> {
   readonly count: number;
+  /** The columns of each member; the first of them whose cell is not blank is read. */
   readonly indexes: Readonly<Record<Member, readonly number[]>>;
+  /** All columns that are read. */
+  readonly used: ReadonlySet<number>;
   /** Whether texts are trimmed, and blank categories filled in. */
   readonly isShop: boolean;
   /** Whether a cell lists several categories, separated by commas. */
@@ -76,6 +77,10 @@ export interface Columns extends Structure<number | undefined> {
   readonly hasLocalDecimals: boolean;
   /** The first columns that are not read. */
   readonly ignored: readonly string[];
+  /** Members without a column or a default: a new product needs all of them. */
+  readonly missing: readonly Member[];
+  /** Whether rows can be imported, even if members are missing. */
+  readonly isUsable: boolean;
 }
 
 /**
@@ -84,10 +89,7 @@ export interface Columns extends Structure<number | undefined> {
  * @throws AppError `invalid_query`
  */
 export function parseColumnMap(text: string): ColumnMap {
-  const map = parsePairs(text, MEMBERS);
-  if (map) return map;
-  const detail = `Name one column for a member of ${MEMBERS.join(', ')}: name:Title,sku:Code.`;
-  throw invalidQuery([{ parameter: 'map', code: 'format', detail }]);
+  return parsePairs(text, MEMBERS, 'map', 'Name one column', 'name:Title,sku:Code');
 }
 
 /**
@@ -95,19 +97,21 @@ export function parseColumnMap(text: string): ColumnMap {
  * @throws AppError `invalid_query`
  */
 export function parseDefaults(text: string): Defaults {
-  const defaults = parsePairs(text, DEFAULTABLE);
-  if (defaults) return defaults;
-  const detail = `Give one text for a member of ${DEFAULTABLE.join(', ')}: stock:0,category:Misc.`;
-  throw invalidQuery([{ parameter: 'default', code: 'format', detail }]);
+  return parsePairs(text, DEFAULTABLE, 'default', 'Give one text', 'stock:0,category:Misc');
 }
 
-function parsePairs(text: string, members: readonly Member[]): Map<Member, string> | undefined {
+function parsePairs(
+  text: string, members: readonly Member[], parameter: string, what: string, example: string,
+): ReadonlyMap<Member, string> {
   const pairs = new Map<Member, string>();
   for (const pair of text.split(/,(?=[a-z]+:)/)) {
     const colon = pair.indexOf(':');
     const member = members.find((name) => name === pair.slice(0, colon));
     const value = pair.slice(colon + 1).trim();
-    if (!member || value === '' || pairs.has(member)) return undefined;
+    if (!member || value === '' || pairs.has(member)) {
+      const detail = `${what} for a member of ${members.join(', ')}: ${example}.`;
+      throw invalidQuery([{ parameter, code: 'format', detail }]);
+    }
     pairs.set(member, value);
   }
   return pairs;
@@ -121,89 +125,67 @@ function parsePairs(text: string, members: readonly Member[]): Map<Member, strin
 export function findColumns(
   header: readonly string[], map: ColumnMap, defaults: Defaults = new Map(), isPartial = false,
 ): Columns {
-  const { names, layout, indexes, others } = locateColumns(header, map);
-  const used = new Set([...Object.values(indexes).flat(), ...Object.values(others)]);
+  const columns = matchColumns(header, map, defaults, isPartial);
+  const { used, missing, isUsable } = columns;
   assertUnique(header, used);
-  assertUsable(findSources(indexes, defaults, isPartial), header);
-  const ignored = header.filter((_, index) => {
-    const name = names[index] ?? '';
-    if (name === '' || used.has(index)) return false;
-    return layout.shop !== undefined || !EXPORT_ONLY_COLUMNS.has(name);
-  });
-  return {
-    count: header.length, indexes, isShop: layout.shop !== undefined, ...others,
-    hasCategoryLists: layout.hasCategoryLists === true && !map.has('category'),
-    hasLocalDecimals: layout.hasLocalDecimals === true,
-    ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT),
-  };
+  if (isUsable) return columns;
+  const detail = `Name the columns: ${missing.map((member) => `${member}:COLUMN`).join(',')}.`;
+  const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
+  const issues = [{ parameter: 'map', code: 'required', detail }] as const;
+  throw new AppError('invalid_data', what, { issues });
 }
 
-/** How a header is understood, even if an import needs more columns. */
-export interface ColumnMatch {
-  /** The columns of each member, by their index from 0. */
-  readonly indexes: Columns['indexes'];
-  /** The columns that relate rows to each other. */
-  readonly structure: readonly number[];
-  /** Members without a column or a default: a new product needs all of them. */
-  readonly missing: readonly Member[];
-  /** Whether rows can be imported, even if members are missing. */
-  readonly isUsable: boolean;
-}
-
-/** @throws AppError `invalid_query` if `map` names a missing column */
+/**
+ * How a header is understood, even if an import needs more columns.
+ * @throws AppError `invalid_query` if `map` names a missing column
+ */
 export function matchColumns(
-  header: readonly string[], map: ColumnMap, defaults: Defaults, isPartial: boolean,
-): ColumnMatch {
-  const { indexes, others } = locateColumns(header, map);
-  const structure = Object.values(others).filter((index) => index !== undefined);
-  return { indexes, structure, ...findSources(indexes, defaults, isPartial) };
-}
-
-function locateColumns(header: readonly string[], map: ColumnMap) {
+  header: readonly string[], map: ColumnMap = new Map(), defaults: Defaults = new Map(),
+  isPartial = false,
+): Columns {
   const names = header.map(normalizeName);
-  const layout = findLayout(names);
+  const layout: Partial<Layout> = LAYOUTS.find(({ identifying }) =>
+    identifying.every((name) => names.includes(name))) ?? {};
+  const { shop, hasCategoryLists = false, hasLocalDecimals = false } = layout;
   const find = (name: string): number[] =>
     names.flatMap((other, index) => other === name ? [index] : []);
   const findMember = (member: Member): number[] => {
     const column = map.get(member);
-    if (column === undefined) return listNames(member, layout).flatMap(find);
+    const field = SENT_FIELDS.find(({ name }) => name === member);
+    const own = field && shop ? field.shopColumns[shop] ?? [] : [member];
+    if (column === undefined) return own.flatMap(find);
     const indexes = find(normalizeName(column));
     if (indexes.length > 0) return indexes;
     const detail = `The file has no column ${JSON.stringify(column)}. ${describe(header)}`;
     throw invalidQuery([{ parameter: 'map', code: 'unknown', detail }]);
   };
-  const entries: [string, readonly number[]][] =
-    MEMBERS.map((member) => [member, findMember(member)]);
-  // The cast: each member has its entry.
-  const indexes = Object.fromEntries(entries) as Columns['indexes'];
-  const structure = STRUCTURE.map((role): [string, number | undefined] => {
+  // The casts: each member and each column of the structure has its entry.
+  const indexes = Object.fromEntries(MEMBERS.map((member) => [member, findMember(member)])) as
+    Record<Member, number[]>;
+  const structure = Object.fromEntries(STRUCTURE.map((role) => {
     const name = layout[role];
-    return [role, name === undefined ? undefined : find(name)[0]];
+    return [role, name && find(name)[0]];
+  })) as Structure<number | undefined>;
+  const used = new Set([...Object.values(indexes).flat(), ...Object.values(structure)]
+    .filter((index) => index !== undefined));
+  const ignored = header.filter((_, index) => {
+    const name = names[index] ?? '';
+    return name !== '' && !used.has(index) && (shop || !EXPORT_ONLY_COLUMNS.has(name));
   });
-  // The cast: each of them has its entry.
-  const others = Object.fromEntries(structure) as Structure<number | undefined>;
-  return { names, layout, indexes, others };
-}
-
-/** The columns of a member; the first of them whose cell is not blank is read. */
-function listNames(member: Member, { shop }: Layout): readonly string[] {
-  const field = SENT_FIELDS.find(({ name }) => name === member);
-  return field && shop ? field.shopColumns[shop] ?? [] : [member];
-}
-
-/** The column that is equal in the rows of one product, if the layout has one. */
-export function findGroupColumn(header: readonly string[]): number | undefined {
-  return locateColumns(header, new Map()).others.group;
-}
-
-/** The layout of a file with these column names, which are in lower case. */
-function findLayout(names: readonly string[]): Layout {
-  return LAYOUTS.find(({ identifying }) => identifying.every((name) => names.includes(name)))
-    ?? OWN_LAYOUT;
+  const found = SENT_FIELDS.filter(({ name }) => indexes[name].length > 0 || defaults.has(name));
+  const missing = SENT_FIELDS.filter((field) => field.isRequired && !found.includes(field))
+    .map(({ name }) => name);
+  return {
+    ...structure, count: header.length, indexes, used, isShop: shop !== undefined,
+    hasCategoryLists: hasCategoryLists && !map.has('category'), hasLocalDecimals,
+    ignored: ignored.slice(0, IMPORT_IGNORED_COLUMNS_LIMIT), missing,
+    // To change an existing product, its SKU and one more column or default are enough.
+    isUsable: isPartial ? !missing.includes('sku') && found.length > 1 : missing.length === 0,
+  };
 }
 
 /** Rejects two columns with one name. Names of ignored columns may differ only in case. */
-function assertUnique(header: readonly string[], used: ReadonlySet<number | undefined>): void {
+function assertUnique(header: readonly string[], used: ReadonlySet<number>): void {
   const usedNames = new Set(header.filter((_, index) => used.has(index)).map(normalizeName));
   const indexes = new Map<string, number>();
   for (const [index, name] of header.entries()) {
@@ -217,27 +199,6 @@ function assertUnique(header: readonly string[], used: ReadonlySet<number | unde
       : `The file has the columns "${one}" and "${other}" (${columns}), which count as the same`;
     throw new AppError('invalid_data', `${what}. Rename or remove one of them.`);
   }
-}
-
-function assertUsable(
-  { missing, isUsable }: Pick<ColumnMatch, 'missing' | 'isUsable'>, header: readonly string[],
-): void {
-  if (isUsable) return;
-  const detail = `Name the columns: ${missing.map((member) => `${member}:COLUMN`).join(',')}.`;
-  const issue: Issue = { parameter: 'map', code: 'required', detail };
-  const what = `The file has no column for ${missing.join(', ')}. ${describe(header)}`;
-  throw new AppError('invalid_data', what, { issues: [issue] });
-}
-
-/** To change an existing product, its SKU and one more column or default are enough. */
-function findSources(
-  indexes: Columns['indexes'], defaults: Defaults, isPartial: boolean,
-): Pick<ColumnMatch, 'missing' | 'isUsable'> {
-  const found = SENT_FIELDS.filter(({ name }) => indexes[name].length > 0 || defaults.has(name));
-  const missing = SENT_FIELDS.filter((field) => field.isRequired && !found.includes(field))
-    .map(({ name }) => name);
-  const isUsable = isPartial ? !missing.includes('sku') && found.length > 1 : missing.length === 0;
-  return { missing, isUsable };
 }
 
 function describe(header: readonly string[]): string {

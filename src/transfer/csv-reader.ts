@@ -87,7 +87,7 @@ export class CsvReader {
   #scan(records: CsvRecord[], isLast: boolean): void {
     const text = this.#text;
     const delimiter = this.#delimiter ??= findDelimiter(text, isLast);
-    const marks = new Marks(text, delimiter ?? ',');
+    const marks = findMarks(text, delimiter ?? ',');
     let start = 0;
     let openQuote: number | undefined;
     while (delimiter !== undefined && start < text.length) {
@@ -167,59 +167,41 @@ export class CsvReader {
   }
 }
 
-/** Finds the next marks in a text that is read from left to right, without searching twice. */
-class Marks {
-  readonly #text: string;
-  readonly #delimiter: string;
-  #nextDelimiter = -1;
-  #nextQuote = -1;
-  #nextLineFeed = -1;
-  #nextReturn = -1;
+/** Find the next marks in a text that is read from left to right; its end if there is none. */
+type Marks = Readonly<Record<'delimiter' | 'quote' | 'lineBreak', (at: number) => number>>;
 
-  constructor(text: string, delimiter: string) {
-    this.#text = text;
-    this.#delimiter = delimiter;
-  }
+function findMarks(text: string, delimiter: string): Marks {
+  const [lineFeed, carriageReturn] = [finder(text, '\n'), finder(text, '\r')];
+  return {
+    delimiter: finder(text, delimiter), quote: finder(text, '"'),
+    lineBreak: (at) => Math.min(lineFeed(at), carriageReturn(at)),
+  };
+}
 
-  // Each returns the first position from `at` on, or the end of the text.
-
-  delimiter(at: number): number {
-    if (this.#nextDelimiter < at) this.#nextDelimiter = this.#find(this.#delimiter, at);
-    return this.#nextDelimiter;
-  }
-
-  quote(at: number): number {
-    if (this.#nextQuote < at) this.#nextQuote = this.#find('"', at);
-    return this.#nextQuote;
-  }
-
-  lineBreak(at: number): number {
-    if (this.#nextLineFeed < at) this.#nextLineFeed = this.#find('\n', at);
-    if (this.#nextReturn < at) this.#nextReturn = this.#find('\r', at);
-    return Math.min(this.#nextLineFeed, this.#nextReturn);
-  }
-
-  #find(mark: string, at: number): number {
-    const found = this.#text.indexOf(mark, at);
-    return found < 0 ? this.#text.length : found;
-  }
+/** Remembers the mark that it found, so that no part of the text is searched twice. */
+function finder(text: string, mark: string): (at: number) => number {
+  let next = -1;
+  return (at) => {
+    if (next >= at) return next;
+    const found = text.indexOf(mark, at);
+    next = found < 0 ? text.length : found;
+    return next;
+  };
 }
 
 /** The delimiter of the first line that is not blank; undefined until that line has ended. */
 function findDelimiter(text: string, isLast: boolean): string | undefined {
-  const counts = { ',': 0, ';': 0, '\t': 0 };
-  const start = text.search(/[^\r\n]/);
-  let hasEnded = isLast;
+  const line = text.replace(/^[\r\n]+/, '');
   // Quoted cells match first, so that delimiters inside them do not count.
   const marks = /(?<![^,;\t\r\n])"[^"]*(?:""[^"]*)*(?:"|$)|[,;\t\r\n]/g;
-  for (const [mark] of text.slice(Math.max(start, 0)).matchAll(marks)) {
-    hasEnded ||= start >= 0 && isLineBreak(mark, 0);
+  const found: string[] = [];
+  for (const [mark] of line.matchAll(marks)) {
+    found.push(mark);
     if (isLineBreak(mark, 0)) break;
-    if (mark === ',' || mark === ';' || mark === '\t') counts[mark] += 1;
   }
-  if (!hasEnded) return undefined;
-  if (counts['\t'] > Math.max(counts[','], counts[';'])) return '\t';
-  return counts[';'] > counts[','] ? ';' : ',';
+  if (!isLast && !isLineBreak(found.at(-1) ?? '', 0)) return undefined;
+  const count = (delimiter: string): number => found.filter((mark) => mark === delimiter).length;
+  return [';', '\t'].reduce((best, other) => count(other) > count(best) ? other : best, ',');
 }
 
 /** The quote that closes the cell which opens at `open`; -1 if the text ends before. */

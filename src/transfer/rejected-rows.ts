@@ -6,7 +6,7 @@
  * report on it, so memory use is independent of its size.
  */
 import { AppError } from '../domain/error.ts';
-import { findGroupColumn } from './columns.ts';
+import { matchColumns } from './columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { RowError } from './import-advice.ts';
 import { readLines } from './ndjson.ts';
@@ -160,7 +160,7 @@ async function* readCsvRows(source: RowSource): AsyncGenerator<SourceRow, void, 
   let group: { readonly key: string; readonly first: SourceRow } | undefined;
   for await (const records of reader.read(source.open())) {
     for (const record of records) {
-      if (!header) column = findGroupColumn(record.cells);
+      if (!header) column = matchColumns(record.cells).group;
       const { cells } = header ??= record;
       const isHeader = header === record;
       const key = record.cells[column ?? -1] ?? '';

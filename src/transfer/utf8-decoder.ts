@@ -53,11 +53,8 @@ function validPart(bytes: Buffer): Buffer {
 
 /** All bytes but those of an incomplete last character. */
 function completePart(bytes: Buffer): Buffer {
-  for (let count = 1; count <= Math.min(3, bytes.length); count += 1) {
-    const byte = bytes[bytes.length - count] ?? 0;
-    if (byte >= 0x80 && byte < 0xc0) continue; // a continuation byte
-    const length = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-    return length > count ? bytes.subarray(0, bytes.length - count) : bytes;
-  }
-  return bytes;
+  const start = bytes.findLastIndex((byte) => byte < 0x80 || byte >= 0xc0); // no continuation byte
+  const first = bytes[start] ?? 0;
+  const length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return start + length > bytes.length ? bytes.subarray(0, start) : bytes;
 }

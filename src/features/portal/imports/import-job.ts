@@ -10,7 +10,7 @@ import { describeProblem } from '../../../http/response/problem.ts';
 import type { ImportMode } from '../../../store/catalogue-store.ts';
 import type { Actor } from '../../../store/write.ts';
 import {
-  type ColumnMap, type ColumnMatch, type Defaults, matchColumns,
+  type ColumnMap, type Columns, type Defaults, matchColumns,
 } from '../../../transfer/columns.ts';
 import { CsvRows } from '../../../transfer/csv-rows.ts';
 import { NdjsonRows } from '../../../transfer/ndjson.ts';
@@ -103,7 +103,7 @@ export class ImportJob {
   }
 
   /** How the columns are matched; undefined unless the file is CSV. */
-  get columns(): ColumnMatch | undefined {
+  get columns(): Columns | undefined {
     const { format, header } = this.upload.head;
     const { mode, map, defaults } = this.#state.settings;
     return format === 'csv' ? matchColumns(header, map, defaults, mode === 'upsert') : undefined;

@@ -96,10 +96,10 @@ export function renderColumns({ columns, upload: { head } }: ImportJob): Content
   })}${more > 0 && html`<p>And ${more} more columns.</p>`}`;
 }
 
-function describeUse({ indexes, structure }: Columns, index: number): string {
+function describeUse({ indexes, used }: Columns, index: number): string {
   const members = MEMBERS.filter((member) => indexes[member].includes(index));
   if (members.length > 0) return members.map(memberLabel).join(', ');
-  return structure.includes(index) ? 'groups rows' : 'not used';
+  return used.has(index) ? 'groups rows' : 'not used';
 }
 
 function renderFields(
