@@ -52,12 +52,14 @@ export class CsvRows implements RowReader {
 
   async *read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
     for await (const records of this.#reader.read(chunks)) {
-      const [header] = records;
-      if (!header) continue;
-      const isFirst = this.#columns === undefined;
-      const columns = this.#columns ??= this.#open(header);
-      const rows = isFirst ? records.slice(1) : records;
-      yield* sliceRows(this.#parseAll(rows, columns));
+      const rows = records.values();
+      if (!this.#columns) {
+        const { value: header } = rows.next();
+        if (!header) continue;
+        this.#columns = this.#open(header);
+      }
+      const columns = this.#columns;
+      yield* sliceRows(rows.map((record) => this.#parse(record, columns)));
     }
     if (!this.#columns) {
       throw new AppError('invalid_data', 'The file is empty. Send a line of column names first.');
@@ -88,12 +90,6 @@ export class CsvRows implements RowReader {
       if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
       return { issues: error.issues };
     }
-  }
-
-  *#parseAll(
-    records: readonly CsvRecord[], columns: Columns,
-  ): Generator<ImportRow, void, void> {
-    for (const record of records) yield this.#parse(record, columns);
   }
 
   #parse({ line, cells, text }: CsvRecord, columns: Columns): ImportRow {

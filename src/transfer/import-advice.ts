@@ -61,16 +61,17 @@ export class RejectionCauses {
     const lacking = DEFAULTABLE.filter((member) => errors.some(({ pointer, code }) =>
       pointer === `/${member}` && (code === 'blank' || code === 'required')));
     if (lacking.length === errors.length) {
-      return `${countNew(rows)} without a value for ${join(lacking)}. `
+      const what = count(rows, 'is a new product', 'are new products');
+      return `${what} without a value for ${join(lacking)}. `
         + adviseLack(lacking, errors, words, file);
     }
     if (errors.some(({ code }) => code === 'taken')) {
-      return `${countRows(rows)} the SKU of a product that exists. ${words.upsert}`;
+      return `${count(rows, 'has', 'have')} the SKU of a product that exists. ${words.upsert}`;
     }
     if (rows === 1) return undefined; // its own error says as much
     const details = errors.map(({ pointer = '', detail }) =>
       pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
-    return `${countRows(rows)} the same error: ${details.join(' ')}`;
+    return `${count(rows, 'has', 'have')} the same error: ${details.join(' ')}`;
   }
 }
 
@@ -92,16 +93,13 @@ function adviseLack(
   return `If the SKUs are right, ${what} in the file to create these products.`;
 }
 
-function countNew(rows: number): string {
-  return rows === 1 ? '1 rejected row is a new product'
-    : `${rows.toLocaleString('en')} rejected rows are new products`;
+/** The rows, with the words of one and of several. */
+function count(rows: number, one: string, several: string): string {
+  const noun = rows === 1 ? `rejected row ${one}` : `rejected rows ${several}`;
+  return `${rows.toLocaleString('en')} ${noun}`;
 }
 
-function countRows(rows: number): string {
-  return rows === 1 ? '1 rejected row has' : `${rows.toLocaleString('en')} rejected rows have`;
-}
-
+/** Such as `name, category and stock`. */
 function join(names: readonly string[]): string {
-  const last = names.at(-1) ?? '';
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+  return new Intl.ListFormat('en-GB').format(names);
 }

@@ -27,111 +27,92 @@ export type JsonLine = Pick<ImportRow, 'line' | 'characters'> & (
 export class NdjsonRows implements RowReader {
   readonly ignoredColumns = [];
   readonly #currency: Currency;
-  readonly #lines = new NdjsonLines();
 
   constructor(currency: Currency) {
     this.#currency = currency;
   }
 
   read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly ImportRow[], void, void> {
-    return this.#lines.read(chunks, (line) => this.#parse(line));
-  }
-
-  #parse({ line, characters, ...sent }: JsonLine): ImportRow {
-    const row = { line, characters };
-    if ('issues' in sent) return { ...row, sku: null, content: { issues: sent.issues } };
-    const { value } = sent;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      const issue = { pointer: '', code: 'type', detail: 'Must be an object.' } as const;
-      return { ...row, sku: null, content: { issues: [issue] } };
-    }
-    // Any object can be read by name: its values stay unknown.
-    const members = value as Readonly<Record<string, unknown>>;
-    const sku = typeof members['sku'] === 'string' ? members['sku'] : null;
-    return { ...row, sku, content: this.#parseContent(members) };
-  }
-
-  #parseContent(members: Readonly<Record<string, unknown>>): RowContent {
-    const { id, position, created_at, updated_at, currency, ...own } = members;
-    const issue = currency === undefined ? undefined : findCurrencyIssue(currency, this.#currency);
-    const missing = DEFAULTABLE_FIELDS
-      .filter(({ name, isRequired }) => isRequired && !Object.hasOwn(own, name))
-      .map(({ name }) => missingMember(name, 'required'));
-    const leftOut = missing.length > 0 ? { defaults: {}, missing } : undefined;
-    return parseContent(own, issue ? [issue] : [], this.#currency, leftOut);
+    return readJsonLines(chunks, (line) => parseRow(line, this.#currency));
   }
 }
 
-/** Reads the lines of one NDJSON file. */
-export class NdjsonLines {
-  #line = 0;
-  #isEmpty = true;
-  #blankLines = 0;
-  /** Chunks of a line that has not ended. */
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
-
-  /**
-   * Yields what `map` makes of each line, in slices of a few rows.
-   * @throws AppError `invalid_data` if the file as a whole is invalid
-   */
-  async *read<Row>(
-    chunks: AsyncIterable<Uint8Array>, map: (line: JsonLine) => Row,
-  ): AsyncGenerator<readonly Row[], void, void> {
-    for await (const chunk of chunks) {
-      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      yield* sliceRows(this.#split(bytes, map));
-    }
-    yield* sliceRows(this.#split(Buffer.from('\n'), map));
-    if (this.#isEmpty) throw new AppError('invalid_data', 'The file is empty. Send lines of JSON.');
+function parseRow({ line, characters, ...sent }: JsonLine, currency: Currency): ImportRow {
+  const row = { line, characters };
+  if ('issues' in sent) return { ...row, sku: null, content: { issues: sent.issues } };
+  const { value } = sent;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const issue = { pointer: '', code: 'type', detail: 'Must be an object.' } as const;
+    return { ...row, sku: null, content: { issues: [issue] } };
   }
+  // Any object can be read by name: its values stay unknown.
+  const members = value as Readonly<Record<string, unknown>>;
+  const sku = typeof members['sku'] === 'string' ? members['sku'] : null;
+  return { ...row, sku, content: parseMembers(members, currency) };
+}
 
-  /** The lines that end in a chunk. */
-  *#split<Row>(chunk: Buffer, map: (line: JsonLine) => Row): Generator<Row, void, void> {
-    let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
-      this.#append(chunk.subarray(start, end));
-      const line = this.#endLine();
-      if (line) yield map(line);
-      start = end + 1;
-    }
-    this.#append(chunk.subarray(start));
-  }
+function parseMembers(
+  members: Readonly<Record<string, unknown>>, sellerCurrency: Currency,
+): RowContent {
+  const { id, position, created_at, updated_at, currency, ...own } = members;
+  const issue = currency === undefined ? undefined : findCurrencyIssue(currency, sellerCurrency);
+  const missing = DEFAULTABLE_FIELDS
+    .filter(({ name, isRequired }) => isRequired && !Object.hasOwn(own, name))
+    .map(({ name }) => missingMember(name, 'required'));
+  const leftOut = missing.length > 0 ? { defaults: {}, missing } : undefined;
+  return parseContent(own, issue ? [issue] : [], sellerCurrency, leftOut);
+}
 
-  #append(chunk: Buffer): void {
-    this.#pending.push(chunk);
-    this.#pendingBytes += chunk.length;
-    if (this.#pendingBytes <= IMPORT_RECORD_LIMIT_BYTES) return;
-    const limit = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
-    throw new AppError('invalid_data', `Line ${this.#line + 1} has more than ${limit}.`);
+/**
+ * Reads the lines of one NDJSON file, and yields what `map` makes of each, in slices of a few rows.
+ * @throws AppError `invalid_data` if the file as a whole is invalid
+ */
+export async function* readJsonLines<Row>(
+  chunks: AsyncIterable<Uint8Array>, map: (line: JsonLine) => Row,
+): AsyncGenerator<readonly Row[], void, void> {
+  const splitter = new LineSplitter();
+  let line = 0;
+  let blankLines = 0;
+  let isEmpty = true;
+  function* parse(chunk: Uint8Array): Generator<Row, void, void> {
+    for (const whole of splitter.split(chunk)) {
+      line += 1;
+      assertLength(whole.length, line);
+      const hasMark = line === 1 && whole.subarray(0, 3).equals(BYTE_ORDER_MARK);
+      const bytes = hasMark ? whole.subarray(3) : whole;
+      blankLines = isBlank(bytes) ? blankLines + 1 : 0;
+      if (blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(line);
+      if (blankLines > 0) continue;
+      isEmpty = false;
+      yield map({ line, characters: bytes.length, ...parseLine(bytes) });
+    }
+    assertLength(splitter.pendingBytes, line + 1);
   }
+  for await (const chunk of chunks) yield* sliceRows(parse(chunk));
+  yield* sliceRows(parse(Buffer.from('\n')));
+  if (isEmpty) throw new AppError('invalid_data', 'The file is empty. Send lines of JSON.');
+}
 
-  /** Undefined for a blank line. */
-  #endLine(): JsonLine | undefined {
-    this.#line += 1;
-    const [chunk] = this.#pending;
-    let bytes = this.#pending.length === 1 && chunk ? chunk : Buffer.concat(this.#pending);
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    const hasMark = this.#line === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
-    if (hasMark) bytes = bytes.subarray(BYTE_ORDER_MARK.length);
-    if (isBlank(bytes)) {
-      this.#blankLines += 1;
-      if (this.#blankLines > IMPORT_BLANK_LINES_LIMIT) throw tooManyBlankLines(this.#line);
-      return undefined;
-    }
-    this.#isEmpty = false;
-    this.#blankLines = 0;
-    const line = { line: this.#line, characters: bytes.length };
-    try {
-      return { ...line, value: parseJson(bytes) };
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      const detail = error.publicDetail.replace('The body', 'The line');
-      if (error.issues.length > 0) return { ...line, issues: error.issues };
-      return { ...line, issues: [{ pointer: '', code: 'format', detail }] };
-    }
+function assertLength(bytes: number, line: number): void {
+  if (bytes <= IMPORT_RECORD_LIMIT_BYTES) return;
+  const limit = `${IMPORT_RECORD_LIMIT_BYTES / 1024} KiB`;
+  throw new AppError('invalid_data', `Line ${line} has more than ${limit}.`);
+}
+
+function parseLine(bytes: Buffer) {
+  try {
+    return { value: parseJson(bytes) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.issues.length > 0) return { issues: error.issues };
+    const detail = error.publicDetail.replace('The body', 'The line');
+    return { issues: [{ pointer: '', code: 'format', detail } as const] };
   }
+}
+
+/** Whether a line has only white space. */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
 /**
@@ -141,25 +122,33 @@ export class NdjsonLines {
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer, void, void> {
-  let pending: Buffer = Buffer.alloc(0);
+  const splitter = new LineSplitter();
   for await (const chunk of chunks) {
-    const bytes = Buffer.concat([pending, chunk]);
-    let start = 0;
-    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
-      yield bytes.subarray(start, end);
-      start = end + 1;
-    }
-    pending = bytes.subarray(start);
-    if (pending.length <= LINE_LIMIT_BYTES) continue;
+    yield* splitter.split(chunk);
+    if (splitter.pendingBytes <= LINE_LIMIT_BYTES) continue;
     throw new AppError('body_too_large', `A line has more than ${LINE_LIMIT_BYTES} bytes.`);
   }
-  if (pending.length > 0) yield pending;
+  if (splitter.pendingBytes > 0) yield* splitter.split(Buffer.from('\n'));
 }
 
-/** Whether a line has only white space. */
-function isBlank(bytes: Buffer): boolean {
-  for (const byte of bytes) {
-    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+class LineSplitter {
+  /** Chunks of a line that has not ended. */
+  #pending: Buffer[] = [];
+  pendingBytes = 0;
+
+  /** The lines that end in a chunk. */
+  split(chunk: Uint8Array): Buffer[] {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const lines: Buffer[] = [];
+    let start = 0;
+    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
+      lines.push(bytes.subarray(start, end));
+      start = end + 1;
+    }
+    if (lines[0] && this.pendingBytes > 0) lines[0] = Buffer.concat([...this.#pending, lines[0]]);
+    if (lines[0]) [this.#pending, this.pendingBytes] = [[], 0];
+    this.#pending.push(bytes.subarray(start));
+    this.pendingBytes += bytes.length - start;
+    return lines;
   }
-  return true;
 }

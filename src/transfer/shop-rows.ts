@@ -30,45 +30,37 @@ interface RowTexts {
 /** Fills in what the rows of one file inherit. Rows come in the order of the file. */
 export class Inheritance {
   #group = { key: '', name: '', category: '' };
-  readonly #parents = new ParentCategories();
+  /** The categories of products with variants, by SKU and by id. */
+  readonly #parents = { sku: new Map<string, string>(), id: new Map<string, string>() };
 
   /** The name and category of a row, its own or inherited. */
   apply(
     cells: Cells, columns: Columns, { sku, name, category }: RowTexts,
   ): Omit<RowTexts, 'sku'> {
+    const read = (column: number | undefined): string => cells[column ?? -1] ?? '';
     if (columns.group !== undefined) {
-      const key = cells[columns.group] ?? '';
+      const key = read(columns.group);
       if (key !== '' && key === this.#group.key) {
         name ||= this.#group.name;
         category ||= this.#group.category;
       }
       this.#group = { key, name, category };
     }
-    if (columns.parent !== undefined) {
-      const id = columns.id === undefined ? '' : (cells[columns.id] ?? '').trim();
-      if (kindOf(cells, columns) === PARENT) this.#parents.add(sku, id, category);
-      else category ||= this.#parents.find(unescapeFormula(cells[columns.parent] ?? '').trim());
+    if (columns.parent === undefined) return { name, category };
+    if (kindOf(cells, columns) === PARENT) {
+      const kept = copyText(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
+      remember(this.#parents.sku, sku, kept);
+      remember(this.#parents.id, read(columns.id).trim(), kept);
+    } else {
+      category ||= this.#findCategory(unescapeFormula(read(columns.parent)).trim());
     }
     return { name, category };
   }
-}
-
-/** The categories of products with variants, by SKU and by id, for the variants to inherit. */
-class ParentCategories {
-  readonly #bySku = new Map<string, string>();
-  readonly #byId = new Map<string, string>();
-
-  add(sku: string, id: string, category: string): void {
-    const kept = copyText(category.slice(0, CATEGORY_LIMIT_CHARACTERS));
-    remember(this.#bySku, sku, kept);
-    remember(this.#byId, id, kept);
-  }
 
   /** The category of a parent, given as its SKU or as `id:` and its id; blank if it is unknown. */
-  find(parent: string): string {
-    const byId = parent.startsWith(ID_PREFIX)
-      ? this.#byId.get(parent.slice(ID_PREFIX.length).trim()) : undefined;
-    return byId ?? this.#bySku.get(parent) ?? '';
+  #findCategory(parent: string): string {
+    const id = parent.startsWith(ID_PREFIX) ? parent.slice(ID_PREFIX.length).trim() : '';
+    return this.#parents.id.get(id) ?? this.#parents.sku.get(parent) ?? '';
   }
 }
 
@@ -96,9 +88,6 @@ function remember(categories: Map<string, string>, key: string, category: string
   if (key === '' || key.length > KEY_LIMIT_CHARACTERS) return;
   categories.delete(key);
   categories.set(copyText(key), category);
-  if (categories.size <= IMPORT_PARENTS_LIMIT) return;
-  for (const oldest of categories.keys()) {
-    categories.delete(oldest);
-    return;
-  }
+  const [oldest = ''] = categories.keys();
+  if (categories.size > IMPORT_PARENTS_LIMIT) categories.delete(oldest);
 }

@@ -7,7 +7,7 @@ import type { StockOrigin } from '../../domain/catalogue/stock-sync.ts';
 import { readIdempotencyKey } from '../write.ts';
 import type { Reply } from '../../http/response/reply.ts';
 import type { CatalogueStore, SyncedStock } from '../../store/catalogue-store.ts';
-import { type JsonLine, NdjsonLines } from '../../transfer/ndjson.ts';
+import { type JsonLine, readJsonLines } from '../../transfer/ndjson.ts';
 import type { BatchTarget, WrittenBatch } from '../../transfer/batches.ts';
 import { parseParameters } from '../parameters.ts';
 import type { ApiRequest, Services } from '../route.ts';
@@ -30,7 +30,7 @@ export async function streamStock(call: ApiRequest, services: Services): Promise
   const { chunks } = call.openBody();
   const hasSource = options.source !== undefined;
   return ingestStream(call.openStream, services, () => ({
-    slices: new NdjsonLines().read(chunks, (line) => parseLine(line, hasSource)),
+    slices: readJsonLines(chunks, (line) => parseLine(line, hasSource)),
     target: options.dry_run
       ? createDryRunTarget(services.store, call, options)
       : createWriteTarget(services.store, call, options, key),

@@ -81,6 +81,5 @@ export const importProductsOperation: Operation = {
 };
 
 function listNames(members: readonly string[]): string {
-  const names = members.map((member) => `\`${member}\``);
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return new Intl.ListFormat('en-GB').format(members.map((member) => `\`${member}\``));
 }
