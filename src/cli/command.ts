@@ -78,7 +78,6 @@ const COMMON_FLAGS: Flags = {
   json: { help: 'print one JSON document to standard output, even on failure' },
   help: { help: 'print this help (also -h)' },
 };
-const EDITS_LIMIT = 2;
 /** Shorter words are within two edits of too many others. */
 const SHORT_WORD_CHARACTERS = 4;
 
@@ -142,16 +141,10 @@ export function formatHelp(name: string, command: Command): string {
 
 /** Suggests the known name nearest to a mistyped one, by edit distance; undefined if none is. */
 export function findNearest(word: string, names: Iterable<string>): string | undefined {
-  let limit = word.length < SHORT_WORD_CHARACTERS ? 1 : EDITS_LIMIT;
-  let nearest: string | undefined;
-  for (const name of names) {
-    if (Math.abs(name.length - word.length) > limit) continue;
-    const edits = countEdits(word, name);
-    if (edits > limit || (edits === limit && nearest !== undefined)) continue;
-    nearest = name;
-    limit = edits;
-  }
-  return nearest;
+  const known = [...names];
+  const limits = word.length < SHORT_WORD_CHARACTERS ? [1] : [1, 2];
+  const near = limits.map((edits) => known.find((name) => isWithin(edits, word, name)));
+  return near.find((name) => name !== undefined);
 }
 
 function assertOperands(names: readonly string[], given: readonly string[]): void {
@@ -197,27 +190,16 @@ function parse(flags: Flags, args: readonly string[]) {
 }
 
 /**
- * Counts insertions, deletions, replacements and swaps of adjacent characters (optimal string
- * alignment distance).
+ * Whether so many edits turn one text into the other: insertions, deletions, replacements and swaps
+ * of adjacent characters (optimal string alignment distance).
  */
-function countEdits(from: string, to: string): number {
-  let older: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row += 1) {
-    const next = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const isSame = from[row - 1] === to[column - 1];
-      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      next.push(Math.min(
-        at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + (isSame ? 0 : 1),
-        isSwapped ? at(older, column - 2) + 1 : Infinity,
-      ));
-    }
-    [older, last] = [last, next];
-  }
-  return at(last, to.length);
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Infinity;
+function isWithin(edits: number, from: string, to: string): boolean {
+  if (from === to) return true;
+  if (edits === 0) return false;
+  if (from[0] === to[0]) return isWithin(edits, from.slice(1), to.slice(1));
+  const isSwapped = from[0] === to[1] && from[1] === to[0];
+  return isWithin(edits - 1, from.slice(1), to)
+    || isWithin(edits - 1, from, to.slice(1))
+    || isWithin(edits - 1, from.slice(1), to.slice(1))
+    || (isSwapped && isWithin(edits - 1, from.slice(2), to.slice(2)));
 }
