@@ -74,28 +74,27 @@ function readShare({ bytes, sizeBytes }: TransferState): number | undefined {
 
 /** A duration such as 0:05, 12:34 or 1:02:03. */
 function formatDuration(durationMs: number): string {
-  const seconds = Math.ceil(durationMs / 1000);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  const rest = String(seconds % 60).padStart(2, '0');
-  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+  const all = Math.ceil(durationMs / 1000);
+  const parts = [Math.floor(all / 3600), Math.floor(all / 60) % 60, all % 60];
+  const [first, ...others] = parts[0] === 0 ? parts.slice(1) : parts;
+  return [first, ...others.map((part) => String(part).padStart(2, '0'))].join(':');
 }
 
+type Row = Readonly<Record<string, unknown>>;
+
 /** The result of a command that lists rows with the same members; `hint` is for an empty list. */
-export function listResult(
-  name: string, rows: readonly Readonly<Record<string, unknown>>[], hint: string,
-): Result {
+export function listResult(name: string, rows: readonly Row[], hint: string): Result {
   const document = { [name]: rows };
   return rows.length === 0 ? { document, note: hint } : { document, text: formatTable(rows) };
 }
 
-function formatTable(rows: readonly Readonly<Record<string, unknown>>[]): string {
+function formatTable(rows: readonly Row[]): string {
   const names = Object.keys(rows[0] ?? {});
   const cells = [names, ...rows.map((row) => names.map((name) => formatCell(row[name])))];
   const widths = names.map((_, column) =>
     cells.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0));
-  const lines = cells.map((line) =>
-    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
-  return lines.join('\n');
+  return cells.map((line) =>
+    line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
 }
 
 function formatCell(value: unknown): string {

@@ -13,18 +13,12 @@ const CACHE_FOLDER = fileURLToPath(new URL('../../.node/compile-cache', import.m
 const OPTIONS = ['--max-semi-space-size=4']; // MiB, for each thread
 const MALLOC_ARENAS = '1';
 
-interface ReleaseLine {
-  /** The newest release known to this version of the server. */
-  readonly newest: readonly [minor: number, patch: number];
-  readonly endOfLife: string;
-}
-
-/** Update these together with the pinned releases. */
-const LINES: ReadonlyMap<number, ReleaseLine> = new Map([
-  [24, { newest: [21, 0], endOfLife: '2028-04-30' }],
-  [25, { newest: [9, 0], endOfLife: '2026-06-01' }],
-  [26, { newest: [10, 0], endOfLife: '2029-04-30' }],
-]);
+/** The newest releases that are known. Update these together with the pinned releases. */
+const LINES = [
+  { newest: '24.21.0', endOfLife: '2028-04-30' },
+  { newest: '25.9.0', endOfLife: '2026-06-01' },
+  { newest: '26.10.0', endOfLife: '2029-04-30' },
+];
 const UPDATE = 'Update Node: only the newest release of a maintained line has all security fixes.';
 
 /**
@@ -50,15 +44,15 @@ export function reexecWithNodeOptions(): void {
  * @param now Milliseconds since 1970.
  */
 export function* checkNodeRelease(version: string, now: number): Generator<Finding, void, void> {
-  const numbers = version.replace(/^v/, '').split('.').map(Number);
-  const [major = 0, minor = 0, patch = 0] = numbers;
-  const line = LINES.get(major);
+  const release = version.replace(/^v/, '');
+  const [major] = release.split('.');
+  const line = LINES.find(({ newest }) => newest.split('.')[0] === major);
   if (!line) return; // newer than this server; older lines cannot run it
   const { newest, endOfLife } = line;
   if (now >= Date.parse(endOfLife)) {
     yield warn(`Node ${version} belongs to a line without security fixes since ${endOfLife}.`);
-  } else if (minor < newest[0] || (minor === newest[0] && patch < newest[1])) {
-    yield warn(`Node ${version} is older than ${major}.${newest.join('.')}.`);
+  } else if (release.localeCompare(newest, 'en', { numeric: true }) < 0) {
+    yield warn(`Node ${version} is older than ${newest}.`);
   }
 }
 

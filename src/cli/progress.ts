@@ -28,11 +28,10 @@ export class Progress {
   /** Whether the cursor is in a progress line. */
   #isInLine = false;
 
-  constructor(stream: ProgressStream, clock: () => number = () => performance.now()) {
+  constructor(stream: ProgressStream, clock = () => performance.now()) {
     this.#stream = stream;
     this.#clock = clock;
-    this.#startedAt = clock();
-    this.#writtenAt = this.#startedAt;
+    this.#startedAt = this.#writtenAt = clock();
   }
 
   /** Writes the state, unless it was written only just now. */

@@ -8,10 +8,8 @@ import { type Command, CommandFailure, type Input } from '../command.ts';
 import { checkNodeRelease } from '../node-runtime.ts';
 import { formatCounted } from '../format.ts';
 
-interface CheckResult {
-  readonly name: string;
-  readonly subject: string;
-  readonly status: 'ok' | 'warning' | 'fault';
+interface CheckResult extends Pick<Check, 'name' | 'subject'> {
+  readonly status: 'ok' | Finding['level'];
   readonly findings: readonly Finding[];
 }
 
@@ -25,14 +23,12 @@ export const doctor: Command = {
     const { file } = flags;
     const now = Date.now();
     const checks = file === undefined ? checkDataFolder(dataFolder, now) : checkDatabaseFile(file);
-    const results = [...runChecks(input, checks), ...runChecks(input, [{
+    const node = {
       name: 'node', subject: `the release of Node, ${process.version}`,
       findings: checkNodeRelease(process.version, now),
-    }])];
-    const count = (level: Finding['level']): number =>
-      results.flatMap(({ findings }) => findings).filter((found) => found.level === level).length;
-    const [faults, warnings] = [count('fault'), count('warning')];
-    const status = faults > 0 ? 'fault' : warnings > 0 ? 'warning' : 'ok';
+    };
+    const results = [...runChecks(input, checks), ...runChecks(input, [node])];
+    const { status, faults, warnings } = assess(results.flatMap(({ findings }) => findings));
     if (isJson) out(JSON.stringify({ status, faults, warnings, checks: results }));
     if (faults > 0) throw new CommandFailure(`Doctor found ${formatCounted(faults, 'fault')}.`);
     if (isJson) return;
@@ -48,13 +44,19 @@ function* runChecks(
     const done = announce(subject);
     const findings = [...found];
     done();
-    const levels = findings.map(({ level }) => level);
-    const status = levels.includes('fault') ? 'fault'
-      : levels.includes('warning') ? 'warning' : 'ok';
-    const result = { name, subject, status, findings } as const;
+    const { status } = assess(findings);
+    const result = { name, subject, status, findings };
     if (!isJson) out(format(result));
     yield result;
   }
+}
+
+function assess(findings: readonly Finding[]) {
+  const count = (wanted: Finding['level']): number =>
+    findings.filter(({ level }) => level === wanted).length;
+  const [faults, warnings] = [count('fault'), count('warning')];
+  const status: CheckResult['status'] = faults > 0 ? 'fault' : warnings > 0 ? 'warning' : 'ok';
+  return { status, faults, warnings };
 }
 
 function format({ name, subject, status, findings }: CheckResult): string {

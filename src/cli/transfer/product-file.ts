@@ -4,7 +4,6 @@
  */
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { CommandFailure, UsageError } from '../command.ts';
 
@@ -100,9 +99,12 @@ function openBytes({ path }: ImportSource): NodeJS.ReadableStream & AsyncIterabl
 function makeInflater(counter: RowCounter): (chunk: Buffer) => Promise<void> {
   const inflate = createGunzip();
   inflate.on('data', (chunk: Buffer) => counter.add(chunk));
-  inflate.on('error', () => {}); // `write` reports it
-  return promisify((chunk: Buffer, done: (error?: Error | null) => void) => {
-    inflate.write(chunk, done);
+  return (chunk) => new Promise((resolve, reject) => {
+    inflate.once('error', reject);
+    inflate.write(chunk, () => {
+      inflate.off('error', reject);
+      resolve();
+    });
   });
 }
 
