@@ -77,7 +77,7 @@ async function wait(waitMs: number, signal: AbortSignal): Promise<void> {
 
 /** Runs `backup` in a process of its own; rejects with the last line of its stderr if it fails. */
 async function runBackup(args: readonly string[], stop: AbortSignal): Promise<BackupRun> {
-  const command = [...process.execArgv, MAIN, 'backup', ...args, '--json'];
+  const command = process.execArgv.concat(MAIN, 'backup', ...args, '--json');
   const running = promisify(execFile)(process.execPath, command);
   const { child } = running;
   const end = (): void => endInTime(child);
