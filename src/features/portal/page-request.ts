@@ -9,6 +9,7 @@ import type { Reply } from '../../http/response/reply.ts';
 import type { SignedInSession } from '../../store/account-store.ts';
 import { makeCsrfToken } from './forms/csrf.ts';
 import { formOf } from './forms/draft.ts';
+import { Form } from './forms/form.ts';
 import { redirect, renderErrorPage } from './html/page.ts';
 import type { AnonymousPageRequest, Draft, PageRequest, Portal } from './route.ts';
 import { assertSignedIn, findSession, readSessionToken } from './sign-in/session.ts';
@@ -29,9 +30,9 @@ export function toPageRequest(
     incoming: request, response, record, base, path, user, address, disconnectSignal,
     parameters: {},
     headers: request.headers,
-    query: new URLSearchParams(query),
+    query: new Form(query),
     csrfToken: makeCsrfToken(secret),
-    link: (target) => linkTo(prefix, target),
+    link: (target, parameters) => linkTo(prefix, target, parameters),
   };
 }
 
@@ -64,7 +65,7 @@ export async function showDraft(
   const draftRoute = 'draft' in route ? route.draft : undefined;
   if (!user || !draftRoute) return redirect(request.link('/'));
   const own = toSignedInRequest({
-    ...request, path: draft.path, parameters, query: new URLSearchParams(),
+    ...request, path: draft.path, parameters, query: new Form(),
     csrfToken: makeCsrfToken(token), user,
   }, user, portal);
   try {
@@ -75,6 +76,6 @@ export async function showDraft(
 }
 
 /** The path of a page as the browser sees it. */
-export function linkTo(prefix: string, path: string): string {
-  return `${prefix}${ROOT}${path === '/' ? '' : path}`;
+export function linkTo(prefix: string, path: string, query = new URLSearchParams()): string {
+  return `${prefix}${ROOT}${path === '/' ? '' : path}${query.size > 0 ? `?${query}` : ''}`;
 }

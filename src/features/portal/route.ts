@@ -46,7 +46,7 @@ export interface AnonymousPageRequest {
   /** Path parameters. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Pages ignore parameters that they do not know. */
-  readonly query: URLSearchParams;
+  readonly query: Form;
   /** The origin of the portal, as the browser sees it. */
   readonly base: PortalOrigin;
   /** The address of the client. */
@@ -55,7 +55,7 @@ export interface AnonymousPageRequest {
   /** For the forms in the response. */
   readonly csrfToken: string;
   /** The path of a page, for links: `/products` is `/portal/products`. */
-  link(path: string): string;
+  link(path: string, query?: URLSearchParams): string;
   /** Aborted when the client disconnects. */
   disconnectSignal(): AbortSignal;
 }

@@ -22,9 +22,9 @@ import { showKey, showKeys } from './keys/keys.ts';
 import { showApi, showOperation, showProblems } from './openapi/reference.ts';
 import { showOverview } from './overview/overview.ts';
 import { exportFile } from './products/export-file.ts';
-import { createProduct, newProductDraft, showNewProduct } from './products/new-product.ts';
+import { newProductForm } from './products/new-product.ts';
 import { showProducts } from './products/product-list.ts';
-import { adjustmentDraft, adjustStock, setStock, stockDraft } from './products/product-stock.ts';
+import { adjustmentForm, stocktakeForm } from './products/product-stock.ts';
 import {
   deleteProduct, editDraft, editProduct, showDeletion, showProduct,
 } from './products/product.ts';
@@ -64,12 +64,18 @@ export const routes: readonly PageRoute[] = [
   { ...get, path: '/', section: 'Overview', handle: showOverview },
 
   { ...get, path: '/products', section: 'Products', handle: showProducts },
-  { ...get, path: '/products/new', handle: showNewProduct },
-  { ...post, path: '/products/new', handle: createProduct, draft: newProductDraft },
+  { ...get, path: '/products/new', handle: newProductForm.show },
+  { ...post, path: '/products/new', handle: newProductForm.submit, draft: newProductForm.draft },
   { ...get, path: '/products/{id}', handle: showProduct },
   { ...post, path: '/products/{id}', handle: editProduct, draft: editDraft },
-  { ...post, path: '/products/{id}/stock', handle: setStock, draft: stockDraft },
-  { ...post, path: '/products/{id}/adjust', handle: adjustStock, draft: adjustmentDraft },
+  {
+    ...post, path: '/products/{id}/stock',
+    handle: stocktakeForm.submit, draft: stocktakeForm.draft,
+  },
+  {
+    ...post, path: '/products/{id}/adjust',
+    handle: adjustmentForm.submit, draft: adjustmentForm.draft,
+  },
   { ...get, path: '/products/{id}/delete', handle: showDeletion },
   { ...post, path: '/products/{id}/delete', handle: deleteProduct },
 

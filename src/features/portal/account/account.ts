@@ -4,8 +4,8 @@ import {
 } from '../../../domain/access/account.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
-import { type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, stateSummary, statusOf } from '../forms/form-page.ts';
+import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
+import { defineForm, statusOf } from '../forms/form-page.ts';
 import { type FormState, takeValue } from '../forms/form.ts';
 import { facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
@@ -62,7 +62,7 @@ async function renderAccount(
     title: 'Account',
     status: statusOf(state),
     content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
-      ${stateSummary(FIELDS, state)}
+      ${errorSummary(state, FIELDS)}
       <section class="card" aria-labelledby="security">
         <h2 id="security">Sign-in and security</h2>
         ${await renderSecurity(request, portal)}

@@ -1,7 +1,7 @@
 /** The audit log of the account, its keys and its webhooks, the newest first. */
 import { AUDIT_TYPES, type AuditEvent, type AuditType } from '../../../domain/access/audit.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { selectField } from '../forms/fields.ts';
+import { renderFields } from '../forms/fields.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { describeBrowser } from '../html/browser.ts';
 import { pager, type Row, table } from '../html/elements.ts';
@@ -78,10 +78,10 @@ function formatQuery(type: AuditType | undefined, before: number | undefined): s
 function renderFilter({ link }: PageRequest, type: AuditType | undefined): Html {
   const choices = AUDIT_TYPES.map((value) => ({ value, label: LABELS[value] }));
   return html`<form method="get" action="${link('/activity')}" class="row">
-    ${selectField({
-    name: 'type', label: 'Event type', value: type ?? '',
+    ${renderFields([{
+    name: 'type', label: 'Event type', control: 'select', initial: type ?? '',
     choices: [{ value: '', label: 'All events' }, ...choices],
-  })}
+  }])}
     <button>Show</button>
   </form>`;
 }

@@ -8,8 +8,8 @@ import {
   findTotpStep, formatTotpSecret, formatTotpUri, generateTotpSecret, type TotpSecret,
 } from '../../../domain/access/totp.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { type Field, postForm, renderFields } from '../forms/fields.ts';
-import { defineForm, stateSummary, statusOf } from '../forms/form-page.ts';
+import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
+import { defineForm, statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, initialState } from '../forms/form.ts';
 import { copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
@@ -121,7 +121,7 @@ async function renderOff(
   return renderPage(request, portal, {
     title: TITLE,
     status: statusOf(state),
-    content: html`${stateSummary(FIELDS, state)}
+    content: html`${errorSummary(state, FIELDS)}
       ${query.get('done') === 'late' && state.errors.size === 0
         && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
       <p>With two-factor authentication, signing in takes your password and the six-digit code that
@@ -149,7 +149,7 @@ async function renderOn(request: PageRequest, portal: Portal, state: FormState):
   return renderPage(request, portal, {
     title: TITLE,
     status: statusOf(state),
-    content: html`${stateSummary([CURRENT_PASSWORD], state)}
+    content: html`${errorSummary(state, [CURRENT_PASSWORD])}
       ${!isReadable && html`<div class="notice bad"><p>The codes of your app cannot be checked:
         server.key in the server's data folder is missing or does not match the database. Restore
         the matching file and restart the server, or turn two-factor authentication off and on

@@ -5,8 +5,10 @@ import { parseProductId, type ProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { MovementFilter, MovementPage } from '../../../store/history-store.ts';
 import { openChangeStream } from '../../changes/change-stream.ts';
-import { errorSummary, selectField, textField } from '../forms/fields.ts';
-import type { FieldErrors } from '../forms/form.ts';
+import { errorSummary, type Field } from '../forms/fields.ts';
+import { filterState, readFilters, renderFilters } from '../forms/filter.ts';
+import { statusOf } from '../forms/form-page.ts';
+import type { FormState } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { numeric, pager, type Row, table } from '../html/elements.ts';
@@ -18,8 +20,17 @@ import { pathOf } from '../products/product-path.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { describeChange } from './change-description.ts';
 
-const LABELS = { type: 'Type', product: 'Product', up_to: 'Position' };
-const IGNORED = 'These filters are not valid and were ignored:';
+const FIELDS: readonly Field[] = [
+  {
+    name: 'type', label: 'Type', control: 'select',
+    choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
+  },
+  { name: 'product', label: 'Product', hint: 'SKU or product ID' },
+  {
+    name: 'up_to', label: 'Position', inputMode: 'numeric',
+    hint: 'Show changes up to this position',
+  },
+];
 const SKU_BYTES = 100;
 
 /** GET /portal/changes: 200, 400 */
@@ -40,9 +51,9 @@ export async function showChanges(request: PageRequest, portal: Portal): Promise
   };
   return renderPage(request, portal, {
     title: 'Changes',
-    status: search.errors.size === 0 ? 200 : 400,
-    content: html`${search.errors.size > 0 && errorSummary(search.errors, IGNORED, LABELS)}
-      ${renderFilter(request, search)}
+    status: statusOf(search.state),
+    content: html`${errorSummary(search.state, FIELDS)}
+      ${renderFilters(request.link('/changes'), FIELDS, search.state)}
       ${table({
     caption: 'Changes, newest first',
     columns: ['Change', 'Product', 'When', 'By', numeric('Position')],
@@ -71,20 +82,17 @@ export async function followLive(request: PageRequest, portal: Portal): Promise<
   }, portal);
 }
 
-/** The query of the page. */
 interface Search {
-  /** The parameters as entered, without blank ones. */
-  readonly typed: ReadonlyMap<string, string>;
   readonly filter: MovementFilter;
   /** The newest position to show; undefined for all. */
   readonly upTo: number | undefined;
-  readonly errors: FieldErrors;
+  readonly state: FormState;
 }
 
 function readSearch({ query, account: { sellerId } }: PageRequest): Search {
+  const form = readFilters(query, FIELDS);
   const errors = new Map<string, string>();
-  const read = (name: string): string => query.get(name)?.trim() ?? '';
-  const [type, product, position] = [read('type'), read('product'), read('up_to')];
+  const [type, product, position] = [form.get('type'), form.get('product'), form.get('up_to')];
   const types = CHANGE_TYPES.filter((known) => type === '' || known === type);
   if (types.length === 0) errors.set('type', 'There is no such type of change.');
   const productId = parseProductId(sellerId, product);
@@ -97,15 +105,15 @@ function readSearch({ query, account: { sellerId } }: PageRequest): Search {
     errors.set('up_to', 'Must be a whole number, 1 or more.');
   }
   const filter = { types: types.length === 0 ? CHANGE_TYPES : types, productId, sku };
-  const typed = Object.entries({ type, product, up_to: position });
-  return { typed: new Map(typed.filter(([, value]) => value !== '')), filter, upTo, errors };
+  return { filter, upTo, state: filterState(form, errors) };
 }
 
 /** Link with the same filters, up to a position or to the newest. */
-function linkTo({ link }: PageRequest, { typed }: Search, upTo?: number): string {
-  const query = new URLSearchParams([...typed].filter(([name]) => name !== 'up_to'));
+function linkTo({ link }: PageRequest, { state: { form } }: Search, upTo?: number): string {
+  const query = new URLSearchParams(form);
+  query.delete('up_to');
   if (upTo !== undefined) query.set('up_to', String(upTo));
-  return link(query.size === 0 ? '/changes' : `/changes?${query}`);
+  return link('/changes', query);
 }
 
 /** What the rows of a page refer to. */
@@ -123,26 +131,6 @@ async function findExisting(
   const ids = [...new Set(changes.map(({ productId }) => productId))];
   const found = await Promise.all(ids.map((id) => store.findProduct(sellerId, { id })));
   return new Set(found.flatMap((product) => product?.id ?? []));
-}
-
-function renderFilter({ link }: PageRequest, { typed, errors }: Search): Html {
-  const value = (name: string): string => typed.get(name) ?? '';
-  return html`<form method="get" action="${link('/changes')}" class="card row filters" novalidate>
-    ${selectField({
-    name: 'type', label: LABELS.type, value: value('type'), errors,
-    choices: [{ value: '', label: 'All changes' }, ...CHANGE_TYPE_CHOICES],
-  })}
-    ${textField({
-    name: 'product', label: LABELS.product, value: value('product'), errors,
-    hint: 'SKU or product ID',
-  })}
-    ${textField({
-    name: 'up_to', label: LABELS.up_to, value: value('up_to'), errors, inputMode: 'numeric',
-    hint: 'Show changes up to this position',
-  })}
-    <div class="actions"><button>Show</button>
-      ${typed.size > 0 && html`<a href="${link('/changes')}">Clear</a>`}</div>
-  </form>`;
 }
 
 function renderRow(
@@ -167,7 +155,7 @@ function renderEmpty(request: PageRequest, search: Search, page: MovementPage): 
     return html`<p>No matches so far. The next page searches further back.</p>`;
   }
   const end = renderEnd(request, page);
-  if (search.typed.size > 0) {
+  if (search.state.form.size > 0) {
     return html`<p>No changes match. <a href="${link('/changes')}">Show all changes</a></p>${end}`;
   }
   if (end) return end;

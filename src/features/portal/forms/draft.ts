@@ -6,11 +6,11 @@
  */
 import { AppError } from '../../../domain/error.ts';
 import { formatSellerId, parseSellerId, type SellerId } from '../../../domain/id.ts';
-import { type Content, html } from '../html/html.ts';
+import type { Content } from '../html/html.ts';
 import { DRAFT_LIFE_MS, DRAFT_LIMIT_BYTES } from '../limits.ts';
 import type { AnonymousPageRequest, Draft, DraftRoute, Portal } from '../route.ts';
 import { decryptValue, encryptValue } from '../sign-in/cookie.ts';
-import { Form } from './form.ts';
+import { Form, hiddenField } from './form.ts';
 
 const FIELD = 'draft';
 /** Names the seller of the form, because its session may have ended when the form is sent. */
@@ -24,8 +24,7 @@ interface SentForm {
 
 /** The hidden field that names the seller of a form; absent before the sign-in. */
 export function sellerField({ user }: Pick<AnonymousPageRequest, 'user'>): Content {
-  return user && html`<input type="hidden" name="${SELLER_FIELD}" value="${
-    formatSellerId(user.account.sellerId)}">`;
+  return user && hiddenField(SELLER_FIELD, formatSellerId(user.account.sellerId));
 }
 
 /** The seller whose page showed the form; undefined if nobody was signed in there. */
@@ -64,7 +63,7 @@ export function readDraft(form: Form): string {
 }
 
 export function draftField(encrypted: string): Content {
-  return encrypted !== '' && html`<input type="hidden" name="${FIELD}" value="${encrypted}">`;
+  return encrypted !== '' && hiddenField(FIELD, encrypted);
 }
 
 export function formOf({ fields }: Draft): Form {

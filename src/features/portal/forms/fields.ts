@@ -7,45 +7,46 @@ import { type Content, html, type Html } from '../html/html.ts';
 import type { AnonymousPageRequest } from '../route.ts';
 import { CSRF_FIELD } from './csrf.ts';
 import { sellerField } from './draft.ts';
-import type { FieldErrors, FormState } from './form.ts';
+import { type FormState, hiddenField, initialState } from './form.ts';
 
 interface LabelledField {
   readonly name: string;
   readonly label: string;
   readonly hint?: Content;
+  /** Required if the page has several fields with this name. */
+  readonly id?: string;
+  /** The value before anybody types: in a form without any fields. */
+  readonly initial?: string;
 }
 
 interface InputField extends LabelledField {
+  readonly control?: 'input';
   /** As of `<input>`. Default `text`. */
   readonly type?: 'text' | 'email' | 'password' | 'search' | 'url' | 'datetime-local' | 'date';
   readonly inputMode?: 'decimal' | 'numeric';
   readonly autocomplete?: string;
   readonly isRequired?: boolean;
   readonly maxLength?: number;
-  /** Required if the page has several fields with this name. */
-  readonly id?: string;
   /** Suggested values; any other value can be typed, too. */
   readonly suggestions?: readonly string[];
 }
 
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
+interface TextAreaField extends LabelledField {
+  readonly control: 'textarea';
+  readonly rows: number;
 }
 
 interface ChoiceField extends LabelledField {
-  readonly choices: readonly Choice[];
+  readonly control: 'select' | 'checkboxes' | 'radio';
+  readonly choices: readonly Choice<Content>[];
 }
 
-/** A field of a declared form. Its value and its error come from the `FormState`. */
-export type Field = (InputField & { readonly control?: 'input' })
-  | (LabelledField & { readonly control: 'textarea'; readonly rows: number })
-  | (ChoiceField & { readonly control: 'select' | 'checkboxes' });
-
-interface Entered {
-  readonly value?: string;
-  readonly errors?: FieldErrors;
+export interface Choice<Label extends Content = string> {
+  readonly value: string;
+  readonly label: Label;
 }
+
+export type Field = InputField | TextAreaField | ChoiceField;
 
 /** A form that is sent by POST, with its CSRF token. */
 export function postForm(
@@ -53,127 +54,82 @@ export function postForm(
   className = 'stack',
 ): Html {
   return html`<form method="post" action="${action}" class="${className}" novalidate>
-    <input type="hidden" name="${CSRF_FIELD}" value="${request.csrfToken}">
-    ${sellerField(request)}${content}
+    ${hiddenField(CSRF_FIELD, request.csrfToken)}${sellerField(request)}${content}
   </form>`;
 }
 
-/** Renders declared fields with what was typed and what is wrong with it. */
-export function renderFields(fields: readonly Field[], { form, errors }: FormState): Html {
-  return html`${fields.map((field) => {
-    const entered = { value: form.get(field.name), errors };
-    switch (field.control) {
-      case 'textarea': return textArea({ ...field, ...entered });
-      case 'select': return selectField({ ...field, ...entered });
-      case 'checkboxes': return checkboxes({ ...field, values: form.getAll(field.name), errors });
-      default: return textField({ ...field, ...entered });
+/** Fields with what was typed and what is wrong with it. */
+export function renderFields(
+  fields: readonly Field[], state: FormState = initialState(),
+): Html {
+  return html`${fields.map((field) => renderField(field, state))}`;
+}
+
+function renderField(field: Field, { form, errors }: FormState): Html {
+  const { name, label, hint, id = `field-${name}`, initial = '' } = field;
+  const error = errors.get(name);
+  const noteIds = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-fault`]
+    .filter(Boolean).join(' ');
+  const described = html` id="${id}"${error !== undefined && html` aria-invalid="true"`}${
+    noteIds !== '' && html` aria-describedby="${noteIds}"`}`;
+  const control = renderControl(field, described, form.size === 0 ? [initial] : form.getAll(name));
+  const notes = html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+    ${error !== undefined && html`<p class="fault" id="${id}-fault">${error}</p>`}`;
+  if (field.control === 'checkboxes' || field.control === 'radio') {
+    return html`<fieldset class="field"${described}>
+      <legend>${label}</legend>${control}${notes}</fieldset>`;
+  }
+  return html`<div class="field"><label for="${id}">${label}</label>${control}${notes}</div>`;
+}
+
+function renderControl(field: Field, described: Html, values: readonly string[]): Html {
+  const { name } = field;
+  const [value = ''] = values;
+  switch (field.control) {
+    case 'textarea':
+      // Browsers drop the first line break after the tag (WHATWG HTML, section 13.1.2.5).
+      return html`<textarea name="${name}" rows="${field.rows}" spellcheck="false"${described}>
+${value}</textarea>`;
+    case 'select':
+      return html`<select name="${name}"${described}>${field.choices.map((choice) => html`
+        <option value="${choice.value}"${choice.value === value && html` selected`}>${
+  choice.label}</option>`)}</select>`;
+    case 'checkboxes': case 'radio': {
+      const isRadio = field.control === 'radio';
+      return html`${field.choices.map((choice) => html`<label class="choice">
+        <input type="${isRadio ? 'radio' : 'checkbox'}" name="${name}" value="${choice.value}"${
+  values.includes(choice.value) && html` checked`}${isRadio && html` required`}>
+        <span>${choice.label}</span></label>`)}`;
     }
-  })}`;
+    default: return renderInput(field, described, value);
+  }
 }
 
-export function textField(field: InputField & Entered): Html {
-  const { name, label, value = '', type = 'text', autocomplete = 'off', suggestions } = field;
-  const id = field.id ?? `field-${name}`;
-  const [described, notes] = describeField(id, field);
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <input id="${id}" name="${name}" type="${type}" value="${type === 'password' ? '' : value}"
-      autocomplete="${autocomplete}"${field.inputMode && html` inputmode="${field.inputMode}"`}
-      ${field.maxLength && html` maxlength="${field.maxLength}"`}
-      ${field.isRequired && html` required`}${suggestions && html` list="${id}-list"`}${described}>
-    ${suggestions && html`<datalist id="${id}-list">${suggestions.map((suggestion) =>
-  html`<option value="${suggestion}">`)}</datalist>`}
-    ${notes}
-  </div>`;
+function renderInput(field: InputField, described: Html, value: string): Html {
+  const { name, type = 'text', autocomplete = 'off', suggestions } = field;
+  const { inputMode, maxLength, isRequired } = field;
+  const listId = `list-${name}`;
+  const shown = type === 'password' ? '' : value.trim();
+  return html`<input name="${name}" type="${type}" value="${shown}"
+    autocomplete="${autocomplete}"${inputMode && html` inputmode="${inputMode}"`}${
+  maxLength && html` maxlength="${maxLength}"`}${isRequired && html` required`}${
+  suggestions && html` list="${listId}"`}${described}>
+    ${suggestions && html`<datalist id="${listId}">${suggestions.map((suggestion) =>
+  html`<option value="${suggestion}">`)}</datalist>`}`;
 }
 
-function textArea(field: LabelledField & Entered & { readonly rows: number }): Html {
-  const { name, label, value = '', rows } = field;
-  const id = `field-${name}`;
-  const [described, notes] = describeField(id, field);
-  // Browsers drop the first line break after the tag (WHATWG HTML, section 13.1.2.5).
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <textarea id="${id}" name="${name}" rows="${rows}" spellcheck="false"${described}>
-${value}</textarea>
-    ${notes}
-  </div>`;
-}
-
-export function selectField(field: ChoiceField & Entered): Html {
-  const { name, label, value = '', choices } = field;
-  const id = `field-${name}`;
-  const [described, notes] = describeField(id, field);
-  return html`<div class="field">
-    <label for="${id}">${label}</label>
-    <select id="${id}" name="${name}"${described}>${choices.map((choice) => html`
-      <option value="${choice.value}"${choice.value === value && html` selected`}>${
-  choice.label}</option>`)}
-    </select>
-    ${notes}
-  </div>`;
-}
-
-/** A group of checkboxes; `values` are the checked ones. */
-function checkboxes(
-  field: ChoiceField & Pick<Entered, 'errors'> & { readonly values: readonly string[] },
-): Html {
-  return group(field, ({ value, label }) => html`
-      <input type="checkbox" name="${field.name}" value="${value}"${
-  field.values.includes(value) && html` checked`}> ${label}`);
-}
-
-/** A group of radio buttons; `value` is the selected one. */
-export function radioGroup(
-  field: LabelledField & Entered & {
-    readonly choices: readonly { readonly value: string; readonly label: Content }[];
-  },
-): Html {
-  return group(field, ({ value, label }) => html`
-      <input type="radio" name="${field.name}" value="${value}"${
-  value === field.value && html` checked`} required> <span>${label}</span>`);
-}
-
-function group<Option>(
-  field: LabelledField & Entered & { readonly choices: readonly Option[] },
-  renderOption: (option: Option) => Html,
-): Html {
-  const [described, notes] = describeField(`field-${field.name}`, field);
-  return html`<fieldset id="field-${field.name}" class="field"${described}>
-    <legend>${field.label}</legend>
-    ${field.choices.map((option) => html`<label class="choice">${renderOption(option)}</label>`)}
-    ${notes}
-  </fieldset>`;
-}
-
-/** The error summary; empty without errors. `labels` are those of the fields. */
+/** The error summary of a form, in the order of its fields; empty without errors. */
 export function errorSummary(
-  errors: FieldErrors, detail?: string, labels: Readonly<Record<string, string>> = {},
+  { errors, detail }: Pick<FormState, 'errors' | 'detail'>, fields: readonly Field[] = [],
 ): Content {
   if (errors.size === 0 && detail === undefined) return undefined;
+  const names = fields.map(({ name }) => name);
+  const inOrder = [...errors].sort(([a], [b]) => names.indexOf(a) - names.indexOf(b));
   // It takes the focus when the page loads, so that screen readers announce it.
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
     <p>${detail ?? 'Nothing was saved. Please correct the following:'}</p>
-    ${errors.size > 0 && html`<ul>${[...errors].map(([name, error]) => html`
-      <li><a href="#field-${name}">${labels[name] !== undefined && html`${labels[name]}: `}${
-  error}</a></li>`)}</ul>`}
+    ${errors.size > 0 && html`<ul>${inOrder.map(([name, error]) => html`
+      <li><a href="#field-${name}">${fields[names.indexOf(name)]?.label}${
+  names.includes(name) && ': '}${error}</a></li>`)}</ul>`}
   </div>`;
-}
-
-function describeField(
-  id: string, { name, errors, hint }: LabelledField & Entered,
-): readonly [attributes: Content, notes: Content] {
-  const error = errors?.get(name);
-  const ids = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-fault`]
-    .filter((part) => part !== false);
-  return [
-    [
-      error !== undefined && html` aria-invalid="true"`,
-      ids.length > 0 && html` aria-describedby="${ids.join(' ')}"`,
-    ],
-    [
-      hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`,
-      error !== undefined && html`<p class="fault" id="${id}-fault">${error}</p>`,
-    ],
-  ];
 }

@@ -8,7 +8,7 @@ import { renderPage, renderPublicPage } from '../html/page.ts';
 import type { AnonymousPageRequest, DraftRoute, PageRequest, Portal } from '../route.ts';
 import { confirmPassword, CURRENT_PASSWORD } from '../sign-in/password-fields.ts';
 import { errorSummary, type Field, postForm, renderFields } from './fields.ts';
-import { type Form, type FormState, initialState, NO_ERRORS } from './form.ts';
+import { type Form, type FormState, initialState, NO_ERRORS, rejectedState } from './form.ts';
 
 interface FormPage {
   readonly title: string;
@@ -41,18 +41,10 @@ export function renderFormPage(
   isSignedIn ? 'card stack' : 'stack');
   const content = {
     title, scripts, status: statusOf(state),
-    content: html`${stateSummary(fields, state)}${before}${form}${after}`,
+    content: html`${errorSummary(state, fields)}${before}${form}${after}`,
   };
   return isSignedIn ? renderPage(request, portal, content)
     : renderPublicPage(request, portal, content);
-}
-
-/** The error summary of a form, with the labels of its fields and in their order. */
-export function stateSummary(fields: readonly Field[], { errors, detail }: FormState): Content {
-  const labels = Object.fromEntries(fields.map(({ name, label }) => [name, label]));
-  const names = Object.keys(labels);
-  const inOrder = [...errors].sort(([a], [b]) => names.indexOf(a) - names.indexOf(b));
-  return errorSummary(new Map(inOrder), detail, labels);
 }
 
 /** The status of a page that shows a form. */
@@ -61,16 +53,17 @@ export function statusOf({ errors, detail, status }: FormState): number {
 }
 
 interface FormDefinition<Value> {
+  /** Their names are those that a draft keeps; the page may show more about them. */
   readonly fields: readonly Field[];
   readonly render: (
     request: PageRequest, portal: Portal, state: FormState,
   ) => Reply | Promise<Reply>;
-  /** The values of the form before anybody types. Default: none. */
+  /** The values of the form before anybody types. Default: those of its fields. */
   readonly initial?: (request: PageRequest) => Record<string, string>;
-  /** Reads the fields, and adds an error for each invalid one. */
+  /** Reads the fields, and throws the error of the API or adds one for each invalid field. */
   readonly read: (
     form: Form, errors: Map<string, string>, request: PageRequest, portal: Portal,
-  ) => Value;
+  ) => Value | Promise<Value>;
   /** Called if no field is invalid. Returns undefined if it added errors itself. */
   readonly save: (
     value: Value, request: PageRequest, portal: Portal,
@@ -96,11 +89,19 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
     show: async (request, portal) => render(request, portal, initialState(initial?.(request))),
     async submit(request, portal, form) {
       const errors = new Map<string, string>();
-      const value = read(form, errors, request, portal);
-      if (needsPassword) await confirmPassword(request, portal, form, errors);
-      const reply = errors.size > 0 ? undefined
-        : await save(value, request, portal, { form, errors });
-      return reply ?? render(request, portal, { form, errors });
+      const state = { form, errors };
+      try {
+        const value = await read(form, errors, request, portal);
+        if (needsPassword) await confirmPassword(request, portal, form, errors);
+        const reply = errors.size > 0 ? undefined : await save(value, request, portal, state);
+        if (reply) return reply;
+      } catch (error) {
+        const rejected = rejectedState(form, error);
+        return render(request, portal, {
+          ...rejected, errors: new Map([...rejected.errors, ...errors]),
+        });
+      }
+      return render(request, portal, state);
     },
     draft: makeDraftRoute(fields, render),
   };

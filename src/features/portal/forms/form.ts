@@ -18,35 +18,23 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 const NONCE_FIELD = 'once';
 const NONCE = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
+const ALREADY_SUBMITTED = 'This form was already submitted with different values, and those '
+  + 'were saved. To save these values as well, submit it again.';
+
 /** What is wrong with the fields of a form, by field name. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
 export const NO_ERRORS: FieldErrors = new Map();
 
-export class Form {
-  readonly #fields: URLSearchParams;
-
-  constructor(fields: ConstructorParameters<typeof URLSearchParams>[0] = '') {
-    this.#fields = new URLSearchParams(fields);
-  }
-
+export class Form extends URLSearchParams {
   /** Empty if the field was not sent. */
-  get(name: string): string {
-    return this.#fields.get(name) ?? '';
+  override get(name: string): string {
+    return super.get(name) ?? '';
   }
 
   /** The value without surrounding white space. */
   getTrimmed(name: string): string {
     return this.get(name).trim();
-  }
-
-  /** All values of a field, such as those of checked boxes. */
-  getAll(name: string): readonly string[] {
-    return this.#fields.getAll(name);
-  }
-
-  has(name: string): boolean {
-    return this.#fields.has(name);
   }
 }
 
@@ -55,7 +43,7 @@ export interface FormState {
   readonly form: Form;
   readonly errors: FieldErrors;
   /** An error of the whole form. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** Default: 422 with an error, 200 without. */
   readonly status?: number;
 }
@@ -71,8 +59,8 @@ export function initialState(values: Record<string, string> = {}): FormState {
 export async function readForm(request: IncomingMessage): Promise<Form> {
   readMediaType(request, [FORM_TYPE]);
   const body = await readBody(request, FORM_LIMIT_BYTES);
-  const fields = new URLSearchParams(body.toString());
-  if (fields.size <= FORM_FIELDS_LIMIT) return new Form(fields);
+  const form = new Form(body.toString());
+  if (form.size <= FORM_FIELDS_LIMIT) return form;
   throw new AppError('invalid_data', `A form may have at most ${FORM_FIELDS_LIMIT} fields.`);
 }
 
@@ -95,9 +83,29 @@ export function fieldErrorsFrom(issues: readonly Issue[]): FieldErrors {
   return errors;
 }
 
+/** What a form shows about an error of the API; other errors are rethrown. */
+export function rejectedState(form: Form, error: unknown): FormState {
+  if (error instanceof AppError) {
+    const { code, issues, publicDetail: detail } = error;
+    if (code === 'invalid_data' && issues.length > 0) {
+      return { form, errors: fieldErrorsFrom(issues) };
+    }
+    if (code === 'sku_taken') return { form, errors: new Map([['sku', detail]]) };
+    if (code === 'limit_reached') return { form, errors: NO_ERRORS, detail, status: 409 };
+    if (isDuplicateSubmission(error)) {
+      return { form, errors: NO_ERRORS, detail: ALREADY_SUBMITTED, status: 409 };
+    }
+  }
+  throw error;
+}
+
+export function hiddenField(name: string, value: string | number): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
 /** The hidden nonce field; a new nonce each time the form is shown. */
 export function nonceField(): Html {
-  return html`<input type="hidden" name="${NONCE_FIELD}" value="${randomUUID()}">`;
+  return hiddenField(NONCE_FIELD, randomUUID());
 }
 
 /** The idempotency key of a form. @throws AppError `invalid_data` for a nonce of no page */

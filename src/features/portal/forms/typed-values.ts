@@ -7,7 +7,7 @@ import { AppError } from '../../../domain/error.ts';
 import { DAY_MS, findDuration, parseTime } from '../../../domain/time.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
 import { parseDecimal } from '../../../transfer/csv-cells.ts';
-import type { Choice } from './fields.ts';
+import type { Choice, Field } from './fields.ts';
 import type { Form } from './form.ts';
 
 const THREE_DIGITS_LAST = /^-?(\d+)([.,])(\d{3})$/;
@@ -38,13 +38,17 @@ export function findWholeNumber(text: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** How long an old key or secret stays valid after a rotation. */
-export const OVERLAPS: readonly Choice[] = [
+const OVERLAPS: readonly Choice[] = [
   { value: '0s', label: 'Not at all (it expires now)' },
   { value: '1h', label: '1 hour' },
   { value: '24h', label: '24 hours' },
   { value: '7d', label: '7 days' },
 ];
+
+/** How long an old key or secret stays valid after a rotation. */
+export function overlapField(label: string): Field {
+  return { name: 'overlap', label, control: 'select', initial: '24h', choices: OVERLAPS };
+}
 
 /** In milliseconds. @throws AppError `invalid_data` for a value that no page offers */
 export function readOverlap(form: Form): number {

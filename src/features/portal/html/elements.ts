@@ -61,7 +61,9 @@ export function pager(label: string, first: string | undefined, next: string | u
 }
 
 /** Names and values, such as those of one product. */
-export function facts(pairs: readonly (readonly [name: string, value: Content])[]): Html {
+export type Facts = readonly (readonly [name: string, value: Content])[];
+
+export function facts(pairs: Facts): Html {
   return html`<dl class="facts">${pairs.map(([name, value]) => html`
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

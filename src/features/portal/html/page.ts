@@ -68,7 +68,7 @@ export function renderPage(request: PageRequest, portal: Portal, page: PageConte
   }, {
     header, isPublic: false,
     main: html`<h1>${page.heading ?? page.title}</h1>
-      ${request.isDraft && errorSummary(NO_ERRORS, DRAFT)}${page.content}`,
+      ${request.isDraft && errorSummary({ errors: NO_ERRORS, detail: DRAFT })}${page.content}`,
   });
 }
 

@@ -109,7 +109,8 @@ function renderImport(
   return renderPage(request, portal, {
     title: `${PHASES[job.state.phase].title} ${job.upload.name}`,
     status,
-    content: html`${errorSummary(NO_ERRORS, problem)}${renderPhase(request, job, settings)}`,
+    content: html`${errorSummary({ errors: NO_ERRORS, detail: problem })}
+      ${renderPhase(request, job, settings)}`,
     scripts: ['import.js'],
   });
 }

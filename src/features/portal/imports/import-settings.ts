@@ -1,6 +1,6 @@
 /** Import settings: which column holds which member, and the defaults for new products. */
 import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts';
-import { type Choice, postForm, selectField, textField } from '../forms/fields.ts';
+import { type Choice, postForm, renderFields } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { table } from '../html/elements.ts';
@@ -64,11 +64,11 @@ export function renderSettings(
 ): Html {
   const { columns, upload: { head } } = job;
   const content = html`
-    ${selectField({
-    name: 'mode', label: 'If the SKU already exists', value: settings.mode,
+    ${renderFields([{
+    name: 'mode', label: 'If the SKU already exists', control: 'select', initial: settings.mode,
     choices: MODES,
-  })}
-    ${columns && renderFields(columns, head.header, settings)}
+  }])}
+    ${columns && renderColumnFields(columns, head.header, settings)}
     <button class="plain">Update preview</button>`;
   return html`<section class="card" aria-labelledby="reading">
     <h2 id="reading">Import settings</h2>
@@ -102,7 +102,7 @@ function describeUse({ indexes, used }: Columns, index: number): string {
   return used.has(index) ? 'groups rows' : 'not used';
 }
 
-function renderFields(
+function renderColumnFields(
   columns: Columns, header: readonly string[], { map, defaults }: ImportSettings,
 ): Html {
   const chosen = new Map([...map].map(([member, name]) => [member, header.indexOf(name)]));
@@ -112,17 +112,16 @@ function renderFields(
     return { value: String(place), label: shorten(name, COLUMN_NAME_BYTES) };
   });
   return html`<div class="grid">
-    ${MEMBERS.map((member) => selectField({
-    name: `column_${member}`, label: columnLabel(member),
-    value: String(chosen.get(member) ?? ''),
+    ${renderFields(MEMBERS.map((member) => ({
+    name: `column_${member}`, label: columnLabel(member), control: 'select',
+    initial: String(chosen.get(member) ?? ''),
     choices: [{ value: '', label: describeFound(columns, header, member, map) }, ...known],
-  }))}
+  })))}
   </div>
   <div class="grid">
-    ${DEFAULTABLE.map((member) => textField({
-    name: `default_${member}`, label: defaultLabel(member),
-    value: defaults.get(member) ?? '',
-  }))}
+    ${renderFields(DEFAULTABLE.map((member) => ({
+    name: `default_${member}`, label: defaultLabel(member), initial: defaults.get(member) ?? '',
+  })))}
   </div>`;
 }
 

@@ -72,7 +72,7 @@ function renderImports(request: PageRequest, portal: Portal, errors: FieldErrors
   return renderPage(request, portal, {
     title: 'Import and export',
     status: errors.size === 0 ? 200 : 422,
-    content: html`${flashNotice(request, FLASH)}${errorSummary(errors)}
+    content: html`${flashNotice(request, FLASH)}${errorSummary({ errors })}
       ${renderUpload(request, errors)}
       ${renderRecent(request, portal)}
       ${renderExport(request)}`,

@@ -3,9 +3,9 @@ import type { ApiKey } from '../../../domain/access/api-key.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatKeyId, type KeyId, parseKeyId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { postForm, selectField } from '../forms/fields.ts';
+import { postForm, renderFields } from '../forms/fields.ts';
 import { nonceField } from '../forms/form.ts';
-import { OVERLAPS } from '../forms/typed-values.ts';
+import { overlapField } from '../forms/typed-values.ts';
 import { facts, flashNotice, pager, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -157,9 +157,7 @@ function renderActions(request: PageRequest, key: ApiKey): Html {
       <p>Creates a new key with the same permissions. The old key keeps working for a while, so that
         you can replace it in your programs.</p>
       ${postForm(request, `${path}/rotate`, html`${nonceField()}
-        ${selectField({
-    name: 'overlap', label: 'Keep the old key valid for', value: '24h', choices: OVERLAPS,
-  })}
+        ${renderFields([overlapField('Keep the old key valid for')])}
         <button>Rotate key</button>`)}
     </section>
     <section class="card" aria-labelledby="revoke">

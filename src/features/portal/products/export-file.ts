@@ -3,7 +3,8 @@ import { CSV_TYPE, NDJSON_TYPE } from '../../../api/media-types.ts';
 import { exportProducts } from '../../../api/products/product-list.ts';
 import { AppError } from '../../../domain/error.ts';
 import { formatAttachment, type Reply } from '../../../http/response/reply.ts';
-import { type Choice, selectField } from '../forms/fields.ts';
+import { type Choice, renderFields } from '../forms/fields.ts';
+import { FILTER_FORM } from '../forms/filter.ts';
 import { html, type Html } from '../html/html.ts';
 import { readSearch } from './product-search.ts';
 import type { Portal, PageRequest } from '../route.ts';
@@ -16,7 +17,7 @@ const FORMATS: readonly Choice[] = [
 /** GET /portal/export: 200, 400, 503 */
 export async function exportFile(request: PageRequest, portal: Portal): Promise<Reply> {
   const { query, account: { sellerId }, position, openStream } = request;
-  const { list, errors } = readSearch(request, portal);
+  const { list, state: { errors } } = readSearch(request, portal);
   if (errors.size > 0) {
     const issues = [...errors].map(([parameter, detail]) =>
       ({ parameter, code: 'format', detail } as const));
@@ -36,16 +37,16 @@ export function renderExport({ link }: PageRequest): Html {
     <form method="get" action="${link('/export')}" class="stack">
       <p>Exports all products as a consistent snapshot. To export a selection, filter the
         <a href="${link('/products')}">products</a> first.</p>
-      ${selectField({ name: 'format', label: 'Format', choices: FORMATS })}
+      ${renderFields([{ name: 'format', label: 'Format', control: 'select', choices: FORMATS }])}
       <button>Export</button>
     </form>
   </section>`;
 }
 
 /** Buttons that send the search form to the export, instead of links that repeat the search. */
-export function renderExportButtons({ link }: PageRequest, formId: string): Html {
+export function renderExportButtons({ link }: PageRequest): Html {
   const button = (format: string, label: string): Html => html`<button class="small"
-    form="${formId}" formaction="${link('/export')}" name="format" value="${format}">${
+    form="${FILTER_FORM}" formaction="${link('/export')}" name="format" value="${format}">${
   label}</button>`;
   return html`<p class="actions"><span class="quiet">Export these:</span>
     ${button('csv', 'CSV')} ${button('ndjson', 'NDJSON')}</p>`;

@@ -1,90 +1,48 @@
 /** Creating a product: a new one, or one that was deleted while it was edited. */
 import { parseNewProduct } from '../../../domain/catalogue/product.ts';
+import { type NewProduct, SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, postForm } from '../forms/fields.ts';
-import {
-  type FieldErrors, type Form, isDuplicateSubmission, NO_ERRORS, nonceField, toWriteContext,
-} from '../forms/form.ts';
-import { html, type Html } from '../html/html.ts';
-import { redirect, renderPage } from '../html/page.ts';
-import type { DraftRoute, PageRequest, Portal } from '../route.ts';
-import {
-  NO_TEXTS, parseTexts, PRODUCT_LABELS, productFields, type ProductTexts, readTaken, readTexts,
-  ALREADY_SUBMITTED,
-} from './product-form.ts';
+import { defineForm, renderFormPage } from '../forms/form-page.ts';
+import { Form, type FormState, NO_ERRORS, nonceField, toWriteContext } from '../forms/form.ts';
+import { type Content, html } from '../html/html.ts';
+import { redirect } from '../html/page.ts';
+import type { PageRequest, Portal } from '../route.ts';
+import { describeFields, readProduct } from './product-form.ts';
 import { pathOf } from './product-path.ts';
 
-/** GET /portal/products/new: 200 */
-export async function showNewProduct(request: PageRequest, portal: Portal): Promise<Reply> {
-  return renderNewProduct(request, portal, NO_TEXTS);
-}
-
-/** POST /portal/products/new: 303, 400, 409, 422 */
-export async function createProduct(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const texts = readNewTexts(form);
-  const read = parseTexts(texts, request, parseNewProduct);
-  if (read.errors) {
-    return renderNewProduct(request, portal, texts, { status: 422, errors: read.errors });
-  }
-  const write = toWriteContext(request, form);
-  try {
-    const { id } = await portal.store.createProduct(write, read.value);
+/** GET /portal/products/new: 200. POST: 303, 400, 409, 422 */
+export const newProductForm = defineForm<NewProduct | undefined>({
+  fields: SENT_FIELDS,
+  render: (request, portal, state) => renderForm(request, portal, state),
+  read: (form, errors, request) =>
+    readProduct(form, errors, request, { fields: SENT_FIELDS, parse: parseNewProduct }),
+  async save(product, request, portal, { form }) {
+    if (!product) return undefined;
+    const write = toWriteContext(request, form);
+    const { id } = await portal.store.createProduct(write, product);
     return redirect(request.link(`${pathOf({ sellerId: write.sellerId, id })}?done=created`));
-  } catch (error) {
-    if (isDuplicateSubmission(error)) {
-      return renderNewProduct(request, portal, texts, { status: 409, detail: ALREADY_SUBMITTED });
-    }
-    return renderNewProduct(request, portal, texts, { status: 422, errors: readTaken(error) });
-  }
-}
-
-export const newProductDraft: DraftRoute = {
-  fields: Object.keys(NO_TEXTS),
-  show: async (request, portal, form) => renderNewProduct(request, portal, readNewTexts(form)),
-};
-
-function readNewTexts(form: Form): ProductTexts {
-  return { ...readTexts(form), stock: form.getTrimmed('stock') };
-}
-
-interface Rejection {
-  readonly status?: number;
-  readonly errors?: FieldErrors;
-  readonly detail?: string;
-}
-
-function renderNewProduct(
-  request: PageRequest, portal: Portal, texts: ProductTexts,
-  { status = 200, errors = NO_ERRORS, detail }: Rejection = {},
-): Reply {
-  return renderPage(request, portal, {
-    title: 'New product',
-    status,
-    content: html`${errorSummary(errors, detail, PRODUCT_LABELS)}
-      <section class="card">${renderForm(request, texts, errors)}</section>`,
-  });
-}
+  },
+});
 
 /** The answer to an edit of a product that was deleted. */
-export function renderGoneProduct(
-  request: PageRequest, portal: Portal, texts: ProductTexts,
-): Reply {
-  return renderPage(request, portal, {
+export function renderGoneProduct(request: PageRequest, portal: Portal, form: Form): Reply {
+  return renderForm(request, portal, {
+    form: new Form([...form, ['stock', '0']]), errors: NO_ERRORS, status: 404,
+  }, {
     title: 'Someone else deleted this product',
-    status: 404,
-    content: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
+    before: html`<div class="notice low" role="alert" tabindex="-1" autofocus>
         <p>Your changes were not saved. The form below has what you entered: create a new product
           from it, or cancel.</p>
-      </div>
-      <section class="card">${renderForm(request, { ...texts, stock: '0' }, NO_ERRORS)}</section>`,
+      </div>`,
   });
 }
 
-function renderForm(request: PageRequest, texts: ProductTexts, errors: FieldErrors): Html {
-  return postForm(request, request.link('/products/new'), html`${nonceField()}
-    ${productFields(request, texts, errors)}
-    <div class="actions"><button>Create product</button>
-      <a href="${request.link('/products')}">Cancel</a></div>`);
+function renderForm(
+  request: PageRequest, portal: Portal, state: FormState,
+  page: { readonly title: string; readonly before?: Content } = { title: 'New product' },
+): Reply {
+  return renderFormPage(request, portal, {
+    ...page, action: '/products/new', cancel: '/products', submit: 'Create product',
+    fields: describeFields(request, SENT_FIELDS), hidden: nonceField(),
+  }, state);
 }

@@ -1,87 +1,92 @@
 /**
- * The form of a product. Entered texts are translated to the body that a client of the API would
- * send, so both are validated by the same code.
+ * The fields of a product in forms. Entered texts are translated to the body that a client of the
+ * API would send, so both are validated by the same code.
  */
 import type { Currency } from '../../../domain/catalogue/currency.ts';
-import { AppError } from '../../../domain/error.ts';
 import {
-  SENT_FIELDS, type SentField, type SentFieldName,
+  type NewProduct, SENT_FIELDS, type SentField, type SentFieldName,
 } from '../../../domain/catalogue/product-fields.ts';
+import { AppError } from '../../../domain/error.ts';
 import type { ParseResult } from '../../../domain/validation.ts';
-import { textField } from '../forms/fields.ts';
-import { type FieldErrors, type Form, NO_ERRORS, fieldErrorsFrom } from '../forms/form.ts';
-import type { Format } from '../html/format.ts';
-import { html, type Html } from '../html/html.ts';
-import type { PageRequest } from '../route.ts';
+import type { Field } from '../forms/fields.ts';
+import { fieldErrorsFrom, type Form } from '../forms/form.ts';
 import { parseTypedPrice, parseTypedWhole } from '../forms/typed-values.ts';
-import type { EditedField, EditedValues } from './product-merge.ts';
+import type { Format } from '../html/format.ts';
+import type { PageRequest } from '../route.ts';
 
-/** The texts in the fields; the stock is undefined if the form has no such field. */
-export type ProductTexts =
-  Readonly<Record<EditedField, string>> & { readonly stock: string | undefined };
+/** What the form of an existing product edits. Stock has forms of its own. */
+export type EditedValues = Omit<NewProduct, 'stock'>;
 
-// The casts here and below: the table has each field.
-export const PRODUCT_LABELS = Object.fromEntries(SENT_FIELDS.map(({ name, label }) =>
-  [name, label])) as Readonly<Record<SentFieldName, string>>;
-
-/** The answer to a form that was submitted before with other values. */
-export const ALREADY_SUBMITTED = 'This form was already submitted with different values, and those '
-  + 'were saved. To save these values as well, submit it again.';
-
-export const NO_TEXTS = mapFields(({ kind }) => (kind === 'quantity' ? '0' : ''));
-
-export function readTexts(form: Form): ProductTexts {
-  return mapFields(({ name }) =>
-    (name !== 'stock' || form.has(name) ? form.getTrimmed(name) : undefined));
+export interface EditedField extends SentField {
+  readonly name: Exclude<SentFieldName, 'stock'>;
+  readonly member: keyof EditedValues;
 }
 
-/** The texts of an existing product, without its stock, which has its own forms. */
-export function describeTexts(product: EditedValues, format: Format): ProductTexts {
-  return mapFields(({ kind, member }) => {
-    if (member === 'stock') return undefined;
-    const value = product[member] ?? '';
-    return kind === 'price' ? format.amount(Number(value)) : String(value);
+export const EDITED_FIELDS =
+  SENT_FIELDS.filter((field): field is EditedField => field.name !== 'stock');
+
+/** The fields of a form, with hints in the seller's currency. */
+export function describeFields(
+  { account: { currency: { code, decimals } } }: PageRequest, fields: readonly SentField[],
+): readonly Field[] {
+  const example = decimals === 0 ? '1200' : `${12.5.toFixed(decimals)} or ${
+    12.5.toFixed(decimals).replace('.', ',')}`;
+  return fields.map(({ name, kind, label, isRequired, schema }) => {
+    switch (kind) {
+      // Browsers count UTF-16 code units, of which a character has one or two.
+      case 'text': return { name, label, isRequired, maxLength: 2 * Number(schema['maxLength']) };
+      case 'price': return {
+        name, label: `${label} in ${code}`, isRequired, inputMode: 'decimal',
+        hint: `For example ${example}, without a thousands separator.`,
+      };
+      case 'quantity': return { name, label, isRequired, inputMode: 'numeric', initial: '0' };
+    }
   });
 }
 
-function mapFields(toText: (field: SentField) => string | undefined): ProductTexts {
-  return Object.fromEntries(SENT_FIELDS.map((field) =>
-    [field.name, toText(field)])) as unknown as ProductTexts;
+/** The value of a field as it is typed. */
+export function toText(
+  { kind, member }: EditedField, values: EditedValues, { amount }: Format,
+): string {
+  const value = values[member] ?? '';
+  return kind === 'price' ? amount(Number(value)) : String(value);
 }
 
-type ReadProduct<Value> =
-  | { readonly value: Value; readonly errors?: undefined }
-  | { readonly errors: FieldErrors };
+interface ProductReader<Value> {
+  readonly fields: readonly SentField[];
+  /** The values that the form was opened with. */
+  readonly base?: { readonly [Member in keyof NewProduct]?: unknown };
+  /** Parses the body that a client of the API would send. */
+  readonly parse: (body: unknown, currency: Currency) => Value;
+}
 
-/** The value that `parse` returns for the texts, or all their errors. */
-export function parseTexts<Value>(
-  texts: ProductTexts, { account: { currency }, format }: PageRequest,
-  parse: (body: unknown, currency: Currency) => Value,
-): ReadProduct<Value> {
+/** Adds an error for each invalid field, and then the value is of no use. */
+export function readProduct<Value>(
+  form: Form, errors: Map<string, string>, { account: { currency }, format }: PageRequest,
+  { fields, base, parse }: ProductReader<Value>,
+): Value | undefined {
   const members: Record<string, unknown> = {};
-  const unreadable = new Map<string, string>();
-  for (const { name, kind, isRequired } of SENT_FIELDS) {
-    const text = texts[name];
-    if (text === undefined) continue;
-    const isNone = text === '' && !isRequired;
-    const parsed = isNone ? { value: null } : parseText(text, kind, currency, format);
+  for (const { name, member, kind, isRequired } of fields) {
+    const text = form.getTrimmed(name);
+    const was = base?.[member];
+    // White space around a text from the API is kept, unless the user enters another text.
+    const parsed = text === '' && !isRequired ? { value: null }
+      : typeof was === 'string' && was.trim() === text ? { value: was }
+        : parseText(text, kind, currency, format);
     if ('value' in parsed) members[name] = parsed.value;
-    else unreadable.set(name, parsed.error.detail);
+    else errors.set(name, parsed.error.detail);
   }
-  let rejected = NO_ERRORS;
   try {
-    const value = parse(members, currency);
-    if (unreadable.size === 0) return { value };
+    return parse(members, currency);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'invalid_data')) throw error;
-    rejected = fieldErrorsFrom(error.issues);
+    for (const [name, detail] of fieldErrorsFrom(error.issues)) {
+      // The price may have been misread.
+      const addition = name === 'price' ? ` It was read as ${String(members[name])}.` : '';
+      if (!errors.has(name)) errors.set(name, detail + addition);
+    }
+    return undefined;
   }
-  const errors = Object.keys(PRODUCT_LABELS).flatMap((member) => {
-    const detail = unreadable.get(member)
-      ?? explain(member, rejected.get(member), members['price']);
-    return detail === undefined ? [] : [[member, detail] as const];
-  });
-  return { errors: new Map(errors) };
 }
 
 function parseText(
@@ -92,42 +97,4 @@ function parseText(
     case 'price': return parseTypedPrice(text, currency, decimalMark);
     case 'quantity': return parseTypedWhole(text);
   }
-}
-
-/** The field error for `sku_taken`; other errors are rethrown. */
-export function readTaken(error: unknown): FieldErrors {
-  if (error instanceof AppError && error.code === 'sku_taken') {
-    return new Map([['sku', error.publicDetail]]);
-  }
-  throw error;
-}
-
-export function productFields(
-  { account }: PageRequest, texts: ProductTexts, errors: FieldErrors,
-): Html {
-  const { code, decimals } = account.currency;
-  const example = decimals === 0 ? '1200' : `${12.5.toFixed(decimals)} or ${
-    12.5.toFixed(decimals).replace('.', ',')}`;
-  return html`${SENT_FIELDS.map(({ name, kind, label, isRequired, schema }) => {
-    const value = texts[name];
-    if (value === undefined) return undefined;
-    const field = { name, label, value, errors, isRequired };
-    switch (kind) {
-      // Browsers count UTF-16 code units, of which a character has one or two.
-      case 'text': return textField({ ...field, maxLength: 2 * Number(schema['maxLength']) });
-      case 'price': return textField({
-        ...field, label: `${label} in ${code}`, inputMode: 'decimal',
-        hint: `For example ${example}, without a thousands separator.`,
-      });
-      case 'quantity': return textField({ ...field, inputMode: 'numeric' });
-    }
-  })}`;
-}
-
-/** An invalid price may have been misread, so its error says how it was read. */
-function explain(
-  member: string, detail: string | undefined, price: unknown,
-): string | undefined {
-  if (detail === undefined || member !== 'price') return detail;
-  return `${detail} It was read as ${String(price)}.`;
 }

@@ -3,9 +3,10 @@ import { formatNextCursor, readProductPage } from '../../../api/products/product
 import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import type { SortKey } from '../../../domain/catalogue/product-query.ts';
 import { formatProductId } from '../../../domain/id.ts';
-import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { type Choice, errorSummary, selectField, textField } from '../forms/fields.ts';
+import { errorSummary } from '../forms/fields.ts';
+import { FILTER_FORM, renderFilters } from '../forms/filter.ts';
+import { statusOf } from '../forms/form-page.ts';
 import { copyable, flashNotice, pager, type Row, table } from '../html/elements.ts';
 import { html, type Html, shorten } from '../html/html.ts';
 import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
@@ -15,12 +16,7 @@ import { findRoute, formatCurl } from '../openapi/curl.ts';
 import type { PageRequest, Portal } from '../route.ts';
 import { renderExportButtons } from './export-file.ts';
 import { pathOf } from './product-path.ts';
-import { type ProductSearch, readSearch, STOCK_LOW, STOCK_OUT } from './product-search.ts';
-
-const SEARCH_LABELS: Readonly<Record<string, string>> = {
-  q: 'Search', category: 'Category', stock: 'Stock', price_min: 'Price from', price_max: 'Price to',
-  sort: 'Sort by',
-};
+import { type ProductSearch, readSearch, searchFields } from './product-search.ts';
 
 /**
  * Texts are shortened so that a page of the longest ones stays below 50 KiB; the page of a product
@@ -31,88 +27,43 @@ const TEXT_MIN_BYTES = 50;
 const LINKS = 2;
 /** Length of a search that takes no room from texts. */
 const SEARCH_BYTES = 200;
-const SEARCH_FORM = 'search';
-
-const SORTS: readonly Choice[] = [
-  { value: 'id', label: 'Oldest first' }, { value: '-id', label: 'Newest first' },
-  { value: 'name', label: 'Name, A to Z' }, { value: '-name', label: 'Name, Z to A' },
-  { value: 'sku', label: 'SKU, A to Z' }, { value: '-sku', label: 'SKU, Z to A' },
-  { value: 'price', label: 'Lowest price' }, { value: '-price', label: 'Highest price' },
-  { value: 'stock', label: 'Lowest stock' }, { value: '-stock', label: 'Highest stock' },
-  { value: '-updated_at', label: 'Recently updated' },
-  { value: 'updated_at', label: 'Least recently updated' },
-];
 
 const FLASH = new Map([['deleted', 'Product deleted.']]);
-const IGNORED = 'These filters are not valid and were ignored:';
 
 /** GET /portal/products: 200, 400, 503 */
 export async function showProducts(request: PageRequest, portal: Portal): Promise<Reply> {
   const { account: { sellerId }, position, link } = request;
   const search = readSearch(request, portal);
-  const { list, scope, anchor, typed, errors } = search;
+  const { list, scope, anchor, state } = search;
+  const fields = searchFields(request);
   const page = await readProductPage(portal.store, { sellerId, position }, list, anchor);
   const cursor = formatNextCursor(portal.cursors, scope, list, page);
-  const here = (more: Readonly<Record<string, string>>): string => {
-    const parameters = new URLSearchParams([...typed, ...Object.entries(more)]);
-    return link(parameters.size === 0 ? '/products' : `/products?${parameters}`);
-  };
+  const here = (more: Readonly<Record<string, string>>): string =>
+    link('/products', new URLSearchParams([...state.form, ...Object.entries(more)]));
   const isUnused = page.products.length === 0 && !search.isFiltered && !anchor;
   return renderPage(request, portal, {
     title: 'Products',
-    status: errors.size === 0 ? 200 : 400,
+    status: statusOf(state),
     content: followChanges(request, page.position, html`
       ${flashNotice(request, FLASH)}
-      ${errors.size > 0 && errorSummary(errors, IGNORED, SEARCH_LABELS)}
+      ${errorSummary(state, fields)}
       ${showOnChange(['created'], html`<p>New products: <span data-live-count></span>.
         <a href="${link('/products?sort=-id')}">Show the newest</a></p>`)}
       ${!isUnused && html`<p class="actions">
         <a class="button main" href="${link('/products/new')}">New product</a></p>
-        ${searchForm(request, search)}`}
+        ${renderFilters(link('/products'), fields, state, search.isFiltered)}`}
       ${productTable(request, portal, page.products, search)}
-      ${page.products.length > 0 && renderExportButtons(request, SEARCH_FORM)}
+      ${page.products.length > 0 && renderExportButtons(request)}
       ${pager('Pages of products', anchor && here({}), cursor && here({ cursor }))}`),
     scripts: ['live.js'],
   });
-}
-
-function searchForm(
-  { account, link }: PageRequest, { typed, errors, isFiltered, list }: ProductSearch,
-): Html {
-  const stocks: readonly Choice[] = [
-    { value: '', label: 'All' },
-    { value: STOCK_LOW, label: `Low: ${account.lowStock} or less` },
-    { value: STOCK_OUT, label: 'Sold out' },
-  ];
-  const label = (name: string): string => SEARCH_LABELS[name] ?? '';
-  const field = (name: 'q' | 'category', most: number): Html => textField({
-    name, label: label(name), value: typed.get(name) ?? '', errors, maxLength: 2 * most,
-    type: name === 'q' ? 'search' : 'text',
-  });
-  const price = (name: 'price_min' | 'price_max'): Html => textField({
-    name, label: label(name), value: typed.get(name) ?? '', errors, inputMode: 'decimal',
-  });
-  const { by, isDescending } = list.sort;
-  return html`<form method="get" action="${link('/products')}" id="${SEARCH_FORM}" role="search"
-    class="card row filters" novalidate>
-    ${field('q', NAME_LIMIT_CODE_POINTS)}
-    ${field('category', CATEGORY_LIMIT_CODE_POINTS)}
-    ${selectField({ name: 'stock', label: label('stock'), value: typed.get('stock') ?? '',
-    choices: stocks })}
-    ${price('price_min')}
-    ${price('price_max')}
-    ${selectField({ name: 'sort', label: label('sort'), value: `${isDescending ? '-' : ''}${by}`,
-    choices: SORTS, errors })}
-    <div class="actions"><button>Show</button>
-      ${isFiltered && html`<a href="${link('/products')}">Clear</a>`}</div>
-  </form>`;
 }
 
 function productTable(
   request: PageRequest, portal: Portal, products: readonly Product[], search: ProductSearch,
 ): Html {
   const head = (by: SortKey, label: string) => sortHead(search, by, label);
-  const query = String(new URLSearchParams([...search.typed]));
+  const query = String(search.state.form);
   const lessBytes =
     Math.max(0, query.length - SEARCH_BYTES) * LINKS / PORTAL_PAGE_PRODUCTS;
   return table({
@@ -134,7 +85,7 @@ function sortHead({ list: { sort } }: ProductSearch, by: SortKey, label: string)
   const value = isCurrent && !sort.isDescending ? `-${by}` : by;
   const arrow = sort.isDescending ? '↓' : '↑';
   return {
-    label: html`<button form="${SEARCH_FORM}" name="sort" value="${value}" class="sort">${label}${
+    label: html`<button form="${FILTER_FORM}" name="sort" value="${value}" class="sort">${label}${
       isCurrent && html` <span aria-hidden="true">${arrow}</span>`}</button>`,
     sort: isCurrent ? sort.isDescending ? 'descending' as const : 'ascending' as const : undefined,
   };

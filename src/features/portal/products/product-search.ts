@@ -4,9 +4,12 @@
  */
 import { cursorScope } from '../../../api/products/product-list.ts';
 import { type ListQuery, parseListQuery } from '../../../api/products/product-query.ts';
-import { AppError } from '../../../domain/error.ts';
 import type { KeysetAnchor } from '../../../domain/catalogue/product-query.ts';
-import type { FieldErrors } from '../forms/form.ts';
+import { AppError } from '../../../domain/error.ts';
+import { CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
+import type { Choice, Field } from '../forms/fields.ts';
+import { filterState, readFilters } from '../forms/filter.ts';
+import type { Form, FormState } from '../forms/form.ts';
 import { PORTAL_PAGE_PRODUCTS } from '../limits.ts';
 import type { Portal, PageRequest } from '../route.ts';
 import { parseTypedPrice } from '../forms/typed-values.ts';
@@ -15,60 +18,69 @@ export interface ProductSearch {
   readonly list: ListQuery;
   /** The scope of the list's cursors. */
   readonly scope: string;
-  /** The filters as entered, and the sort; without blank ones. */
-  readonly typed: ReadonlyMap<SearchField, string>;
-  readonly errors: FieldErrors;
+  /** The filters as entered, and the sort. */
+  readonly state: FormState;
   readonly isFiltered: boolean;
   /** Where the page begins; undefined for the first page. */
   readonly anchor: KeysetAnchor | undefined;
 }
 
-const FIELDS = ['q', 'category', 'stock', 'price_min', 'price_max', 'sort'] as const;
-type SearchField = typeof FIELDS[number];
+const SORTS: readonly Choice[] = [
+  { value: 'id', label: 'Oldest first' }, { value: '-id', label: 'Newest first' },
+  { value: 'name', label: 'Name, A to Z' }, { value: '-name', label: 'Name, Z to A' },
+  { value: 'sku', label: 'SKU, A to Z' }, { value: '-sku', label: 'SKU, Z to A' },
+  { value: 'price', label: 'Lowest price' }, { value: '-price', label: 'Highest price' },
+  { value: 'stock', label: 'Lowest stock' }, { value: '-stock', label: 'Highest stock' },
+  { value: '-updated_at', label: 'Recently updated' },
+  { value: 'updated_at', label: 'Least recently updated' },
+];
 
-/** The values of the field `stock`. */
-export const STOCK_LOW = 'low';
-export const STOCK_OUT = 'out';
+/** The fields of the search form; browsers count characters as one or two. */
+export function searchFields({ account: { lowStock } }: PageRequest): readonly Field[] {
+  return [
+    { name: 'q', label: 'Search', type: 'search', maxLength: 2 * NAME_LIMIT_CODE_POINTS },
+    { name: 'category', label: 'Category', maxLength: 2 * CATEGORY_LIMIT_CODE_POINTS },
+    {
+      name: 'stock', label: 'Stock', control: 'select', choices: [
+        { value: '', label: 'All' },
+        { value: 'low', label: `Low: ${lowStock} or less` },
+        { value: 'out', label: 'Sold out' },
+      ],
+    },
+    { name: 'price_min', label: 'Price from', inputMode: 'decimal' },
+    { name: 'price_max', label: 'Price to', inputMode: 'decimal' },
+    { name: 'sort', label: 'Sort by', control: 'select', choices: SORTS },
+  ];
+}
 
 export function readSearch(request: PageRequest, { cursors }: Portal): ProductSearch {
-  const typed = readFields(request);
+  const form = readFilters(request.query, searchFields(request));
   const errors = new Map<string, string>();
-  const parameters = translate(request, typed, errors);
+  const parameters = translate(request, form, errors);
   const list = parseValid(parameters, request, errors);
   const scope = cursorScope(request.account.sellerId, list);
   const anchor = ignoreErrors(
-    () => cursors.parse<KeysetAnchor>(scope, request.query.get('cursor') ?? undefined),
+    () => cursors.parse<KeysetAnchor>(scope, request.query.get('cursor') || undefined),
     () => { errors.set('cursor', 'This page link is no longer valid. The list starts again.'); },
   );
   const isFiltered = [...parameters.keys()].some((name) => name !== 'sort' && name !== 'limit');
-  return { list, scope, typed, errors, isFiltered, anchor };
-}
-
-/** Sort buttons of the table send `sort` after the field of the form: the last one counts. */
-function readFields({ query }: PageRequest): Map<SearchField, string> {
-  const typed = new Map<SearchField, string>();
-  for (const field of FIELDS) {
-    const text = query.getAll(field).at(-1)?.trim() ?? '';
-    if (text !== '') typed.set(field, text);
-  }
-  return typed;
+  return { list, scope, state: filterState(form, errors), isFiltered, anchor };
 }
 
 /** The query parameters of the API. */
 function translate(
-  { account, format }: PageRequest, typed: ReadonlyMap<SearchField, string>,
-  errors: Map<string, string>,
+  { account, format }: PageRequest, form: Form, errors: Map<string, string>,
 ): Map<string, string> {
   const parameters = new Map([['limit', String(PORTAL_PAGE_PRODUCTS)]]);
-  for (const [field, text] of typed) {
+  for (const [field, text] of form) {
     if (field === 'price_min' || field === 'price_max') {
       const parsed = parseTypedPrice(text, account.currency, format.decimalMark);
       if ('value' in parsed) parameters.set(field, String(parsed.value));
       else errors.set(field, parsed.error.detail);
     } else if (field !== 'stock') {
       parameters.set(field, text);
-    } else if (text === STOCK_OUT || text === STOCK_LOW) {
-      parameters.set('stock_max', text === STOCK_OUT ? '0' : String(account.lowStock));
+    } else if (text === 'out' || text === 'low') {
+      parameters.set('stock_max', text === 'out' ? '0' : String(account.lowStock));
     }
   }
   return parameters;

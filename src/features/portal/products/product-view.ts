@@ -7,40 +7,24 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { formatProductId } from '../../../domain/id.ts';
 import { REASON_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
-import { errorSummary, postForm, textField } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS, nonceField } from '../forms/form.ts';
-import { facts, flashNotice, notice } from '../html/elements.ts';
+import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
+import { statusOf } from '../forms/form-page.ts';
+import { Form, type FormState, hiddenField, initialState, nonceField } from '../forms/form.ts';
+import { type Facts, facts, flashNotice, notice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
+import { followChanges, showOnChange, stockLevel } from '../html/live.ts';
 import { renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
-import { describeTexts, PRODUCT_LABELS, productFields, type ProductTexts } from './product-form.ts';
-import { EDITED_FIELDS, formatBase } from './product-merge.ts';
+import { describeFields, EDITED_FIELDS, type EditedValues, toText } from './product-form.ts';
+import { formatBase } from './product-merge.ts';
 import { pathOf } from './product-path.ts';
 import { readLedger, renderLedger, type StockLedger } from './stock-ledger.ts';
 import { stockPlot } from './stock-plot.ts';
 
-/** An edit form: its texts, and the base that it was opened with. */
-export interface ProductEdit {
-  readonly texts: ProductTexts;
-  readonly base: string;
-}
-
-/** Entered values, by field name. */
-export type StockTexts = Readonly<Record<string, string>>;
-
-const STOCK_LABELS: Readonly<Record<string, string>> = {
-  amount: 'Quantity', amount_reason: 'Reason', set: 'Counted quantity', set_reason: 'Reason',
+/** The fields of the two stock forms, named after the number in each. */
+export const STOCK_FIELDS = {
+  amount: listStockFields('amount', 'Quantity'), set: listStockFields('set', 'Counted quantity'),
 };
-
-/** A form to show again with its entered values, and why it was rejected. */
-export interface RejectedForm {
-  readonly status: number;
-  readonly errors?: FieldErrors;
-  readonly detail?: string;
-  readonly edit?: ProductEdit;
-  readonly stock?: StockTexts;
-}
 
 const FLASH = new Map([
   ['created', 'Product created.'],
@@ -50,24 +34,30 @@ const FLASH = new Map([
   ['repeated', 'This change was already made. It was not made again.'],
 ]);
 
+/** The page, or one of its forms with what was typed and what is wrong with it. */
 export async function renderProduct(
-  request: PageRequest, portal: Portal, product: Product, rejected?: RejectedForm,
+  request: PageRequest, portal: Portal, product: Product, rejected?: FormState,
 ): Promise<Reply> {
-  const { status = 200, errors = NO_ERRORS, detail } = rejected ?? {};
+  const state = rejected ?? initialState();
   const ledger = await readLedger(request, portal, product);
+  const fields = describeFields(request, EDITED_FIELDS);
   const id = formatProductId(product.sellerId, product.id);
   return renderPage(request, portal, {
     title: product.name,
     heading: html`<bdi data-product="${id}"><span data-live="name">${product.name}</span></bdi>`,
-    status,
+    status: statusOf(state),
     content: followChanges(request, Math.max(request.position, product.position), html`
       ${!rejected && [flashNotice(request, FLASH), mergedNotice(request)]}
-      ${errorSummary(errors, detail, { ...PRODUCT_LABELS, ...STOCK_LABELS })}
+      ${errorSummary(state, [...fields, ...STOCK_FIELDS.amount, ...STOCK_FIELDS.set])}
       <div data-product="${id}">
         ${showOnChange(['deleted'], html`<p>Someone else deleted this product.
           <a href="${request.link('/products')}">See the others</a></p>`)}
-        ${renderFacts(request, product, id)}
-        ${renderCards(request, portal, product, ledger, rejected)}
+        <section class="card" aria-label="The product">
+          ${facts(listFacts(request, product))}
+          <p class="actions"><a class="button" href="${request.link(`${pathOf(product)}/delete`)}">
+            Delete</a></p>
+        </section>
+        ${renderCards(request, portal, product, ledger, fields, state)}
         <section id="movements" aria-labelledby="movements-title">
           <h2 id="movements-title">Stock movements</h2>
           ${renderLedger(request, product, ledger)}
@@ -77,40 +67,43 @@ export async function renderProduct(
   });
 }
 
+/** The form of an edit that began with `base`. */
+export function fillIn({ format }: PageRequest, base: Product, values: EditedValues): Form {
+  return new Form([['base', formatBase(base)], ...EDITED_FIELDS.map((field) =>
+    [field.name, toText(field, values, format)])]);
+}
+
 /** After a merged edit; the query parameter `theirs` names the fields kept from the other one. */
 function mergedNotice({ query }: PageRequest): Content {
-  const kept = EDITED_FIELDS.filter((field) => query.getAll('theirs').includes(field));
-  const names = kept.map((field) => PRODUCT_LABELS[field]).join(', ');
+  const kept = EDITED_FIELDS.filter(({ name }) => query.has('theirs', name));
+  const names = kept.map(({ label }) => label).join(', ');
   return kept.length > 0 && notice(html`<p>Saved. Someone else edited this product while your form
     was open. Their changes were kept: ${names}.</p>`);
 }
 
-function renderFacts(request: PageRequest, product: Product, id: string): Html {
-  const { format, link } = request;
-  const { sku, category, priceMinor, stock, createdAt, updatedAt } = product;
+/** The values of a product, which `live.js` keeps current. */
+export function listFacts(request: PageRequest, product: Product): Facts {
+  const { format } = request;
+  const { sellerId, id, sku, category, priceMinor, stock, createdAt, updatedAt } = product;
   const number = html`<span data-live="stock">${format.number(stock)}</span>`;
-  return html`<section class="card" aria-label="The product">
-    ${facts([
+  return [
     ['SKU', html`<bdi data-live="sku">${sku}</bdi>`],
     ['Category', html`<bdi data-live="category">${category}</bdi>`],
     ['Price', html`<span data-live="price">${format.money(priceMinor)}</span>`],
     ['Stock', html`${number} ${stockLevel(stock, request)}`],
     ['Created', format.timeElement(createdAt)],
     ['Updated', html`<span data-live="updated_at">${format.timeElement(updatedAt)}</span>`],
-    ['ID', html`<code>${id}</code>`],
-  ])}
-    <p class="actions"><a class="button" href="${link(`${pathOf(product)}/delete`)}">Delete</a></p>
-  </section>`;
+    ['ID', html`<code>${formatProductId(sellerId, id)}</code>`],
+  ];
 }
 
 function renderCards(
   request: PageRequest, { clock }: Portal, product: Product, ledger: StockLedger,
-  { errors = NO_ERRORS, stock = {}, edit }: Partial<RejectedForm> = {},
+  fields: readonly Field[], state: FormState,
 ): Html {
-  const { format } = request;
-  const { texts, base } = edit
-    ?? { texts: describeTexts(product, format), base: formatBase(product) };
+  const { format, link } = request;
   const plot = stockPlot({ product, movements: ledger.newest, now: clock() }, format);
+  const form = state.form.has('name') ? state.form : fillIn(request, product, product);
   return html`<div class="columns">
     <div>
       <section class="card" aria-labelledby="plot-heading">
@@ -120,15 +113,15 @@ function renderCards(
       <section class="card" aria-labelledby="stock-heading">
         <h2 id="stock-heading">Update stock</h2>
         ${renderStaleNotice(request, product, ['stock'], 'The stock has changed.')}
-        ${stockForms(request, product, stock, errors)}
+        ${renderStockForms(request, product, state)}
       </section>
     </div>
     <section class="card" aria-labelledby="edit-heading">
       <h2 id="edit-heading">Edit</h2>
       ${renderStaleNotice(request, product, ['updated'], 'Someone else edited this product.')}
-      ${postForm(request, request.link(pathOf(product)), html`
-        <input type="hidden" name="base" value="${base}">
-        ${productFields(request, texts, errors)}
+      ${postForm(request, link(pathOf(product)), html`
+        ${hiddenField('base', form.get('base'))}
+        ${renderFields(fields, { ...state, form })}
         <button>Save</button>`)}
     </section>
   </div>`;
@@ -142,29 +135,27 @@ function renderStaleNotice(
 }
 
 /** A stocktake is rejected if the stock is no longer the one shown, which `expect` carries. */
-function stockForms(
-  request: PageRequest, product: Product, texts: StockTexts, errors: FieldErrors,
-): Html {
-  const here = request.link(pathOf(product));
-  const number = (name: string): Html => textField({
-    name, label: STOCK_LABELS[name] ?? '', value: texts[name] ?? '', errors, isRequired: true,
-    inputMode: 'numeric',
-  });
-  const reason = (name: string): Html => textField({
-    name, label: `${STOCK_LABELS[name]} (optional)`, value: texts[name] ?? '', errors,
-    maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, up to two per code point
-  });
+function renderStockForms(request: PageRequest, product: Product, state: FormState): Html {
+  const path = request.link(pathOf(product));
   return html`<h3>Adjust stock</h3>
-    ${postForm(request, `${here}/adjust`, html`${nonceField()}
-      ${number('amount')}
-      ${reason('amount_reason')}
+    ${postForm(request, `${path}/adjust`, html`${nonceField()}
+      ${renderFields(STOCK_FIELDS.amount, state)}
       <div class="actions"><button name="way" value="add">Add</button>
         <button name="way" value="take" class="plain">Remove</button></div>`)}
     <hr>
     <h3>Stocktake</h3>
-    ${postForm(request, `${here}/stock`, html`${nonceField()}
+    ${postForm(request, `${path}/stock`, html`${nonceField()}
       <input type="hidden" name="expect" value="${product.stock}" data-live="expect">
-      ${number('set')}
-      ${reason('set_reason')}
+      ${renderFields(STOCK_FIELDS.set, state)}
       <div class="actions"><button>Set stock</button></div>`)}`;
+}
+
+function listStockFields(name: string, label: string): readonly Field[] {
+  return [
+    { name, label, isRequired: true, inputMode: 'numeric' },
+    {
+      name: `${name}_reason`, label: 'Reason (optional)',
+      maxLength: 2 * REASON_LIMIT_CODE_POINTS, // in UTF-16 code units, up to two per code point
+    },
+  ];
 }

@@ -4,8 +4,10 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { AppError } from '../../../domain/error.ts';
 import { parseProductId } from '../../../domain/id.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { postForm } from '../forms/fields.ts';
-import { type Form, nonceField, toWriteContext } from '../forms/form.ts';
+import { confirmation } from '../forms/form-page.ts';
+import {
+  type Form, hiddenField, NO_ERRORS, nonceField, rejectedState, toWriteContext,
+} from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
 import { facts } from '../html/elements.ts';
 import { html } from '../html/html.ts';
@@ -14,14 +16,10 @@ import { EDIT_ATTEMPTS_LIMIT } from '../limits.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
 import { renderGoneProduct } from './new-product.ts';
 import { CHOICE_FIELDS, readChoices, renderConflict } from './product-conflict.ts';
-import {
-  describeTexts, parseTexts, type ProductTexts, readTaken, readTexts,
-} from './product-form.ts';
-import {
-  EDITED_FIELDS, formatBase, type MergeBase, mergeProduct, parseBase, type SubmittedEdit,
-} from './product-merge.ts';
-import { pathOf } from './product-path.ts';
-import { type ProductEdit, renderProduct } from './product-view.ts';
+import { EDITED_FIELDS, readProduct } from './product-form.ts';
+import { mergeProduct, parseBase, type SubmittedEdit } from './product-merge.ts';
+import { findProduct, getProduct, noProduct, pathOf } from './product-path.ts';
+import { fillIn, listFacts, renderProduct } from './product-view.ts';
 
 /** GET /portal/products/{id}: 200, 404 */
 export async function showProduct(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -32,57 +30,37 @@ export async function showProduct(request: PageRequest, portal: Portal): Promise
 export async function editProduct(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const submitted = readSubmitted(form);
   for (let attempt = 0; attempt < EDIT_ATTEMPTS_LIMIT; attempt += 1) {
     const product = await findProduct(request, portal);
-    if (!product) return renderGoneProduct(request, portal, submitted.texts);
-    const reply = await saveEdit(request, portal, product, submitted);
+    if (!product) return renderGoneProduct(request, portal, form);
+    const reply = await saveEdit(request, portal, product, form);
     if (reply) return reply;
   }
   throw new AppError('unavailable', 'The stock of this product keeps changing. Try again.');
 }
 
 export const editDraft: DraftRoute = {
-  fields: ['base', ...EDITED_FIELDS, ...CHOICE_FIELDS],
+  fields: ['base', ...EDITED_FIELDS.map(({ name }) => name), ...CHOICE_FIELDS],
   async show(request, portal, form) {
-    const { texts, base, choices } = readSubmitted(form);
     const product = await findProduct(request, portal);
-    if (!product) return renderGoneProduct(request, portal, texts);
-    const read = parseTexts(texts, request, (body, currency) =>
-      parseProductPatch(body, currency, product.sku));
-    if (choices.size === 0 || read.errors) {
-      return renderProduct(request, portal, product, { status: 200, edit: { texts, base } });
-    }
-    const mine = { ...product, ...read.value };
-    return renderConflict(request, portal, product, { base: parseBase(base), choices, mine });
+    if (!product) return renderGoneProduct(request, portal, form);
+    const edit = readEdit(request, product, form, new Map());
+    return edit && edit.choices.size > 0 ? renderConflict(request, portal, product, edit)
+      : renderProduct(request, portal, product, { form, errors: NO_ERRORS });
   },
 };
 
-/** The product that the path names. @throws AppError `not_found` */
-export async function getProduct(request: PageRequest, portal: Portal): Promise<Product> {
-  const product = await findProduct(request, portal);
-  if (product) return product;
-  throw noProduct();
-}
-
-export function noProduct(): AppError {
-  return new AppError('not_found', 'You have no product with this id.');
-}
-
-async function findProduct(
-  { account: { sellerId }, parameters }: PageRequest, { store }: Portal,
-): Promise<Product | undefined> {
-  const id = parseProductId(sellerId, parameters['id'] ?? '');
-  return id === undefined ? undefined : store.findProduct(sellerId, { id });
-}
-
-interface Submitted extends ProductEdit, Pick<SubmittedEdit, 'choices'> {}
-
-function readSubmitted(form: Form): Submitted {
-  return {
-    texts: { ...readTexts(form), stock: undefined }, base: form.get('base'),
-    choices: readChoices(form),
-  };
+/** Undefined if a field is invalid. */
+function readEdit(
+  request: PageRequest, product: Product, form: Form, errors: Map<string, string>,
+): SubmittedEdit | undefined {
+  const base = parseBase(form.get('base'));
+  const members = readProduct(form, errors, request, {
+    fields: EDITED_FIELDS, base: base ?? product,
+    parse: (body, currency) => parseProductPatch(body, currency, product.sku),
+  });
+  if (errors.size > 0) return undefined;
+  return { base, mine: { ...product, ...members }, choices: readChoices(form) };
 }
 
 /**
@@ -91,42 +69,35 @@ function readSubmitted(form: Form): Submitted {
  * day in a busy shop.
  */
 async function saveEdit(
-  request: PageRequest, portal: Portal, product: Product, { choices, ...edit }: Submitted,
+  request: PageRequest, portal: Portal, product: Product, form: Form,
 ): Promise<Reply | undefined> {
-  const { id, position } = product;
-  const base = parseBase(edit.base);
-  const texts = keepSpaces(edit.texts, base ?? product);
-  const read = parseTexts(texts, request, (body, currency) =>
-    parseProductPatch(body, currency, product.sku));
-  if (read.errors) {
-    return renderProduct(request, portal, product, { status: 422, errors: read.errors, edit });
+  const errors = new Map<string, string>();
+  const edit = readEdit(request, product, form, errors);
+  if (!edit) return renderProduct(request, portal, product, { form, errors });
+  const outcomes = [...mergeProduct(edit, product)];
+  if (outcomes.some(([, outcome]) => outcome === 'collision')) {
+    return renderConflict(request, portal, product, edit);
   }
-  const submitted = { base, choices, mine: { ...product, ...read.value } };
-  const { merged, collisions, kept } = mergeProduct(submitted, product);
-  if (collisions.length > 0) return renderConflict(request, portal, product, submitted);
-  const done = new URLSearchParams(kept.length === 0
-    ? { done: 'saved' } : kept.map((field) => ['theirs', field]));
-  const saved = redirect(request.link(`${pathOf(product)}?${done}`));
+  const kept = outcomes.filter(([, outcome]) => outcome === 'kept');
+  const saved = redirect(request.link(pathOf(product), new URLSearchParams(
+    kept.length === 0 ? { done: 'saved' } : kept.map(([{ name }]) => ['theirs', name]),
+  )));
+  const changes = Object.fromEntries(outcomes.filter(([, outcome]) => outcome === 'mine')
+    .map(([{ member }]) => [member, edit.mine[member]]));
   // Nothing to save, as after a double click.
-  if (formatBase(merged) === formatBase(product)) return saved;
+  if (Object.keys(changes).length === 0) return saved;
   try {
+    const { id, position } = product;
     const precondition = { ifMatch: [position] };
-    await portal.store.patchProduct(toWriteContext(request), { id }, merged, precondition);
+    await portal.store.patchProduct(toWriteContext(request), { id }, changes, precondition);
     return saved;
   } catch (error) {
     const isStale = error instanceof AppError
       && (error.code === 'precondition_failed' || error.code === 'not_found');
     if (isStale) return undefined;
-    const errors = readTaken(error);
-    const retry = { texts: describeTexts(merged, request.format), base: formatBase(product) };
-    return renderProduct(request, portal, product, { status: 422, errors, edit: retry });
+    const retry = fillIn(request, product, { ...product, ...changes });
+    return renderProduct(request, portal, product, rejectedState(retry, error));
   }
-}
-
-/** Keeps white space around a text from the API, unless the user enters another text. */
-function keepSpaces(texts: ProductTexts, { name, category }: MergeBase): ProductTexts {
-  const keep = (typed: string, was: string): string => (was.trim() === typed ? was : typed);
-  return { ...texts, name: keep(texts.name, name), category: keep(texts.category, category) };
 }
 
 /** GET /portal/products/{id}/delete: 200, 404 */
@@ -155,10 +126,8 @@ export async function deleteProduct(
 async function renderDeletion(
   request: PageRequest, portal: Portal, isChanged: boolean,
 ): Promise<Reply> {
-  const { format, link } = request;
   const product = await getProduct(request, portal);
-  const { name, sku, category, priceMinor, stock, position, updatedAt } = product;
-  const here = link(pathOf(product));
+  const path = request.link(pathOf(product));
   return renderPage(request, portal, {
     title: 'Delete this product?',
     status: isChanged ? 409 : 200,
@@ -166,20 +135,13 @@ async function renderDeletion(
         <p>The product has changed, so it was not deleted. This is the current version.</p>
       </div>`}
       <section class="card">
-        ${facts([
-    ['Name', html`<bdi>${name}</bdi>`],
-    ['SKU', html`<bdi>${sku}</bdi>`],
-    ['Category', html`<bdi>${category}</bdi>`],
-    ['Price', format.money(priceMinor)],
-    ['Stock', format.number(stock)],
-    ['Updated', format.timeElement(updatedAt)],
-  ])}
+        ${facts([['Name', html`<bdi>${product.name}</bdi>`], ...listFacts(request, product)])}
         <p>This cannot be undone. The SKU becomes available again, and the history of the product
           is kept.</p>
-        ${postForm(request, `${here}/delete`, html`${nonceField()}
-          <input type="hidden" name="position" value="${position}">
-          <button class="danger">Delete product</button>
-          <a class="button" href="${here}">Cancel</a>`, 'actions')}
+        ${confirmation(request, {
+    action: `${path}/delete`, cancel: path, submit: 'Delete product',
+    hidden: [nonceField(), hiddenField('position', product.position)],
+  })}
       </section>`,
   });
 }

@@ -4,9 +4,9 @@ import {
   findNextAttempt, type Webhook, type WebhookAttempt,
 } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { errorSummary, postForm, selectField, textField } from '../forms/fields.ts';
-import { type FieldErrors, NO_ERRORS, nonceField } from '../forms/form.ts';
-import { findWholeNumber, OVERLAPS } from '../forms/typed-values.ts';
+import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
+import { type FieldErrors, Form, NO_ERRORS, nonceField } from '../forms/form.ts';
+import { findWholeNumber, overlapField } from '../forms/typed-values.ts';
 import { facts, flashNotice, notice, numeric, pager, type Row, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
@@ -16,7 +16,9 @@ import {
   describeTypes, getWebhook, nameOf, pathOf, renderState, WEBHOOK_TEXT_BYTES,
 } from './webhooks.ts';
 
-const LABELS = { position: 'Send changes after position' };
+const POSITION: Field = {
+  name: 'position', label: 'Send changes after position', inputMode: 'numeric',
+};
 const DELIVERED = 'delivered';
 
 const FLASH = new Map([
@@ -45,7 +47,7 @@ export async function renderWebhook(
   return renderPage(request, portal, {
     title: `Webhook: ${nameOf(webhook)}`,
     status: errors.size === 0 ? 200 : 422,
-    content: html`${errorSummary(errors, undefined, LABELS)}
+    content: html`${errorSummary({ errors }, [POSITION])}
       ${renderNotice(request, attempts)}
       <div class="card">${renderFacts(request, webhook)}
         <p class="actions"><a class="button" href="${path}/edit">Edit</a>
@@ -127,18 +129,16 @@ function renderCards(
     <section class="card" aria-labelledby="replay">
       <h2 id="replay">Resend changes</h2>
       ${postForm(request, action('replay'), html`${nonceField()}
-        ${textField({
-    name: 'position', label: LABELS.position, value: typed, errors, inputMode: 'numeric',
+        ${renderFields([{
+    ...POSITION,
     hint: `0 resends the whole history. The current position is ${format.number(position)}.`,
-  })}
+  }], { form: new Form({ position: typed }), errors })}
         <button>Resend</button>`)}
     </section>
     <section class="card" aria-labelledby="rotate">
       <h2 id="rotate">Rotate secret</h2>
       ${postForm(request, action('rotate'), html`${nonceField()}
-        ${selectField({
-    name: 'overlap', label: 'Keep the old secret valid for', value: '24h', choices: OVERLAPS,
-  })}
+        ${renderFields([overlapField('Keep the old secret valid for')])}
         <button>Create new secret</button>`)}
     </section>
   </div>`;
