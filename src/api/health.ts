@@ -6,8 +6,8 @@
  */
 import { AppError } from '../domain/error.ts';
 import type { Reply } from '../http/response/reply.ts';
-import type { AccessStore } from '../store/access-store.ts';
-import type { MaintenanceStore, StoreMetrics } from '../store/maintenance-store.ts';
+import type { StoreMetrics } from '../store/maintenance-store.ts';
+import type { Store } from '../store/store.ts';
 import type { Answer, Operation } from './description/operation.ts';
 import { objectOf } from './description/schema.ts';
 import {
@@ -36,31 +36,25 @@ function createReadiness({ store }: Services): Readiness {
   return new Readiness(store);
 }
 
-type CheckedStore = Pick<AccessStore, 'listSellers'> & Pick<MaintenanceStore, 'readMetrics'>;
-
-/** The readiness of one server. */
 class Readiness {
-  readonly #store: CheckedStore;
+  readonly #store: Store;
+  /** The last check: its result is valid until the next one. */
+  #check: Promise<string | undefined> = Promise.resolve(undefined);
+  #isChecking = false;
   #checkedAt = -Infinity;
-  #check: Promise<string | undefined> | undefined;
-  #problem: string | undefined;
 
-  constructor(store: CheckedStore) {
+  constructor(store: Store) {
     this.#store = store;
   }
 
   /** Why the server is not ready, in a sentence; undefined if it is. */
   async findProblem(): Promise<string | undefined> {
     const now = performance.now();
-    if (!this.#check && now >= this.#checkedAt + READY_CHECK_INTERVAL_MS) {
+    if (!this.#isChecking && now >= this.#checkedAt + READY_CHECK_INTERVAL_MS) {
       this.#checkedAt = now;
-      this.#check = this.#checkStore().then((problem) => {
-        this.#problem = problem;
-        this.#check = undefined;
-        return problem;
-      });
+      this.#isChecking = true;
+      this.#check = this.#checkStore().finally(() => { this.#isChecking = false; });
     }
-    if (!this.#check) return this.#problem;
     const late = Promise.withResolvers<string>();
     const timer = setTimeout(late.resolve, READY_CHECK_TIMEOUT_MS, 'The disk does not answer.');
     try {

@@ -10,15 +10,6 @@ export const newProduct = Object.fromEntries(SENT_FIELDS.map(({ name, example })
 export const product = Object.fromEntries(PRODUCT_FIELDS.map(({ name, example }) =>
   [name, example])) as Readonly<Record<ProductFieldName, string | number>>;
 
-export const productLines = `${JSON.stringify(product)}\n`;
-
-export const productTable = [Object.keys(product), Object.values(product)]
-  .map((cells) => `${cells.join(',')}\r\n`).join('');
-
-/** What people send who keep their catalogue in a table. */
-export const newProductTable = [Object.keys(newProduct), Object.values(newProduct)]
-  .map((cells) => `${cells.join(',')}\r\n`).join('');
-
 export const stockMovement = {
   before: 40, after: 38, delta: -2, reason: 'sold', source: 'erp', sequence: null,
 };

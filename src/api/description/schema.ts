@@ -1,17 +1,51 @@
 /** Builds the JSON Schemas (2020-12) of the OpenAPI document, from validators if there are any. */
 import type { Schema, Validator } from '../../domain/validation.ts';
+import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import type { Answer } from './operation.ts';
 
 /** A schema of the document's components. */
 export function refer(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A text whose lines are JSON, each of this schema. */
-export function linesOf(name: string): Schema {
-  const description = 'One JSON document on each line.';
+/** NDJSON whose lines have this schema, and lines as an example. */
+export function linesOf(name: string, ...lines: readonly object[]) {
   return {
-    type: 'string', description, contentMediaType: 'application/x-ndjson',
-    contentSchema: refer(name),
+    schema: {
+      type: 'string', contentMediaType: NDJSON_TYPE, contentSchema: refer(name),
+      description: 'One JSON document on each line.',
+    },
+    example: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  };
+}
+
+/** CSV, and a table with one row as an example. */
+export function tableOf(row: Readonly<Record<string, unknown>>, description: string) {
+  const table = [Object.keys(row), Object.values(row).map((value) => value ?? '')];
+  return {
+    schema: {
+      type: 'string', contentMediaType: CSV_TYPE,
+      description: `RFC 4180, in UTF-8, with a header. ${description}`,
+    },
+    example: table.map((cells) => `${cells.join(',')}\r\n`).join(''),
+  };
+}
+
+/** A page as JSON, or all entries, of which `entry` is an example, as lines or as a table. */
+export function describeList(
+  page: { readonly schema: Schema; readonly example: unknown }, name: string,
+  entry: Readonly<Record<string, unknown>>,
+): Answer {
+  return {
+    description: 'A page, or an export.',
+    headers: ['Link', 'SellerPosition'],
+    content: {
+      [JSON_TYPE]: page,
+      [NDJSON_TYPE]: linesOf(name, entry),
+      [CSV_TYPE]: tableOf(
+        entry, 'An apostrophe stands before what a spreadsheet would take for a formula.',
+      ),
+    },
   };
 }
 

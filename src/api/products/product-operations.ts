@@ -7,8 +7,8 @@ import { formatProductId, type SellerId } from '../../domain/id.ts';
 import type { Store } from '../../store/store.ts';
 import { CSV_TYPE, JSON_TYPE, MERGE_PATCH_TYPE, NDJSON_TYPE } from '../media-types.ts';
 import type { Answer, Operation, PathParameter } from '../description/operation.ts';
-import { linesOf, refer } from '../description/schema.ts';
-import { newProduct, product, productLines, productTable } from '../description/examples.ts';
+import { linesOf, refer, tableOf } from '../description/schema.ts';
+import { newProduct, product } from '../description/examples.ts';
 import { productListParameters } from './product-query.ts';
 
 export const productPathParameters: readonly PathParameter[] = [
@@ -66,15 +66,9 @@ const operations = {
             schema: { anyOf: [refer('ProductPage'), refer('PartialProductPage')] },
             example: { products: [product], next_cursor: null },
           },
-          [NDJSON_TYPE]: { schema: linesOf('PartialProduct'), example: productLines },
-          [CSV_TYPE]: {
-            schema: {
-              type: 'string', contentMediaType: CSV_TYPE,
-              description: 'RFC 4180, in UTF-8, with a header. An apostrophe stands before what a '
-                + 'spreadsheet would take for a formula; an import takes it away.',
-            },
-            example: productTable,
-          },
+          [NDJSON_TYPE]: linesOf('PartialProduct', product),
+          [CSV_TYPE]: tableOf(product, 'An apostrophe stands before what a spreadsheet would take '
+            + 'for a formula; an import takes it away.'),
         },
       },
       304: { description: 'The catalogue has not changed.', headers: ['CatalogueTag'] },

@@ -1,12 +1,12 @@
 /** The OpenAPI operations of stock, and the parameters of their queries. */
 import { IMPORT_BATCH_ROWS } from '../../transfer/limits.ts';
 import { STOCK_CHANGES_LIMIT } from '../../domain/limits.ts';
-import { CSV_TYPE, JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
-import type { Answer, Operation } from '../description/operation.ts';
+import { JSON_TYPE, NDJSON_TYPE } from '../media-types.ts';
+import type { Operation } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
-import { linesOf, refer } from '../description/schema.ts';
-import type { ParseResult, Schema } from '../../domain/validation.ts';
+import { describeList, linesOf, refer } from '../description/schema.ts';
+import type { ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import { choice, dryRun, instant, position, withDefault } from '../parameters.ts';
 import { product } from '../description/examples.ts';
@@ -68,7 +68,7 @@ export const syncStockOperation: Operation = {
       schema: refer('StockSync'),
       example: { changes: [change, { sku: 'CUP-1', set: 12, expect: 10 }], source: 'erp' },
     },
-    [NDJSON_TYPE]: { schema: linesOf('StockChange'), example: `${JSON.stringify(change)}\n` },
+    [NDJSON_TYPE]: linesOf('StockChange', change),
   },
   answers: {
     200: {
@@ -84,10 +84,7 @@ export const syncStockOperation: Operation = {
             applied: 1, failed: 1, position: 13,
           },
         },
-        [NDJSON_TYPE]: {
-          schema: linesOf('StockLine'),
-          example: `${JSON.stringify({ line: 1, ...result })}\n${JSON.stringify({ summary })}\n`,
-        },
+        [NDJSON_TYPE]: linesOf('StockLine', { line: 1, ...result }, { summary }),
       },
     },
   },
@@ -109,31 +106,3 @@ export const listStockOperation: Operation = {
   },
   problems: [410],
 };
-
-/** A page as JSON, or all entries, of which `entry` is an example, as lines or as a table. */
-export function describeList(
-  page: { readonly schema: Schema; readonly example: unknown }, name: string,
-  entry: Readonly<Record<string, unknown>>,
-): Answer {
-  return {
-    description: 'A page, or an export.',
-    headers: ['Link', 'SellerPosition'],
-    content: {
-      [JSON_TYPE]: page,
-      [NDJSON_TYPE]: { schema: linesOf(name), example: `${JSON.stringify(entry)}\n` },
-      [CSV_TYPE]: tableOf(entry),
-    },
-  };
-}
-
-function tableOf(row: Readonly<Record<string, unknown>>) {
-  const lines = [Object.keys(row), Object.values(row).map((value) => value ?? '')];
-  return {
-    schema: {
-      type: 'string', contentMediaType: CSV_TYPE,
-      description: 'RFC 4180, in UTF-8, with a header. An apostrophe stands before what a '
-        + 'spreadsheet would take for a formula.',
-    },
-    example: lines.map((cells) => `${cells.join(',')}\r\n`).join(''),
-  };
-}

@@ -11,12 +11,13 @@ import {
 import type { Caller } from '../../domain/access/caller.ts';
 import { parseProductId, type ProductId } from '../../domain/id.ts';
 import { skuReference } from '../../domain/catalogue/product-fields.ts';
-import { count, enumOf, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
+import {
+  count, describeList, enumOf, objectOf, pageOf, refer, time,
+} from '../../api/description/schema.ts';
 import { movementSchemas, positionSchema, productIdSchema } from '../../api/stock/stock-schemas.ts';
 import { CHANGE_TYPES, type ChangeType } from '../../domain/catalogue/change.ts';
 import type { Schema } from '../../domain/validation.ts';
 import { stockChange, stockMovement } from '../../api/description/examples.ts';
-import { describeList } from '../../api/stock/stock-operations.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import {

@@ -5,8 +5,8 @@ import { missingMember } from '../../transfer/import-row.ts';
 import { CSV_TYPE, NDJSON_TYPE } from '../../api/media-types.ts';
 import type { Operation } from '../../api/description/operation.ts';
 import { choice, dryRun, text, withDefault } from '../../api/parameters.ts';
-import { linesOf } from '../../api/description/schema.ts';
-import { newProduct, newProductTable } from '../../api/description/examples.ts';
+import { linesOf, tableOf } from '../../api/description/schema.ts';
+import { newProduct } from '../../api/description/examples.ts';
 
 const failedRow = {
   line: 4, sku: 'T-3', status: 'failed',
@@ -56,25 +56,14 @@ export const importProductsOperation: Operation = {
   query: importParameters,
   requestHeaders: ['IdempotencyKey', 'ContentEncoding'],
   request: {
-    [NDJSON_TYPE]: {
-      schema: linesOf('ImportProduct'), example: `${JSON.stringify(newProduct)}\n`,
-    },
-    [CSV_TYPE]: {
-      schema: {
-        type: 'string', contentMediaType: CSV_TYPE,
-        description: 'RFC 4180, in UTF-8, with a header. Comma, semicolon or tab.',
-      },
-      example: newProductTable,
-    },
+    [NDJSON_TYPE]: linesOf('ImportProduct', newProduct),
+    [CSV_TYPE]: tableOf(newProduct, 'Comma, semicolon or tab.'),
   },
   answers: {
     200: {
       description: 'The outcome of the rows.',
       content: {
-        [NDJSON_TYPE]: {
-          schema: linesOf('ImportLine'),
-          example: `${JSON.stringify(failedRow)}\n${JSON.stringify({ summary })}\n`,
-        },
+        [NDJSON_TYPE]: linesOf('ImportLine', failedRow, { summary }),
       },
     },
   },
