@@ -4,13 +4,12 @@
  * depends on settings.
  */
 import { CHANGE_TYPES, type ChangeType } from '../catalogue/change.ts';
-import { AppError } from '../error.ts';
 import {
   WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS, WEBHOOK_OVERLAP_DEFAULT, WEBHOOK_URL_LIMIT_CHARACTERS,
 } from '../limits.ts';
-import { type ValidationError, validateText } from '../text.ts';
+import type { ValidationError } from '../text.ts';
 import { DURATION_HINT, findDuration } from '../time.ts';
-import { ObjectReader, type ParseResult, type Validator } from '../validation.ts';
+import { lineValidator, ObjectReader, type ParseResult, type Validator } from '../validation.ts';
 import {
   type NewWebhook, type WebhookPatch, type WebhookStatus, WEBHOOK_STATUSES,
 } from './webhook.ts';
@@ -18,67 +17,62 @@ import {
 /** Says why messages must not be sent to a URL; undefined if they may. */
 type CheckUrl = (url: string) => Promise<ValidationError | undefined>;
 
-const NOT_A_STRING = { error: { code: 'type', detail: 'Must be a string.' } } as const;
+type Fields<Members> = {
+  readonly [Member in keyof Members]-?: Validator<Exclude<Members[Member], undefined>>
+};
 
-/** The members of a webhook that a seller can set. */
-export const webhookFields = {
+const line = lineValidator(WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS);
+
+const newWebhookFields: Fields<NewWebhook> = {
   url: {
-    schema: {
-      type: 'string', minLength: 1, maxLength: WEBHOOK_URL_LIMIT_CHARACTERS,
-      description: 'Where messages are sent: https, a public address, and port 443 or 8443, unless '
-        + 'the server allows more. No password, no fragment.',
-    },
+    schema: { type: 'string', minLength: 1, maxLength: WEBHOOK_URL_LIMIT_CHARACTERS },
+    description: 'Where messages are sent: https, a public address, and port 443 or 8443, unless '
+      + 'the server allows more. No password, no fragment.',
     parse: parseUrl,
   },
   description: {
     schema: { type: 'string', maxLength: WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS },
-    parse: parseDescription,
+    parse: (value) => (value === '' ? { value } : line.parse(value)),
   },
   types: {
     schema: {
       type: ['array', 'null'], minItems: 1, items: { type: 'string', enum: CHANGE_TYPES },
-      description: 'The types of changes that are sent; null for all.',
     },
+    description: 'The types of changes that are sent; null for all.',
     parse: parseTypes,
   },
+};
+
+/** The members of a webhook that a seller can set. */
+export const webhookFields: Fields<WebhookPatch> = {
+  ...newWebhookFields,
   status: {
-    schema: {
-      type: 'string', enum: WEBHOOK_STATUSES,
-      description: '`active`: changes are sent. `disabled`: nothing is sent until it is active.',
-    },
+    schema: { type: 'string', enum: WEBHOOK_STATUSES },
+    description: '`active`: changes are sent. `disabled`: nothing is sent until it is active.',
     parse: parseStatus,
   },
-} as const satisfies Readonly<Record<string, Validator<unknown>>>;
+};
 
 /** The overlap of a rotation, in milliseconds. */
 export const overlapField: Validator<number> = {
-  schema: {
-    type: 'string', pattern: '^\\d{1,9}[smhd]$', default: WEBHOOK_OVERLAP_DEFAULT,
-    description: 'How long the old secret also signs: a number and s, m, h or d.',
-  },
+  schema: { type: 'string', pattern: '^\\d{1,9}[smhd]$', default: WEBHOOK_OVERLAP_DEFAULT },
+  description: 'How long the old secret also signs: a number and s, m, h or d.',
   parse: parseOverlap,
 };
 
 /** @throws AppError `invalid_data` naming every invalid, missing and unknown member */
 export async function parseNewWebhook(body: unknown, checkUrl: CheckUrl): Promise<NewWebhook> {
   const reader = new ObjectReader(body, { description: '', types: null });
-  const members = readMembers(reader);
-  await noteUrl(reader, members.url, checkUrl);
-  reader.assertValid();
   // The cast: a valid object has every member.
-  return members as NewWebhook;
+  return await readMembers(reader, newWebhookFields, checkUrl) as NewWebhook;
 }
 
 /**
  * A merge patch (RFC 7396). Null is allowed only for `types`, where it means all of them.
  * @throws AppError `invalid_data` naming every invalid and unknown member
  */
-export async function parseWebhookPatch(body: unknown, checkUrl: CheckUrl): Promise<WebhookPatch> {
-  const reader = new ObjectReader(body, {}, true);
-  const members = { ...readMembers(reader), status: reader.read('status', parseStatus) };
-  await noteUrl(reader, members.url, checkUrl);
-  reader.assertValid();
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+export function parseWebhookPatch(body: unknown, checkUrl: CheckUrl): Promise<WebhookPatch> {
+  return readMembers(new ObjectReader(body, {}, true), webhookFields, checkUrl);
 }
 
 /**
@@ -86,89 +80,77 @@ export async function parseWebhookPatch(body: unknown, checkUrl: CheckUrl): Prom
  * @throws AppError `invalid_data`
  */
 export function parseReplay(body: unknown, catalogue: number): number {
-  return parseMember(body, 'position', (value) => parsePosition(value, catalogue));
+  return readMember(new ObjectReader(body), 'position', (value) => parsePosition(value, catalogue));
 }
 
 /** How long both secrets sign, in milliseconds. @throws AppError `invalid_data` */
 export function parseRotation(body: unknown): number {
-  return parseMember(body, 'overlap', parseOverlap, { overlap: WEBHOOK_OVERLAP_DEFAULT });
+  const reader = new ObjectReader(body, { overlap: WEBHOOK_OVERLAP_DEFAULT });
+  return readMember(reader, 'overlap', parseOverlap);
 }
 
-function parseMember<Value>(
-  body: unknown, member: string, parse: (value: unknown) => ParseResult<Value>,
-  defaults?: Readonly<Record<string, unknown>>,
+async function readMembers(
+  reader: ObjectReader, fields: Partial<Fields<WebhookPatch>>, checkUrl: CheckUrl,
+): Promise<WebhookPatch> {
+  const members = Object.entries<Validator<unknown>>(fields)
+    .map(([member, { parse }]) => [member, reader.read(member, parse)] as const)
+    .filter(([, value]) => value !== undefined);
+  // The cast: each validator makes the value of its member.
+  const webhook = Object.fromEntries(members) as WebhookPatch;
+  const error = webhook.url === undefined ? undefined : await checkUrl(webhook.url);
+  if (error) reader.addError('url', error);
+  reader.assertValid();
+  return webhook;
+}
+
+function readMember<Value>(
+  reader: ObjectReader, member: string, parse: Validator<Value>['parse'],
 ): Value {
-  const reader = new ObjectReader(body, defaults);
   const value = reader.read(member, parse);
   reader.assertValid();
-  if (value === undefined) throw new AppError('internal', 'An error was not reported.');
-  return value;
-}
-
-/** Invalid and missing members are undefined. */
-function readMembers(reader: ObjectReader) {
-  return {
-    url: reader.read('url', parseUrl),
-    description: reader.read('description', parseDescription),
-    types: reader.read('types', parseTypes),
-  };
-}
-
-async function noteUrl(
-  reader: ObjectReader, url: string | undefined, checkUrl: CheckUrl,
-): Promise<void> {
-  const error = url === undefined ? undefined : await checkUrl(url);
-  if (error) reader.addError('url', error);
+  // The cast: a valid object has the member.
+  return value as Value;
 }
 
 function parseUrl(value: unknown): ParseResult<string> {
-  if (typeof value !== 'string') return NOT_A_STRING;
+  if (typeof value !== 'string') return invalid('type', 'Must be a string.');
   const url = value.length > WEBHOOK_URL_LIMIT_CHARACTERS ? value : URL.parse(value)?.href;
   if (url === undefined) {
-    const detail = 'Must be a URL such as https://shop.example/changes.';
-    return { error: { code: 'format', detail } };
+    return invalid('format', 'Must be a URL such as https://shop.example/changes.');
   }
   if (url.length <= WEBHOOK_URL_LIMIT_CHARACTERS) return { value: url };
-  const detail = `Must have at most ${WEBHOOK_URL_LIMIT_CHARACTERS} characters.`;
-  return { error: { code: 'length', detail } };
-}
-
-function parseDescription(value: unknown): ParseResult<string> {
-  if (value === '') return { value };
-  if (typeof value !== 'string') return NOT_A_STRING;
-  const error = validateText(value, WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS);
-  return error ? { error } : { value };
+  return invalid('length', `Must have at most ${WEBHOOK_URL_LIMIT_CHARACTERS} characters.`);
 }
 
 /** Each type once, in the order of `CHANGE_TYPES`. */
 function parseTypes(value: unknown): ParseResult<readonly ChangeType[] | null> {
   if (value === null) return { value };
-  if (!Array.isArray(value)) {
-    return { error: { code: 'type', detail: 'Must be an array, or null for all types.' } };
-  }
+  if (!Array.isArray(value)) return invalid('type', 'Must be an array, or null for all types.');
   const types = CHANGE_TYPES.filter((type) => value.includes(type));
-  const isKnown = value.every((type) => CHANGE_TYPES.some((known) => known === type));
-  if (types.length > 0 && isKnown) return { value: types };
-  const detail = `Must contain some of ${CHANGE_TYPES.join(', ')}, or be null for all types.`;
-  return { error: { code: 'format', detail } };
+  if (types.length > 0 && types.length === new Set(value).size) return { value: types };
+  const known = CHANGE_TYPES.join(', ');
+  return invalid('format', `Must contain some of ${known}, or be null for all types.`);
 }
 
 function parseStatus(value: unknown): ParseResult<WebhookStatus> {
   const status = WEBHOOK_STATUSES.find((known) => known === value);
   if (status) return { value: status };
-  return { error: { code: 'format', detail: `Must be ${WEBHOOK_STATUSES.join(' or ')}.` } };
+  return invalid('format', `Must be ${WEBHOOK_STATUSES.join(' or ')}.`);
 }
 
 function parsePosition(value: unknown, catalogue: number): ParseResult<number> {
-  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return invalid('type', 'Must be a number.');
   if (Number.isInteger(value) && value >= 0 && value <= catalogue) return { value: value + 0 };
   const detail = `Must be a whole number from 0 to ${catalogue}, the catalogue's position.`;
-  return { error: { code: 'range', detail } };
+  return invalid('range', detail);
 }
 
 function parseOverlap(value: unknown): ParseResult<number> {
-  if (typeof value !== 'string') return NOT_A_STRING;
+  if (typeof value !== 'string') return invalid('type', 'Must be a string.');
   const durationMs = findDuration(value);
-  if (durationMs !== undefined) return { value: durationMs };
-  return { error: { code: 'format', detail: DURATION_HINT } };
+  return durationMs === undefined ? invalid('format', DURATION_HINT) : { value: durationMs };
+}
+
+function invalid(code: ValidationError['code'], detail: string): ParseResult<never> {
+  return { error: { code, detail } };
 }

@@ -35,9 +35,7 @@ import {
   deleteWebhook, replayDraft, replayWebhook, rotateSecret, showWebhookDeletion, switchWebhook,
   testWebhook,
 } from './webhooks/webhook-actions.ts';
-import {
-  createWebhook, editWebhook, newWebhookDraft, showWebhookEdit, showWebhookForm, webhookDraft,
-} from './webhooks/webhook-form.ts';
+import { saveWebhook, showWebhookForm, webhookDraft } from './webhooks/webhook-form.ts';
 import { showWebhook } from './webhooks/webhook-page.ts';
 import { showWebhooks } from './webhooks/webhooks.ts';
 
@@ -104,10 +102,10 @@ export const routes: readonly PageRoute[] = [
 
   { ...get, path: '/webhooks', section: 'Webhooks', handle: showWebhooks },
   { ...get, path: '/webhooks/new', handle: showWebhookForm },
-  { ...post, path: '/webhooks/new', handle: createWebhook, draft: newWebhookDraft },
+  { ...post, path: '/webhooks/new', handle: saveWebhook, draft: webhookDraft },
   { ...get, path: '/webhooks/{webhook_id}', handle: showWebhook },
-  { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookEdit },
-  { ...post, path: '/webhooks/{webhook_id}/edit', handle: editWebhook, draft: webhookDraft },
+  { ...get, path: '/webhooks/{webhook_id}/edit', handle: showWebhookForm },
+  { ...post, path: '/webhooks/{webhook_id}/edit', handle: saveWebhook, draft: webhookDraft },
   { ...post, path: '/webhooks/{webhook_id}/test', handle: testWebhook },
   { ...post, path: '/webhooks/{webhook_id}/status', handle: switchWebhook },
   { ...post, path: '/webhooks/{webhook_id}/replay', handle: replayWebhook, draft: replayDraft },

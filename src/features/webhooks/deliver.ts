@@ -131,7 +131,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'host unreachable',
   EADDRNOTAVAIL: 'host unreachable',
   ENOTFOUND: 'host name not found',
-  EAI_AGAIN: 'DNS lookup failed, for now',
+  EAI_AGAIN: 'DNS lookup failed temporarily',
   EPROTO: 'TLS failed',
   CERT_HAS_EXPIRED: 'certificate expired',
   CERT_NOT_YET_VALID: 'certificate not valid yet',

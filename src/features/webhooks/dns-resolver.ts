@@ -21,12 +21,13 @@ interface Requester {
 
 interface Job extends Requester {
   readonly signal: AbortSignal;
-  start(): Promise<void>;
+  /** Resolves once the lookup has returned, even if it was aborted: it occupies its thread. */
+  run(): Promise<void>;
 }
 
 export class DnsResolver {
   readonly #lookup: Lookup;
-  #queue: Job[] = [];
+  #queue: readonly Job[] = [];
   readonly #inFlight = new Set<Job>();
 
   constructor(look: Lookup = (name) => lookup(name, { all: true })) {
@@ -35,44 +36,32 @@ export class DnsResolver {
 
   /** All addresses of a name; rejects with the system's error, or once the signal aborts. */
   resolve(name: string, requester: Requester, signal: AbortSignal): Promise<readonly Address[]> {
-    const { sellerId, isFailing } = requester;
-    return new Promise((resolve, reject) => {
-      const abort = (): void => reject(new Error('The lookup was aborted.'));
-      signal.addEventListener('abort', abort, { once: true });
-      const start = async (): Promise<void> => {
-        try {
-          resolve(await this.#lookup(name));
-        } catch (error) {
-          reject(error);
-        } finally {
-          signal.removeEventListener('abort', abort);
-        }
-      };
-      this.#queue.push({ sellerId, isFailing, signal, start });
-      this.#startNext();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Address[]>();
+    const abort = (): void => reject(new Error('The lookup was aborted.'));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    const run = (): Promise<void> => this.#lookup(name).then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+    this.#queue = [...this.#queue, { ...requester, signal, run }];
+    this.#startNext();
+    return promise;
   }
 
   #startNext(): void {
-    this.#queue = this.#queue.filter(({ signal }) => !signal.aborted);
-    while (this.#inFlight.size < CONCURRENT_DNS_LOOKUPS_LIMIT) {
-      const index = this.#queue.findIndex((job) => this.#mayStart(job));
-      const [job] = index < 0 ? [] : this.#queue.splice(index, 1);
-      if (!job) return;
-      void this.#run(job);
-    }
+    this.#queue = this.#queue.filter((job) => !job.signal.aborted && !this.#start(job));
   }
 
-  #mayStart(job: Job): boolean {
-    return ![...this.#inFlight].some(({ sellerId, isFailing }) =>
-      sellerId === job.sellerId || (isFailing && job.isFailing));
-  }
-
-  /** An aborted lookup still occupies its thread until the system returns. */
-  async #run(job: Job): Promise<void> {
+  /** Whether it could be started. */
+  #start(job: Job): boolean {
+    const isBlocked = this.#inFlight.size >= CONCURRENT_DNS_LOOKUPS_LIMIT
+      || [...this.#inFlight].some(({ sellerId, isFailing }) =>
+        sellerId === job.sellerId || (isFailing && job.isFailing));
+    if (isBlocked) return false;
     this.#inFlight.add(job);
-    await job.start();
-    this.#inFlight.delete(job);
-    this.#startNext();
+    void job.run().then(() => {
+      this.#inFlight.delete(job);
+      this.#startNext();
+    });
+    return true;
   }
 }

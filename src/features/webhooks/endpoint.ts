@@ -11,7 +11,8 @@ import { DAY_MS } from '../../domain/time.ts';
 import type {
   Webhook, WebhookMessage, WebhookResult, WebhookStep,
 } from '../../domain/webhooks/webhook.ts';
-import { signMessage } from '../../domain/webhooks/webhook-signature.ts';
+import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
+import type { ErrorReporter } from '../../http/response/problem.ts';
 import { retryDelayMs } from '../../runtime/backoff.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import type { HistoryStore } from '../../store/history-store.ts';
@@ -25,6 +26,8 @@ export interface EndpointOptions extends DeliveryOptions {
   readonly random: () => number;
   /** Of this process. */
   readonly attempts: AttemptCounts;
+  /** Receives errors of the store. */
+  readonly report: ErrorReporter;
 }
 
 /** Attempts by result: a 2xx response, another response, no response. */
@@ -34,8 +37,6 @@ export interface AttemptCounts {
   failed: number;
 }
 
-export const UNREADABLE_SECRET = 'The secret cannot be decrypted: server.key is missing, or '
-  + 'belongs to another database. Rotate the secret.';
 const PRUNED = 'The next changes are no longer kept. Export the catalogue, and replay from the '
   + 'position that the export names.';
 const THEN_ACTIVE = 'Then set the status to active.';
@@ -99,8 +100,8 @@ function classify(status: number | undefined): keyof AttemptCounts {
 }
 
 /**
- * The step after a delivered message, with the next message, so that both are stored in one write.
- * If the history after it is pruned, the next run finds that.
+ * The step after a delivered message, with the next one, so that one write stores both. If the
+ * history after it is pruned, the next run finds that.
  */
 async function planNext(
   webhook: Webhook, { last }: WebhookMessage, { store, clock }: EndpointOptions,

@@ -7,14 +7,14 @@ import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
 import { webhookOperations } from './operations.ts';
 import {
   createWebhook, deleteWebhook, listDeliveries, listWebhooks, patchWebhook, readWebhook,
-  replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService, type WebhookService,
+  replayWebhook, rotateSecret, testWebhook, WEBHOOKS, webhookService,
 } from './routes.ts';
 import { webhookSchemas } from './schemas.ts';
 import type { Webhooks } from './webhooks.ts';
 
 interface WebhooksOption {
   /** What `startWebhooks` returns. Without it, the routes of webhooks answer 404. */
-  readonly webhooks?: WebhookService;
+  readonly webhooks?: Webhooks;
 }
 
 const scope: Scope = 'webhooks:write';
@@ -66,18 +66,15 @@ export const webhooks: Feature<WebhooksOption> = {
 async function loadWebhooks(
   settings: Settings,
 ): Promise<LoadedFeature<WebhooksOption> | undefined> {
-  const isOff = settings.readSwitch('no-webhooks');
   const allowPrivate = settings.readSwitch('webhook-allow-private');
   const allowHttp = settings.readSwitch('webhook-allow-http');
-  if (isOff) return undefined;
-  const startWebhooks = (await import('./webhooks.ts')).startWebhooks;
+  if (settings.readSwitch('no-webhooks')) return undefined;
+  const { startWebhooks } = await import('./webhooks.ts');
   return {
     start(store, { report }) {
       const webhooks = startWebhooks({ store, report, allowPrivate, allowHttp });
       return {
-        options: { webhooks },
-        listMetrics: () => listMetrics(webhooks),
-        stop: webhooks.close,
+        options: { webhooks }, listMetrics: () => listMetrics(webhooks), stop: webhooks.close,
       };
     },
   };

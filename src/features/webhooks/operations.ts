@@ -28,11 +28,9 @@ const test = {
   ...delivery, message_id: 'msg_5d6f9a', kind: 'test', first_position: null, last_position: null,
 };
 
-const content = { [JSON_TYPE]: { schema: refer('Webhook'), example: webhook } };
-const contentWithSecret = {
-  [JSON_TYPE]: { schema: refer('WebhookWithSecret'), example: withSecret },
-};
-const patch = { schema: refer('WebhookPatch'), example: { types: null, status: 'active' } };
+const content = json('Webhook', webhook);
+const contentWithSecret = json('WebhookWithSecret', withSecret);
+const patch = json('WebhookPatch', { types: null, status: 'active' });
 
 /** What the operations that change a webhook have in common. */
 const change = {
@@ -51,11 +49,7 @@ export const webhookOperations = {
     answers: {
       200: {
         description: 'A page.',
-        content: {
-          [JSON_TYPE]: {
-            schema: refer('WebhookPage'), example: { webhooks: [webhook], next_cursor: null },
-          },
-        },
+        content: json('WebhookPage', { webhooks: [webhook], next_cursor: null }),
       },
     },
     problems: [404],
@@ -68,9 +62,7 @@ export const webhookOperations = {
       + `by POST, in order and at least once, up to ${WEBHOOK_MESSAGE_CHANGES_LIMIT} in one `
       + 'message. The response contains the secret that signs the messages. Store it: it is shown '
       + 'only once.',
-    request: {
-      [JSON_TYPE]: { schema: refer('NewWebhook'), example: { url, description, types } },
-    },
+    request: json('NewWebhook', { url, description, types }),
     answers: {
       201: {
         description: 'The webhook was created.',
@@ -92,7 +84,7 @@ export const webhookOperations = {
     summary: 'Change a webhook',
     description: 'A merge patch (RFC 7396). `"status":"active"` resumes a disabled webhook where '
       + 'it stopped.',
-    request: { [MERGE_PATCH_TYPE]: patch, [JSON_TYPE]: patch },
+    request: { [MERGE_PATCH_TYPE]: patch[JSON_TYPE], ...patch },
   },
   delete: {
     ...change,
@@ -109,12 +101,7 @@ export const webhookOperations = {
     answers: {
       200: {
         description: 'A page.',
-        content: {
-          [JSON_TYPE]: {
-            schema: refer('WebhookDeliveryPage'),
-            example: { deliveries: [delivery], next_cursor: null },
-          },
-        },
+        content: json('WebhookDeliveryPage', { deliveries: [delivery], next_cursor: null }),
       },
     },
   },
@@ -126,7 +113,7 @@ export const webhookOperations = {
     answers: {
       200: {
         description: 'The result of the attempt.',
-        content: { [JSON_TYPE]: { schema: refer('WebhookDelivery'), example: test } },
+        content: json('WebhookDelivery', test),
       },
     },
   },
@@ -135,7 +122,7 @@ export const webhookOperations = {
     id: 'replayWebhook',
     summary: 'Replay changes',
     description: 'Sends everything after a position again, in messages with new ids.',
-    request: { [JSON_TYPE]: { schema: refer('WebhookReplay'), example: { position: 0 } } },
+    request: json('WebhookReplay', { position: 0 }),
     problems: [410],
   },
   rotateSecret: {
@@ -145,7 +132,7 @@ export const webhookOperations = {
     description: 'The response contains the new secret, only once. Until the overlap ends, '
       + 'messages carry two signatures, by the new secret and by the old one. The body is '
       + 'optional.',
-    request: { [JSON_TYPE]: { schema: refer('WebhookRotation'), example: { overlap: '24h' } } },
+    request: json('WebhookRotation', { overlap: '24h' }),
     isRequestOptional: true,
     answers: {
       200: {
@@ -155,3 +142,7 @@ export const webhookOperations = {
     },
   },
 } as const satisfies Readonly<Record<string, Operation>>;
+
+function json(schema: string, example: unknown) {
+  return { [JSON_TYPE]: { schema: refer(schema), example } };
+}

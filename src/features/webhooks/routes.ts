@@ -9,32 +9,30 @@ import { parseParameters } from '../../api/parameters.ts';
 import { replayHeader, toWriteContext } from '../../api/write.ts';
 import { AppError } from '../../domain/error.ts';
 import {
-  formatWebhookId, parseWebhookId, type WebhookId, type WebhookReference,
+  formatWebhookId, parseWebhookId, type SellerId, type WebhookId, type WebhookReference,
 } from '../../domain/id.ts';
-import { formatWebhook, formatWebhookAttempt } from '../../domain/webhooks/webhook.ts';
+import {
+  formatWebhook, formatWebhookAttempt, type Webhook,
+} from '../../domain/webhooks/webhook.ts';
 import {
   parseNewWebhook, parseReplay, parseRotation, parseWebhookPatch,
 } from '../../domain/webhooks/webhook-input.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { WebhookWithSecret } from '../../store/webhook-store.ts';
+import type { WebhookWithSecret, WrittenWebhook } from '../../store/webhook-store.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export const WEBHOOKS = '/api/v1/webhooks';
 
-/** What the routes need of the sender of webhooks. */
-export type WebhookService = Pick<Webhooks, 'checkUrl' | 'sendTest'>;
-
 /** The service that the app was given; undefined if webhooks are switched off. */
-export function webhookService(): WebhookService | undefined {
+export function webhookService(): Webhooks | undefined {
   return undefined;
 }
 
 /** POST /api/v1/webhooks: 201, 400, 409 */
 export async function createWebhook(request: ApiRequest, services: Services): Promise<Reply> {
   const service = getWebhooks(services);
-  const { sellerId } = request.caller;
   const input = await parseNewWebhook(await request.readJson(), (url) =>
-    service.checkUrl(sellerId, url));
+    service.checkUrl(request.caller.sellerId, url));
   const created = await services.store.createWebhook(toWriteContext(request), input);
   const reply = replyWithSecret(created);
   const location = `${services.prefix}${WEBHOOKS}/${formatWebhookId(created.webhook)}`;
@@ -48,73 +46,67 @@ export async function listWebhooks(request: ApiRequest, services: Services): Pro
   return replyPage(request, services, {
     name: 'webhooks',
     scope: `webhooks ${sellerId}`,
-    // The cast: a signed cursor of this list contains an id from it.
-    find: (after, limit) =>
-      services.store.listWebhooks(sellerId, { after: after as WebhookId | undefined, limit }),
-    keyOf: ({ id }) => id,
-    format: formatWebhook,
+    async find(key, limit) {
+      // The cast: a signed cursor of this list contains an id from it.
+      const after = key as WebhookId | undefined;
+      const webhooks = await services.store.listWebhooks(sellerId, { after, limit });
+      return webhooks.map((webhook) => ({ key: webhook.id, json: formatWebhook(webhook) }));
+    },
   });
 }
 
 /** GET /api/v1/webhooks/{id}: 200, 404 */
 export async function readWebhook(request: ApiRequest, services: Services): Promise<Reply> {
-  const webhook = await services.store.findWebhook(readReference(request, services));
-  if (!webhook) throw notFound();
-  return replyJson(formatWebhook(webhook));
+  return replyJson(formatWebhook(await getOwnWebhook(services, referenceOf(request, services))));
 }
 
 /** PATCH /api/v1/webhooks/{id}: 200, 400, 404 */
 export async function patchWebhook(request: ApiRequest, services: Services): Promise<Reply> {
-  const { sellerId, id } = readReference(request, services);
+  const { sellerId, id } = referenceOf(request, services);
   const service = getWebhooks(services);
   const patch = await parseWebhookPatch(await request.readJson(), (url) =>
     service.checkUrl(sellerId, url));
-  const context = toWriteContext(request);
-  const { webhook, isReplay } = await services.store.patchWebhook(context, id, patch);
-  return replyJson(formatWebhook(webhook), replayHeader(isReplay));
+  return replyWritten(await services.store.patchWebhook(toWriteContext(request), id, patch));
 }
 
 /** DELETE /api/v1/webhooks/{id}: 204, 404 */
 export async function deleteWebhook(request: ApiRequest, services: Services): Promise<Reply> {
-  const { id } = readReference(request, services);
+  const { id } = referenceOf(request, services);
   const { isReplay } = await services.store.deleteWebhook(toWriteContext(request), id);
   return { status: 204, headers: { 'cache-control': 'no-store', ...replayHeader(isReplay) } };
 }
 
 /** GET /api/v1/webhooks/{id}/deliveries: 200, 400, 404 */
 export async function listDeliveries(request: ApiRequest, services: Services): Promise<Reply> {
-  const reference = readReference(request, services);
-  const { store } = services;
-  if (!await store.findWebhook(reference)) throw notFound();
+  const webhook = await getOwnWebhook(services, referenceOf(request, services));
   return replyPage(request, services, {
     name: 'deliveries',
-    scope: `deliveries ${reference.sellerId} ${reference.id}`,
-    find: (before, limit) => store.listWebhookAttempts(reference, { before, limit }),
-    keyOf: ({ n }) => n,
-    format: (attempt) => formatWebhookAttempt(attempt),
+    scope: `deliveries ${webhook.sellerId} ${webhook.id}`,
+    async find(before, limit) {
+      const attempts = await services.store.listWebhookAttempts(webhook, { before, limit });
+      return attempts.map((attempt) => ({ key: attempt.n, json: formatWebhookAttempt(attempt) }));
+    },
   });
 }
 
 /** POST /api/v1/webhooks/{id}/test: 200, 404, 503 */
 export async function testWebhook(request: ApiRequest, services: Services): Promise<Reply> {
-  const reference = readReference(request, services);
-  const { messageId, result } = await getWebhooks(services).sendTest(reference);
+  const webhook = await getOwnWebhook(services, referenceOf(request, services));
+  const { messageId, result } = await getWebhooks(services).sendTest(webhook);
   const [first, last] = [undefined, undefined];
   return replyJson(formatWebhookAttempt({ ...result, messageId, kind: 'test', first, last }));
 }
 
 /** POST /api/v1/webhooks/{id}/replay: 200, 400, 404, 410 */
 export async function replayWebhook(request: ApiRequest, services: Services): Promise<Reply> {
-  const { id } = readReference(request, services);
+  const { id } = referenceOf(request, services);
   const position = parseReplay(await request.readJson(), request.caller.position);
-  const context = toWriteContext(request);
-  const { webhook, isReplay } = await services.store.replayWebhook(context, id, position);
-  return replyJson(formatWebhook(webhook), replayHeader(isReplay));
+  return replyWritten(await services.store.replayWebhook(toWriteContext(request), id, position));
 }
 
 /** POST /api/v1/webhooks/{id}/rotate-secret: 200, 400, 404 */
 export async function rotateSecret(request: ApiRequest, services: Services): Promise<Reply> {
-  const { id } = readReference(request, services);
+  const { id } = referenceOf(request, services);
   const overlapMs = parseRotation(hasBody(request) ? await request.readJson() : {});
   const context = toWriteContext(request);
   return replyWithSecret(await services.store.rotateWebhookSecret(context, id, overlapMs));
@@ -127,43 +119,64 @@ function hasBody({ headers }: ApiRequest): boolean {
 }
 
 /** @throws AppError `not_found` if webhooks are switched off */
-export function getWebhooks({ instances }: Services): WebhookService {
+export function getWebhooks({ instances }: Services): Webhooks {
   const service = instances.get(webhookService);
   if (service) return service;
   throw new AppError('not_found', 'Webhooks are switched off on this server.');
 }
 
-/** The webhook that the path names. @throws AppError `not_found` for an invalid id */
-function readReference(request: ApiRequest, services: Services): WebhookReference {
+/** @throws AppError `not_found` */
+export async function getOwnWebhook(
+  { store }: Services, reference: WebhookReference,
+): Promise<Webhook> {
+  return await store.findWebhook(reference) ?? throwNotFound();
+}
+
+/**
+ * The webhook that a path names, which may not exist.
+ * @throws AppError `not_found` for an id that is none of the seller's, or if webhooks are off
+ */
+export function readReference(
+  services: Services, sellerId: SellerId, parameters: ApiRequest['parameters'],
+): WebhookReference {
   getWebhooks(services);
-  const { sellerId } = request.caller;
-  const id = parseWebhookId(sellerId, request.parameters['webhook_id'] ?? '');
-  if (id === undefined) throw notFound();
+  const id = parseWebhookId(sellerId, parameters['webhook_id'] ?? '') ?? throwNotFound();
   return { sellerId, id };
 }
 
-interface List<Item> {
+function referenceOf({ caller, parameters }: ApiRequest, services: Services): WebhookReference {
+  return readReference(services, caller.sellerId, parameters);
+}
+
+function throwNotFound(): never {
+  throw new AppError('not_found', 'You have no webhook with this id.');
+}
+
+interface List {
   /** The member of the response that contains the items. */
   readonly name: string;
   /** The list that a cursor is bound to. */
   readonly scope: string;
   /** Finds items after, or before, the one with this key. */
-  find(key: number | undefined, limit: number): Promise<readonly Item[]>;
-  keyOf(item: Item): number;
-  readonly format: (item: Item) => string;
+  find(
+    key: number | undefined, limit: number,
+  ): Promise<readonly { readonly key: number; readonly json: string }[]>;
 }
 
-async function replyPage<Item>(
-  { query, caller }: ApiRequest, { cursors }: Services, list: List<Item>,
+async function replyPage(
+  { query, caller }: ApiRequest, { cursors }: Services, { name, scope, find }: List,
 ): Promise<Reply> {
   const { limit, cursor } = parseParameters(pageParameters, query, caller);
-  const key = cursors.parse<number>(list.scope, cursor);
-  const found = await list.find(key, limit + 1);
+  const found = await find(cursors.parse<number>(scope, cursor), limit + 1);
   const page = found.slice(0, limit);
   const last = found.length > limit ? page.at(-1) : undefined;
-  const next = cursors.format(list.scope, last && list.keyOf(last)) ?? null;
-  const items = page.map((item) => list.format(item)).join(',');
-  return replyJson(`{"${list.name}":[${items}],"next_cursor":${JSON.stringify(next)}}`);
+  const next = cursors.format(scope, last?.key) ?? null;
+  const items = page.map(({ json }) => json).join(',');
+  return replyJson(`{"${name}":[${items}],"next_cursor":${JSON.stringify(next)}}`);
+}
+
+function replyWritten({ webhook, isReplay }: WrittenWebhook): Reply {
+  return replyJson(formatWebhook(webhook), replayHeader(isReplay));
 }
 
 /** The only response that contains the secret. */
@@ -178,8 +191,4 @@ function replyJson(json: string, headers: Record<string, string> = {}): Reply {
     headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-store', ...headers },
     body: json,
   };
-}
-
-export function notFound(): AppError {
-  return new AppError('not_found', 'You have no webhook with this id.');
 }

@@ -1,19 +1,18 @@
 /** The JSON Schemas of webhooks, of their requests and of their delivery log. */
 import { overlapField, webhookFields } from '../../domain/webhooks/webhook-input.ts';
-import { objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
+import { describeMembers, objectOf, pageOf, refer, time } from '../../api/description/schema.ts';
 import type { Schema } from '../../domain/validation.ts';
 
 const optionalTime = { type: ['string', 'null'], format: 'date-time' };
 const position = { type: 'integer', minimum: 0 };
 const optionalPosition = { type: ['integer', 'null'], minimum: 1 };
 
-const { url, description, types, status: { schema: status } } = webhookFields;
-const sent = { url: url.schema, description: description.schema, types: types.schema };
+const fields = describeMembers(webhookFields);
+const { status: _, ...sent } = fields;
 
 const webhook = {
   id: { type: 'string', pattern: '^whk_[0-9a-z]{1,36}$', description: 'Opaque.' },
-  ...sent,
-  status,
+  ...fields,
   disabled_reason: { type: ['string', 'null'], description: 'Null while it is active.' },
   position: {
     ...position, description: 'All changes up to here are delivered, or are of other types.',
@@ -40,27 +39,23 @@ const attempt = objectOf({
   outcome: { type: 'string', description: '`delivered`, or the reason why not.' },
 });
 
+/** A body without other members. */
+function bodyOf(properties: Readonly<Record<string, Schema>>, required?: string[]): Schema {
+  return { ...objectOf(properties, required), additionalProperties: false };
+}
+
 export const webhookSchemas = {
   Webhook: objectOf(webhook),
   WebhookWithSecret: objectOf({ ...webhook, secret }),
-  NewWebhook: { ...objectOf(sent, ['url']), additionalProperties: false },
+  NewWebhook: bodyOf(sent, ['url']),
   WebhookPatch: {
-    ...objectOf({ ...sent, status }, []), additionalProperties: false,
-    description: 'A new `url`, or `active`, is tried at once.',
+    ...bodyOf(fields, []), description: 'A new `url`, or `active`, is tried at once.',
   },
   WebhookPage: pageOf('webhooks', refer('Webhook')),
-  WebhookReplay: {
-    ...objectOf({
-      position: { ...position, description: 'Everything after it is sent again.' },
-    }),
-    additionalProperties: false,
-  },
-  WebhookRotation: {
-    ...objectOf({
-      overlap: overlapField.schema,
-    }, []),
-    additionalProperties: false,
-  },
+  WebhookReplay: bodyOf({
+    position: { ...position, description: 'Everything after it is sent again.' },
+  }),
+  WebhookRotation: bodyOf(describeMembers({ overlap: overlapField }), []),
   WebhookDelivery: { ...attempt, description: 'An attempt to send a message.' },
   WebhookDeliveryPage: pageOf('deliveries', refer('WebhookDelivery')),
 } as const satisfies Readonly<Record<string, Schema>>;

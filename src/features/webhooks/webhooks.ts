@@ -7,16 +7,16 @@ import {
   WEBHOOK_DNS_TIMEOUT_MS, WEBHOOK_TIMEOUT_MS,
 } from './limits.ts';
 import { AppError } from '../../domain/error.ts';
-import type { SellerId, WebhookReference } from '../../domain/id.ts';
+import type { SellerId } from '../../domain/id.ts';
 import type { ValidationError } from '../../domain/text.ts';
-import type { WebhookResult } from '../../domain/webhooks/webhook.ts';
-import { signMessage } from '../../domain/webhooks/webhook-signature.ts';
+import type { Webhook, WebhookResult } from '../../domain/webhooks/webhook.ts';
+import { signMessage, UNREADABLE_SECRET } from '../../domain/webhooks/webhook-signature.ts';
 import { ConcurrencyLimiter } from '../../http/concurrency-limiter.ts';
 import { type ErrorReporter, safeErrorReporter } from '../../http/response/problem.ts';
 import type { Store } from '../../store/store.ts';
 import { deliver, describeFailure } from './deliver.ts';
 import { DnsResolver, type Lookup } from './dns-resolver.ts';
-import { type AttemptCounts, type EndpointOptions, UNREADABLE_SECRET } from './endpoint.ts';
+import type { AttemptCounts, EndpointOptions } from './endpoint.ts';
 import { formatTestMessage, makeMessageId } from './message.ts';
 import { resolveTarget } from './ssrf-guard.ts';
 import { WebhookWorker } from './worker.ts';
@@ -40,14 +40,19 @@ export interface WebhooksOptions {
   readonly report?: ErrorReporter;
 }
 
+interface SentTest {
+  readonly messageId: string;
+  readonly result: WebhookResult;
+}
+
 export interface Webhooks {
   /** Why messages must not be sent to a URL; undefined if they may. */
   checkUrl(sellerId: SellerId, url: string): Promise<ValidationError | undefined>;
   /**
    * Sends a test message now, and records the result.
-   * @throws AppError `not_found`, `unavailable` (too many tests, or the server is stopping)
+   * @throws AppError `unavailable` (too many tests, or the server is stopping)
    */
-  sendTest(webhook: WebhookReference): Promise<{ messageId: string; result: WebhookResult }>;
+  sendTest(webhook: Webhook): Promise<SentTest>;
   /** Endpoints that are being sent to, and the attempts of this process by result. */
   readMetrics(): { readonly inFlight: number; readonly attempts: Readonly<AttemptCounts> };
   /** Aborts what is in flight, within 2 s. */
@@ -55,25 +60,20 @@ export interface Webhooks {
 }
 
 /** Delivers until it is closed. */
-export function startWebhooks(options: WebhooksOptions): Webhooks {
-  const { store } = options;
+export function startWebhooks({
+  store, report, allowPrivate = false, allowHttp = false, clock = Date.now, random = Math.random,
+  lookup, timeoutMs = WEBHOOK_TIMEOUT_MS,
+}: WebhooksOptions): Webhooks {
   const stop = new AbortController();
   const tests = new ConcurrencyLimiter<SellerId>('test messages', {
     total: CONCURRENT_WEBHOOK_TESTS_LIMIT, perOwner: CONCURRENT_WEBHOOK_TESTS_PER_SELLER_LIMIT,
   });
   const endpoint: EndpointOptions = {
-    store,
-    policy: {
-      allowPrivate: options.allowPrivate ?? false, allowHttp: options.allowHttp ?? false,
-    },
-    resolver: new DnsResolver(options.lookup),
-    clock: options.clock ?? Date.now,
-    random: options.random ?? Math.random,
-    timeoutMs: options.timeoutMs ?? WEBHOOK_TIMEOUT_MS,
-    stop: stop.signal,
-    attempts: { delivered: 0, refused: 0, failed: 0 },
+    store, clock, random, timeoutMs, policy: { allowPrivate, allowHttp },
+    resolver: new DnsResolver(lookup), stop: stop.signal,
+    attempts: { delivered: 0, refused: 0, failed: 0 }, report: safeErrorReporter(report),
   };
-  const worker = new WebhookWorker({ ...endpoint, report: safeErrorReporter(options.report) });
+  const worker = new WebhookWorker(endpoint);
   return {
     checkUrl(sellerId, url) {
       worker.subscribe(); // it may become the first endpoint
@@ -112,19 +112,15 @@ async function checkUrl(
   }
 }
 
-async function sendTest(
-  reference: WebhookReference, options: EndpointOptions,
-): Promise<{ messageId: string; result: WebhookResult }> {
+async function sendTest(webhook: Webhook, options: EndpointOptions): Promise<SentTest> {
   const { store, clock, stop } = options;
-  const webhook = await store.findWebhook(reference);
-  if (!webhook) throw new AppError('not_found', 'You have no webhook with this id.');
-  const secrets = await store.findWebhookSecrets(reference);
+  const secrets = await store.findWebhookSecrets(webhook);
   const [messageId, at] = [makeMessageId(), clock()];
-  const body = formatTestMessage(reference, at);
+  const body = formatTestMessage(webhook, at);
   const result = secrets
     ? await deliver(webhook, body, signMessage({ id: messageId, at, body }, secrets), options)
     : { at, durationMs: 0, status: undefined, outcome: UNREADABLE_SECRET };
   if (!result || stop.aborted) throw new AppError('unavailable', 'This server is stopping.');
-  await store.noteWebhookTest(reference, messageId, result);
+  await store.noteWebhookTest(webhook, messageId, result);
   return { messageId, result };
 }

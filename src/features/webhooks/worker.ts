@@ -5,45 +5,36 @@
  * starve the others.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import {
   CONCURRENT_WEBHOOK_ATTEMPTS_LIMIT, WEBHOOK_LOCK_INTERVAL_MS, WEBHOOK_POLL_INTERVAL_MS,
   WEBHOOK_STANDBY_INTERVAL_MS, WEBHOOK_STOP_TIMEOUT_MS, WEBHOOK_STORE_ERROR_PAUSE_MS,
 } from './limits.ts';
+import { HOUR_MS } from '../../domain/time.ts';
 import type { Webhook } from '../../domain/webhooks/webhook.ts';
-import type { ErrorReporter } from '../../http/response/problem.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { type EndpointOptions, sendToEndpoint } from './endpoint.ts';
-
-interface WorkerOptions extends EndpointOptions {
-  /** Receives errors of the store. */
-  readonly report: ErrorReporter;
-}
 
 interface InFlightDelivery {
   readonly isFailing: boolean;
   readonly done: Promise<void>;
 }
 
-/** The longest delay of a timer: Node's own maximum is 24 days. */
-const TIMER_LIMIT_MS = 60 * 60 * 1000;
-
 export class WebhookWorker {
-  readonly #options: WorkerOptions;
+  readonly #options: EndpointOptions;
+  /** By endpoint. */
+  readonly #inFlight = new Map<string, InFlightDelivery>();
+  readonly #polling: Promise<void>;
+  /** Aborted to poll at once. */
+  #idle = new AbortController();
   /** Undefined while not subscribed to commits. */
   #unsubscribe: (() => void) | undefined;
   #subscribedAt = -Infinity;
-  /** By endpoint. */
-  readonly #inFlight = new Map<string, InFlightDelivery>();
   #releaseLock: (() => void) | undefined;
-  #nextLockAt = -Infinity;
-  #lastPollAt = -Infinity;
-  #poll: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAt = Infinity;
 
-  constructor(options: WorkerOptions) {
+  constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#schedulePoll(0);
+    this.#polling = this.#pollUntilStopped();
   }
 
   /** Endpoints that are being sent to. */
@@ -55,74 +46,66 @@ export class WebhookWorker {
   subscribe(): void {
     if (this.#options.stop.aborted || this.#unsubscribe) return;
     this.#subscribedAt = performance.now();
-    this.#unsubscribe = this.#options.store.subscribeToCommits(() => this.#schedulePoll(0));
-    this.#schedulePoll(0); // for commits between the last poll and this subscription
+    this.#unsubscribe = this.#options.store.subscribeToCommits(() => this.#wake());
+    this.#wake(); // for commits between the last poll and this subscription
   }
 
-  /** Waits up to 2 s for the aborted attempts. Whichever process polls next repeats them. */
+  /** Call it once `stop` is aborted. Waits up to 2 s; aborted attempts are repeated later. */
   async close(): Promise<void> {
     this.#endSubscription();
-    clearTimeout(this.#timer);
-    await this.#poll; // which starts no more
+    this.#wake();
+    await this.#polling;
+    const isDone = new AbortController();
     const all = Promise.all([...this.#inFlight.values()].map(({ done }) => done));
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, WEBHOOK_STOP_TIMEOUT_MS);
-    await Promise.race([all, timeout.promise]);
-    clearTimeout(timer);
+    void all.then(() => isDone.abort());
+    await pause(WEBHOOK_STOP_TIMEOUT_MS, isDone.signal);
     this.#releaseLock?.();
-    this.#releaseLock = undefined;
   }
 
-  /** Polls after a delay, or later if the last poll was just now. */
-  #schedulePoll(delayMs: number): void {
-    const now = performance.now();
-    const at = Math.max(now + delayMs, this.#lastPollAt + WEBHOOK_POLL_INTERVAL_MS);
-    if (at >= this.#timerAt || this.#options.stop.aborted) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = at;
-    const wake = (): void => {
-      this.#timerAt = Infinity;
-      if (this.#poll) this.#schedulePoll(WEBHOOK_POLL_INTERVAL_MS);
-      else this.#poll = this.#dispatchDue().finally(() => { this.#poll = undefined; });
-    };
-    this.#timer = setTimeout(wake, Math.min(at - now, TIMER_LIMIT_MS)).unref();
+  #wake(): void {
+    if (!this.#idle.signal.aborted) this.#idle.abort();
   }
 
-  async #dispatchDue(): Promise<void> {
-    this.#lastPollAt = performance.now();
+  async #pollUntilStopped(): Promise<void> {
+    const { stop } = this.#options;
+    while (!stop.aborted) {
+      this.#idle = new AbortController();
+      const [delayMs] = await Promise.all([this.#poll(), pause(WEBHOOK_POLL_INTERVAL_MS, stop)]);
+      await pause(delayMs, this.#idle.signal);
+    }
+  }
+
+  /** Starts what is due. Returns when to poll again at the latest, in milliseconds from now. */
+  async #poll(): Promise<number> {
+    const { store, clock, stop } = this.#options;
     try {
-      if (!await this.#options.store.hasWebhooks()) return this.#standBy();
+      if (!await store.hasWebhooks()) return this.#standBy();
       this.subscribe();
-      await this.#startAll(await this.#listDue());
-      const now = this.#options.clock();
-      const retryAt = await this.#options.store.findNextRetry(now);
-      if (retryAt !== undefined) this.#schedulePoll(retryAt - now);
+      const due = await this.#listDue();
+      this.#releaseLock ??= due.length > 0 ? await store.acquireDeliveryLock() : undefined;
+      if (due.length > 0 && !this.#releaseLock) {
+        await pause(WEBHOOK_LOCK_INTERVAL_MS, stop); // another process delivers
+        return 0;
+      }
+      await this.#startAll(due);
+      const now = clock();
+      return (await store.findNextRetry(now) ?? Infinity) - now;
     } catch (error) {
       this.#reportError(error);
-      this.#schedulePoll(WEBHOOK_STORE_ERROR_PAUSE_MS);
+      return WEBHOOK_STORE_ERROR_PAUSE_MS;
     }
   }
 
   /** A subscription costs some work all the time, so it ends where there is no endpoint. */
-  #standBy(): void {
+  #standBy(): number {
     const isNew = performance.now() < this.#subscribedAt + WEBHOOK_STANDBY_INTERVAL_MS;
     if (!isNew) this.#endSubscription();
-    this.#schedulePoll(WEBHOOK_STANDBY_INTERVAL_MS);
+    return WEBHOOK_STANDBY_INTERVAL_MS;
   }
 
   #endSubscription(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-  }
-
-  async #startAll(due: readonly Webhook[]): Promise<void> {
-    if (due.length === 0 || !await this.#acquireLock()) return;
-    for (const webhook of due) {
-      if (this.#options.stop.aborted) return;
-      const done = this.#run(webhook);
-      this.#inFlight.set(keyOf(webhook), { isFailing: webhook.failures > 0, done });
-      await yieldToEventLoop(); // building a message takes a while: let requests run between
-    }
   }
 
   /** As many as there are free slots. */
@@ -144,37 +127,36 @@ export class WebhookWorker {
     return [...retries, ...await find(false, free - retries.length)];
   }
 
-  /** Whether this process is the one that delivers. */
-  async #acquireLock(): Promise<boolean> {
-    if (this.#releaseLock) return true;
-    const delayMs = this.#nextLockAt - performance.now();
-    if (delayMs <= 0) {
-      this.#releaseLock = await this.#options.store.acquireDeliveryLock();
-      if (this.#releaseLock) return true;
-      this.#nextLockAt = performance.now() + WEBHOOK_LOCK_INTERVAL_MS;
+  async #startAll(due: readonly Webhook[]): Promise<void> {
+    for (const webhook of due) {
+      if (this.#options.stop.aborted) return;
+      const delivery = { isFailing: webhook.failures > 0, done: this.#send(webhook) };
+      this.#inFlight.set(keyOf(webhook), delivery);
+      await yieldToEventLoop(); // building a message takes a while: let requests run between
     }
-    this.#schedulePoll(Math.max(delayMs, 0) || WEBHOOK_LOCK_INTERVAL_MS);
-    return false;
   }
 
-  async #run(webhook: Webhook): Promise<void> {
-    const finish = (): void => {
-      this.#inFlight.delete(keyOf(webhook));
-      this.#schedulePoll(0);
-    };
+  async #send(webhook: Webhook): Promise<void> {
     try {
       await sendToEndpoint(webhook, this.#options);
-      finish();
     } catch (error) {
-      // The store failed, and would fail again at once.
       this.#reportError(error);
-      setTimeout(finish, WEBHOOK_STORE_ERROR_PAUSE_MS).unref();
+      // The store failed, and would fail again at once.
+      await pause(WEBHOOK_STORE_ERROR_PAUSE_MS, this.#options.stop);
     }
+    this.#inFlight.delete(keyOf(webhook));
+    this.#wake();
   }
 
   #reportError(error: unknown): void {
     if (!this.#options.stop.aborted) this.#options.report({ id: randomUUID(), error });
   }
+}
+
+/** Ends early once the signal aborts. Its timer does not keep the process alive. */
+async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  const limitedMs = Math.min(delayMs, HOUR_MS); // timers of Node overflow after 24 days
+  await setTimeout(limitedMs, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
 function keyOf({ sellerId, id }: Webhook): string {

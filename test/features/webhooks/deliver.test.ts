@@ -135,7 +135,7 @@ test('describes each failure without addresses or host names', async (t) => {
       'the response is not HTTP'],
     [`https://127.0.0.1:${await listenRaw(t, 'no TLS')}/`, undefined, 'TLS failed'],
     ['https://shop.example/', fail('ENOTFOUND'), 'host name not found'],
-    ['https://shop.example/', fail('EAI_AGAIN'), 'DNS lookup failed, for now'],
+    ['https://shop.example/', fail('EAI_AGAIN'), 'DNS lookup failed temporarily'],
     ['https://shop.example/', async () => [], 'not sent: its name has no address'],
   ] as const) {
     const result = await send(url, lookup ? { lookup } : {});

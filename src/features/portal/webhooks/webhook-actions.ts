@@ -11,9 +11,9 @@ import { findWholeNumber, readOverlap } from '../forms/typed-values.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { DraftRoute, PageRequest, Portal } from '../route.ts';
-import { renderCreatedSecret } from './webhook-form.ts';
+import { renderSecretOnce } from './webhook-form.ts';
 import { renderWebhook } from './webhook-page.ts';
-import { getWebhook, nameOf, pathOf, readWebhookId } from './webhooks.ts';
+import { getWebhook, nameOf, pathOf, referenceOf } from './webhooks.ts';
 
 /** POST /portal/webhooks/{webhook_id}/test: 303, 404, 503 */
 export async function testWebhook(request: PageRequest, portal: Portal): Promise<Reply> {
@@ -62,7 +62,7 @@ export async function rotateSecret(
   const { id } = await getWebhook(request, portal);
   const overlapMs = readOverlap(form);
   const write = toWriteContext(request, form);
-  return renderCreatedSecret(request, portal, () =>
+  return renderSecretOnce(request, portal, () =>
     portal.store.rotateWebhookSecret(write, id, overlapMs));
 }
 
@@ -85,7 +85,8 @@ export async function deleteWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
   // On a double click the webhook is gone already; the store then replays the first deletion.
-  await portal.store.deleteWebhook(toWriteContext(request, form), readWebhookId(request, portal));
+  const { id } = referenceOf(request, portal);
+  await portal.store.deleteWebhook(toWriteContext(request, form), id);
   return redirect(request.link('/webhooks?done=deleted'));
 }
 

@@ -2,15 +2,15 @@
 import { AppError } from '../../../domain/error.ts';
 import { formatWebhookId } from '../../../domain/id.ts';
 import { WEBHOOK_DESCRIPTION_LIMIT_CODE_POINTS } from '../../../domain/limits.ts';
-import { parseNewWebhook, parseWebhookPatch } from '../../../domain/webhooks/webhook-input.ts';
-import type { NewWebhook } from '../../../domain/webhooks/webhook.ts';
+import { parseNewWebhook } from '../../../domain/webhooks/webhook-input.ts';
+import type { NewWebhook, Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
 import type { WebhookWithSecret } from '../../../store/webhook-store.ts';
 import { getWebhooks } from '../../webhooks/routes.ts';
 import { type Field } from '../forms/fields.ts';
 import { makeDraftRoute, renderFormPage } from '../forms/form-page.ts';
 import {
-  fieldErrorsFrom, Form, type FormState, initialState, isDuplicateSubmission, NO_ERRORS, nonceField,
+  fieldErrorsFrom, Form, type FormState, isDuplicateSubmission, NO_ERRORS, nonceField,
   toWriteContext,
 } from '../forms/form.ts';
 import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
@@ -35,67 +35,57 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-/** GET /portal/webhooks/new: 200, 404 */
+/** GET /portal/webhooks/new, GET /portal/webhooks/{webhook_id}/edit: 200, 404 */
 export async function showWebhookForm(request: PageRequest, portal: Portal): Promise<Reply> {
-  getWebhooks(portal);
-  return renderForm(request, portal, initialState());
-}
-
-/** POST /portal/webhooks/new: 200, 400, 404, 409, 422 */
-export async function createWebhook(
-  request: PageRequest, portal: Portal, form: Form,
-): Promise<Reply> {
-  const webhooks = getWebhooks(portal);
-  const { sellerId } = request.account;
-  const write = toWriteContext(request, form);
-  try {
-    const webhook = await parseNewWebhook(readMembers(form), (url) =>
-      webhooks.checkUrl(sellerId, url));
-    return await renderCreatedSecret(request, portal, () =>
-      portal.store.createWebhook(write, webhook));
-  } catch (error) {
-    return renderForm(request, portal, toRejectedState(form, error));
-  }
-}
-
-/** GET /portal/webhooks/{webhook_id}/edit: 200, 404 */
-export async function showWebhookEdit(request: PageRequest, portal: Portal): Promise<Reply> {
-  const { url, description, types } = await getWebhook(request, portal);
-  const form = new Form([
-    ['url', url], ['description', description], ...(types ?? []).map((type) => ['types', type]),
+  const webhook = await findEdited(request, portal);
+  const form = new Form(webhook && [
+    ['url', webhook.url], ['description', webhook.description],
+    ...(webhook.types ?? []).map((type) => ['types', type]),
   ]);
   return renderForm(request, portal, { form, errors: NO_ERRORS });
 }
 
-/** POST /portal/webhooks/{webhook_id}/edit: 303, 404, 422 */
-export async function editWebhook(
+/** POST /portal/webhooks/new: 200, 400, 404, 409, 422. {webhook_id}/edit: 303, 404, 422 */
+export async function saveWebhook(
   request: PageRequest, portal: Portal, form: Form,
 ): Promise<Reply> {
-  const { sellerId, id } = await getWebhook(request, portal);
+  const edited = await findEdited(request, portal);
   const webhooks = getWebhooks(portal);
+  const write = toWriteContext(request, edited ? undefined : form);
   try {
-    const patch = await parseWebhookPatch(readMembers(form), (url) =>
-      webhooks.checkUrl(sellerId, url));
-    const { webhook } = await portal.store.patchWebhook(toWriteContext(request), id, patch);
-    return redirect(request.link(`${pathOf(webhook)}?done=changed`));
+    const webhook = await parseNewWebhook(readMembers(form), (url) =>
+      webhooks.checkUrl(write.sellerId, url));
+    if (!edited) {
+      return await renderSecretOnce(request, portal, () =>
+        portal.store.createWebhook(write, webhook));
+    }
+    await portal.store.patchWebhook(write, edited.id, webhook);
+    return redirect(request.link(`${pathOf(edited)}?done=changed`));
   } catch (error) {
     return renderForm(request, portal, toRejectedState(form, error));
   }
 }
 
-export const newWebhookDraft = makeDraftRoute(FIELDS, renderForm);
-
 export const webhookDraft = makeDraftRoute(FIELDS, async (request, portal, state) => {
-  await getWebhook(request, portal);
+  await findEdited(request, portal);
   return renderForm(request, portal, state);
 });
 
+/** The webhook that the path names; undefined for a new one. @throws AppError `not_found` */
+async function findEdited(request: PageRequest, portal: Portal): Promise<Webhook | undefined> {
+  getWebhooks(portal);
+  return 'webhook_id' in request.parameters ? getWebhook(request, portal) : undefined;
+}
+
 /** Creates a secret and shows it, unless the form was submitted before. */
-export async function renderCreatedSecret(
+export async function renderSecretOnce(
   request: PageRequest, portal: Portal, create: () => Promise<WebhookWithSecret>,
 ): Promise<Reply> {
-  const created = await createOnce(create);
-  if (created) {
+  const created = await create().catch((error: unknown) => {
+    if (isDuplicateSubmission(error)) return undefined;
+    throw error;
+  });
+  if (created && !created.isReplay) {
     const path = request.link(pathOf(created.webhook));
     return renderPage(request, portal, {
       title: 'Webhook secret',
@@ -110,19 +100,6 @@ export async function renderCreatedSecret(
       shown once. If you did not copy it, rotate it on the page of the webhook.</p>
       <p><a class="button" href="${request.link('/webhooks')}">All webhooks</a></p>`,
   });
-}
-
-/** Undefined if the form was submitted before. */
-async function createOnce(
-  create: () => Promise<WebhookWithSecret>,
-): Promise<WebhookWithSecret | undefined> {
-  try {
-    const created = await create();
-    return created.isReplay ? undefined : created;
-  } catch (error) {
-    if (isDuplicateSubmission(error)) return undefined;
-    throw error;
-  }
 }
 
 function renderNewSecret({ webhook, secret }: WebhookWithSecret): Html {

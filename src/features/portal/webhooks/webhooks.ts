@@ -1,9 +1,9 @@
 /** The webhooks of a shop as a list, and how the other pages find one of them. */
-import { formatWebhookId, parseWebhookId, type WebhookId } from '../../../domain/id.ts';
+import { formatWebhookId, type WebhookReference } from '../../../domain/id.ts';
 import { WEBHOOKS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { Reply } from '../../../http/response/reply.ts';
-import { getWebhooks, notFound, webhookService } from '../../webhooks/routes.ts';
+import { getOwnWebhook, readReference, webhookService } from '../../webhooks/routes.ts';
 import { flashNotice, numeric, type Row, table } from '../html/elements.ts';
 import { CHANGE_TYPE_CHOICES } from '../html/change-types.ts';
 import { html, type Html, shorten } from '../html/html.ts';
@@ -43,19 +43,15 @@ export async function showWebhooks(request: PageRequest, portal: Portal): Promis
  * The webhook that the path names.
  * @throws AppError `not_found`, also for a webhook of another seller or if webhooks are disabled
  */
-export async function getWebhook(request: PageRequest, portal: Portal): Promise<Webhook> {
-  const id = readWebhookId(request, portal);
-  const webhook = await portal.store.findWebhook({ sellerId: request.account.sellerId, id });
-  if (webhook) return webhook;
-  throw notFound();
+export function getWebhook(request: PageRequest, portal: Portal): Promise<Webhook> {
+  return getOwnWebhook(portal, referenceOf(request, portal));
 }
 
-/** The id in the path; the webhook may not exist. @throws AppError `not_found` as above */
-export function readWebhookId({ account, parameters }: PageRequest, portal: Portal): WebhookId {
-  getWebhooks(portal);
-  const id = parseWebhookId(account.sellerId, parameters['webhook_id'] ?? '');
-  if (id !== undefined) return id;
-  throw notFound();
+/** Its id in the path; it may not exist. @throws AppError `not_found` as above */
+export function referenceOf(
+  { account, parameters }: PageRequest, portal: Portal,
+): WebhookReference {
+  return readReference(portal, account.sellerId, parameters);
 }
 
 /** Its name in titles. */
