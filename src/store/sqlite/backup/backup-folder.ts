@@ -67,7 +67,9 @@ export async function backUpToFolder(
     const target = new AtomicFile(path);
     begin(target);
     const made = await backUp(dataFolder, target, onProgress);
-    const removed = removeOldest(folder, names.filter(isOurs), task.keep);
+    const [oldest, ...others] = names.filter(isOurs); // without the one just made
+    const removed = oldest !== undefined && others.length + 2 > task.keep ? [oldest] : [];
+    for (const name of removed) rmSync(join(folder, name));
     return { made: { ...made, path }, removed, dueInMs: intervalMs };
   } finally {
     release();
@@ -88,14 +90,6 @@ function findTime(name: string): number | undefined {
   return parseFileTime(NAME.exec(name)?.[1] ?? '');
 }
 
-/** After one was made beside `others`: removes at most one. */
-function removeOldest(folder: string, others: readonly string[], keep: number): string[] {
-  const [oldest] = others;
-  if (oldest === undefined || others.length + 1 <= keep) return [];
-  rmSync(join(folder, oldest));
-  return [oldest];
-}
-
 function isBackupOf(file: string, identity: Uint8Array): boolean {
   if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return false;
   try {
@@ -103,9 +97,8 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
     return other !== undefined && Buffer.compare(other, identity) === 0;
   } catch (error) {
     // Foreign, damaged or unreadable: not ours to count or remove.
-    const isKnown = error instanceof AppError || isSystemError(error, 'EACCES')
-      || resultCodeOf(error) !== 0;
-    if (isKnown) return false;
+    if (error instanceof AppError || isSystemError(error, 'EACCES')) return false;
+    if (resultCodeOf(error) !== 0) return false;
     throw error;
   }
 }
@@ -113,13 +106,9 @@ function isBackupOf(file: string, identity: Uint8Array): boolean {
 /** The random secret of the catalogue, which all of its backups contain. */
 function readIdentity(file: string): Uint8Array | undefined {
   if (findAnyVersion(file) === undefined) return undefined;
-  const db = openReader(file);
-  try {
-    // A foreign view in its place may never end.
-    const table = db.prepare(`
-      SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'server_secret'`).get();
-    return table && readCursorKey(db);
-  } finally {
-    db.close();
-  }
+  using db = openReader(file);
+  // A foreign view in its place may never end.
+  const table = db.prepare(`
+    SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'server_secret'`).get();
+  return table && readCursorKey(db);
 }

@@ -7,6 +7,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, type DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import { BACKUP_STEP_PAGES, WAL_SIZE_LIMIT_BYTES } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
@@ -35,34 +36,30 @@ export async function backUp(
   if (existsSync(target.path)) throw isThere(target.path);
   const file = join(folder, CATALOGUE_FILE_NAME);
   if (findVersion(file) === undefined) throw noCatalogue(folder);
-  let source: DatabaseSync | undefined;
   try {
     rollBackHotJournal(file);
-    source = openReader(file); // not migrated: it may be of an earlier version
+    using source = openReader(file); // not migrated: it may be of an earlier version
     source.exec('BEGIN');
     const facts = readFacts(source); // this starts the snapshot that is copied
     assertKnown(facts.version, file); // the version may be in the write-ahead log alone
     const bytes = readSize(source);
     const to = dirname(target.path);
     // A server rejects all changes when the copy has filled its disk.
-    assertRoom(to, bytes, isOnOneDisk(to, folder) ? WAL_SIZE_LIMIT_BYTES : 0);
+    const isOnOneDisk = statSync(to).dev === statSync(folder).dev;
+    assertRoom(to, bytes, isOnOneDisk ? WAL_SIZE_LIMIT_BYTES : 0);
     target.begin();
-    await copy(source, target.tempPath, onProgress);
+    await copy(source, target.tempPath, bytes, onProgress);
     source.close(); // from here on the write-ahead log can be truncated
-    checkSame(facts, target.tempPath);
+    if (!isDeepStrictEqual(checkCopy(target.tempPath, 'The copy'), facts)) {
+      throw new AppError('unavailable', 'The copy differs from the database.');
+    }
     await yieldToEventLoop(); // lets an interrupt during the check take effect
     target.show();
     return { ...facts, bytes };
   } catch (error) {
     target.discard();
     throw explainCopyError(error, target.path);
-  } finally {
-    if (source?.isOpen) source.close();
   }
-}
-
-function isOnOneDisk(one: string, other: string): boolean {
-  return statSync(one).dev === statSync(other).dev;
 }
 
 function readSize(db: DatabaseSync): number {
@@ -72,9 +69,8 @@ function readSize(db: DatabaseSync): number {
 }
 
 async function copy(
-  source: DatabaseSync, part: string, onProgress: (state: CopyState) => void,
+  source: DatabaseSync, part: string, sizeBytes: number, onProgress: (state: CopyState) => void,
 ): Promise<void> {
-  const sizeBytes = readSize(source);
   await backup(source, part, {
     rate: BACKUP_STEP_PAGES,
     progress: ({ totalPages, remainingPages }) =>
@@ -82,11 +78,4 @@ async function copy(
   });
   onProgress({ bytes: sizeBytes, sizeBytes });
   openCopy(part).close(); // ends the WAL mode that it has from its source
-}
-
-function checkSame(facts: CatalogueFacts, part: string): void {
-  const copied = checkCopy(part, 'The copy');
-  const isSame = copied.mark === facts.mark && copied.products === facts.products
-    && copied.version === facts.version;
-  if (!isSame) throw new AppError('unavailable', 'The copy differs from the database.');
 }

@@ -9,10 +9,12 @@ import { statfsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
+import type { Finding } from '../check/finding.ts';
 import { checkPositions } from '../check/history.ts';
 import { checkIntegrity, checkReferences } from '../check/schema.ts';
 import { openReader } from '../engine/connection.ts';
 import { resultCodeOf, SQLITE_FULL } from '../engine/disk-failure.ts';
+import { describeVersion } from '../engine/migrate.ts';
 import { readInteger } from '../engine/row.ts';
 
 /** How far a copy is. */
@@ -46,13 +48,9 @@ export function readFacts(db: DatabaseSync): CatalogueFacts {
     changes += position;
   }
   const products = db.prepare('SELECT count(*) AS products FROM product').get() ?? {};
-  const version = db.prepare('PRAGMA user_version').get() ?? {};
   return {
-    version: readInteger(version, 'user_version'),
-    sellers,
-    products: readInteger(products, 'products'),
-    changes,
-    mark: mark.digest('hex'),
+    version: describeVersion(db).version, sellers, products: readInteger(products, 'products'),
+    changes, mark: mark.digest('hex'),
   };
 }
 
@@ -61,23 +59,17 @@ export function readFacts(db: DatabaseSync): CatalogueFacts {
  * @throws AppError `unavailable` if it is not complete
  */
 export function checkCopy(file: string, name: string): CatalogueFacts {
-  const db = openReader(file);
-  try {
-    const fault = findFault(db);
-    if (fault === undefined) return readFacts(db);
-    throw new AppError('unavailable', `${name} is damaged: ${fault}`);
-  } finally {
-    db.close();
+  using db = openReader(file);
+  for (const check of [checkIntegrity, checkReferences, checkHistory]) {
+    for (const { what } of check(db)) {
+      throw new AppError('unavailable', `${name} is damaged: ${what}`);
+    }
   }
+  return readFacts(db);
 }
 
-function findFault(db: DatabaseSync): string | undefined {
-  for (const find of [checkIntegrity, checkReferences]) {
-    for (const { what } of find(db)) return what;
-  }
-  if (readFacts(db).version < HISTORY_VERSION) return undefined;
-  for (const { what } of checkPositions(db)) return what;
-  return undefined;
+function checkHistory(db: DatabaseSync): Iterable<Finding> {
+  return describeVersion(db).version < HISTORY_VERSION ? [] : checkPositions(db);
 }
 
 /** @throws AppError `storage_full`, before the copy fills a disk that others need */

@@ -58,7 +58,7 @@ export async function restore(
   const { file, folder, target } = task;
   assertBackup(file);
   prepareFolder(folder);
-  const old = lockOld(task);
+  using old = lockOld(task);
   try {
     const { size: bytes } = statSync(file);
     assertRoom(folder, bytes);
@@ -76,8 +76,6 @@ export async function restore(
   } catch (error) {
     target.discard();
     throw explainCopyError(error, target.path);
-  } finally {
-    old?.close();
   }
 }
 
@@ -129,13 +127,9 @@ async function copy(
  * place of a table. So its schema is checked before anything is read from it.
  */
 function assertSchema(part: string, name: string): void {
-  const db = openReader(part);
-  try {
-    for (const { what } of checkSchema(db)) {
-      throw new AppError('unavailable', `${name} is not a backup of this server: ${what}`);
-    }
-  } finally {
-    db.close();
+  using db = openReader(part);
+  for (const { what } of checkSchema(db)) {
+    throw new AppError('unavailable', `${name} is not a backup of this server: ${what}`);
   }
 }
 
@@ -145,13 +139,9 @@ function assertSchema(part: string, name: string): void {
  * the mode.
  */
 function finish(part: string, { version }: CatalogueFacts): void {
-  const db = openWriter(part);
-  try {
-    if (version >= PORTAL_VERSION) db.exec('DELETE FROM session');
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  } finally {
-    db.close();
-  }
+  using db = openWriter(part);
+  if (version >= PORTAL_VERSION) db.exec('DELETE FROM session');
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 /** Returns the new names of the old files. */

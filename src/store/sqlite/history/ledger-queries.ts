@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Change } from '../../../domain/catalogue/change.ts';
 import type { ProductId, SellerId } from '../../../domain/id.ts';
 import type { Sku } from '../../../domain/catalogue/product-fields.ts';
-import type { MovementFilter } from '../../history-store.ts';
+import type { MovementFilter, StockLevelAt } from '../../history-store.ts';
 import { CHANGE_COLUMNS, mapChange } from './history-queries.ts';
 import { readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
@@ -15,15 +15,6 @@ interface Version {
   readonly position: number;
   /** Undefined for the first. */
   readonly previousPosition: number | undefined;
-}
-
-/** A product that exists, or existed after some position. */
-export interface KnownProduct {
-  readonly id: ProductId;
-  readonly sku: Sku;
-  readonly stock: number;
-  /** Of its last change. */
-  readonly position: number;
 }
 
 /** After one position, up to another. */
@@ -140,10 +131,10 @@ function productQueries(db: DatabaseSync) {
       }
       return rows.flatMap((row) => (row ? readInteger(row, 'position') : []));
     },
-    /** By id: products that exist, and those deleted after `position`. */
+    /** The last levels of products that exist, or were deleted after `position`, by id. */
     listKnown(
       sellerId: SellerId, after: number, position: number, limit: number,
-    ): KnownProduct[] {
+    ): StockLevelAt[] {
       return listProducts.all({ sellerId, after, position, limit }).map((row) => ({
         // The columns hold what these brands mean.
         id: readInteger(row, 'id') as ProductId,

@@ -12,7 +12,7 @@ import type {
 } from '../../history-store.ts';
 import type { PageQuery } from '../../write.ts';
 import { assertReached } from '../../rules/history.ts';
-import type { KnownProduct, Span } from './ledger-queries.ts';
+import type { Span } from './ledger-queries.ts';
 import type { Reader } from '../engine/reader.ts';
 
 /** A part of the history, and where the history begins. */
@@ -189,12 +189,12 @@ export class Ledger {
 
   /** No level for a product that did not exist yet; and how many versions were read. */
   async #findLevelAt(
-    sellerId: SellerId, { id, sku, stock, position: last }: KnownProduct, position: number,
+    sellerId: SellerId, last: StockLevelAt, position: number,
   ): Promise<{ readonly level?: StockLevelAt; readonly versions: number }> {
-    if (last <= position) return { level: { id, sku, stock, position: last }, versions: 0 };
-    let first = last;
+    if (last.position <= position) return { level: last, versions: 0 };
+    let first = last.position;
     let versions = 0;
-    for await (const positions of this.#followChain(sellerId, last, position)) {
+    for await (const positions of this.#followChain(sellerId, first, position)) {
       first = positions.at(-1) ?? first;
       versions += positions.length;
     }
@@ -205,7 +205,7 @@ export class Ledger {
     const before = prior && queries.findChange(sellerId, prior.position);
     const level = {
       // The change before is kept as long as `position` is.
-      id, sku: before?.sku ?? next.sku, stock: next.movement.before,
+      id: last.id, sku: before?.sku ?? next.sku, stock: next.movement.before,
       position: prior?.position ?? position,
     };
     return { level, versions };
