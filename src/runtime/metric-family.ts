@@ -17,12 +17,21 @@ export interface MetricFamily {
   readonly samples: readonly Sample[];
 }
 
-/** A counter with one sample. */
-export function counter(name: string, help: string, value: number): MetricFamily {
-  return { name, type: 'counter', help, samples: [{ value }] };
+type CreateFamily =
+  (name: string, help: string, samples: number | readonly Sample[]) => MetricFamily;
+
+/** A number is the value of a family with one sample. */
+export const counter: CreateFamily = (name, help, samples) =>
+  ({ name, type: 'counter', help, samples: listSamples(samples) });
+
+export const gauge: CreateFamily = (name, help, samples) =>
+  ({ name, type: 'gauge', help, samples: listSamples(samples) });
+
+/** A sample for each value of one label. */
+export function samplesBy(label: string, values: Readonly<Record<string, number>>): Sample[] {
+  return Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
 }
 
-/** A gauge with one sample. */
-export function gauge(name: string, help: string, value: number): MetricFamily {
-  return { name, type: 'gauge', help, samples: [{ value }] };
+function listSamples(samples: number | readonly Sample[]): readonly Sample[] {
+  return typeof samples === 'number' ? [{ value: samples }] : samples;
 }

@@ -14,7 +14,7 @@ import {
 import { parseDuration } from '../../domain/time.ts';
 import { type BackupRun, type BackupSchedule, scheduleBackups } from '../backup/backup-schedule.ts';
 import type { Operator } from '../../feature.ts';
-import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
+import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { type Flags, type Input, setting, UsageError } from '../command.ts';
 import { readNumber } from '../settings.ts';
 
@@ -56,11 +56,8 @@ export function listBackupMetrics(schedule: BackupSchedule | undefined): readonl
   if (!schedule) return [];
   const { made, failed, newestAt } = schedule.readMetrics();
   return [
-    {
-      name: 'backups_total', type: 'counter', help: 'Scheduled backups by outcome.',
-      samples: Object.entries({ made, failed }).map(([outcome, value]) =>
-        ({ labels: { outcome }, value })),
-    },
+    counter('backups_total', 'Scheduled backups by outcome.',
+      samplesBy('outcome', { made, failed })),
     gauge('backup_newest_timestamp_seconds',
       'Unix time of the latest backup in the folder, made by any process; 0 if there is none.',
       (newestAt ?? 0) / 1000),

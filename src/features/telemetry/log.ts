@@ -4,10 +4,8 @@
  * lines are dropped and counted. A request's line contains only members of `AccessLogEntry`.
  */
 import type { Writable } from 'node:stream';
-import { inspect } from 'node:util';
 import { formatKeyId, formatSellerId } from '../../domain/id.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
-import type { ErrorReport } from '../../http/response/problem.ts';
 import { LOG_BUFFER_LIMIT_CHARACTERS, LOG_CLOSE_TIMEOUT_MS } from './limits.ts';
 
 /** From the quietest to the most verbose. */
@@ -29,10 +27,9 @@ export class Log {
   readonly #stream: Writable;
   readonly #clock: () => number;
   #level: LogLevel;
-  /** Lines of this event-loop iteration, which are written together. */
-  #lines: string[] = [];
-  #length = 0;
-  #isScheduled = false;
+  /** Lines of this event-loop iteration, which are written together, and how many they are. */
+  #pending = '';
+  #pendingLines = 0;
   #at = NaN;
   #time = '';
   #written = 0;
@@ -85,7 +82,7 @@ export class Log {
   }
 
   #add(level: LineLevel, event: string, fields: Fields): void {
-    if (this.#length + this.#stream.writableLength > LOG_BUFFER_LIMIT_CHARACTERS) {
+    if (this.#pending.length + this.#stream.writableLength > LOG_BUFFER_LIMIT_CHARACTERS) {
       this.#dropped += 1;
       return;
     }
@@ -96,15 +93,14 @@ export class Log {
     }
     this.#push(level, event, fields);
     if (level === 'error') this.#flush(); // the process may be about to end
-    else this.#schedule();
   }
 
   #push(level: LineLevel, event: string, fields: Fields): void {
     const head = `{"time":"${this.#formatTime()}","level":"${level}","event":"${event}"`;
     const rest = JSON.stringify(fields); // spreading both into one object takes three times as long
-    const line = rest === '{}' ? `${head}}\n` : `${head},${rest.slice(1)}\n`;
-    this.#lines.push(line);
-    this.#length += line.length;
+    if (this.#pending === '') setImmediate(() => this.#flush());
+    this.#pending += rest === '{}' ? `${head}}\n` : `${head},${rest.slice(1)}\n`;
+    this.#pendingLines += 1;
   }
 
   /** Cached: formatting the time costs more than the rest, and many lines share a millisecond. */
@@ -115,31 +111,15 @@ export class Log {
     return this.#time;
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#flush();
-    });
-  }
-
   #flush(): void {
-    const { length } = this.#lines;
-    if (length === 0) return;
-    const text = this.#lines.join('');
-    this.#lines = [];
-    this.#length = 0;
+    const [text, lines] = [this.#pending, this.#pendingLines];
+    if (lines === 0) return;
+    [this.#pending, this.#pendingLines] = ['', 0];
     this.#stream.write(text, (error) => {
-      if (error) this.#dropped += length;
-      else this.#written += length;
+      if (error) this.#dropped += lines;
+      else this.#written += lines;
     });
   }
-}
-
-/** Whether the level could include a request. */
-export function logsRequests(log: Log): boolean {
-  return log.has('warn');
 }
 
 export function logRequest(log: Log, request: AccessLogEntry): void {
@@ -160,10 +140,6 @@ export function logRequest(log: Log, request: AccessLogEntry): void {
     span_id: request.spanId,
     parent_span_id: request.parentSpanId,
   });
-}
-
-export function logError(log: Log, { id, error }: ErrorReport): void {
-  log.write('error', 'error', { id, error: inspect(error) });
 }
 
 function findLevel({ route, status }: AccessLogEntry): 'warn' | 'info' | 'debug' {

@@ -29,19 +29,8 @@ const PORT_LIMIT = 65_535;
 /** Collects the metrics and formats them. @throws AppError `unavailable` during startup */
 type ReadMetrics = () => Promise<string>;
 
-interface MetricsEndpoint {
-  /** For the app; undefined if no token is given. */
-  readonly pages: Pages | undefined;
-  count(entry: AccessLogEntry): void;
-  /** Listens if a port is given. @throws AppError `unavailable` if it is taken */
-  serve(server: RunningServer, operator: Operator): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /** Undefined if no setting asks for metrics. @throws AppError `invalid_data` */
-export function createMetricsEndpoint(
-  settings: Settings, log: Log,
-): MetricsEndpoint | undefined {
+export function createMetricsEndpoint(settings: Settings, log: Log) {
   const port = settings.readNumber('metrics-port', PORT_LIMIT);
   const token = readToken(settings);
   if (port === undefined && token === undefined) return undefined;
@@ -53,16 +42,18 @@ export function createMetricsEndpoint(
     return formatFamilies(await metrics.list(running));
   };
   return {
+    /** For the app; undefined if no token is given. */
     pages: token === undefined ? undefined : guardMetrics(read, token),
-    count: (entry) => metrics.count(entry),
-    async serve(server, { note, report }) {
+    count: (entry: AccessLogEntry) => metrics.count(entry),
+    /** Listens if a port is given. @throws AppError `unavailable` if it is taken */
+    async serve(server: RunningServer, { note, report }: Operator): Promise<void> {
       running = server;
       if (port === undefined) return;
       listener = await listen(serveMetrics(read, report), { host: METRICS_HOST, port })
         .catch(explainPort(port));
       note(`Metrics on http://${METRICS_HOST}:${listener.port}${PATH}`);
     },
-    async stop() {
+    async stop(): Promise<void> {
       metrics.close();
       await listener?.stop();
     },

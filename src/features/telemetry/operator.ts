@@ -2,12 +2,11 @@
  * What `serve` reports to its operator: the log on stderr, whose level SIGUSR2 changes, and the
  * metrics at `/metrics`.
  */
+import { inspect } from 'node:util';
 import { AppError } from '../../domain/error.ts';
 import type { LoadedFeature, Operator, Pages, Settings } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
-import {
-  DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, logError, type LogLevel, logRequest, logsRequests,
-} from './log.ts';
+import { DEFAULT_LOG_LEVEL, Log, LOG_LEVELS, type LogLevel, logRequest } from './log.ts';
 import { createMetricsEndpoint } from './metrics-endpoint.ts';
 
 export interface TelemetryOption {
@@ -38,9 +37,9 @@ export function startTelemetry(
     operator: {
       note: notice('info'),
       warn: notice('warn'),
-      report: (entry) => logError(log, entry),
+      report: ({ id, error }) => log.write('error', 'error', { id, error: inspect(error) }),
       get onRequestComplete() {
-        return metrics || logsRequests(log) ? onRequestComplete : undefined;
+        return metrics || log.has('warn') ? onRequestComplete : undefined;
       },
       async close() {
         // Ends the process if the rest of the log would keep it alive.

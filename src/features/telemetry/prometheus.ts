@@ -11,29 +11,20 @@ export function formatFamilies(families: readonly MetricFamily[]): string {
   return families.map(formatFamily).join('');
 }
 
-interface Distribution {
-  readonly labels?: Labels;
-  readonly snapshot: HistogramSnapshot;
-}
-
-/** A family of histograms that differ in their labels. Each bucket includes those before it. */
+/** Histograms that differ in their labels. Each bucket includes those before it. */
 export function histogram(
-  name: string, help: string, distributions: readonly Distribution[],
+  name: string, help: string,
+  ...snapshots: readonly (HistogramSnapshot & { readonly labels?: Labels })[]
 ): MetricFamily {
-  return { name, type: 'histogram', help, samples: distributions.flatMap(listSamples) };
-}
-
-function listSamples({ labels = {}, snapshot }: Distribution): Sample[] {
-  const { buckets, count, sum } = snapshot;
-  const all = [...buckets, { atMost: Infinity, count }];
-  return [
-    ...all.map((bucket) => ({
+  const samples = snapshots.flatMap(({ labels = {}, buckets, count, sum }): Sample[] => [
+    ...[...buckets, { atMost: Infinity, count }].map((bucket) => ({
       suffix: '_bucket', labels: { ...labels, le: formatValue(bucket.atMost) },
       value: bucket.count,
     })),
     { suffix: '_sum', labels, value: sum },
     { suffix: '_count', labels, value: count },
-  ];
+  ]);
+  return { name, type: 'histogram', help, samples };
 }
 
 function formatFamily({ name, type, help, samples }: MetricFamily): string {

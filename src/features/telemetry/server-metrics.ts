@@ -13,7 +13,7 @@ import type { RunningServer } from '../../feature.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import {
-  counter, gauge, type Labels, type MetricFamily, type Sample,
+  counter, gauge, type Labels, type MetricFamily, type Sample, samplesBy,
 } from '../../runtime/metric-family.ts';
 import type { Log } from './log.ts';
 import { histogram } from './prometheus.ts';
@@ -81,36 +81,27 @@ export class ServerMetrics {
       ...await listProcess(),
       histogram('event_loop_delay_seconds',
         `Delay of a timer of ${EVENT_LOOP_DELAY_SAMPLE_INTERVAL_MS} ms, which all requests share.`,
-        [{ snapshot: this.#delays.read() }]),
-      {
-        name: 'build_info', type: 'gauge', help: 'Versions of this program and of Node; always 1.',
-        samples: [{ labels: { version: this.#version, node: process.version }, value: 1 }],
-      },
+        this.#delays.read()),
+      gauge('build_info', 'Versions of this program and of Node; always 1.',
+        [{ labels: { version: this.#version, node: process.version }, value: 1 }]),
     ];
   }
 
   #listRequests(): MetricFamily[] {
     const routes = [...this.#routes];
-    const byRoute = (read: (metrics: RouteMetrics) => number): Sample[] =>
-      routes.map(([route, metrics]) => ({ labels: { route }, value: read(metrics) }));
+    const byRoute = (read: (metrics: RouteMetrics) => number) => samplesBy('route',
+      Object.fromEntries(routes.map(([route, metrics]) => [route, read(metrics)])));
     return [
-      {
-        name: 'http_requests_total', type: 'counter', help: 'Completed requests.',
-        samples: routes.flatMap(([, { requests }]) => [...requests.values()]),
-      },
+      counter('http_requests_total', 'Completed requests.',
+        routes.flatMap(([, { requests }]) => [...requests.values()])),
       histogram('http_request_duration_seconds',
         'Time from the request headers to the end of the response; for streams, their lifetime.',
-        routes.map(([route, { durations }]) =>
-          ({ labels: { route }, snapshot: durations.read() }))),
-      {
-        name: 'http_response_body_bytes_total', type: 'counter', help: 'Bytes of response bodies.',
-        samples: byRoute(({ sentBytes }) => sentBytes),
-      },
-      {
-        name: 'http_requests_incomplete_total', type: 'counter',
-        help: 'Requests whose client disconnected before the whole response was sent.',
-        samples: byRoute(({ incomplete }) => incomplete),
-      },
+        ...routes.map(([route, { durations }]) => ({ labels: { route }, ...durations.read() }))),
+      counter('http_response_body_bytes_total', 'Bytes of response bodies.',
+        byRoute(({ sentBytes }) => sentBytes)),
+      counter('http_requests_incomplete_total',
+        'Requests whose client disconnected before the whole response was sent.',
+        byRoute(({ incomplete }) => incomplete)),
     ];
   }
 
@@ -141,7 +132,7 @@ async function listStore({ store }: RunningServer): Promise<MetricFamily[]> {
   return [
     histogram('store_commit_duration_seconds',
       'Duration of commits, including failed ones. Many mutations may share one.',
-      [{ snapshot: metrics.commits }]),
+      metrics.commits),
     counter('store_commits_failed_total', 'Failed commits.', metrics.failedCommits),
     gauge('store_last_commit_failed', '1 if the last commit failed.', isFailing ? 1 : 0),
     gauge('store_changes_waiting', 'Mutations waiting for their commit.', metrics.waitingChanges),
@@ -159,17 +150,16 @@ async function listProcess(): Promise<MetricFamily[]> {
     counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
     gauge('process_start_time_seconds', 'Unix time at which the process started.',
       performance.timeOrigin / 1_000),
-    ...openFiles === undefined ? []
-      : [gauge('process_open_fds', 'Open files and sockets.', openFiles)],
+    gauge('process_open_fds', 'Open files and sockets.', openFiles),
   ];
 }
 
-/** Undefined on a system without /proc. */
-async function countOpenFiles(): Promise<number | undefined> {
+/** None on a system without /proc. */
+async function countOpenFiles(): Promise<Sample[]> {
   try {
-    return (await readdir('/proc/self/fd')).length;
+    return [{ value: (await readdir('/proc/self/fd')).length }];
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
+    if (error instanceof Error && 'code' in error) return [];
     throw error;
   }
 }

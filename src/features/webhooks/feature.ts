@@ -3,7 +3,7 @@ import { keyRoute } from '../../api/route.ts';
 import type { Scope } from '../../domain/access/caller.ts';
 import { formatWebhookId } from '../../domain/id.ts';
 import type { Feature, LoadedFeature, Settings } from '../../feature.ts';
-import { gauge, type MetricFamily } from '../../runtime/metric-family.ts';
+import { counter, gauge, type MetricFamily, samplesBy } from '../../runtime/metric-family.ts';
 import { webhookOperations } from './operations.ts';
 import {
   createWebhook, deleteWebhook, listDeliveries, listWebhooks, patchWebhook, readWebhook,
@@ -83,10 +83,8 @@ async function loadWebhooks(
 function listMetrics({ readMetrics }: Webhooks): readonly MetricFamily[] {
   const { attempts, inFlight } = readMetrics();
   return [
-    {
-      name: 'webhook_attempts_total', type: 'counter', help: 'Attempts to send a message.',
-      samples: Object.entries(attempts).map(([outcome, value]) => ({ labels: { outcome }, value })),
-    },
+    counter('webhook_attempts_total', 'Attempts to send a message.',
+      samplesBy('outcome', attempts)),
     gauge('webhook_deliveries_in_flight', 'Webhook deliveries in flight.', inFlight),
   ];
 }

@@ -12,7 +12,7 @@ test('writes families with help, type and a line for each sample', () => {
   const text = formatFamilies([
     counter('a_total', 'How many.', 12),
     { name: 'b', type: 'gauge', help: 'Nothing.', samples: [] },
-    histogram('c', 'How long.', [{ labels: { route: '/a/{id}' }, snapshot: durations.read() }]),
+    histogram('c', 'How long.', { labels: { route: '/a/{id}' }, ...durations.read() }),
   ]);
   assert.equal(text, [
     '# HELP a_total How many.', '# TYPE a_total counter', 'a_total 12',
