@@ -6,7 +6,7 @@
 import {
   CHANGES_PAGE_SIZE_LIMIT, WAKE_INTERVAL_MS, WAKE_SLICE_WAITERS,
 } from './limits.ts';
-import type { ChangeType } from '../../domain/catalogue/change.ts';
+import { type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Services } from '../../api/route.ts';
@@ -20,7 +20,7 @@ interface Waiter {
   wake(isThere: boolean): void;
 }
 
-/** A page of the history with its rendered events, shared by all readers. */
+/** A page of the history with its Server-Sent Events, shared by all readers. */
 interface RenderedPage extends ChangePage {
   readonly text: Uint8Array;
 }
@@ -45,29 +45,34 @@ export class ChangeNotifier {
   }
 
   /** Resolves with true once there are changes after `position`, with false on timeout or abort. */
-  wait(
+  async wait(
     sellerId: SellerId, position: number, timeoutMs: number, signal: AbortSignal,
   ): Promise<boolean> {
-    return new Promise((resolve) => {
-      const end = (isThere: boolean): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', cancel);
-        this.#remove(waiter);
-        resolve(isThere);
-      };
-      const cancel = (): void => end(false);
-      const waiter = { sellerId, position, wake: end };
-      const timer = setTimeout(cancel, timeoutMs);
-      signal.addEventListener('abort', cancel);
-      if (signal.aborted) cancel();
-      else this.#add(waiter);
-    });
+    if (signal.aborted) return false;
+    const { promise, resolve: wake } = Promise.withResolvers<boolean>();
+    const cancel = (): void => wake(false);
+    const timer = setTimeout(cancel, timeoutMs);
+    signal.addEventListener('abort', cancel);
+    const waiter = { sellerId, position, wake };
+    this.#waiters.add(waiter);
+    this.#stopWatching ??= this.#store.subscribeToCommits(() => this.#noteCommit());
+    void this.#wakeSeller([waiter]); // a change may have preceded the subscription
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      this.#waiters.delete(waiter);
+      if (this.#waiters.size === 0) {
+        this.#stopWatching?.();
+        this.#stopWatching = undefined;
+      }
+    }
   }
 
-  /** The next page, of up to 1,000 changes, after a position; `format` renders it. */
+  /** The next page, of up to 1,000 changes, after a position. */
   read(
     sellerId: SellerId, after: number, types: readonly ChangeType[] | undefined,
-    format: (page: ChangePage) => string,
   ): Promise<RenderedPage> {
     const key = `${sellerId} ${after} ${types?.join() ?? ''}`;
     const known = this.#pages.get(key);
@@ -75,22 +80,9 @@ export class ChangeNotifier {
     if (this.#pages.size === 0) setImmediate(() => this.#pages.clear());
     const query = { after, types, limit: CHANGES_PAGE_SIZE_LIMIT };
     const page = this.#store.listChanges(sellerId, query)
-      .then((found) => ({ ...found, text: Buffer.from(format(found)) }));
+      .then((found) => ({ ...found, text: Buffer.from(formatEvents(found)) }));
     this.#pages.set(key, page);
     return page;
-  }
-
-  #add(waiter: Waiter): void {
-    this.#waiters.add(waiter);
-    this.#stopWatching ??= this.#store.subscribeToCommits(() => this.#noteCommit());
-    void this.#wakeSeller([waiter]); // a change may have preceded the subscription
-  }
-
-  #remove(waiter: Waiter): void {
-    this.#waiters.delete(waiter);
-    if (this.#waiters.size > 0) return;
-    this.#stopWatching?.();
-    this.#stopWatching = undefined;
   }
 
   /** Wakes immediately after a quiet interval, and then at most once per interval. */
@@ -99,12 +91,11 @@ export class ChangeNotifier {
     if (this.#timer) return;
     this.#wakeAll();
     this.#timer = setInterval(() => {
-      if (this.#isPending) {
-        this.#wakeAll();
-        return;
+      if (this.#isPending) this.#wakeAll();
+      else {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
       }
-      clearInterval(this.#timer);
-      this.#timer = undefined;
     }, WAKE_INTERVAL_MS).unref();
   }
 
@@ -130,4 +121,12 @@ export class ChangeNotifier {
       for (const waiter of woken.slice(from, from + WAKE_SLICE_WAITERS)) waiter.wake(true);
     }
   }
+}
+
+/** The last id is that of the page, even if its last changes have other types. */
+function formatEvents({ changes, next }: ChangePage): string {
+  const events = changes.map((change) =>
+    `id: ${change.position}\ndata: ${formatChange(change)}\n\n`);
+  const isPassed = changes.at(-1)?.position !== next;
+  return events.join('') + (isPassed ? `id: ${next}\n\n` : '');
 }

@@ -5,12 +5,11 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { HEARTBEAT_INTERVAL_MS, STREAM_RETRY_MS } from './limits.ts';
-import { type ChangeType, formatChange } from '../../domain/catalogue/change.ts';
+import type { ChangeType } from '../../domain/catalogue/change.ts';
 import { AppError } from '../../domain/error.ts';
 import type { SellerId } from '../../domain/id.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Reply } from '../../http/response/reply.ts';
-import type { ChangePage } from '../../store/history-store.ts';
 import { EVENT_STREAM_TYPE } from '../../api/media-types.ts';
 import type { Services } from '../../api/route.ts';
 import { type ChangeNotifier, changeNotifier } from './change-notifier.ts';
@@ -55,36 +54,23 @@ async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<string | Uint8Array, void, void> {
   let next = after;
-  let heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
   try {
     yield `retry: ${STREAM_RETRY_MS}\n\n${preface}`;
     while (!signal.aborted) {
-      const page = await notifier.read(sellerId, next, types, formatEvents);
-      if (page.next > next) {
-        yield page.text;
-        heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
-      } else await setImmediate(); // or the page of this iteration would be read again
+      const page = await notifier.read(sellerId, next, types);
+      if (page.next > next) yield page.text;
+      else await setImmediate(); // or the page of this iteration would be read again
       next = page.next;
-      const restMs = Math.max(Math.ceil(heartbeatAt - performance.now()), 0);
       // Not yieldToEventLoop: streams that resume in the same iteration share their pages.
       if (next < page.position) await setImmediate();
-      else if (await notifier.wait(sellerId, next, restMs, signal)) continue;
+      else if (await notifier.wait(sellerId, next, HEARTBEAT_INTERVAL_MS, signal)) continue;
       else if (!signal.aborted) {
         await yieldToEventLoop(); // all streams that started together get here together
         yield ': still here\n\n';
-        heartbeatAt = performance.now() + HEARTBEAT_INTERVAL_MS;
       }
     }
   } catch (error) {
     // The client reconnects with the id of its last event, and then gets the problem.
     if (!(error instanceof AppError)) throw error;
   }
-}
-
-/** The last id is that of the page, even if its last changes have other types. */
-function formatEvents({ changes, next }: ChangePage): string {
-  const events = changes.map((change) =>
-    `id: ${change.position}\ndata: ${formatChange(change)}\n\n`);
-  const isPassed = changes.at(-1)?.position !== next;
-  return events.join('') + (isPassed ? `id: ${next}\n\n` : '');
 }
