@@ -7,7 +7,7 @@ import { SESSIONS_PER_SELLER_LIMIT } from '../../../store/limits.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, statusOf } from '../forms/form-page.ts';
 import { type FormState, takeValue } from '../forms/form.ts';
-import { facts, flashNotice } from '../html/elements.ts';
+import { card, facts, flashNotice } from '../html/elements.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import type { PageRequest, Portal } from '../route.ts';
@@ -63,16 +63,10 @@ async function renderAccount(
     status: statusOf(state),
     content: html`${state.errors.size === 0 && flashNotice(request, DONE)}
       ${errorSummary(state, FIELDS)}
-      <section class="card" aria-labelledby="security">
-        <h2 id="security">Sign-in and security</h2>
-        ${await renderSecurity(request, portal)}
-      </section>
-      <section class="card" aria-labelledby="settings">
-        <h2 id="settings">Settings</h2>
-        ${postForm(request, request.link('/account'), html`
-          ${renderFields(completeFields(request, portal), state)}
-          <button>Save settings</button>`)}
-      </section>`,
+      ${card('security', 'Sign-in and security', await renderSecurity(request, portal))}
+      ${card('settings', 'Settings', postForm(request, request.link('/account'), html`
+        ${renderFields(completeFields(request, portal), state)}
+        <button>Save settings</button>`))}`,
   });
 }
 

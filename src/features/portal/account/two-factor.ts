@@ -11,7 +11,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { errorSummary, type Field, postForm, renderFields } from '../forms/fields.ts';
 import { defineForm, statusOf } from '../forms/form-page.ts';
 import { Form, type FormState, initialState } from '../forms/form.ts';
-import { copyable, notice } from '../html/elements.ts';
+import { card, copyable, notice } from '../html/elements.ts';
 import { html } from '../html/html.ts';
 import { redirect, renderPage } from '../html/page.ts';
 import { NEW_TOTP_LIFE_MS, RECOVERY_CODES } from '../limits.ts';
@@ -95,9 +95,7 @@ export const turnOffForm = defineForm({
   },
 });
 
-function generateRecoveryCodes(): {
-  readonly codes: readonly string[]; readonly hashes: readonly string[];
-} {
+function generateRecoveryCodes() {
   const codes = Array.from({ length: RECOVERY_CODES }, () => generateCode());
   return { codes, hashes: codes.map((code) => hashCode(code) ?? '') };
 }
@@ -126,19 +124,14 @@ async function renderOff(
         && notice(html`<p>The page has expired. Add the new secret below to your app.</p>`)}
       <p>With two-factor authentication, signing in takes your password and the six-digit code that
         an authenticator app on your phone shows. Any app for one-time passwords (TOTP) works.</p>
-      <section class="card" aria-labelledby="secret">
-        <h2 id="secret">1. Add the secret to your app</h2>
+      ${card('secret', '1. Add the secret to your app', html`
         ${copyable('secret', formatTotpSecret(secret))}
         <p>Time-based, 6 digits, every 30 seconds. On your phone:
-          <a href="${uri}">open it in the app</a>.</p>
-      </section>
-      <section class="card" aria-labelledby="confirm">
-        <h2 id="confirm">2. Confirm the code</h2>
-        ${postForm(request, link(PAGE), html`
-          <input type="hidden" name="secret" value="${encrypted}">
-          ${renderFields(FIELDS, state)}
-          <button>Turn on</button>`)}
-      </section>`,
+          <a href="${uri}">open it in the app</a>.</p>`)}
+      ${card('confirm', '2. Confirm the code', postForm(request, link(PAGE), html`
+        <input type="hidden" name="secret" value="${encrypted}">
+        ${renderFields(FIELDS, state)}
+        <button>Turn on</button>`))}`,
   });
 }
 
@@ -156,18 +149,12 @@ async function renderOn(request: PageRequest, portal: Portal, state: FormState):
         again.</p></div>`}
       <p>Two-factor authentication is on. You have ${format.number(totp?.recoveryCodes ?? 0)}
         recovery codes left. Each signs you in once without your phone.</p>
-      <section class="card" aria-labelledby="codes">
-        <h2 id="codes">New recovery codes</h2>
-        <p>They replace your current recovery codes.</p>
+      ${card('codes', 'New recovery codes', html`<p>They replace your current recovery codes.</p>
         ${postForm(request, link(`${PAGE}/codes`), html`${renderFields([CURRENT_PASSWORD], state)}
-          <button>Generate new codes</button>`)}
-      </section>
-      <section class="card" aria-labelledby="off">
-        <h2 id="off">Turn off</h2>
-        <p>Anyone who knows your password can then sign in.</p>
+          <button>Generate new codes</button>`)}`)}
+      ${card('off', 'Turn off', html`<p>Anyone who knows your password can then sign in.</p>
         ${postForm(request, link(`${PAGE}/off`), html`${renderFields(OFF_FIELDS, state)}
-          <button class="danger">Turn off two-factor authentication</button>`)}
-      </section>`,
+          <button class="danger">Turn off two-factor authentication</button>`)}`)}`,
   });
 }
 
@@ -175,12 +162,9 @@ function renderCodes(request: PageRequest, portal: Portal, codes: readonly strin
   return renderPage(request, portal, {
     title: 'Recovery codes',
     content: html`${notice(html`<p>Two-factor authentication is on.</p>`)}
-      <section class="card" aria-labelledby="codes">
-        <h2 id="codes">Save these codes</h2>
-        <p>Each signs you in once if you do not have your phone. You won't see them again. Store
-          them with your password, not on the phone.</p>
-        ${copyable('codes', codes.join('\n'))}
-      </section>
+      ${card('codes', 'Save these codes', html`<p>Each signs you in once if you do not have your
+        phone. You won't see them again. Store them with your password, not on the phone.</p>
+        ${copyable('codes', codes.join('\n'))}`)}
       <p><a class="button" href="${request.link('/account')}">I've saved these codes</a></p>`,
   });
 }

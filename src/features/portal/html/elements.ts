@@ -68,6 +68,12 @@ export function facts(pairs: Facts): Html {
     <div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
+/** A section with a heading; `id` is unique in the page. */
+export function card(id: string, heading: string, content: Content): Html {
+  return html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
+    ${content}</section>`;
+}
+
 /** Text with a button that copies it; the button needs scripts. `id` is unique in the page. */
 export function copyable(id: string, text: string): Html {
   return html`<div class="copyable"><pre id="copy-${id}" tabindex="0">${text}</pre>

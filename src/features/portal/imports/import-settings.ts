@@ -3,7 +3,7 @@ import { DEFAULTABLE, type Member, MEMBERS } from '../../../transfer/columns.ts'
 import { type Choice, postForm, renderFields } from '../forms/fields.ts';
 import type { Form } from '../forms/form.ts';
 import { findWholeNumber } from '../forms/typed-values.ts';
-import { table } from '../html/elements.ts';
+import { card, table } from '../html/elements.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { COLUMN_EXAMPLES_BYTES, COLUMN_NAME_BYTES, IMPORT_COLUMNS_SHOWN } from '../limits.ts';
 import type { PageRequest } from '../route.ts';
@@ -70,10 +70,8 @@ export function renderSettings(
   }])}
     ${columns && renderColumnFields(columns, head.header, settings)}
     <button class="plain">Update preview</button>`;
-  return html`<section class="card" aria-labelledby="reading">
-    <h2 id="reading">Import settings</h2>
-    ${postForm(request, request.link(`/import/${job.id}`), content)}
-  </section>`;
+  const path = request.link(`/import/${job.id}`);
+  return card('reading', 'Import settings', postForm(request, path, content));
 }
 
 /** The columns of the file: how each is read, and its first values. */

@@ -4,7 +4,7 @@
  */
 import { SENT_FIELDS } from '../../../domain/catalogue/product-fields.ts';
 import { postForm } from '../forms/fields.ts';
-import { facts, numeric, table } from '../html/elements.ts';
+import { card, facts, numeric, table } from '../html/elements.ts';
 import { type Format, formatField } from '../html/format.ts';
 import { type Content, html, type Html, shorten } from '../html/html.ts';
 import { DIFFERENCES_SHOWN, PREVIEW_REASON_BYTES, PREVIEW_TEXT_BYTES } from '../limits.ts';
@@ -64,14 +64,13 @@ export function renderPreview(request: PageRequest, job: ImportJob): Content {
   }
   const { format } = request;
   const { differences, rejected } = preview;
-  return html`<section class="card" aria-labelledby="effect"><h2 id="effect">Summary</h2>
+  return html`${card('effect', 'Summary', html`
       <p>${describeExtent(request, job, preview)} Nothing has been changed yet.</p>
       ${columns && columns.missing.length > 0 && html`<p>There is no column for
         ${columns.missing.join(', ')}: existing products keep their values.</p>`}
       ${renderCounts(format, progress.counts, true)}
       ${renderAdvice(job)}
-      ${renderCommit(request, job, preview)}
-    </section>
+      ${renderCommit(request, job, preview)}`)}
     ${differences.length > 0 && renderDifferences(format, differences)}
     ${rejected.length > 0 && html`<h2>First rejected rows</h2>
       <p>After the import you can download all rejected rows, to correct and re-import them.</p>

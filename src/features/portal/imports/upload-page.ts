@@ -6,7 +6,7 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { assertCsrfToken, CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary } from '../forms/fields.ts';
 import { type FieldErrors, NO_ERRORS } from '../forms/form.ts';
-import { flashNotice, numeric, table } from '../html/elements.ts';
+import { card, flashNotice, numeric, table } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import {
@@ -84,7 +84,7 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
   const error = errors.get('file');
   const described = error === undefined ? 'field-file-hint' : 'field-file-hint field-file-fault';
   const limit = formatSize(format, UPLOAD_LIMIT_BYTES);
-  return html`<section class="card" aria-labelledby="import"><h2 id="import">Import products</h2>
+  return card('import', 'Import products', html`
     <form method="post" action="${link('/import')}" enctype="multipart/form-data" class="stack drop"
       id="upload" data-limit="${UPLOAD_LIMIT_BYTES}" data-most="${limit}">
       <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
@@ -103,8 +103,7 @@ function renderUpload({ link, csrfToken, format }: PageRequest, errors: FieldErr
       </div>
       <p class="fault" id="upload-fault" role="alert" hidden></p>
       <button>Upload and preview</button>
-    </form>
-  </section>`;
+    </form>`);
 }
 
 function renderRecent({ account, format, link }: PageRequest, portal: Portal): Html {

@@ -106,7 +106,7 @@ export async function showRevocation(request: PageRequest, portal: Portal): Prom
   return renderPage(request, portal, {
     title: `Revoke API key: ${key.name}`,
     content: html`<p>Programs that use this key stop working immediately. This cannot be undone.</p>
-      <p>Last used: ${renderLastUse(request, key)}.</p>
+      <p>Last used: ${renderLastUse(request.format, key)}.</p>
       ${confirmation(request, { action: `${path}/revoke`, cancel: path, submit: 'Revoke key' })}`,
   });
 }

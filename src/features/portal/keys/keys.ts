@@ -6,7 +6,8 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { postForm, renderFields } from '../forms/fields.ts';
 import { nonceField } from '../forms/form.ts';
 import { overlapField } from '../forms/typed-values.ts';
-import { facts, flashNotice, pager, type Row, table } from '../html/elements.ts';
+import { card, facts, flashNotice, pager, table } from '../html/elements.ts';
+import type { Format } from '../html/format.ts';
 import { type Content, html, type Html } from '../html/html.ts';
 import { renderPage } from '../html/page.ts';
 import { PORTAL_PAGE_ROWS } from '../limits.ts';
@@ -16,9 +17,27 @@ import type { PageRequest, Portal } from '../route.ts';
 const DONE = new Map([['revoked', 'Key revoked. Requests with it are now rejected.']]);
 /** Address ranges in the list; the page of the key shows all. */
 const RANGES_SHOWN = 2;
-const COLUMNS = [
-  'Key', 'Status', 'Last 24 hours', 'Last used', 'Permissions', 'Expires', 'Allowed addresses',
-  'Created',
+
+interface Context {
+  readonly format: Format;
+  readonly now: number;
+  /** Of the last 24 hours. */
+  readonly usage: ReadonlyMap<KeyId, Usage>;
+  readonly rangesShown: number;
+}
+
+/** What the list and the page of a key say about it. */
+const FACTS: readonly (
+  readonly [label: string, render: (key: ApiKey, context: Context) => Content]
+)[] = [
+  ['Status', (key, { now }) => renderStatus(key, now)],
+  ['Last 24 hours', ({ id }, { format, usage }) => renderUsage(format, usage.get(id))],
+  ['Last used', (key, { format }) => renderLastUse(format, key)],
+  ['Permissions', ({ scopes }) => scopes.map((scope) => html`<code>${scope}</code> `)],
+  ['Expires', ({ expiresAt }, { format }) =>
+    expiresAt === undefined ? 'Never' : format.timeElement(expiresAt)],
+  ['Allowed addresses', (key, { rangesShown }) => renderRanges(key, rangesShown)],
+  ['Created', ({ createdAt }, { format }) => format.timeElement(createdAt)],
 ];
 
 /** GET /portal/keys: 200 */
@@ -28,9 +47,9 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
   const found = await portal.store.listKeys(
     sellerId, { after, limit: PORTAL_PAGE_ROWS + 1 }, true,
   );
-  const { byKey: usage } = await readDayUsage(portal, sellerId);
   const keys = found.slice(0, PORTAL_PAGE_ROWS);
   const last = found.length > keys.length ? keys.at(-1) : undefined;
+  const context = await readContext(request, portal, RANGES_SHOWN);
   return renderPage(request, portal, {
     title: 'API keys',
     content: html`${flashNotice(request, DONE)}
@@ -39,8 +58,12 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
       <p><a class="button main" href="${link('/keys/new')}">Create key</a></p>
       ${table({
     caption: 'API keys',
-    columns: COLUMNS,
-    rows: keys.map((key) => renderRow(request, key, portal.clock(), usage.get(key.id))),
+    columns: ['Key', ...FACTS.map(([label]) => label)],
+    rows: keys.map((key) => [
+      html`<a href="${link(pathOf(key))}">${key.name}</a><br>
+        <span class="quiet small">${formatId(key)}</span>`,
+      ...FACTS.map(([, render]) => render(key, context)),
+    ]),
     empty: html`<p>No API keys here. Create one to call the API.</p>`,
   })}
       ${pager(
@@ -54,28 +77,26 @@ export async function showKeys(request: PageRequest, portal: Portal): Promise<Re
 export async function showKey(request: PageRequest, portal: Portal): Promise<Reply> {
   const key = await getKey(request, portal);
   const { format, link } = request;
-  const { byKey: usage } = await readDayUsage(portal, key.sellerId);
-  const now = portal.clock();
-  const ranges = key.addressRanges.map((range) => html`<code>${formatRange(range)}</code><br>`);
+  const { revokedAt } = key;
+  const context = await readContext(request, portal, Infinity);
   return renderPage(request, portal, {
     title: `API key: ${key.name}`,
     content: html`<div class="card">${facts([
       ['ID', html`<code>${formatId(key)}</code>`],
-      ['Status', renderStatus(key, now)],
-      ['Permissions', renderScopes(key)],
-      ['Allowed addresses', ranges.length === 0 ? 'Any' : ranges],
-      ['Created', format.timeElement(key.createdAt)],
-      ['Expires', key.expiresAt === undefined ? 'Never' : format.timeElement(key.expiresAt)],
-      ...key.revokedAt === undefined ? [] : [
-        ['Revoked', format.timeElement(key.revokedAt)] as const,
-      ],
-      ['Last used', renderLastUse(request, key)],
-      ['Last 24 hours', renderUsage(request, usage.get(key.id))],
+      ...FACTS.map(([label, render]) => [label, render(key, context)] as const),
+      ...revokedAt === undefined ? [] : [['Revoked', format.timeElement(revokedAt)] as const],
     ])}</div>
-    ${isActive(key, now) ? renderActions(request, key) : html`<p>This key no longer works.
-        <a href="${link('/keys/new')}">Create a new key</a>.</p>`}
+    ${isActive(key, context.now) ? renderActions(request, key)
+    : html`<p>This key no longer works. <a href="${link('/keys/new')}">Create a new key</a>.</p>`}
     <p><a href="${link('/keys')}">All API keys</a></p>`,
   });
+}
+
+async function readContext(
+  { account: { sellerId }, format }: PageRequest, portal: Portal, rangesShown: number,
+): Promise<Context> {
+  const { byKey } = await readDayUsage(portal, sellerId);
+  return { format, now: portal.clock(), usage: byKey, rangesShown };
 }
 
 /** The key in the path. @throws AppError `not_found`, also for a key of another seller */
@@ -93,7 +114,7 @@ export function pathOf(key: ApiKey): string {
 }
 
 export function renderLastUse(
-  { format }: PageRequest, { lastUsedAt, lastUsedAddress }: ApiKey,
+  format: Format, { lastUsedAt, lastUsedAddress }: ApiKey,
 ): Content {
   if (lastUsedAt === undefined) return 'Never';
   return html`${format.timeElement(lastUsedAt)} from <code>${lastUsedAddress}</code>`;
@@ -103,24 +124,7 @@ function isActive({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 
-function renderRow(
-  request: PageRequest, key: ApiKey, now: number, usage: Usage | undefined,
-): Row {
-  const { format, link } = request;
-  return [
-    html`<a href="${link(pathOf(key))}">${key.name}</a><br>
-      <span class="quiet small">${formatId(key)}</span>`,
-    renderStatus(key, now),
-    renderUsage(request, usage),
-    renderLastUse(request, key),
-    renderScopes(key),
-    key.expiresAt === undefined ? 'Never' : format.timeElement(key.expiresAt),
-    renderRanges(key),
-    format.timeElement(key.createdAt),
-  ];
-}
-
-function renderUsage({ format }: PageRequest, usage: Usage | undefined): Content {
+function renderUsage(format: Format, usage: Usage | undefined): Content {
   if (!usage) return 'No requests';
   const { requests, refusals } = usage;
   return html`${format.number(requests)} ${requests === 1 ? 'request' : 'requests'},
@@ -133,14 +137,10 @@ function renderStatus(key: ApiKey, now: number): Html {
   return html`<span class="tag low">Expired</span>`;
 }
 
-function renderScopes({ scopes }: ApiKey): Html {
-  return html`${scopes.map((scope) => html`<code>${scope}</code> `)}`;
-}
-
-function renderRanges({ addressRanges }: ApiKey): Content {
+function renderRanges({ addressRanges }: ApiKey, shown: number): Content {
   if (addressRanges.length === 0) return 'Any';
-  const more = addressRanges.length - RANGES_SHOWN;
-  return html`${addressRanges.slice(0, RANGES_SHOWN).map((range) => html`
+  const more = addressRanges.length - shown;
+  return html`${addressRanges.slice(0, shown).map((range) => html`
     <code>${formatRange(range)}</code>`)}${more > 0 && html` and ${more} more`}`;
 }
 
@@ -152,19 +152,14 @@ function formatRange(range: string): string {
 function renderActions(request: PageRequest, key: ApiKey): Html {
   const path = request.link(pathOf(key));
   return html`<div class="columns">
-    <section class="card" aria-labelledby="rotate">
-      <h2 id="rotate">Rotate</h2>
-      <p>Creates a new key with the same permissions. The old key keeps working for a while, so that
-        you can replace it in your programs.</p>
+    ${card('rotate', 'Rotate', html`<p>Creates a new key with the same permissions. The old key
+      keeps working for a while, so that you can replace it in your programs.</p>
       ${postForm(request, `${path}/rotate`, html`${nonceField()}
         ${renderFields([overlapField('Keep the old key valid for')])}
-        <button>Rotate key</button>`)}
-    </section>
-    <section class="card" aria-labelledby="revoke">
-      <h2 id="revoke">Revoke</h2>
-      <p>Requests with this key are rejected immediately. This cannot be undone.</p>
-      <p><a class="button" href="${path}/revoke">Revoke key</a></p>
-    </section>
+        <button>Rotate key</button>`)}`)}
+    ${card('revoke', 'Revoke', html`<p>Requests with this key are rejected immediately. This cannot
+      be undone.</p>
+      <p><a class="button" href="${path}/revoke">Revoke key</a></p>`)}
   </div>`;
 }
 

@@ -1,7 +1,7 @@
 /** A new key, shown once, with commands that use it and work as they are. */
 import type { ApiKeySecret } from '../../../domain/access/api-key.ts';
 import { type Scope, SCOPES } from '../../../domain/access/caller.ts';
-import { copyable } from '../html/elements.ts';
+import { card, copyable } from '../html/elements.ts';
 import { html, type Html } from '../html/html.ts';
 import { findRoute, formatCurl } from '../openapi/curl.ts';
 import type { AnonymousPageRequest, Portal } from '../route.ts';
@@ -16,12 +16,8 @@ export function renderNewKey(
 ): Html {
   const examples = EXAMPLES.flatMap((id) => findRoute(portal, id) ?? [])
     .filter(({ scope }) => scope !== undefined && scopes.includes(scope));
-  return html`<section class="card" aria-labelledby="new-key">
-    <h2 id="new-key">Your API key</h2>
-    <p>Copy it now. You won't see it again.</p>
+  return card('new-key', 'Your API key', html`<p>Copy it now. You won't see it again.</p>
     ${copyable('key', secret)}
-    ${examples.slice(0, EXAMPLES_SHOWN).map((route) => html`
-      <p>${route.operation.summary}:</p>
-      ${copyable(route.operation.id, formatCurl(route, base.url, secret))}`)}
-  </section>`;
+    ${examples.slice(0, EXAMPLES_SHOWN).map((route) => html`<p>${route.operation.summary}:</p>
+      ${copyable(route.operation.id, formatCurl(route, base.url, secret))}`)}`);
 }
