@@ -98,9 +98,19 @@ export class Streams {
   }
 
   /** For a handler: opens streams to this client. @throws AppError `unavailable` */
-  openerFor(client: StreamClient): OpenStream {
+  openerFor({ key, response, reauthorize, record }: StreamClient): OpenStream {
+    const { limits: { reauthorizeIntervalMs, durationLimitMs }, imports } = this.#options;
     return async (kind, start) => {
-      const stream = this.#guard(kind, client);
+      const isIngest = kind === 'ingest';
+      const stream = new GuardedStream({
+        release: isIngest ? imports.acquire(key.sellerId) : this.acquire(key),
+        reauthorize: () => reauthorize().catch((error: unknown) => this.#explain(error)),
+        reauthorizeIntervalMs,
+        durationLimitMs: isIngest ? undefined : durationLimitMs,
+        whenCut: WHEN_CUT[kind],
+        response,
+        onCut: ({ code }) => { record.code = code; },
+      });
       try {
         const { body, close, ...reply } = await start(stream);
         return { ...reply, body: stream.from(body, close) };
@@ -109,20 +119,6 @@ export class Streams {
         throw error;
       }
     };
-  }
-
-  #guard(kind: StreamKind, { key, response, reauthorize, record }: StreamClient): GuardedStream {
-    const { limits: { reauthorizeIntervalMs, durationLimitMs }, imports } = this.#options;
-    const isIngest = kind === 'ingest';
-    return new GuardedStream({
-      release: isIngest ? imports.acquire(key.sellerId) : this.acquire(key),
-      reauthorize: () => reauthorize().catch((error: unknown) => this.#explain(error)),
-      reauthorizeIntervalMs,
-      durationLimitMs: isIngest ? undefined : durationLimitMs,
-      whenCut: WHEN_CUT[kind],
-      response,
-      onCut: ({ code }) => { record.code = code; },
-    });
   }
 
   /** A store failure also ends the stream. */

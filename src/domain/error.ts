@@ -15,32 +15,13 @@ export type ConflictCode = keyof typeof CONFLICTS;
 
 /** All error codes, in the order of their HTTP status. */
 export type ErrorCode =
-  | 'bad_request'
-  | 'invalid_json'
-  | 'invalid_data'
-  | 'invalid_query'
-  | 'key_missing'
-  | 'key_malformed'
-  | 'key_unknown'
-  | 'key_expired'
-  | 'address_refused'
-  | 'browser_refused'
-  | 'scope_missing'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'not_acceptable'
-  | 'request_timeout'
-  | ConflictCode
-  | 'history_pruned'
-  | 'precondition_failed'
-  | 'body_too_large'
-  | 'unsupported_media_type'
-  | 'expectation_failed'
-  | 'idempotency_mismatch'
-  | 'rate_limited'
-  | 'internal'
-  | 'unavailable'
-  | 'storage_full';
+  | 'bad_request' | 'invalid_json' | 'invalid_data' | 'invalid_query'
+  | 'key_missing' | 'key_malformed' | 'key_unknown' | 'key_expired' | 'address_refused'
+  | 'browser_refused' | 'scope_missing'
+  | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout'
+  | ConflictCode | 'history_pruned' | 'precondition_failed'
+  | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'idempotency_mismatch'
+  | 'rate_limited' | 'internal' | 'unavailable' | 'storage_full';
 
 /** One error in the data that was sent: where, which, and what to do. */
 export interface Issue {
@@ -53,19 +34,8 @@ export interface Issue {
 }
 
 type IssueCode =
-  | 'required'
-  | 'unknown'
-  | 'duplicate'
-  | 'type'
-  | 'blank'
-  | 'length'
-  | 'range'
-  | 'precision'
-  | 'format'
-  | 'characters'
-  | 'mismatch'
-  | 'taken'
-  | 'target';
+  | 'required' | 'unknown' | 'duplicate' | 'type' | 'blank' | 'length' | 'range' | 'precision'
+  | 'format' | 'characters' | 'mismatch' | 'taken' | 'target';
 
 interface AppErrorDetails {
   readonly issues?: readonly Issue[];

@@ -77,16 +77,18 @@ export function parseKeyId(text: string): KeyReference | undefined {
 
 /** Undefined for anything but the id of a product of this seller. */
 export function parseProductId(sellerId: SellerId, text: string): ProductId | undefined {
-  const numbers = decode('prd_', text, 2);
-  // The cast is what this function proves, as in parseSellerId.
-  return numbers?.[1] === sellerId ? (numbers[0] as ProductId) : undefined;
+  return parseOwnId<ProductId>('prd_', sellerId, text);
 }
 
 /** Undefined for anything but the id of a webhook endpoint of this seller. */
 export function parseWebhookId(sellerId: SellerId, text: string): WebhookId | undefined {
-  const numbers = decode('whk_', text, 2);
+  return parseOwnId<WebhookId>('whk_', sellerId, text);
+}
+
+function parseOwnId<Id>(prefix: string, sellerId: SellerId, text: string): Id | undefined {
+  const [id, owner] = decode(prefix, text, 2) ?? [];
   // The cast is what this function proves, as in parseSellerId.
-  return numbers?.[1] === sellerId ? (numbers[0] as WebhookId) : undefined;
+  return owner === sellerId ? id as Id : undefined;
 }
 
 /** Eleven digits. Number.toString(32) takes ten times as long, which slows lists. */

@@ -4,7 +4,7 @@ import {
   PRODUCT_FIELD_NAMES, type ProductFieldName,
 } from '../../domain/catalogue/product-fields.ts';
 import {
-  foldText, type ProductFilter, type ProductSort, SORT_KEYS,
+  foldText, type ProductQuery, type ProductSort, SORT_KEYS,
 } from '../../domain/catalogue/product-query.ts';
 import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
@@ -73,12 +73,9 @@ export const productListParameters = {
 } as const satisfies ParameterTable;
 
 /** A parsed query, without its cursor: that is bound to all of the query. */
-export interface ListQuery {
-  readonly filter: ProductFilter;
-  readonly sort: ProductSort;
+export interface ListQuery extends Omit<ProductQuery, 'after'> {
   /** Whether the catalogue can answer itself: it keeps the order of creation and no other. */
   readonly isPlain: boolean;
-  readonly limit: number;
   /** Undefined for whole products. */
   readonly fields: readonly ProductFieldName[] | undefined;
   /** Undefined where the parameter is not given. */
@@ -96,7 +93,7 @@ export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
   if (query.size === 0) return FIRST_PAGE;
   const values = parseParameters(productListParameters, query, caller);
   const { sort, limit, fields, format } = values;
-  const filter: ProductFilter = {
+  const filter = {
     q: values.q,
     category: values.category,
     sku: values.sku,

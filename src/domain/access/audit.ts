@@ -2,31 +2,15 @@
 import type { SellerId } from '../id.ts';
 
 export const AUDIT_TYPES = [
-  'account_created',
-  'account_removed',
-  'signed_in',
-  'sign_in_refused',
-  'signed_out',
-  'session_ended',
-  'email_changed',
-  'password_changed',
-  'password_reset',
-  'totp_enabled',
-  'totp_disabled',
-  'totp_reset',
-  'recovery_codes_made',
-  'recovery_code_used',
+  'account_created', 'account_removed',
+  'signed_in', 'sign_in_refused', 'signed_out', 'session_ended',
+  'email_changed', 'password_changed', 'password_reset',
+  'totp_enabled', 'totp_disabled', 'totp_reset', 'recovery_codes_made', 'recovery_code_used',
   'settings_changed',
   'invitation_created',
-  'key_created',
-  'key_rotated',
-  'key_revoked',
-  'webhook_created',
-  'webhook_changed',
-  'webhook_secret_rotated',
-  'webhook_deleted',
-  'seller_disabled',
-  'seller_enabled',
+  'key_created', 'key_rotated', 'key_revoked',
+  'webhook_created', 'webhook_changed', 'webhook_secret_rotated', 'webhook_deleted',
+  'seller_disabled', 'seller_enabled',
 ] as const;
 export type AuditType = (typeof AUDIT_TYPES)[number];
 

@@ -1,6 +1,7 @@
 /** The OpenAPI document: the whole API, described by the routes that answer. */
 import { createHash } from 'node:crypto';
 import type { Operation } from '../../api/description/operation.ts';
+import { objectOf } from '../../api/description/schema.ts';
 import { JSON_TYPE } from '../../api/media-types.ts';
 import { type ApiRequest, openRoute, type Services } from '../../api/route.ts';
 import type { Feature } from '../../feature.ts';
@@ -19,16 +20,13 @@ const readOpenApiOperation: Operation = {
       headers: ['DocumentTag'],
       content: {
         [JSON_TYPE]: {
-          schema: {
-            type: 'object', required: ['openapi', 'info', 'paths'],
-            properties: {
-              openapi: { type: 'string', pattern: '^3\\.1\\.' },
-              info: { type: 'object' },
-              servers: { type: 'array' },
-              paths: { type: 'object' },
-              components: { type: 'object' },
-            },
-          },
+          schema: objectOf({
+            openapi: { type: 'string', pattern: '^3\\.1\\.' },
+            info: { type: 'object' },
+            servers: { type: 'array' },
+            paths: { type: 'object' },
+            components: { type: 'object' },
+          }, ['openapi', 'info', 'paths']),
           example: { openapi: '3.1.0', info: { title: '...', version: '...' }, paths: {} },
         },
       },
