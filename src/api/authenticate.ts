@@ -94,8 +94,7 @@ export class Authenticator {
 /** @throws AppError `scope_missing` */
 export function authorize(caller: Caller, scope: Scope): void {
   if (caller.scopes.includes(scope)) return;
-  const detail = `This key lacks the scope ${scope}. Create one that has it.`;
-  throw new AppError('scope_missing', detail);
+  throw new AppError('scope_missing', `This key lacks the scope ${scope}. Create one that has it.`);
 }
 
 function readKey(request: IncomingMessage): ApiKeySecret {

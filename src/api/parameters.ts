@@ -8,7 +8,7 @@ import { findSku } from '../domain/catalogue/product.ts';
 import { type Sku, skuReference } from '../domain/catalogue/product-fields.ts';
 import type { Issue } from '../domain/error.ts';
 import { parseTime } from '../domain/time.ts';
-import type { ParseResult, Schema } from '../domain/validation.ts';
+import { invalid, type ParseResult, type Schema } from '../domain/validation.ts';
 import { invalidQuery, type Query } from '../http/request/query.ts';
 
 /** What the meaning of a value may depend on. */
@@ -66,8 +66,7 @@ export function integer(minimum: number, maximum: number): Parser<number> {
     parse(text) {
       const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : NaN;
       if (value >= minimum && value <= maximum) return { value };
-      const detail = `Must be a whole number from ${minimum} to ${maximum}.`;
-      return { error: { code: 'range', detail } };
+      return invalid('range', `Must be a whole number from ${minimum} to ${maximum}.`);
     },
   };
 }
@@ -78,7 +77,7 @@ export function choice<const Choice extends string>(choices: readonly Choice[]):
     parse(text) {
       const value = choices.find((one) => one === text);
       if (value !== undefined) return { value };
-      return { error: { code: 'format', detail: `Must be one of: ${choices.join(', ')}.` } };
+      return invalid('format', `Must be one of: ${choices.join(', ')}.`);
     },
   };
 }
@@ -93,8 +92,7 @@ export function choiceList<Choice extends string>(
       const names: readonly string[] = text.split(',');
       const value = choices.filter((one) => names.includes(one));
       if (names.every((name) => value.some((one) => one === name))) return { value };
-      const detail = `Must be a comma-separated list of: ${choices.join(', ')}.`;
-      return { error: { code: 'format', detail } };
+      return invalid('format', `Must be a comma-separated list of: ${choices.join(', ')}.`);
     },
   };
 }
@@ -108,7 +106,7 @@ export const dryRun: Parameter<boolean> & { readonly default: boolean } = {
   schema: { type: 'boolean', default: false },
   parse(value) {
     if (value === 'true' || value === 'false') return { value: value === 'true' };
-    return { error: { code: 'format', detail: 'Must be one of: false, true.' } };
+    return invalid('format', 'Must be one of: false, true.');
   },
   default: false,
   description: 'Return what would be done, and do nothing.', example: true,
@@ -121,8 +119,7 @@ export const sku: Parser<Sku> = {
   schema: skuReference.schema,
   parse(value) {
     const found = findSku(value);
-    if (found !== undefined) return { value: found };
-    return { error: { code: 'format', detail: 'Is not a valid SKU.' } };
+    return found === undefined ? invalid('format', 'Is not a valid SKU.') : { value: found };
   },
 };
 
@@ -132,7 +129,6 @@ export const instant: Parser<number> = {
   parse(value) {
     const at = parseTime(value);
     if (at !== undefined) return { value: at };
-    const detail = 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.';
-    return { error: { code: 'format', detail } };
+    return invalid('format', 'Must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.');
   },
 };

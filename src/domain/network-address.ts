@@ -4,15 +4,14 @@
  */
 import { BlockList, isIP } from 'node:net';
 import { KEY_ADDRESS_RANGES_LIMIT } from './limits.ts';
-import type { ParseResult } from './validation.ts';
+import { invalid, type ParseResult } from './validation.ts';
 
 const MAPPED_PREFIX = '::ffff:';
 
 /** Valid ranges in the stored form: a single address gets its full prefix length. */
 export function parseAddressRanges(ranges: readonly string[]): ParseResult<readonly string[]> {
   if (ranges.length > KEY_ADDRESS_RANGES_LIMIT) {
-    const detail = `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`;
-    return { error: { code: 'length', detail } };
+    return invalid('length', `Give at most ${KEY_ADDRESS_RANGES_LIMIT} address ranges.`);
   }
   const value: string[] = [];
   for (const range of ranges) {
@@ -20,7 +19,7 @@ export function parseAddressRanges(ranges: readonly string[]): ParseResult<reado
     const bits = isIP(address) === 6 ? 128 : 32;
     if (isIP(address) === 0 || address.includes('%') || !(prefix <= bits)) {
       const hint = 'Give an address or a CIDR range, such as 192.0.2.0/24 or 2001:db8::/32.';
-      return { error: { code: 'format', detail: `"${range}" is not an address range. ${hint}` } };
+      return invalid('format', `"${range}" is not an address range. ${hint}`);
     }
     value.push(`${address}/${prefix}`);
   }

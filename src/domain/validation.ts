@@ -8,6 +8,10 @@ import { type ValidationError, validateText } from './text.ts';
 
 export type ParseResult<Value> = { readonly value: Value } | { readonly error: ValidationError };
 
+export function invalid(code: Issue['code'], detail: string): { readonly error: ValidationError } {
+  return { error: { code, detail } };
+}
+
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -85,7 +89,7 @@ export class ObjectReader {
     this.#issues.push({ pointer: `/${escapePointer(member)}`, ...error });
   }
 
-  /** Call it after the last `read`. @throws AppError `invalid_data` listing every error */
+  /** As `findError`. @throws AppError `invalid_data` */
   assertValid(): void {
     const error = this.findError();
     if (error) throw error;
@@ -112,8 +116,8 @@ export class ObjectReader {
 
 export const stringValidator: Validator<string> = {
   schema: { type: 'string' },
-  parse: (value) => (typeof value === 'string' ? { value }
-    : { error: { code: 'type', detail: 'Must be a string.' } }),
+  parse: (value) =>
+    (typeof value === 'string' ? { value } : invalid('type', 'Must be a string.')),
 };
 
 /** One line of text, kept exactly as sent. */
@@ -135,15 +139,11 @@ export function integerValidator(minimum: number, maximum: number): Validator<nu
   return {
     schema: { type: 'integer', minimum, maximum },
     parse(value) {
-      if (typeof value !== 'number') {
-        return { error: { code: 'type', detail: 'Must be a number.' } };
-      }
-      if (!Number.isInteger(value)) {
-        return { error: { code: 'precision', detail: 'Must be a whole number.' } };
-      }
+      if (typeof value !== 'number') return invalid('type', 'Must be a number.');
+      if (!Number.isInteger(value)) return invalid('precision', 'Must be a whole number.');
       if (value >= minimum && value <= maximum) return { value: value + 0 }; // -0 + 0 is 0
       const range = `${NUMBERS.format(minimum)} to ${NUMBERS.format(maximum)}`;
-      return { error: { code: 'range', detail: `Must be from ${range}.` } };
+      return invalid('range', `Must be from ${range}.`);
     },
   };
 }
@@ -151,8 +151,8 @@ export function integerValidator(minimum: number, maximum: number): Validator<nu
 /** Optional: false unless it is sent. */
 export const booleanValidator: Validator<boolean> = {
   schema: { type: 'boolean', default: false },
-  parse: (value) => (typeof value === 'boolean' ? { value }
-    : { error: { code: 'type', detail: 'Must be true or false.' } }),
+  parse: (value) =>
+    (typeof value === 'boolean' ? { value } : invalid('type', 'Must be true or false.')),
 };
 
 /** One reference token of a JSON Pointer (RFC 6901 section 3). */

@@ -10,7 +10,7 @@ import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../../domain/limits.ts';
 import { validateNumberText } from '../../domain/number-text.ts';
-import { lineValidator, type ParseResult } from '../../domain/validation.ts';
+import { invalid, lineValidator, type ParseResult } from '../../domain/validation.ts';
 import type { Query } from '../../http/request/query.ts';
 import { PAGE_SIZE_DEFAULT } from '../limits.ts';
 import { listParameters } from '../list.ts';
@@ -110,14 +110,15 @@ export function parseListQuery(query: Query, caller: QueryCaller): ListQuery {
 }
 
 function parseSearch(text: string): ParseResult<string> {
-  if (foldText(text) !== '') return name.parse(text);
-  return { error: { code: 'blank', detail: 'Must have something to look for.' } };
+  return foldText(text) === ''
+    ? invalid('blank', 'Must have something to look for.') : name.parse(text);
 }
 
 function parsePrice(text: string, currency: Currency): ParseResult<number> {
   if (!/^(?:0|[1-9]\d{0,11})(?:\.\d{1,10})?$/.test(text)) {
-    const detail = 'Must be a price such as 12.50, at least 0 and below 1,000,000,000,000.';
-    return { error: { code: 'range', detail } };
+    return invalid(
+      'range', 'Must be a price such as 12.50, at least 0 and below 1,000,000,000,000.',
+    );
   }
   const error = validateNumberText(text);
   return error ? { error } : priceValidator.parse(Number(text), currency);
@@ -127,6 +128,5 @@ function parseSort(text: string): ParseResult<ProductSort> {
   const isDescending = text.startsWith('-');
   const by = SORT_KEYS.find((key) => key === (isDescending ? text.slice(1) : text));
   if (by) return { value: { by, isDescending } };
-  const detail = `Must be one of ${SORT_KEYS.join(', ')}, or one of them after a minus.`;
-  return { error: { code: 'format', detail } };
+  return invalid('format', `Must be one of ${SORT_KEYS.join(', ')}, or one of them after a minus.`);
 }

@@ -6,7 +6,7 @@ import type { Operation } from '../description/operation.ts';
 import { stockReason } from '../../domain/catalogue/stock-change.ts';
 import { stockSource } from '../../domain/catalogue/stock-sync.ts';
 import { describeList, linesOf, refer } from '../description/schema.ts';
-import type { ParseResult } from '../../domain/validation.ts';
+import { invalid, type ParseResult } from '../../domain/validation.ts';
 import { listParameters } from '../list.ts';
 import { choice, dryRun, instant, position, withDefault } from '../parameters.ts';
 import { product } from '../description/examples.ts';
@@ -45,8 +45,9 @@ function parseMoment(text: string): ParseResult<Moment> {
     return { value: isPosition ? { position: parsed.value } : { at: parsed.value } };
   }
   if (isPosition) return parsed;
-  const detail = 'Must be a position, or a time of RFC 3339 such as 2026-01-31T12:00:00Z.';
-  return { error: { code: 'format', detail } };
+  return invalid(
+    'format', 'Must be a position, or a time of RFC 3339 such as 2026-01-31T12:00:00Z.',
+  );
 }
 
 const { sku, id, stock: previous } = product;

@@ -9,7 +9,7 @@ import type { SellerId } from '../id.ts';
 import {
   EMAIL_LIMIT_CHARACTERS, PASSWORD_LIMIT_CODE_POINTS, PASSWORD_MIN_CODE_POINTS,
 } from '../limits.ts';
-import type { ParseResult } from '../validation.ts';
+import { invalid, type ParseResult } from '../validation.ts';
 
 /** How the portal shows numbers, times and low stock. */
 export interface AccountSettings {
@@ -51,8 +51,7 @@ const COMMON = /^(?:password|passwort|qwerty|letmein|welcome|iloveyou|administra
 export function parseEmail(text: string): ParseResult<string> {
   const email = text.trim().toLowerCase();
   if (email.length <= EMAIL_LIMIT_CHARACTERS && EMAIL.test(email)) return { value: email };
-  const detail = 'Enter an e-mail address, such as anna@shop.example.';
-  return { error: { code: 'format', detail } };
+  return invalid('format', 'Enter an e-mail address, such as anna@shop.example.');
 }
 
 /** @param names What it may not consist of, such as the shop name. */
@@ -61,16 +60,16 @@ export function parseNewPassword(text: string, names: readonly string[]): ParseR
   const length = [...password].length;
   if (length < PASSWORD_MIN_CODE_POINTS || length > PASSWORD_LIMIT_CODE_POINTS) {
     const range = `${PASSWORD_MIN_CODE_POINTS} to ${PASSWORD_LIMIT_CODE_POINTS}`;
-    const detail = `Must have ${range} characters: use a sentence of a few words.`;
-    return { error: { code: 'length', detail } };
+    return invalid('length', `Must have ${range} characters: use a sentence of a few words.`);
   }
   const isNamed = names.some((name) => name !== ''
     && password.toLowerCase().replaceAll(name.toLowerCase(), '').length < PASSWORD_MIN_CODE_POINTS
     && password.toLowerCase().includes(name.toLowerCase()));
   const isPoor = new Set(password).size < DISTINCT_CHARACTERS_MIN || isSequence(password);
   if (!isNamed && !isPoor && !COMMON.test(password)) return { value: password };
-  const detail = 'Is easy to guess. Use one that has nothing to do with you or the shop.';
-  return { error: { code: 'format', detail } };
+  return invalid(
+    'format', 'Is easy to guess. Use one that has nothing to do with you or the shop.',
+  );
 }
 
 /** NFKC: what looks the same is the same, whatever keyboard typed it. */
@@ -79,14 +78,13 @@ export function normalisePassword(text: string): string {
 }
 
 export function parseLocale(text: string): ParseResult<string> {
-  const detail = 'Enter a language and a country, such as en-GB or de-CH.';
   try {
     const [locale] = Intl.NumberFormat.supportedLocalesOf(text);
     if (locale !== undefined && locale.length <= 35) return { value: locale };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error; // not a locale
   }
-  return { error: { code: 'format', detail } };
+  return invalid('format', 'Enter a language and a country, such as en-GB or de-CH.');
 }
 
 export function parseTimeZone(text: string): ParseResult<string> {
@@ -96,8 +94,7 @@ export function parseTimeZone(text: string): ParseResult<string> {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error; // not a time zone
   }
-  const detail = 'Enter a time zone, such as Europe/Zurich or UTC.';
-  return { error: { code: 'format', detail } };
+  return invalid('format', 'Enter a time zone, such as Europe/Zurich or UTC.');
 }
 
 export function parseLowStock(text: string): ParseResult<number> {

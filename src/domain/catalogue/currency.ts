@@ -4,7 +4,7 @@
  * AFN, ...); they are stored with the seller, so that no update changes what a stored price means.
  */
 import { PRICE_LIMIT } from '../limits.ts';
-import type { ParseResult } from '../validation.ts';
+import { invalid, type ParseResult } from '../validation.ts';
 
 export interface Currency {
   /** ISO 4217 code: three capital letters. */
@@ -52,14 +52,14 @@ export const priceValidator = {
 };
 
 function parsePrice(value: unknown, currency: Currency): ParseResult<number> {
-  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return invalid('type', 'Must be a number.');
   if (!(value >= 0 && value < PRICE_LIMIT)) {
-    return { error: { code: 'range', detail: 'Must be at least 0 and below 1,000,000,000,000.' } };
+    return invalid('range', 'Must be at least 0 and below 1,000,000,000,000.');
   }
   const minor = toMinorUnits(value, currency);
   if (minor === undefined) {
     const most = currency.decimals === 0 ? 'no decimals' : `at most ${currency.decimals} decimals`;
-    return { error: { code: 'precision', detail: `Must have ${most} in ${currency.code}.` } };
+    return invalid('precision', `Must have ${most} in ${currency.code}.`);
   }
   return { value: minor + 0 }; // -0 + 0 is 0
 }

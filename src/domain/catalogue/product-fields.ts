@@ -10,7 +10,7 @@ import {
   CATEGORY_LIMIT_CODE_POINTS, NAME_LIMIT_CODE_POINTS, SKU_LIMIT_CODE_POINTS, STOCK_LIMIT,
 } from '../limits.ts';
 import {
-  integerValidator, lineValidator, type ParseResult, type Schema, type Validator,
+  integerValidator, invalid, lineValidator, type ParseResult, type Schema, type Validator,
 } from '../validation.ts';
 import { validateIdentifier, validateReference } from '../text.ts';
 import { formatTime } from '../time.ts';
@@ -209,9 +209,7 @@ function skuValidator(validate: typeof validateIdentifier): Validator<Sku> {
   return {
     schema: { type: 'string', minLength: 1, maxLength: SKU_LIMIT_CODE_POINTS },
     parse(value) {
-      if (typeof value !== 'string') {
-        return { error: { code: 'type', detail: 'Must be a string.' } };
-      }
+      if (typeof value !== 'string') return invalid('type', 'Must be a string.');
       const normalised = value.normalize('NFC');
       const error = validate(normalised, SKU_LIMIT_CODE_POINTS);
       // The cast is what this function proves.

@@ -6,7 +6,7 @@ import type { Issue } from '../error.ts';
 import type { ProductId } from '../id.ts';
 import { ISSUES_PER_CHANGE_LIMIT, REASON_LIMIT_CODE_POINTS, STOCK_LIMIT } from '../limits.ts';
 import {
-  escapePointer, integerValidator, lineValidator, type ParseResult, stringValidator, type Validator,
+  escapePointer, integerValidator, invalid, lineValidator, stringValidator, type Validator,
 } from '../validation.ts';
 import { type Sku, skuReference, stockQuantity } from './product-fields.ts';
 
@@ -119,12 +119,9 @@ export function parseStockChange(value: unknown, hasSource: boolean): SentChange
   return issues.length > 0 ? { issues, named: change } : { change };
 }
 
-const UNKNOWN: ParseResult<never> = {
-  error: {
-    code: 'unknown',
-    detail: `Is not a member of a change. It has: ${[...VALIDATORS.keys()].join(', ')}.`,
-  },
-};
+const UNKNOWN = invalid(
+  'unknown', `Is not a member of a change. It has: ${[...VALIDATORS.keys()].join(', ')}.`,
+);
 
 function findContradiction(change: StockChange, hasSource: boolean): Issue | undefined {
   if ((change.sku === undefined) === (change.id === undefined)) {

@@ -3,7 +3,9 @@ import { AppError, type Issue } from '../error.ts';
 import {
   ISSUES_PER_RESPONSE_LIMIT, SOURCE_LIMIT_CODE_POINTS, STOCK_CHANGES_LIMIT, STOCK_SLICE_CHANGES,
 } from '../limits.ts';
-import { booleanValidator, lineValidator, ObjectReader, type ParseResult } from '../validation.ts';
+import {
+  booleanValidator, invalid, lineValidator, ObjectReader, type ParseResult,
+} from '../validation.ts';
 import {
   type ProductReference, stockReason, parseStockChange, type SentChange, type StockChange,
 } from './stock-change.ts';
@@ -109,15 +111,16 @@ function listReferences({ sku, id }: ProductReference = {}): ProductReference[] 
 }
 
 function parseChanges(value: unknown): ParseResult<readonly unknown[]> {
-  if (!Array.isArray(value)) return { error: { code: 'type', detail: 'Must be an array.' } };
+  if (!Array.isArray(value)) return invalid('type', 'Must be an array.');
   if (value.length <= STOCK_CHANGES_LIMIT) return { value };
   const most = STOCK_CHANGES_LIMIT.toLocaleString('en');
-  const detail = `Must have at most ${most} changes. More can be sent as application/x-ndjson.`;
-  return { error: { code: 'length', detail } };
+  return invalid(
+    'length', `Must have at most ${most} changes. More can be sent as application/x-ndjson.`,
+  );
 }
 
 function parsePercent(value: unknown): ParseResult<number> {
-  if (typeof value !== 'number') return { error: { code: 'type', detail: 'Must be a number.' } };
+  if (typeof value !== 'number') return invalid('type', 'Must be a number.');
   if (value >= 0 && value <= 100) return { value };
-  return { error: { code: 'range', detail: 'Must be from 0 to 100, in percent.' } };
+  return invalid('range', 'Must be from 0 to 100, in percent.');
 }
