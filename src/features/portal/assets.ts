@@ -4,45 +4,43 @@
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { AppError } from '../../domain/error.ts';
 import type { Reply } from '../../http/response/reply.ts';
 
 const FOLDER = new URL('assets/', import.meta.url);
 const TYPES: Readonly<Record<string, string>> = {
-  css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8', svg: 'image/svg+xml',
+  '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
 const HASH_LENGTH = 16;
 
-export interface Assets {
-  /** The path of a file below `/assets/`: its hash and its name. */
-  pathOf(name: string): string;
-  /** @throws AppError `not_found` */
-  answer(digest: string, name: string): Reply;
-}
+export type Assets = ReturnType<typeof loadAssets>;
 
-export function loadAssets(): Assets {
+export function loadAssets() {
   const files = new Map(readdirSync(FOLDER).map((name) => {
     const content = readFileSync(new URL(name, FOLDER));
     const digest = hash('sha256', content, 'hex').slice(0, HASH_LENGTH);
-    return [name, { content, digest, type: TYPES[name.split('.').at(-1) ?? ''] ?? '' }];
+    const headers = {
+      'content-type': TYPES[extname(name)] ?? '',
+      'cache-control': 'public, max-age=31536000, immutable',
+    };
+    return [name, { content, digest, headers }];
   }));
   return {
-    pathOf(name) {
+    /** The path of a file below `/assets/`: its hash and its name. */
+    pathOf(name: string): string {
       const file = files.get(name);
       if (!file) throw new TypeError(`There is no asset "${name}".`);
       return `${file.digest}/${name}`;
     },
-    answer(digest, name) {
+    /** @throws AppError `not_found` */
+    answer(digest: string, name: string): Reply {
       const file = files.get(name);
       if (!file || file.digest !== digest) {
         throw new AppError('not_found', 'There is no such file.');
       }
-      const caching = 'public, max-age=31536000, immutable';
-      return {
-        status: 200,
-        headers: { 'content-type': file.type, 'cache-control': caching },
-        body: file.content,
-      };
+      return { status: 200, headers: file.headers, body: file.content };
     },
   };
 }

@@ -35,10 +35,8 @@ export function makeCsrfToken(secret: string): string {
 /** @throws AppError `browser_refused` */
 export function assertCsrfToken(secret: string | undefined, sent: string): void {
   if (secret !== undefined) {
-    const [expected, given] = [makeCsrfToken(secret), sent].map((text) => Buffer.from(text));
-    const isSame = expected?.length === given?.length
-      && timingSafeEqual(expected ?? Buffer.alloc(0), given ?? Buffer.alloc(1));
-    if (isSame) return;
+    const [expected, given] = [Buffer.from(makeCsrfToken(secret)), Buffer.from(sent)];
+    if (expected.length === given.length && timingSafeEqual(expected, given)) return;
   }
   throw rejected('The page was open for too long, or you have signed in since it was loaded.');
 }

@@ -60,10 +60,10 @@ interface FormDefinition<Value> {
   ) => Reply | Promise<Reply>;
   /** The values of the form before anybody types. Default: those of its fields. */
   readonly initial?: (request: PageRequest) => Record<string, string>;
-  /** Reads the fields, and throws the error of the API or adds one for each invalid field. */
+  /** Reads the fields. Adds an error for each invalid one, or throws those of the API. */
   readonly read: (
     form: Form, errors: Map<string, string>, request: PageRequest, portal: Portal,
-  ) => Value | Promise<Value>;
+  ) => Value | undefined;
   /** Called if no field is invalid. Returns undefined if it added errors itself. */
   readonly save: (
     value: Value, request: PageRequest, portal: Portal,
@@ -91,7 +91,8 @@ export function defineForm<Value>(definition: FormDefinition<Value>): FormHandle
       const errors = new Map<string, string>();
       const state = { form, errors };
       try {
-        const value = await read(form, errors, request, portal);
+        // The cast: there is a value unless there are errors.
+        const value = read(form, errors, request, portal) as Value;
         if (needsPassword) await confirmPassword(request, portal, form, errors);
         const reply = errors.size > 0 ? undefined : await save(value, request, portal, state);
         if (reply) return reply;

@@ -5,29 +5,20 @@
 import { numeric, table } from './elements.ts';
 import { type Content, html, type Html } from './html.ts';
 
-interface Bar {
-  readonly label: string;
-  /** Zero or more; both series share one scale. */
-  readonly up: number;
-  readonly down: number;
-}
-
 interface BarPlot {
   /** The accessible name. */
   readonly title: string;
   /** What a bar stands for, such as `Day`. */
   readonly unit: string;
   readonly names: { readonly up: string; readonly down: string };
-  readonly bars: readonly Bar[];
+  /** Values are zero or more; both series share one scale. */
+  readonly bars: readonly { readonly label: string; readonly up: number; readonly down: number }[];
   readonly number: (value: number) => string;
 }
 
 // In units of the drawing, which scales to the width of the page.
-const WIDTH = 360;
-const HEIGHT = 150;
-const LEFT = 2;
-const TOP = 18;
-const BOTTOM = 22;
+const [WIDTH, HEIGHT] = [360, 150];
+const [LEFT, TOP, BOTTOM] = [2, 18, 22];
 const GAP_SHARE = 0.2;
 const LABELS_LIMIT = 5;
 // On phones, where the text is largest.
@@ -35,72 +26,57 @@ const CHARACTER_WIDTH = 9;
 const WIDE_CHARACTER_WIDTH = 16;
 const LABEL_GAP = 8;
 
-export function barPlot(plot: BarPlot): Html {
-  const { title, names, bars, number } = plot;
-  const [up, down] = [greatest(bars, 'up'), greatest(bars, 'down')];
-  if (up + down === 0) return html`<p class="quiet">No activity in this period.</p>`;
-  const total = (of: 'up' | 'down'): number => bars.reduce((sum, bar) => sum + bar[of], 0);
-  const sums = `${names.up} ${number(total('up'))}, ${names.down} ${number(total('down'))}`;
-  return html`<p class="row middle quiet">
-      <span><span class="key in"></span> ${names.up}: ${number(total('up'))}</span>
-      <span><span class="key out"></span> ${names.down}: ${number(total('down'))}</span></p>
-    <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}: ${sums}">
-      ${renderBars(plot, up, down)}
-    </svg>
-    <details><summary>View as table</summary>${renderTable(plot)}</details>`;
-}
+export function barPlot({ title, unit, names, bars, number }: BarPlot): Html {
+  const [ups, downs] = [bars.map(({ up }) => up), bars.map(({ down }) => down)];
+  const [mostUp, mostDown] = [Math.max(...ups), Math.max(...downs)];
+  if (mostUp + mostDown === 0) return html`<p class="quiet">No activity in this period.</p>`;
+  const [sumUp, sumDown] = [ups, downs].map((values) =>
+    number(values.reduce((sum, value) => sum + value, 0)));
 
-function renderBars({ bars, number }: BarPlot, up: number, down: number): Html {
-  const room = HEIGHT - TOP - BOTTOM - (down > 0 ? TOP : 0);
-  const scale = room / (up + down);
-  const axis = TOP + up * scale;
+  const room = HEIGHT - TOP - BOTTOM - (mostDown > 0 ? TOP : 0);
+  const scale = room / (mostUp + mostDown);
+  const axis = TOP + mostUp * scale;
   const step = (WIDTH - 2 * LEFT) / bars.length;
-  const width = step * (1 - GAP_SHARE);
+  const x = (index: number): number => round(LEFT + index * step);
+  // A value above zero stays visible: its bar is at least one unit high.
+  const rectangle = (name: 'in' | 'out', index: number, value: number): Content => {
+    const height = Math.max(value * scale, 1);
+    return value > 0 && html`<rect class="${name}" x="${x(index)}" y="${
+      round(name === 'in' ? axis - height : axis)}" width="${
+      round(step * (1 - GAP_SHARE))}" height="${round(height)}"/>`;
+  };
   const widest = Math.max(...bars.map(({ label }) => measureLabel(label)));
   const every = Math.ceil(bars.length / Math.min(LABELS_LIMIT, Math.floor(WIDTH / widest)));
-  return html`${renderAxis(axis)}
-    ${bars.map((bar, index) => {
-    const x = LEFT + index * step;
-    return html`<g>${rectangle('in', x, axis - bar.up * scale, width, bar.up * scale)}${
-      rectangle('out', x, axis, width, bar.down * scale)}<title>${bar.label}: ${number(bar.up)}, ${
-      number(bar.down)}</title></g>`;
-  })}
-    ${bars.map(({ label }, index) => index % every === 0 && LEFT + index * step + widest <= WIDTH
-    && html`<text x="${round(LEFT + index * step)}" y="${HEIGHT - 6}">${label}</text>`)}
-    ${up > 0 && html`<text x="${LEFT}" y="${TOP - 6}">${number(up)}</text>`}
-    ${down > 0 && html`<text x="${LEFT}" y="${HEIGHT - BOTTOM - 4}">${number(down)}</text>`}`;
-}
-
-function renderAxis(y: number): Html {
-  const at = round(y);
-  return html`<line class="axis" x1="${LEFT}" x2="${WIDTH - LEFT}" y1="${at}" y2="${at}"/>`;
-}
-
-/** A value above zero stays visible: its bar is at least one unit high. */
-function rectangle(
-  name: string, x: number, y: number, width: number, height: number,
-): Content {
-  if (height === 0) return undefined;
-  const [left, top] = [round(x), round(name === 'in' ? Math.min(y, y + height - 1) : y)];
-  return html`<rect class="${name}" x="${left}" y="${top}" width="${round(width)}" height="${
-    round(Math.max(height, 1))}"/>`;
-}
-
-function renderTable({ title, unit, names, bars, number }: BarPlot): Html {
-  return table({
+  return html`<p class="row middle quiet">
+      <span><span class="key in"></span> ${names.up}: ${sumUp}</span>
+      <span><span class="key out"></span> ${names.down}: ${sumDown}</span></p>
+    <svg class="plot" viewBox="0 0 ${WIDTH} ${HEIGHT}"
+      role="img" aria-label="${title}: ${names.up} ${sumUp}, ${names.down} ${sumDown}">
+      ${axisLine(LEFT, WIDTH - LEFT, axis)}
+      ${bars.map(({ label, up, down }, index) => html`<g>${rectangle('in', index, up)}${
+    rectangle('out', index, down)}<title>${label}: ${number(up)}, ${number(down)}</title></g>`)}
+      ${bars.map(({ label }, index) => index % every === 0 && x(index) + widest <= WIDTH
+    && html`<text x="${x(index)}" y="${HEIGHT - 6}">${label}</text>`)}
+      ${mostUp > 0 && html`<text x="${LEFT}" y="${TOP - 6}">${number(mostUp)}</text>`}
+      ${mostDown > 0 && html`<text x="${LEFT}" y="${HEIGHT - BOTTOM - 4}">${
+    number(mostDown)}</text>`}
+    </svg>
+    <details><summary>View as table</summary>${table({
     caption: `${title}, as table`,
     columns: [unit, numeric(names.up), numeric(names.down)],
     rows: bars.filter(({ up, down }) => up + down > 0).map(({ label, up, down }) =>
       [label, number(up), number(down)]),
-  });
+  })}</details>`;
 }
 
-function greatest(bars: readonly Bar[], of: 'up' | 'down'): number {
-  return bars.reduce((most, bar) => Math.max(most, bar[of]), 0);
+/** A horizontal line of the grid. */
+export function axisLine(left: number, right: number, y: number): Html {
+  const at = round(y);
+  return html`<line class="axis" x1="${left}" x2="${right}" y1="${at}" y2="${at}"/>`;
 }
 
 /** More decimals than one make no visible difference. */
-function round(value: number): number {
+export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 

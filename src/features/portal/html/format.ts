@@ -4,29 +4,7 @@ import type { NewProduct, SentField } from '../../../domain/catalogue/product-fi
 import { PORTAL_FORMATS_LIMIT } from '../limits.ts';
 import { html, type Html } from './html.ts';
 
-export interface Format {
-  number(value: number | bigint): string;
-  /** With a sign, such as `+3`: for stock movements. */
-  delta(value: number): string;
-  /** An amount in minor units. */
-  money(minor: number | bigint): string;
-  /** The amount as it is typed: digits and the decimal mark only. */
-  amount(minor: number | bigint): string;
-  /** Precedes the decimals. */
-  readonly decimalMark: '.' | ',';
-  /** Date, time and zone; `at` is milliseconds since 1970. */
-  time(at: number): string;
-  /** The same as an element with a machine-readable time. */
-  timeElement(at: number): Html;
-  /** Day and month. */
-  day(at: number): string;
-  /** Day and month in UTC, in which days are counted. */
-  utcDay(at: number): string;
-  /** Hour and minute. */
-  hour(at: number): string;
-  /** Day, month, hour and minute. */
-  minute(at: number): string;
-}
+export type Format = ReturnType<typeof makeFormat>;
 
 /** The value of a product's field as text. */
 export function formatField(
@@ -57,44 +35,50 @@ export class Formats {
   }
 }
 
-function makeFormat({ locale, timeZone, currency }: FormatContext): Format {
+function makeFormat({ locale, timeZone, currency: { code, decimals } }: FormatContext) {
   const numbers = new Intl.NumberFormat(locale);
   const deltas = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
-  const { code, decimals } = currency;
   const amounts = new Intl.NumberFormat(locale, {
     style: 'currency', currency: code,
     minimumFractionDigits: decimals, maximumFractionDigits: decimals,
   });
-  const times = new Intl.DateTimeFormat(locale, {
-    timeZone, timeZoneName: 'short', year: 'numeric', month: 'short', day: 'numeric',
-    hour: '2-digit', minute: '2-digit', second: '2-digit',
+  const isComma = numbers.formatToParts(0.5).some(({ type, value }) =>
+    type === 'decimal' && value === ',');
+  const decimalMark = isComma ? ',' : '.';
+  /** A function of milliseconds since 1970. */
+  const timeFormat = (
+    options: Intl.DateTimeFormatOptions,
+  ): (at: number) => string => new Intl.DateTimeFormat(locale, { timeZone, ...options }).format;
+  const [day, minute] = [
+    { month: 'short', day: 'numeric' }, { hour: '2-digit', minute: '2-digit' },
+  ] as const;
+  const time = timeFormat({
+    ...day, ...minute, year: 'numeric', second: '2-digit', timeZoneName: 'short',
   });
-  const parts = numbers.formatToParts(0.5);
-  const decimalMark = parts.some(({ type, value }) => type === 'decimal' && value === ',')
-    ? ',' : '.';
-  const days = new Intl.DateTimeFormat(locale, { timeZone, month: 'short', day: 'numeric' });
-  const utcDays = new Intl.DateTimeFormat(locale, {
-    timeZone: 'UTC', month: 'short', day: 'numeric',
-  });
-  const hours = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit' });
-  const minutes = new Intl.DateTimeFormat(locale, {
-    timeZone, month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit',
-  });
-  const time = (at: number): string => times.format(at);
   return {
-    number: (value) => numbers.format(value),
-    delta: (value) => deltas.format(value),
-    money: (minor) => amounts.format(toDecimal(minor, decimals)),
-    amount: (minor) => toDecimal(minor, decimals).replace('.', decimalMark),
+    number: (value: number | bigint): string => numbers.format(value),
+    /** With a sign, such as `+3`: for stock movements. */
+    delta: (value: number): string => deltas.format(value),
+    /** An amount in minor units. */
+    money: (minor: number | bigint): string => amounts.format(toDecimal(minor, decimals)),
+    /** The amount as it is typed: digits and the decimal mark only. */
+    amount: (minor: number | bigint): string =>
+      toDecimal(minor, decimals).replace('.', decimalMark),
     decimalMark,
+    /** Date, time and zone. */
     time,
-    timeElement: (at) =>
+    /** The same as an element with a machine-readable time. */
+    timeElement: (at: number): Html =>
       html`<time datetime="${new Date(at).toISOString()}">${time(at)}</time>`,
-    day: (at) => days.format(at),
-    utcDay: (at) => utcDays.format(at),
-    hour: (at) => hours.format(at),
-    minute: (at) => minutes.format(at),
-  };
+    /** Day and month. */
+    day: timeFormat(day),
+    /** Day and month in UTC, in which days are counted. */
+    utcDay: timeFormat({ ...day, timeZone: 'UTC' }),
+    /** Hour and minute. */
+    hour: timeFormat(minute),
+    /** Day, month, hour and minute. */
+    minute: timeFormat({ ...day, ...minute }),
+  } as const;
 }
 
 /** An exact decimal text, which `Intl` accepts: a bigint may exceed what a double holds. */

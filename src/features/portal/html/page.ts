@@ -9,9 +9,12 @@ import type { Reply } from '../../../http/response/reply.ts';
 import { formatStrictTransport } from '../../../http/server/tls.ts';
 import { CSRF_FIELD } from '../forms/csrf.ts';
 import { errorSummary } from '../forms/fields.ts';
-import { NO_ERRORS } from '../forms/form.ts';
+import { hiddenField, NO_ERRORS } from '../forms/form.ts';
 import type { AnonymousPageRequest, PageRequest, Portal } from '../route.ts';
 import { type Content, html, type Html } from './html.ts';
+
+/** What the frame of a page needs. */
+type FrameRequest = Pick<AnonymousPageRequest, 'link' | 'base'>;
 
 interface PageContent {
   /** The title of the window and the heading of the page. */
@@ -49,36 +52,43 @@ function securityHeaders(origin: string): Record<string, string> {
 
 /** A page for a signed-in user, with the navigation. */
 export function renderPage(request: PageRequest, portal: Portal, page: PageContent): Reply {
-  const { account, csrfToken, link } = request;
-  const header = html`<header class="top">
+  const { account, csrfToken, link, isDraft } = request;
+  return render(request, portal, {
+    ...page,
+    title: `${page.title} · ${account.sellerName}`,
+    scripts: ['portal.js', ...page.scripts ?? []],
+    content: html`<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="top">
     <button type="button" class="menu-button small" popovertarget="menu">Menu</button>
     <a class="shop" href="${link('/')}">${account.sellerName}</a>
     <form method="post" action="${link('/sign-out')}">
-      <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}">
+      ${hiddenField(CSRF_FIELD, csrfToken)}
       <button class="small">Sign out</button>
     </form>
   </header>
   <nav id="menu" class="menu" aria-label="Portal" popover>
     <ul>${portal.sections.map(({ path, name }) => renderSection(request, path, name))}</ul>
-  </nav>`;
-  return render(request, portal, {
-    ...page,
-    title: `${page.title} · ${account.sellerName}`,
-    scripts: ['portal.js', ...page.scripts ?? []],
-  }, {
-    header, isPublic: false,
-    main: html`<h1>${page.heading ?? page.title}</h1>
-      ${request.isDraft && errorSummary({ errors: NO_ERRORS, detail: DRAFT })}${page.content}`,
+  </nav>
+<main id="main" tabindex="-1"><h1>${page.heading ?? page.title}</h1>
+      ${isDraft && errorSummary({ errors: NO_ERRORS, detail: DRAFT })}${page.content}</main>
+</body>`,
   });
 }
 
 /** A page for anybody: one column without navigation. */
 export function renderPublicPage(
-  request: Pick<AnonymousPageRequest, 'link' | 'base'>, portal: Portal, page: PageContent,
+  request: FrameRequest, portal: Portal, page: PageContent,
 ): Reply {
-  const header = html`<header class="top"><span class="shop">Seller portal</span></header>`;
-  const main = html`<div class="narrow"><h1>${page.title}</h1>${page.content}</div>`;
-  return render(request, portal, page, { header, main, isPublic: true });
+  return render(request, portal, {
+    ...page,
+    content: html`<body class="open">
+<a class="skip" href="#main">Skip to content</a>
+<header class="top"><span class="shop">Seller portal</span></header>
+<main id="main" tabindex="-1">
+  <div class="narrow"><h1>${page.title}</h1>${page.content}</div></main>
+</body>`,
+  });
 }
 
 /** Redirects to another page, such as after a form (RFC 9110, section 15.4.4). */
@@ -86,47 +96,34 @@ export function redirect(location: string, cookies: readonly string[] = []): Rep
   return { status: 303, headers: { location, 'cache-control': 'no-store' }, cookies };
 }
 
-interface Frame {
-  readonly header: Html;
-  readonly main: Html;
-  /** Whether the page is for anybody, without navigation. */
-  readonly isPublic: boolean;
-}
-
+/** `content` is the body element. */
 function render(
-  request: Pick<AnonymousPageRequest, 'link' | 'base'>, { assets }: Portal, page: PageContent,
-  { header, main, isPublic }: Frame,
+  { link, base }: FrameRequest, { assets }: Portal,
+  { title, content, status = 200, scripts = [], cookies = [] }: PageContent,
 ): Reply {
-  const asset = (name: string): string => request.link(`/assets/${assets.pathOf(name)}`);
-  const status = page.status ?? 200;
-  const isError = status >= 400;
+  const asset = (name: string): string => link(`/assets/${assets.pathOf(name)}`);
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${isError && 'Error: '}${page.title}</title>
+<title>${status >= 400 && 'Error: '}${title}</title>
 <link rel="stylesheet" href="${asset('portal.css')}">
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
-${page.scripts?.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
+${scripts.map((name) => html`<script type="module" src="${asset(name)}"></script>`)}
 </head>
-<body${isPublic && html` class="open"`}>
-<a class="skip" href="#main">Skip to content</a>
-${header}
-<main id="main" tabindex="-1">${main}</main>
-</body>
+${content}
 </html>
 `;
   return {
-    status,
+    status, cookies,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      ...securityHeaders(request.base.origin),
+      ...securityHeaders(base.origin),
     },
     body: document.text,
-    ...(page.cookies && { cookies: page.cookies }),
   };
 }
 
@@ -151,31 +148,21 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** Has the navigation if `request` is that of a signed-in user. */
 export function renderErrorPage(
-  error: unknown, portal: Portal,
-  request: PageRequest | Pick<AnonymousPageRequest, 'link' | 'base'>,
+  error: unknown, portal: Portal, request: PageRequest | FrameRequest,
 ): Reply {
-  // Only one of the two reports an unexpected error: it is one event.
-  const problem = describeProblem(error, portal.report);
-  const { status, headers } = createProblem(error, () => {});
+  const { status, title, detail, instance, errors } = describeProblem(error, portal.report);
   const page: PageContent = {
-    title: TITLES[status] ?? problem.title,
+    title: TITLES[status] ?? title,
     status,
-    content: html`<div role="alert" tabindex="-1" autofocus><p>${problem.detail}</p>
-      ${problem.instance !== undefined && html`<p>Error ID: <code>${problem.instance}</code></p>`}
-      ${problem.errors && html`<ul>${problem.errors.map(({ detail }) => html`<li>${detail}</li>`)}
+    content: html`<div role="alert" tabindex="-1" autofocus><p>${detail}</p>
+      ${instance !== undefined && html`<p>Error ID: <code>${instance}</code></p>`}
+      ${errors && html`<ul>${errors.map((issue) => html`<li>${issue.detail}</li>`)}
       </ul>`}</div>
       <p><a class="button" href="${request.link('/')}">Go to the portal</a></p>`,
   };
   const reply = 'account' in request
     ? renderPage(request, portal, page) : renderPublicPage(request, portal, page);
-  const { allow, connection, 'retry-after': retryAfter } = headers;
-  return {
-    ...reply,
-    headers: {
-      ...reply.headers,
-      ...(allow !== undefined && { allow }),
-      ...(connection !== undefined && { connection }),
-      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
-    },
-  };
+  // An unexpected error is one event, and was reported above.
+  const { headers } = createProblem(error, () => {});
+  return { ...reply, headers: { ...headers, ...reply.headers } };
 }

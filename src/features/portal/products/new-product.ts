@@ -11,13 +11,12 @@ import { describeFields, readProduct } from './product-form.ts';
 import { pathOf } from './product-path.ts';
 
 /** GET /portal/products/new: 200. POST: 303, 400, 409, 422 */
-export const newProductForm = defineForm<NewProduct | undefined>({
+export const newProductForm = defineForm<NewProduct>({
   fields: SENT_FIELDS,
   render: (request, portal, state) => renderForm(request, portal, state),
   read: (form, errors, request) =>
     readProduct(form, errors, request, { fields: SENT_FIELDS, parse: parseNewProduct }),
   async save(product, request, portal, { form }) {
-    if (!product) return undefined;
     const write = toWriteContext(request, form);
     const { id } = await portal.store.createProduct(write, product);
     return redirect(request.link(`${pathOf({ sellerId: write.sellerId, id })}?done=created`));

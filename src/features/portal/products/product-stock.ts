@@ -23,7 +23,7 @@ function defineStockForm(
   field: keyof typeof STOCK_FIELDS, describe: (typed: number, form: Form) => object,
 ) {
   const reasonField = `${field}_reason`;
-  return defineForm<StockChange | undefined>({
+  return defineForm<StockChange>({
     fields: STOCK_FIELDS[field],
     render,
     read(form, errors, { parameters: { id } }) {
@@ -41,7 +41,7 @@ function defineStockForm(
       }
       return undefined;
     },
-    save: async (change, request, portal, state) => change && save(change, request, portal, state),
+    save,
   });
 }
 

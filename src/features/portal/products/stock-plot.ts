@@ -4,7 +4,7 @@ import type { Product } from '../../../domain/catalogue/product-fields.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Format } from '../html/format.ts';
 import { html, type Html } from '../html/html.ts';
-import { measureLabel } from '../html/bar-plot.ts';
+import { axisLine, measureLabel, round } from '../html/bar-plot.ts';
 
 /** The stock since a time, in milliseconds since 1970. */
 interface Step {
@@ -51,9 +51,8 @@ export function stockPlot(history: StockHistory, format: Format): Html | undefin
     <title id="plot-title">Stock over time</title>
     <desc id="plot-text">From ${format.time(first.at)} to ${format.time(end)}: minimum ${least},
       maximum ${most}, ${format.number(last.stock)} at the end. The table has each movement.</desc>
-    ${ticks.map((tick) => html`<line class="axis" x1="${left}" x2="${WIDTH - RIGHT}" y1="${y(tick)}"
-      y2="${y(tick)}"/><text x="${left - 6}" y="${y(tick) + 4}" text-anchor="end">${
-  format.number(tick)}</text>`)}
+    ${ticks.map((tick) => html`${axisLine(left, WIDTH - RIGHT, y(tick))}
+      <text x="${left - 6}" y="${y(tick) + 4}" text-anchor="end">${format.number(tick)}</text>`)}
     ${renderTimes(first.at, end, WIDTH - RIGHT - left, format).map(([at, text, anchor]) =>
     html`<text x="${x(at)}" y="${HEIGHT - 8}" text-anchor="${anchor}">${text}</text>`)}
     <path class="line" d="${line}"/>
@@ -88,18 +87,14 @@ function renderTimes(
   const write = end - start < 3 * DAY_MS ? format.minute : format.day;
   const middle = (start + end) / 2;
   const [first, between, last] = [write(start), write(middle), write(end)];
-  const ends = measureLabel(first) + measureLabel(last);
-  if (ends > room) return [[start, first, 'start']];
+  const [firstWidth, lastWidth] = [measureLabel(first), measureLabel(last)];
+  if (firstWidth + lastWidth > room) return [[start, first, 'start']];
   // The middle label is centred, so the longer end label limits its room on both sides.
-  const left = room - 2 * Math.max(measureLabel(first), measureLabel(last));
-  const isOwn = between !== first && between !== last && measureLabel(between) <= left;
+  const isShown = between !== first && between !== last
+    && measureLabel(between) <= room - 2 * Math.max(firstWidth, lastWidth);
   return [
     [start, first, 'start'],
-    ...isOwn ? [[middle, between, 'middle'] as const] : [],
+    ...isShown ? [[middle, between, 'middle'] as const] : [],
     [end, last, 'end'],
   ];
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }
