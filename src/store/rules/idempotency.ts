@@ -31,16 +31,12 @@ export function hashIdempotencyKey({ sellerId, key }: IdempotencyScope): Uint8Ar
 }
 
 /**
- * The outcome of a retry, from the record that was found under its key.
+ * The outcome of a retry with a fingerprint, from those that were recorded under its key.
  * @throws AppError `idempotency_mismatch` if the key was used for another request
  */
-export function replay(
-  record: { readonly fingerprint: Uint8Array; readonly outcome: string }, fingerprint: Buffer,
-): unknown {
-  if (fingerprint.equals(record.fingerprint)) {
-    // Mutations return objects, and this is the JSON of one.
-    return { ...JSON.parse(record.outcome) as object, isReplay: true };
-  }
+export function replay(recorded: Uint8Array, outcome: string, fingerprint: Buffer): unknown {
+  // Mutations return objects, and this is the JSON of one.
+  if (fingerprint.equals(recorded)) return { ...JSON.parse(outcome) as object, isReplay: true };
   const detail = 'This Idempotency-Key was already used for another request.';
   throw new AppError('idempotency_mismatch', `${detail} Use a new key for each new request.`);
 }

@@ -4,20 +4,16 @@
  * may have the same folder open.
  */
 import { join } from 'node:path';
-import type { AccessStore } from '../access-store.ts';
-import type { CatalogueStore } from '../catalogue-store.ts';
-import type { HistoryStore } from '../history-store.ts';
-import type { MaintenanceStore } from '../maintenance-store.ts';
 import type { IdempotencyScope } from '../rules/idempotency.ts';
 import type { Store } from '../store.ts';
-import type { UsageStore } from '../usage-store.ts';
 import type { Actor, WriteContext } from '../write.ts';
-import { accountStore } from './accounts/account-store.ts';
+import { secretMethods } from './accounts/account-store.ts';
 import { deriveAuditKey } from './accounts/audit-segments.ts';
 import { openImportDryRun, openStockDryRun } from './catalogue/dry-run.ts';
 import { CommitSubscriptions } from './engine/commit-subscription.ts';
 import { prepareCatalogueFile } from './engine/database-file.ts';
 import { explainOpening } from './engine/disk-failure.ts';
+import type { MutationInput, MutationName } from './engine/mutations.ts';
 import { Reader } from './engine/reader.ts';
 import { readDiskMetrics } from './engine/store-metrics.ts';
 import { Writer } from './engine/writer.ts';
@@ -33,16 +29,6 @@ export interface SqliteStoreOptions {
   readonly clock?: () => number;
   /** Maximum size of the database in pages of 4 KiB. Default: as much as the disk has. */
   readonly pageLimit?: number;
-}
-
-/** What the ports are made from. */
-interface Engine {
-  readonly file: string;
-  readonly reader: Reader;
-  readonly writer: Writer;
-  readonly search: Search;
-  readonly commits: CommitSubscriptions;
-  readonly clock: () => number;
 }
 
 /**
@@ -66,22 +52,37 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
   try {
     const search = new Search({ catalogue: file, search: join(folder, 'search.db') });
     const reader = new Reader(file);
-    const commits = new CommitSubscriptions(file, () => reader.endSnapshot());
+    const commits = new CommitSubscriptions(reader);
     writer.onCommit(() => {
       reader.endSnapshot();
       search.noteCommit();
-      commits.noteCommit();
+      commits.poll();
     });
-    const engine = { file, reader, writer, search, commits, clock };
     return {
       cursorKey: reader.cursorKey,
-      ...accessStore(engine),
-      ...catalogueStore(engine),
-      ...historyStore(engine),
+      ...reader.methods,
+      ...mutationMethods(writer),
+      ...idempotentMethods(writer),
+      ...historyMethods(reader),
+      ...secretMethods(key, reader, writer),
       ...search.store,
-      ...maintenanceStore(engine),
       ...webhookStore({ folder, key, writer, reader, clock, scopeOf }),
-      ...accountStore({ key, writer, reader, clock }),
+      findGrant: (hash) => reader.findGrant(hash),
+      findInvitation: (hash) => reader.methods.findInvitationAt(hash, clock()),
+      noteUsage: (usage) => writer.run('noteUsage', [usage], undefined, usage.length),
+      dryRunImport: (sellerId, mode) =>
+        openImportDryRun(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
+      dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
+        reader.snapshot().readLevels(actor.sellerId, changes, source)),
+      subscribeToCommits: (listener) => commits.add(listener),
+      readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskMetrics(file) }),
+      pruneHistory: (before) => pruneHistory(reader, writer, before),
+      pruneIdempotency: () => pruneIdempotency(reader, writer, clock()),
+      async close() {
+        commits.close();
+        reader.close();
+        await writer.close(search.close());
+      },
     };
   } catch (error) {
     await writer.close(Promise.resolve());
@@ -89,32 +90,35 @@ async function open({ folder, pageLimit, clock = Date.now }: SqliteStoreOptions)
   }
 }
 
-function accessStore({ reader, writer }: Engine): AccessStore & UsageStore {
+/** The mutations that take the arguments of their methods. */
+const MUTATIONS = [
+  'createSeller', 'setSellerDisabled', 'revokeKey', 'noteKeyUse', 'createInvitation', 'register',
+  'removeAccount', 'setAccountSettings', 'setEmail', 'setPassword', 'resetPassword', 'disableTotp',
+  'resetTotp', 'setRecoveryCodes', 'takeTotpStep', 'takeRecoveryCode', 'createSession',
+  'noteSessionSeen', 'endSessions', 'noteAuditEvent',
+] as const satisfies readonly MutationName[];
+
+function mutationMethods(writer: Writer): Pick<Store, (typeof MUTATIONS)[number]> {
+  const methods = MUTATIONS.map((name) =>
+    // The cast: the arguments of a method are the input of its mutation (`MutationsOf`).
+    [name, (...args: unknown[]) => writer.run(name, args as MutationInput<typeof name>)] as const);
+  // The cast: and the result of a method is the outcome.
+  return Object.fromEntries(methods) as Pick<Store, (typeof MUTATIONS)[number]>;
+}
+
+/** The mutations of keys and products that may take an idempotency key, which hashes their input. */
+function idempotentMethods(writer: Writer): Pick<Store,
+  | 'createKey' | 'rotateKey' | 'createProduct' | 'putProduct' | 'patchProduct' | 'deleteProduct'
+  | 'importProducts' | 'syncStock'
+> {
   return {
-    createSeller: (seller) => writer.run('createSeller', seller),
-    findSeller: async (id) => reader.snapshot().findSeller(id),
-    listSellers: async (query) => reader.snapshot().listSellers(query),
-    setSellerDisabled: (id, isDisabled) => writer.run('setSellerDisabled', { id, isDisabled }),
     createKey: (sellerId, hash, key, { address = '', idempotency } = {}) => writer.run(
       'createKey', { sellerId, hash, key, address }, scopeOf({ sellerId, idempotency }),
     ),
-    findKey: async (key) => reader.snapshot().findKey(key),
-    listKeys: async (sellerId, query, isNewestFirst = false) =>
-      reader.snapshot().listKeys(sellerId, query, isNewestFirst),
     rotateKey: (key, hash, overlapMs, { address = '', idempotency } = {}) => writer.run(
       'rotateKey', { key, hash, overlapMs, address },
       scopeOf({ sellerId: key.sellerId, idempotency }),
     ),
-    revokeKey: (key, address = '') => writer.run('revokeKey', { key, address }),
-    findGrant: async (hash) => reader.findGrant(hash),
-    noteKeyUse: (actor, address) => writer.run('noteKeyUse', { actor: actorOf(actor), address }),
-    noteUsage: (usage) => writer.run('noteUsage', usage, undefined, usage.length),
-    readUsage: async (sellerId, query) => reader.snapshot().readUsage(sellerId, query),
-  };
-}
-
-function catalogueStore({ reader, writer }: Engine): CatalogueStore {
-  return {
     createProduct: (write, product) =>
       writer.run('createProduct', { actor: actorOf(write), product }, scopeOf(write)),
     putProduct: (write, product, precondition) =>
@@ -129,46 +133,25 @@ function catalogueStore({ reader, writer }: Engine): CatalogueStore {
       'importProducts', { actor: actorOf(write), products, mode }, scopeOf(write),
       products.length,
     ),
-    dryRunImport: (sellerId, mode) =>
-      openImportDryRun(mode, (target) => reader.snapshot().findProduct(sellerId, target)),
     syncStock: (write, sync, isDryRun) => writer.run(
       'syncStock', { actor: actorOf(write), sync, isDryRun }, scopeOf(write),
       sync.changes.length,
     ),
-    dryRunStock: (actor, position, source) => openStockDryRun(actor, position, (changes) =>
-      reader.snapshot().readLevels(actor.sellerId, changes, source)),
-    findProduct: async (sellerId, target) => reader.snapshot().findProduct(sellerId, target),
-    listProducts: async (sellerId, query) => reader.snapshot().listProducts(sellerId, query),
   };
 }
 
-function historyStore({ reader, commits }: Engine): HistoryStore {
+type HistoryMethods = Pick<Store,
+  'listMovements' | 'findPreviousSnapshots' | 'findPositionAt' | 'listStockAt' | 'findNewestTime'>;
+
+function historyMethods(reader: Reader): HistoryMethods {
   const ledger = new Ledger(reader);
   return {
-    listChanges: async (sellerId, query) => reader.snapshot().listChanges(sellerId, query),
     listMovements: (sellerId, query) => ledger.listMovements(sellerId, query),
     findPreviousSnapshots: async (sellerId, positions) =>
       ledger.findPreviousSnapshots(sellerId, positions),
     findPositionAt: (sellerId, at) => ledger.findPositionAt(sellerId, at),
     listStockAt: (sellerId, position, query) => ledger.listStockAt(sellerId, position, query),
-    listStockDays: async (sellerId, query) => reader.snapshot().listStockDays(sellerId, query),
-    subscribeToCommits: (listener) => commits.add(listener),
-  };
-}
-
-function maintenanceStore(
-  { file, reader, writer, search, commits, clock }: Engine,
-): MaintenanceStore {
-  return {
-    readMetrics: async () => ({ ...writer.readMetrics(), ...await readDiskMetrics(file) }),
     findNewestTime: async () => reader.snapshot().findNewestTime() || undefined,
-    pruneHistory: (before) => pruneHistory(reader, writer, before),
-    pruneIdempotency: () => pruneIdempotency(reader, writer, clock()),
-    async close() {
-      reader.close();
-      commits.close();
-      await writer.close(search.close());
-    },
   };
 }
 

@@ -3,11 +3,12 @@
  * their queries, and the mapping of their rows.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Account, AccountSettings, NewAccount } from '../../../domain/access/account.ts';
+import type { Account } from '../../../domain/access/account.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { Credentials } from '../../account-store.ts';
+import type { AccountStore } from '../../account-store.ts';
 import type { AuditLog } from './audit.ts';
+import type { MutationsOf, QueriesOf } from '../engine/port-methods.ts';
 import { readCurrency, readId, readInteger, readText, type Row } from '../engine/row.ts';
 
 /** For `mapAccount`, from `account AS a JOIN seller AS s`. */
@@ -17,23 +18,9 @@ export const ACCOUNT_COLUMNS = `a.seller_id, s.name AS seller_name, s.currency,
 
 const EMAIL_SHOWN_CHARACTERS = 140;
 
-/** A request of the account's owner. */
-interface OwnerRequest {
-  readonly sellerId: SellerId;
-  readonly address: string;
-}
-
-interface PasswordChange extends OwnerRequest {
-  readonly passwordHash: string;
-  /** The session that stays, and the hash of its new token. */
-  readonly kept: { readonly id: number; readonly hash: string };
-}
-
 export function accountMutations(db: DatabaseSync, audit: AuditLog) {
-  const remove = [
-    'DELETE FROM session WHERE seller_id = ?', 'DELETE FROM recovery_code WHERE seller_id = ?',
-    'DELETE FROM invitation WHERE seller_id = ?', 'DELETE FROM account WHERE seller_id = ?',
-  ].map((sql) => db.prepare(sql));
+  const remove = ['session', 'recovery_code', 'invitation', 'account'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE seller_id = ?`));
   const setSettings = db.prepare(`
     UPDATE account SET locale = ?, time_zone = ?, low_stock = ? WHERE seller_id = ?`);
   const findEmail = db.prepare('SELECT email FROM account WHERE seller_id = ?');
@@ -45,23 +32,17 @@ export function accountMutations(db: DatabaseSync, audit: AuditLog) {
   const renew = db.prepare('UPDATE session SET hash = ? WHERE seller_id = ? AND id = ?');
 
   return {
-    removeAccount({ sellerId }: { readonly sellerId: SellerId }, at: number): void {
+    removeAccount([sellerId], at) {
       const row = findEmail.get(sellerId);
       if (!row) return;
       for (const statement of remove) statement.run(sellerId);
-      const subject = readText(row, 'email');
-      audit.add({ sellerId, type: 'account_removed', address: '', subject }, at);
+      audit.add({ sellerId, type: 'account_removed', subject: readText(row, 'email') }, at);
     },
-    setAccountSettings(
-      { sellerId, settings, address }: OwnerRequest & { settings: AccountSettings }, at: number,
-    ): void {
-      const { locale, timeZone, lowStock } = settings;
+    setAccountSettings([sellerId, { locale, timeZone, lowStock }, address], at) {
       assertOne(setSettings.run(locale, timeZone, lowStock, sellerId));
-      audit.add({ sellerId, type: 'settings_changed', address, subject: '' }, at);
+      audit.add({ sellerId, type: 'settings_changed', address }, at);
     },
-    setEmail(
-      { sellerId, email, address }: OwnerRequest & { email: string }, at: number,
-    ): boolean {
+    setEmail([sellerId, email, address], at) {
       const owner = findOwner.get(email);
       if (owner && readInteger(owner, 'seller_id') !== sellerId) return false;
       const row = findEmail.get(sellerId);
@@ -72,31 +53,20 @@ export function accountMutations(db: DatabaseSync, audit: AuditLog) {
       audit.add({ sellerId, type: 'email_changed', address, subject: `${from} → ${to}` }, at);
       return true;
     },
-    setPassword({ sellerId, passwordHash, kept, address }: PasswordChange, at: number): void {
-      if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) throw sessionEnded();
+    setPassword([sellerId, passwordHash, kept, address], at) {
+      if (renew.run(kept.hash, sellerId, kept.id).changes !== 1) {
+        throw new AppError('browser_refused', 'You are no longer signed in. Nothing was changed.');
+      }
       assertOne(setPassword.run(passwordHash, sellerId));
       endOthers.run(sellerId, kept.id);
-      audit.add({ sellerId, type: 'password_changed', address, subject: '' }, at);
+      audit.add({ sellerId, type: 'password_changed', address }, at);
     },
-    resetPassword(
-      { sellerId, passwordHash }: { sellerId: SellerId; passwordHash: string }, at: number,
-    ): void {
+    resetPassword([sellerId, passwordHash], at) {
       assertOne(setPassword.run(passwordHash, sellerId));
       endAll.run(sellerId);
-      audit.add({ sellerId, type: 'password_reset', address: '', subject: '' }, at);
+      audit.add({ sellerId, type: 'password_reset' }, at);
     },
-  };
-}
-
-/** Inserts the account of a seller without one; the e-mail must not be in use. */
-export function prepareInsertAccount(db: DatabaseSync) {
-  const insert = db.prepare(`
-    INSERT INTO account (seller_id, email, password, locale, time_zone, created_at)
-    VALUES (?, ?, ?, ?, ?, ?)`);
-  return (sellerId: SellerId, account: NewAccount, at: number): void => {
-    const { email, passwordHash, locale, timeZone } = account;
-    insert.run(sellerId, email, passwordHash, locale, timeZone, at);
-  };
+  } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
 export function accountQueries(db: DatabaseSync) {
@@ -109,11 +79,11 @@ export function accountQueries(db: DatabaseSync) {
     FROM account AS a JOIN seller AS s ON s.id = a.seller_id
     WHERE a.email = ? AND s.disabled_at IS NULL`);
   return {
-    findAccount(sellerId: SellerId): Account | undefined {
+    findAccount(sellerId) {
       const row = find.get(sellerId);
       return row && mapAccount(row);
     },
-    findCredentials(email: string): Credentials | undefined {
+    findCredentials(email) {
       const row = findCredentials.get(email);
       return row && {
         sellerId: readId<SellerId>(row, 'seller_id'),
@@ -121,7 +91,7 @@ export function accountQueries(db: DatabaseSync) {
         hasTotp: readInteger(row, 'has_totp') === 1,
       };
     },
-  };
+  } satisfies Partial<QueriesOf<AccountStore>>;
 }
 
 export function mapAccount(row: Row): Account {
@@ -136,10 +106,6 @@ export function mapAccount(row: Row): Account {
     lowStock: readInteger(row, 'low_stock'),
     createdAt: readInteger(row, 'account_created_at'),
   };
-}
-
-function sessionEnded(): AppError {
-  return new AppError('browser_refused', 'You are no longer signed in. Nothing was changed.');
 }
 
 function assertOne({ changes }: { readonly changes: number | bigint }): void {

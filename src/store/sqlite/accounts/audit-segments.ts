@@ -22,15 +22,19 @@ const MAC_CONTEXT = 'audit segment v1';
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 16;
 
+const COLUMNS = 'id, first, last, origin, key_id, mac';
 const ORIGINS = ['start', 'key', 'mismatch'] as const;
-type Origin = (typeof ORIGINS)[number];
 
-export interface AuditSegment {
+/** What the code of a segment covers, besides the hash of its newest event. */
+interface SegmentContent {
   readonly id: number;
   readonly first: number;
   readonly last: number;
-  readonly origin: Origin;
+  readonly origin: (typeof ORIGINS)[number];
   readonly keyId: Uint8Array;
+}
+
+export interface AuditSegment extends SegmentContent {
   readonly mac: Uint8Array;
 }
 
@@ -46,54 +50,43 @@ export function deriveAuditKey(key: ServerKey): AuditKey {
   };
 }
 
-export class AuditSegments {
-  readonly #key: AuditKey;
-  readonly #findNewest;
-  readonly #insert;
-  readonly #extend;
+export function prepareAuditSegments(db: DatabaseSync, key: AuditKey) {
+  const findNewest = db.prepare(`
+    SELECT ${COLUMNS} FROM audit_segment WHERE id > 0 ORDER BY id DESC LIMIT 1`);
+  const insert = db.prepare(`INSERT INTO audit_segment (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare('UPDATE audit_segment SET last = ?, mac = ? WHERE id = ?');
 
-  constructor(db: DatabaseSync, key: AuditKey) {
-    this.#key = key;
-    this.#findNewest = db.prepare(`
-      SELECT id, first, last, origin, key_id, mac FROM audit_segment WHERE id > 0
-      ORDER BY id DESC LIMIT 1`);
-    this.#insert = db.prepare(`INSERT INTO audit_segment (id, first, last, origin, key_id, mac)
-      VALUES (?, ?, ?, ?, ?, ?)`);
-    this.#extend = db.prepare('UPDATE audit_segment SET last = ?, mac = ? WHERE id = ?');
+  function begin(segment: Omit<SegmentContent, 'keyId'>, head: Uint8Array): void {
+    const { id, first, last, origin } = segment;
+    const mac = makeMac({ ...segment, keyId: key.id }, head, key);
+    insert.run(id, first, last, origin, key.id, mac);
   }
 
-  /** Starts the very first segment, which authenticates the existing events as they are now. */
-  start({ n, hash }: ChainHead): void {
-    this.#begin({ id: 1, first: n + 1, last: n, origin: 'start', keyId: this.#key.id }, hash);
-  }
-
-  /** The number of the next event: one that was never used, even if events were removed. */
-  nextNumber({ n }: ChainHead): number {
-    return Math.max(n, this.#readNewest()?.last ?? 0) + 1;
-  }
-
-  /** Extends the chain with the event that was added after `before`. */
-  extend(before: ChainHead, { n, hash }: ChainHead): void {
-    const newest = this.#readNewest();
-    if (newest?.last === before.n && isAuthentic(newest, before.hash, this.#key)) {
-      this.#extend.run(n, makeMac({ ...newest, last: n }, hash, this.#key), newest.id);
-      return;
-    }
-    const isOtherKey = newest !== undefined && !isOf(newest, this.#key);
-    const origin = isOtherKey ? 'key' : 'mismatch';
-    const id = (newest?.id ?? 0) + 1;
-    this.#begin({ id, first: n, last: n, origin, keyId: this.#key.id }, hash);
-  }
-
-  #begin(segment: Omit<AuditSegment, 'mac'>, head: Uint8Array): void {
-    const { id, first, last, origin, keyId } = segment;
-    this.#insert.run(id, first, last, origin, keyId, makeMac(segment, head, this.#key));
-  }
-
-  #readNewest(): AuditSegment | undefined {
-    const row = this.#findNewest.get();
+  function readNewest(): AuditSegment | undefined {
+    const row = findNewest.get();
     return row && mapSegment(row);
   }
+
+  return {
+    /** Starts the very first segment, which authenticates the existing events as they are now. */
+    start({ n, hash }: ChainHead): void {
+      begin({ id: 1, first: n + 1, last: n, origin: 'start' }, hash);
+    },
+    /** The number of the next event: one that was never used, even if events were removed. */
+    nextNumber({ n }: ChainHead): number {
+      return Math.max(n, readNewest()?.last ?? 0) + 1;
+    },
+    /** Extends the chain with the event that was added after `before`. */
+    extend(before: ChainHead, { n, hash }: ChainHead): void {
+      const newest = readNewest();
+      if (newest?.last === before.n && isAuthentic(newest, before.hash, key)) {
+        update.run(n, makeMac({ ...newest, last: n }, hash, key), newest.id);
+        return;
+      }
+      const origin = newest && !isOf(newest, key) ? 'key' : 'mismatch';
+      begin({ id: (newest?.id ?? 0) + 1, first: n, last: n, origin }, hash);
+    },
+  };
 }
 
 /** Whether a segment says that this key made it. */
@@ -124,7 +117,7 @@ export function mapSegment(row: Row): AuditSegment {
 }
 
 function makeMac(
-  { id, first, last, origin, keyId }: Omit<AuditSegment, 'mac'>, head: Uint8Array, key: AuditKey,
+  { id, first, last, origin, keyId }: SegmentContent, head: Uint8Array, key: AuditKey,
 ): Buffer {
   const text = JSON.stringify([
     MAC_CONTEXT, id, first, last, origin,

@@ -7,40 +7,44 @@ import { createHash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AUDIT_TYPES, type AuditEvent, type NewAuditEvent } from '../../../domain/access/audit.ts';
 import type { SellerId } from '../../../domain/id.ts';
-import type { AuditQuery } from '../../account-store.ts';
-import { type AuditKey, AuditSegments, type ChainHead } from './audit-segments.ts';
+import type { AccountStore } from '../../account-store.ts';
+import { type AuditKey, type ChainHead, prepareAuditSegments } from './audit-segments.ts';
+import type { QueriesOf } from '../engine/port-methods.ts';
 import { readBytes, readId, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
 
 const COLUMNS = 'n, seller_id, at, type, address, subject';
 const SUBJECT_LIMIT_CHARACTERS = 300;
 const ADDRESS_LIMIT_CHARACTERS = 100;
 
-export class AuditLog {
-  readonly #findHead;
-  readonly #segments;
-  readonly #insert;
-
-  constructor(db: DatabaseSync, key: AuditKey) {
-    this.#findHead = prepareFindHead(db);
-    this.#segments = new AuditSegments(db, key);
-    this.#insert = db.prepare(`INSERT INTO audit_event (${COLUMNS}, hash)
-      VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  }
-
-  add({ sellerId, type, ...event }: NewAuditEvent, at: number): void {
-    const before = this.#findHead();
-    const n = this.#segments.nextNumber(before);
-    const address = event.address.slice(0, ADDRESS_LIMIT_CHARACTERS);
-    const subject = event.subject.slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
-    const hash = chainHash(before.hash, { n, sellerId, type, at, address, subject });
-    this.#insert.run(n, sellerId ?? null, at, type, address, subject, hash);
-    this.#segments.extend(before, { n, hash });
-  }
+/** Without an address if no client asked for it. */
+interface AddedEvent extends Pick<NewAuditEvent, 'sellerId' | 'type'> {
+  readonly address?: string | undefined;
+  readonly subject?: string;
 }
 
-/** Starts to authenticate the existing events. Called once per database, when its table is made. */
+export type AuditLog = ReturnType<typeof prepareAuditLog>;
+
+export function prepareAuditLog(db: DatabaseSync, key: AuditKey) {
+  const findHead = prepareFindHead(db);
+  const segments = prepareAuditSegments(db, key);
+  const insert = db.prepare(`
+    INSERT INTO audit_event (${COLUMNS}, hash) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  return {
+    add({ sellerId, type, ...event }: AddedEvent, at: number): void {
+      const before = findHead();
+      const n = segments.nextNumber(before);
+      const address = (event.address ?? '').slice(0, ADDRESS_LIMIT_CHARACTERS);
+      const subject = (event.subject ?? '').slice(0, SUBJECT_LIMIT_CHARACTERS).toWellFormed();
+      const hash = chainHash(before.hash, { n, sellerId, type, at, address, subject });
+      insert.run(n, sellerId ?? null, at, type, address, subject, hash);
+      segments.extend(before, { n, hash });
+    },
+  };
+}
+
+/** Starts to authenticate the existing events. Call it once, when the table is made. */
 export function startAuditSegments(db: DatabaseSync, key: AuditKey): void {
-  new AuditSegments(db, key).start(prepareFindHead(db)());
+  prepareAuditSegments(db, key).start(prepareFindHead(db)());
 }
 
 function prepareFindHead(db: DatabaseSync): () => ChainHead {
@@ -52,12 +56,6 @@ function prepareFindHead(db: DatabaseSync): () => ChainHead {
   };
 }
 
-export function auditMutations(audit: AuditLog) {
-  return {
-    noteAuditEvent: (event: NewAuditEvent, at: number): void => audit.add(event, at),
-  };
-}
-
 export function auditQueries(db: DatabaseSync) {
   const list = db.prepare(`
     SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND n < ? ORDER BY n DESC LIMIT ?`);
@@ -65,13 +63,12 @@ export function auditQueries(db: DatabaseSync) {
     SELECT ${COLUMNS} FROM audit_event WHERE seller_id = ? AND type = ? AND n < ?
     ORDER BY n DESC LIMIT ?`);
   return {
-    listAuditEvents(sellerId: SellerId, query: AuditQuery): AuditEvent[] {
-      const { type, before = Number.MAX_SAFE_INTEGER, limit } = query;
+    listAuditEvents(sellerId, { type, before = Number.MAX_SAFE_INTEGER, limit }) {
       const rows = type === undefined
         ? list.all(sellerId, before, limit) : listOfType.all(sellerId, type, before, limit);
       return rows.map(mapEvent);
     },
-  };
+  } satisfies Partial<QueriesOf<AccountStore>>;
 }
 
 /** An event as it is hashed: its type may be an unknown one. */

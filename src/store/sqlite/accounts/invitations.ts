@@ -1,10 +1,10 @@
 /** Invitations in SQLite, and the registration of a portal account. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
-import type { Invitation, RegistrationResult, Registration } from '../../account-store.ts';
-import { prepareInsertAccount } from './accounts.ts';
+import type { AccountStore, Invitation } from '../../account-store.ts';
 import type { AuditLog } from './audit.ts';
 import type { KeyMutations } from '../catalogue/keys.ts';
+import type { MutationsOf } from '../engine/port-methods.ts';
 import { readId, readInteger, readOptional, type Row } from '../engine/row.ts';
 import type { SellerMutations } from '../catalogue/sellers.ts';
 import { prepareInsertSession } from './sessions.ts';
@@ -28,41 +28,38 @@ export function invitationMutations(
     INSERT INTO invitation (hash, seller_id, is_first, expires_at) VALUES (?, ?, ?, ?)`);
   const take = db.prepare(`DELETE FROM invitation WHERE ${IS_VALID} RETURNING ${COLUMNS}`);
   const findEmail = db.prepare('SELECT seller_id FROM account WHERE email = ?');
-  const addAccount = prepareInsertAccount(db);
-  const addSession = prepareInsertSession(db);
+  const insertAccount = db.prepare(`
+    INSERT INTO account (seller_id, email, password, locale, time_zone, created_at)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  const insertSession = prepareInsertSession(db);
 
   return {
-    createInvitation(
-      { hash, invitation }: { hash: string; invitation: Invitation }, at: number,
-    ): void {
-      const { sellerId, isFirst, expiresAt } = invitation;
+    createInvitation([hash, { sellerId, isFirst, expiresAt }], at) {
       removeExpired.run(at);
       insert.run(hash, sellerId ?? null, isFirst ? 1 : 0, expiresAt);
       if (isFirst) return; // every start of a server on an empty database creates one
-      audit.add({ sellerId, type: 'invitation_created', address: '', subject: '' }, at);
+      audit.add({ sellerId, type: 'invitation_created' }, at);
     },
-    register(
-      { codeHash: hash, seller, account, key, session }: Registration, at: number,
-    ): RegistrationResult {
-      if (findEmail.get(account.email)) return { rejection: 'email' };
-      const row = hash === undefined ? undefined : take.get({ hash, at });
-      if (hash !== undefined && !row) return { rejection: 'code' };
-      const sellerId = (row && mapInvitation(row).sellerId) ?? createSeller(seller, at).id;
-      addAccount(sellerId, account, at);
+    register([{ codeHash, seller, account, key: { hash, ...key }, session }], at) {
+      const { email, passwordHash, locale, timeZone } = account;
+      if (findEmail.get(email)) return { rejection: 'email' };
+      const row = codeHash === undefined ? undefined : take.get({ hash: codeHash, at });
+      if (codeHash !== undefined && !row) return { rejection: 'code' };
+      const sellerId = (row && mapInvitation(row).sellerId) ?? createSeller([seller], at).id;
+      insertAccount.run(sellerId, email, passwordHash, locale, timeZone, at);
       const { address } = session;
-      audit.add({ sellerId, type: 'account_created', address, subject: account.email }, at);
-      const { hash: keyHash, ...newKey } = key;
-      const made = createKey({ sellerId, hash: keyHash, key: newKey, address }, at);
-      addSession(sellerId, session, at);
+      audit.add({ sellerId, type: 'account_created', address, subject: email }, at);
+      const made = createKey({ sellerId, hash, key, address }, at);
+      insertSession(sellerId, session, at);
       return { rejection: undefined, sellerId, key: made };
     },
-  };
+  } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
 export function invitationQueries(db: DatabaseSync) {
   const find = db.prepare(`SELECT ${COLUMNS} FROM invitation WHERE ${IS_VALID}`);
   return {
-    findInvitation(hash: string, at: number): Invitation | undefined {
+    findInvitationAt(hash: string, at: number): Invitation | undefined {
       const row = find.get({ hash, at });
       return row && mapInvitation(row);
     },

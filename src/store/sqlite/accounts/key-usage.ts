@@ -1,9 +1,10 @@
 /** Usage of keys per hour in SQLite: the counts of all processes are added up. */
 import type { DatabaseSync } from 'node:sqlite';
 import { KEY_USAGE_KEPT_HOURS } from '../limits.ts';
-import type { KeyId, SellerId } from '../../../domain/id.ts';
+import type { KeyId } from '../../../domain/id.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
-import type { CountedUsage, KeyUsage, UsageQuery } from '../../usage-store.ts';
+import type { UsageStore } from '../../usage-store.ts';
+import type { MutationsOf, QueriesOf } from '../engine/port-methods.ts';
 import { readId, readInteger } from '../engine/row.ts';
 
 export function usageMutations(db: DatabaseSync) {
@@ -13,7 +14,7 @@ export function usageMutations(db: DatabaseSync) {
     SET requests = requests + excluded.requests, refusals = refusals + excluded.refusals`);
   const removeOld = db.prepare('DELETE FROM key_usage WHERE seller_id = ? AND hour < ?');
   return {
-    noteUsage(usage: readonly CountedUsage[], at: number): void {
+    noteUsage([usage], at) {
       for (const { sellerId, hour, keyId, requests, refusals } of usage) {
         add.run(sellerId, hour, keyId, requests, refusals);
       }
@@ -22,7 +23,7 @@ export function usageMutations(db: DatabaseSync) {
         removeOld.run(sellerId, oldest);
       }
     },
-  };
+  } satisfies Partial<MutationsOf<UsageStore>>;
 }
 
 export function usageQueries(db: DatabaseSync) {
@@ -30,13 +31,11 @@ export function usageQueries(db: DatabaseSync) {
     SELECT hour, key_id, requests, refusals FROM key_usage
     WHERE seller_id = ? AND hour >= ? ORDER BY hour DESC, key_id DESC LIMIT ?`);
   return {
-    readUsage(sellerId: SellerId, { since, limit }: UsageQuery): KeyUsage[] {
-      return list.all(sellerId, since, limit).map((row) => ({
-        keyId: readId<KeyId>(row, 'key_id'),
-        hour: readInteger(row, 'hour'),
-        requests: readInteger(row, 'requests'),
-        refusals: readInteger(row, 'refusals'),
-      }));
-    },
-  };
+    readUsage: (sellerId, { since, limit }) => list.all(sellerId, since, limit).map((row) => ({
+      keyId: readId<KeyId>(row, 'key_id'),
+      hour: readInteger(row, 'hour'),
+      requests: readInteger(row, 'requests'),
+      refusals: readInteger(row, 'refusals'),
+    })),
+  } satisfies Partial<QueriesOf<UsageStore>>;
 }

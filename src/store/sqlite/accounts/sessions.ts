@@ -1,13 +1,11 @@
 /** Portal sessions in SQLite, which stores only hashes of their tokens. */
 import type { DatabaseSync } from 'node:sqlite';
 import { SESSION_IDLE_MS, SESSION_LIFE_MS, SESSIONS_PER_SELLER_LIMIT } from '../../limits.ts';
-import type { NewAuditEvent } from '../../../domain/access/audit.ts';
 import { nextId, type SellerId } from '../../../domain/id.ts';
-import type {
-  NewSession, Session, VerifiedCredentials, SignedInSession,
-} from '../../account-store.ts';
+import type { AccountStore, NewSession, Session } from '../../account-store.ts';
 import { ACCOUNT_COLUMNS, mapAccount } from './accounts.ts';
 import type { AuditLog } from './audit.ts';
+import type { MutationsOf, QueriesOf } from '../engine/port-methods.ts';
 import { readInteger, readText, type Row } from '../engine/row.ts';
 
 const COLUMNS = 'x.id, x.created_at, x.seen_at, x.address, x.user_agent';
@@ -25,27 +23,17 @@ export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
   const endOthers = db.prepare('DELETE FROM session WHERE seller_id = ? AND id <> ?');
 
   return {
-    createSession(
-      { sellerId, session, verified: { passwordHash, hasTotp } }: {
-        sellerId: SellerId; session: NewSession; verified: VerifiedCredentials;
-      }, at: number,
-    ): boolean {
+    createSession([sellerId, session, { passwordHash, hasTotp }], at) {
       if (!areCurrent.get({ sellerId, passwordHash, hasTotp: hasTotp ? 1 : 0 })) return false;
       addSession(sellerId, session, at);
       const { address, userAgent } = session;
       audit.add({ sellerId, type: 'signed_in', address, subject: userAgent }, at);
       return true;
     },
-    noteSessionSeen({ sellerId, id }: { sellerId: SellerId; id: number }, at: number): void {
+    noteSessionSeen([sellerId, id], at) {
       noteSeen.run(at, sellerId, id);
     },
-    endSessions(
-      { sellerId, which, event }: {
-        sellerId: SellerId;
-        which: { readonly id: number } | { readonly allBut: number };
-        event: Pick<NewAuditEvent, 'type' | 'address'>;
-      }, at: number,
-    ): void {
+    endSessions([sellerId, which, event], at) {
       if ('id' in which) {
         const row = end.get(sellerId, which.id);
         if (row) audit.add({ sellerId, ...event, subject: readText(row, 'user_agent') }, at);
@@ -56,7 +44,7 @@ export function sessionMutations(db: DatabaseSync, audit: AuditLog) {
       const subject = changes === 1 ? '1 other' : `${changes} others`;
       audit.add({ sellerId, ...event, subject }, at);
     },
-  };
+  } satisfies Partial<MutationsOf<AccountStore>>;
 }
 
 /** Inserts a session, and deletes the seller's expired sessions and those over the limit. */
@@ -91,10 +79,8 @@ export function sessionQueries(db: DatabaseSync) {
     JOIN account AS a ON a.seller_id = x.seller_id JOIN seller AS s ON s.id = x.seller_id
     WHERE x.hash = ? AND s.disabled_at IS NULL`);
   return {
-    listSessions(sellerId: SellerId, limit: number): Session[] {
-      return list.all(sellerId, limit).map(mapSession);
-    },
-    findSignedInSession(hash: string): SignedInSession | undefined {
+    listSessions: (sellerId, limit) => list.all(sellerId, limit).map(mapSession),
+    findSignedInSession(hash) {
       const row = findSignedInSession.get(hash);
       return row && {
         account: mapAccount(row),
@@ -102,7 +88,7 @@ export function sessionQueries(db: DatabaseSync) {
         position: readInteger(row, 'position'),
       };
     },
-  };
+  } satisfies Partial<QueriesOf<AccountStore>>;
 }
 
 function mapSession(row: Row): Session {

@@ -5,19 +5,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
 import { TOTP_STEPS_AHEAD } from '../../../domain/access/totp.ts';
+import type { AccountStore, NewTotp } from '../../account-store.ts';
 import type { AuditLog } from './audit.ts';
+import type { MutationsOf } from '../engine/port-methods.ts';
 import { readBytes, readInteger } from '../engine/row.ts';
 
-interface Request {
-  readonly sellerId: SellerId;
-  readonly address: string;
-}
-
-interface EncryptedTotp extends Request {
-  /** In base64. */
-  readonly sealed: string;
-  readonly step: number;
-  readonly recoveryHashes: readonly string[];
+/** The port as the writer thread has it. */
+interface EncryptedTotpStore extends Omit<AccountStore, 'enableTotp'> {
+  /** `sealed` is the encrypted secret, in base64. */
+  enableTotp(
+    sellerId: SellerId, totp: Omit<NewTotp, 'secret'> & { readonly sealed: string },
+    address: string,
+  ): Promise<void>;
 }
 
 export function totpMutations(db: DatabaseSync, audit: AuditLog) {
@@ -40,44 +39,35 @@ export function totpMutations(db: DatabaseSync, audit: AuditLog) {
   }
 
   return {
-    enableTotp(
-      { sellerId, sealed, step, recoveryHashes, address }: EncryptedTotp, at: number,
-    ): void {
+    enableTotp([sellerId, { sealed, step, recoveryHashes }, address], at) {
       enable.run(Buffer.from(sealed, 'base64'), step, sellerId);
       replaceCodes(sellerId, recoveryHashes);
-      audit.add({ sellerId, type: 'totp_enabled', address, subject: '' }, at);
+      audit.add({ sellerId, type: 'totp_enabled', address }, at);
     },
-    disableTotp({ sellerId, address }: Request, at: number): void {
+    disableTotp([sellerId, address], at) {
       if (disable.run(sellerId).changes === 0) return;
-      replaceCodes(sellerId, []);
-      audit.add({ sellerId, type: 'totp_disabled', address, subject: '' }, at);
+      removeCodes.run(sellerId);
+      audit.add({ sellerId, type: 'totp_disabled', address }, at);
     },
-    resetTotp({ sellerId }: { readonly sellerId: SellerId }, at: number): boolean {
+    resetTotp([sellerId], at) {
       if (disable.run(sellerId).changes === 0) return false;
       removeCodes.run(sellerId);
       endSessions.run(sellerId);
-      audit.add({ sellerId, type: 'totp_reset', address: '', subject: '' }, at);
+      audit.add({ sellerId, type: 'totp_reset' }, at);
       return true;
     },
-    setRecoveryCodes(
-      { sellerId, hashes, address }: Request & { readonly hashes: readonly string[] }, at: number,
-    ): void {
+    setRecoveryCodes([sellerId, hashes, address], at) {
       replaceCodes(sellerId, hashes);
-      audit.add({ sellerId, type: 'recovery_codes_made', address, subject: '' }, at);
+      audit.add({ sellerId, type: 'recovery_codes_made', address }, at);
     },
-    takeTotpStep({ sellerId, step }: { sellerId: SellerId; step: number }): boolean {
-      return takeStep.run({ sellerId, step }).changes === 1;
-    },
-    takeRecoveryCode(
-      { sellerId, hash, address }: Request & { readonly hash: string }, at: number,
-    ): boolean {
+    takeTotpStep: ([sellerId, step]) => takeStep.run({ sellerId, step }).changes === 1,
+    takeRecoveryCode([sellerId, hash, address], at) {
       if (takeCode.run(sellerId, hash).changes === 0) return false;
-      const left = readInteger(countCodes.get(sellerId) ?? {}, 'codes');
-      const subject = `${left} left`;
+      const subject = `${readInteger(countCodes.get(sellerId) ?? {}, 'codes')} left`;
       audit.add({ sellerId, type: 'recovery_code_used', address, subject }, at);
       return true;
     },
-  };
+  } satisfies Partial<MutationsOf<EncryptedTotpStore>>;
 }
 
 export function totpQueries(db: DatabaseSync) {
@@ -86,7 +76,7 @@ export function totpQueries(db: DatabaseSync) {
       (SELECT count(*) FROM recovery_code AS c WHERE c.seller_id = a.seller_id) AS codes
     FROM account AS a WHERE seller_id = ? AND totp_secret IS NOT NULL`);
   return {
-    findTotp(sellerId: SellerId) {
+    findEncryptedTotp(sellerId: SellerId) {
       const row = find.get(sellerId);
       return row && {
         sealed: readBytes(row, 'totp_secret'),

@@ -12,38 +12,26 @@ const VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 /** Rows of one statement: halves the time of a row; larger groups gain nothing. */
 const GROUP_ROWS = 16;
 
-export class HistoryWriter {
-  readonly #insert;
-  readonly #insertGroup;
-  readonly #positions: PositionAllocator;
-
-  constructor(db: DatabaseSync, positions: PositionAllocator) {
-    this.#positions = positions;
-    const into = `INSERT INTO change (${COLUMNS}) VALUES`;
-    this.#insert = db.prepare(`${into} ${VALUES}`);
-    this.#insertGroup = db.prepare(`${into} ${Array(GROUP_ROWS).fill(VALUES).join(', ')}`);
-  }
-
-  /** Changes of one seller. */
-  add(changes: readonly NewChange[]): void {
+/** Returns a function that adds changes of one seller. */
+export function prepareAddChanges(db: DatabaseSync, positions: PositionAllocator) {
+  const into = `INSERT INTO change (${COLUMNS}) VALUES`;
+  const insert = db.prepare(`${into} ${VALUES}`);
+  const insertGroup = db.prepare(`${into} ${Array(GROUP_ROWS).fill(VALUES).join(', ')}`);
+  return (changes: readonly NewChange[]): void => {
     const grouped = changes.length - (changes.length % GROUP_ROWS);
     for (let start = 0; start < grouped; start += GROUP_ROWS) {
-      this.#insertGroup.run(...valuesOf(changes.slice(start, start + GROUP_ROWS)));
+      insertGroup.run(...changes.slice(start, start + GROUP_ROWS).flatMap(encodeChange));
     }
-    for (const change of changes.slice(grouped)) this.#insert.run(...valuesOf([change]));
-    this.#positions.noteMovements(changes);
-  }
+    for (const change of changes.slice(grouped)) insert.run(...encodeChange(change));
+    positions.noteMovements(changes);
+  };
 }
 
-function valuesOf(changes: readonly NewChange[]): SQLInputValue[] {
-  const values: SQLInputValue[] = [];
-  for (const change of changes) {
-    const { before, after, reason, source, sequence } = change.movement;
-    values.push(
-      change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
-      before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
-      reason ?? null, source ?? null, sequence ?? null,
-    );
-  }
-  return values;
+function encodeChange(change: NewChange): SQLInputValue[] {
+  const { before, after, reason, source, sequence } = change.movement;
+  return [
+    change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
+    before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
+    reason ?? null, source ?? null, sequence ?? null,
+  ];
 }

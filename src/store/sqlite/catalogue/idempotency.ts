@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { IDEMPOTENCY_LIFE_MS } from '../../limits.ts';
 import {
-  fingerprintMutation, hashIdempotencyKey, type IdempotencyScope, isRejection, replay,
+  hashIdempotencyKey, type IdempotencyScope, isRejection, replay,
 } from '../../rules/idempotency.ts';
 import { IDEMPOTENCY_PRUNE_RECORDS, IDEMPOTENCY_PRUNE_STEP } from '../limits.ts';
 import type { SellerId } from '../../../domain/id.ts';
@@ -16,16 +16,13 @@ const PRUNE = `
     SELECT seller_id, key_hash, part FROM idempotency
     WHERE seller_id = ? AND at <= ? ORDER BY at LIMIT ?)`;
 
-/** The oldest records of a seller, up to a time in milliseconds since 1970. */
-interface OldRecords {
-  readonly sellerId: SellerId;
-  readonly before: number;
-}
-
 export function idempotencyMutations(db: DatabaseSync) {
   const prune = db.prepare(PRUNE);
   return {
-    pruneIdempotency({ sellerId, before }: OldRecords): void {
+    /** Removes the oldest records of a seller, up to a time in milliseconds since 1970. */
+    pruneIdempotency(
+      { sellerId, before }: { readonly sellerId: SellerId; readonly before: number },
+    ): void {
       prune.run(sellerId, before, IDEMPOTENCY_PRUNE_RECORDS);
     },
   };
@@ -39,49 +36,33 @@ export function idempotencyQueries(db: DatabaseSync) {
   };
 }
 
-interface IdempotentCall {
-  readonly name: string;
-  readonly input: unknown;
-}
-
-export class IdempotencyRecords {
-  readonly #find;
-  readonly #insert;
-  readonly #prune;
-
-  constructor(db: DatabaseSync) {
-    this.#find = db.prepare(`
-      SELECT fingerprint, outcome FROM idempotency
-      WHERE seller_id = ? AND key_hash = ? AND part = ? AND at > ?`);
-    this.#insert = db.prepare(`
-      INSERT OR REPLACE INTO idempotency (seller_id, key_hash, part, fingerprint, at, outcome)
-      VALUES (?, ?, ?, ?, ?, ?)`);
-    this.#prune = db.prepare(PRUNE);
-  }
-
-  /**
-   * The outcome of `mutate`, or the recorded one if the key was used before. Each new record
-   * removes a few old ones, so tables shrink wherever keys are in use.
-   * @throws AppError `idempotency_mismatch`
-   */
-  run(
-    { name, input }: IdempotentCall, scope: IdempotencyScope, at: number, mutate: () => unknown,
-  ): unknown {
+/**
+ * Returns a function that returns the outcome of `mutate`, or the recorded one if the key was used
+ * before; it throws AppError `idempotency_mismatch` if that was for another request. Each new
+ * record removes a few old ones, so tables shrink wherever keys are in use.
+ */
+export function prepareRunOnce(db: DatabaseSync) {
+  const find = db.prepare(`
+    SELECT fingerprint, outcome FROM idempotency
+    WHERE seller_id = ? AND key_hash = ? AND part = ? AND at > ?`);
+  const insert = db.prepare(`
+    INSERT OR REPLACE INTO idempotency (seller_id, key_hash, part, fingerprint, at, outcome)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  const prune = db.prepare(PRUNE);
+  return (
+    scope: IdempotencyScope, fingerprint: Buffer, at: number, mutate: () => unknown,
+  ): unknown => {
     const { sellerId, part } = scope;
-    const fingerprint = fingerprintMutation(name, input);
     const keyHash = hashIdempotencyKey(scope);
     const oldest = at - IDEMPOTENCY_LIFE_MS;
-    const row = this.#find.get(sellerId, keyHash, part, oldest);
+    const row = find.get(sellerId, keyHash, part, oldest);
     if (row) {
-      const record = {
-        fingerprint: readBytes(row, 'fingerprint'), outcome: readText(row, 'outcome'),
-      };
-      return replay(record, fingerprint);
+      return replay(readBytes(row, 'fingerprint'), readText(row, 'outcome'), fingerprint);
     }
     const outcome = mutate();
     if (isRejection(outcome)) return outcome;
-    this.#insert.run(sellerId, keyHash, part, fingerprint, at, JSON.stringify(outcome));
-    this.#prune.run(sellerId, oldest, IDEMPOTENCY_PRUNE_STEP);
+    insert.run(sellerId, keyHash, part, fingerprint, at, JSON.stringify(outcome));
+    prune.run(sellerId, oldest, IDEMPOTENCY_PRUNE_STEP);
     return outcome;
-  }
+  };
 }

@@ -7,15 +7,32 @@ import {
   formatKeyId, type KeyId, type KeyReference, nextId, type SellerId,
 } from '../../../domain/id.ts';
 import { LIVE_KEYS_PER_SELLER_LIMIT } from '../../../domain/limits.ts';
-import { isScope, type Scope } from '../../../domain/access/caller.ts';
-import type { Grant } from '../../access-store.ts';
-import type { Actor, PageQuery } from '../../write.ts';
+import { isScope } from '../../../domain/access/caller.ts';
+import type { AccessStore } from '../../access-store.ts';
 import type { AuditLog } from '../accounts/audit.ts';
-import { readCurrency, readInteger, readOptional, readText, type Row } from '../engine/row.ts';
+import type { MutationsOf, QueriesOf } from '../engine/port-methods.ts';
+import {
+  readCurrency, readId, readInteger, readOptional, readText, type Row,
+} from '../engine/row.ts';
 
 const COLUMNS = `seller_id, id, name, scopes, address_ranges, created_at, expires_at, revoked_at,
   last_used_at, last_used_address`;
 const LIVE = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)';
+
+/** The names and the order of its members are hashed (rules/idempotency.ts). */
+interface Creation {
+  readonly sellerId: SellerId;
+  readonly hash: string;
+  readonly key: NewApiKey;
+  readonly address: string;
+}
+
+interface Rotation {
+  readonly key: KeyReference;
+  readonly hash: string;
+  readonly overlapMs: number;
+  readonly address: string;
+}
 
 export type KeyMutations = ReturnType<typeof keyMutations>;
 
@@ -34,24 +51,19 @@ export function keyMutations(db: DatabaseSync, audit: AuditLog) {
     UPDATE api_key SET last_used_at = ?, last_used_address = ? WHERE seller_id = ? AND id = ?`);
 
   function note(
-    type: AuditType, { sellerId, id, name }: ApiKey, address: string, at: number,
+    type: AuditType, { sellerId, id, name }: ApiKey, address: string | undefined, at: number,
   ): void {
     const subject = `${formatKeyId({ sellerId, keyId: id })} ${name}`;
     audit.add({ sellerId, type, address, subject }, at);
   }
 
   return {
-    createKey(input: NewKeyInput, at: number): ApiKey {
+    createKey(input: Creation, at: number): ApiKey {
       const made = addKey(input, at);
       note('key_created', made, input.address, at);
       return made;
     },
-    rotateKey(
-      { key, hash, overlapMs, address }: {
-        key: KeyReference; hash: string; overlapMs: number; address: string;
-      }, at: number,
-    ): ApiKey {
-      const { sellerId, keyId } = key;
+    rotateKey({ key: { sellerId, keyId }, hash, overlapMs, address }: Rotation, at: number) {
       const row = findLive.get({ sellerId, keyId, at });
       if (!row) throw new AppError('not_found', 'There is no such key that can still be used.');
       const lifeMs = readOptional(row, 'life_ms', readInteger);
@@ -62,26 +74,19 @@ export function keyMutations(db: DatabaseSync, audit: AuditLog) {
       note('key_rotated', old, address, at);
       return made;
     },
-    revokeKey(
-      { key: { sellerId, keyId }, address }: { key: KeyReference; address: string }, at: number,
-    ): ApiKey {
-      const row = revoke.get(at, sellerId, keyId);
-      if (!row) throw new AppError('not_found', 'There is no such key.');
-      const revoked = mapKey(row);
-      if (revoked.revokedAt === at) note('key_revoked', revoked, address, at);
-      return revoked;
-    },
-    noteKeyUse({ actor, address }: { actor: Actor; address: string }, at: number): void {
-      noteUse.run(at, address, actor.sellerId, actor.keyId);
-    },
+    ...{
+      revokeKey([{ sellerId, keyId }, address], at) {
+        const row = revoke.get(at, sellerId, keyId);
+        if (!row) throw new AppError('not_found', 'There is no such key.');
+        const revoked = mapKey(row);
+        if (revoked.revokedAt === at) note('key_revoked', revoked, address, at);
+        return revoked;
+      },
+      noteKeyUse([{ sellerId, keyId }, address], at) {
+        noteUse.run(at, address, sellerId, keyId);
+      },
+    } satisfies Partial<MutationsOf<AccessStore>>,
   };
-}
-
-interface NewKeyInput {
-  readonly sellerId: SellerId;
-  readonly hash: string;
-  readonly key: NewApiKey;
-  readonly address: string;
 }
 
 function prepareAddKey(db: DatabaseSync) {
@@ -97,17 +102,17 @@ function prepareAddKey(db: DatabaseSync) {
       :expiresAt)
     RETURNING ${COLUMNS}`);
 
-  return ({ sellerId, hash, key }: Omit<NewKeyInput, 'address'>, at: number): ApiKey => {
+  return ({ sellerId, hash, key }: Omit<Creation, 'address'>, at: number): ApiKey => {
     if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
     if (readInteger(countLive.get({ sellerId, at }) ?? {}, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
       const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
       throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
     }
-    const lastId = readInteger(findLastId.get(sellerId) ?? {}, 'id');
-    const id = nextId(lastId, at);
+    const { name, scopes, addressRanges, expiresAt = null } = key;
     return mapKey(insert.get({
-      sellerId, id, hash, at, name: key.name, scopes: key.scopes.join(' '),
-      ranges: key.addressRanges.join(' '), expiresAt: key.expiresAt ?? null,
+      sellerId, hash, at, name, expiresAt, scopes: scopes.join(' '),
+      ranges: addressRanges.join(' '),
+      id: nextId(readInteger(findLastId.get(sellerId) ?? {}, 'id'), at),
     }) ?? {});
   };
 }
@@ -125,54 +130,47 @@ export function keyQueries(db: DatabaseSync) {
     FROM api_key AS k JOIN seller AS s ON s.id = k.seller_id
     WHERE k.hash = ? AND k.revoked_at IS NULL AND s.disabled_at IS NULL`);
   return {
-    findKey({ sellerId, keyId }: KeyReference): ApiKey | undefined {
+    findKey({ sellerId, keyId }) {
       const row = find.get(sellerId, keyId);
       return row && mapKey(row);
     },
-    listKeys(
-      sellerId: SellerId, { after, limit }: PageQuery<KeyId>, isNewestFirst: boolean,
-    ): ApiKey[] {
+    listKeys(sellerId, { after, limit }, isNewestFirst = false) {
       const rows = isNewestFirst
         ? listNewest.all(sellerId, after ?? Number.MAX_SAFE_INTEGER, limit)
         : list.all(sellerId, after ?? 0, limit);
       return rows.map(mapKey);
     },
-    findGrant(hash: string): Grant | undefined {
+    findGrant(hash) {
       const row = findGrant.get(hash);
       return row && {
-        // The columns hold what these brands mean.
-        sellerId: readInteger(row, 'seller_id') as SellerId,
-        keyId: readInteger(row, 'id') as KeyId,
-        scopes: readScopes(row),
-        addressRanges: readAddressRanges(row),
-        expiresAt: readOptional(row, 'expires_at', readInteger),
+        sellerId: readId<SellerId>(row, 'seller_id'),
+        keyId: readId<KeyId>(row, 'id'),
+        ...readGranted(row),
         currency: readCurrency(row),
         position: readInteger(row, 'position'),
       };
     },
-  };
+  } satisfies Partial<QueriesOf<AccessStore>>;
 }
 
 function mapKey(row: Row): ApiKey {
   return {
-    // The columns hold what these brands mean.
-    sellerId: readInteger(row, 'seller_id') as SellerId,
-    id: readInteger(row, 'id') as KeyId,
+    sellerId: readId<SellerId>(row, 'seller_id'),
+    id: readId<KeyId>(row, 'id'),
     name: readText(row, 'name'),
-    scopes: readScopes(row),
-    addressRanges: readAddressRanges(row),
+    ...readGranted(row),
     createdAt: readInteger(row, 'created_at'),
-    expiresAt: readOptional(row, 'expires_at', readInteger),
     revokedAt: readOptional(row, 'revoked_at', readInteger),
     lastUsedAt: readOptional(row, 'last_used_at', readInteger),
     lastUsedAddress: readOptional(row, 'last_used_address', readText),
   };
 }
 
-function readScopes(row: Row): Scope[] {
-  return readText(row, 'scopes').split(' ').filter(isScope);
-}
-
-function readAddressRanges(row: Row): string[] {
-  return readText(row, 'address_ranges').split(' ').filter(Boolean);
+/** What a key grants, from where, and until when. */
+function readGranted(row: Row) {
+  return {
+    scopes: readText(row, 'scopes').split(' ').filter(isScope),
+    addressRanges: readText(row, 'address_ranges').split(' ').filter(Boolean),
+    expiresAt: readOptional(row, 'expires_at', readInteger),
+  };
 }

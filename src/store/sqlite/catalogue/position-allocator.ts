@@ -37,7 +37,8 @@ export class PositionAllocator {
   readonly #noteStockDay;
   readonly #touched = new Map<SellerId, Counters>();
   readonly #deferred: Deferred[] = [];
-  #rollbackCount = 0;
+  /** How often something was rolled back: caches of an earlier count may be wrong. */
+  rollbackCount = 0;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`
@@ -132,12 +133,7 @@ export class PositionAllocator {
   rollback(): void {
     this.#touched.clear();
     for (const deferred of this.#deferred) deferred.rollback();
-    this.#rollbackCount += 1;
-  }
-
-  /** How often something was rolled back: caches of an earlier count may be wrong. */
-  get rollbackCount(): number {
-    return this.#rollbackCount;
+    this.rollbackCount += 1;
   }
 
   #touch(sellerId: SellerId): Counters {

@@ -1,86 +1,159 @@
-/** The mutations that write products. */
+/**
+ * The mutations that write products: each writes a product's row, the next position of its seller,
+ * and the change event at that position, together. `stock-mutations.ts` is the only other writer of
+ * products: it does the same for the stock of many at once.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../domain/error.ts';
+import type { SellerId } from '../../../domain/id.ts';
 import { assertPrecondition, type Precondition } from '../../../domain/precondition.ts';
-import type { ProductPatch, ProductRow, ProductTarget } from '../../../domain/catalogue/product.ts';
-import type { NewProduct, Product } from '../../../domain/catalogue/product-fields.ts';
+import {
+  formatProduct, isSameProduct, type ProductPatch, type ProductRow, type ProductTarget,
+} from '../../../domain/catalogue/product.ts';
+import {
+  type NewProduct, type Product, SENT_FIELDS,
+} from '../../../domain/catalogue/product-fields.ts';
 import type {
   ImportedProducts, ImportEffect, ImportMode, WrittenProduct,
 } from '../../catalogue-store.ts';
-import { mergeImportRow } from '../../rules/product-changes.ts';
+import {
+  describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
+} from '../../rules/product-changes.ts';
 import type { Actor } from '../../write.ts';
+import { prepareAddChanges } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';
-import { ProductChanges } from './product-changes.ts';
+import { encodeProduct, prepareFindProduct, PRODUCT_COLUMNS } from './products.ts';
 
-interface Creation {
+/** The names and the order of the members are hashed (rules/idempotency.ts). */
+interface Members {
   readonly actor: Actor;
   readonly product: NewProduct;
-}
-
-interface Put extends Creation {
-  readonly precondition: Precondition;
-}
-
-interface Deletion {
-  readonly actor: Actor;
   readonly target: ProductTarget;
-  readonly precondition: Precondition;
-}
-
-interface Patch extends Deletion {
   readonly patch: ProductPatch;
-}
-
-interface Import {
-  readonly actor: Actor;
+  readonly precondition: Precondition;
   readonly products: readonly ProductRow[];
   readonly mode: ImportMode;
 }
 
+type Input<Names extends keyof Members> = Pick<Members, Names>;
+
 export function productMutations(db: DatabaseSync, positions: PositionAllocator) {
-  const changes = new ProductChanges(db, positions);
+  const { find, create, update, remove } = prepareChanges(db, positions);
+
+  function getProduct({ sellerId }: Actor, target: ProductTarget): Product {
+    const product = find(sellerId, target);
+    if (product) return product;
+    const name = 'id' in target ? 'id' : 'SKU';
+    throw new AppError('not_found', `You have no product with this ${name}.`);
+  }
+
   return {
-    createProduct({ actor, product }: Creation, at: number): WrittenProduct {
-      return changes.create(actor, product, at);
-    },
-    putProduct({ actor, product, precondition }: Put, at: number): WrittenProduct {
-      const before = changes.find(actor.sellerId, { sku: product.sku });
+    createProduct: ({ actor, product }: Input<'actor' | 'product'>, at: number): WrittenProduct =>
+      create(actor, product, at),
+    putProduct(
+      { actor, product, precondition }: Input<'actor' | 'product' | 'precondition'>, at: number,
+    ): WrittenProduct {
+      const before = find(actor.sellerId, { sku: product.sku });
       assertPrecondition(precondition, before?.position);
-      if (!before) return changes.create(actor, product, at);
-      return changes.update(actor, before, product, at);
+      return before ? update(actor, before, product, at) : create(actor, product, at);
     },
-    patchProduct({ actor, target, patch, precondition }: Patch, at: number): WrittenProduct {
-      const before = getProduct(changes, actor, target);
+    patchProduct(
+      { actor, target, patch, precondition }: Input<'actor' | 'target' | 'patch' | 'precondition'>,
+      at: number,
+    ): WrittenProduct {
+      const before = getProduct(actor, target);
       assertPrecondition(precondition, before.position);
-      return changes.update(actor, before, { ...before, ...patch }, at);
+      return update(actor, before, { ...before, ...patch }, at);
     },
     deleteProduct(
-      { actor, target, precondition }: Deletion, at: number,
+      { actor, target, precondition }: Input<'actor' | 'target' | 'precondition'>, at: number,
     ): { readonly isReplay: boolean } {
-      const before = getProduct(changes, actor, target);
+      const before = getProduct(actor, target);
       assertPrecondition(precondition, before.position);
-      changes.delete(actor, before, at);
+      remove(actor, before, at);
       return { isReplay: false };
     },
-    importProducts({ actor, products, mode }: Import, at: number): ImportedProducts {
+    importProducts(
+      { actor, products, mode }: Input<'actor' | 'products' | 'mode'>, at: number,
+    ): ImportedProducts {
       const effects = products.map((row): ImportEffect => {
-        const before = changes.find(actor.sellerId, { sku: row.sku });
+        const before = find(actor.sellerId, { sku: row.sku });
         // Decided here and not by a read before, or a concurrent change would be overwritten.
         const product = mergeImportRow(row, mode, before);
         if (typeof product === 'string') return product;
-        if (!before) return changes.create(actor, product, at).effect;
-        return changes.update(actor, before, product, at).effect;
+        return (before ? update(actor, before, product, at) : create(actor, product, at)).effect;
       });
       return { effects, position: positions.of(actor.sellerId), isReplay: false };
     },
   };
 }
 
-function getProduct(
-  changes: ProductChanges, { sellerId }: Actor, target: ProductTarget,
-): Product {
-  const product = changes.find(sellerId, target);
-  if (product) return product;
-  const name = 'id' in target ? 'id' : 'SKU';
-  throw new AppError('not_found', `You have no product with this ${name}.`);
+function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
+  const findProduct = prepareFindProduct(db);
+  const insertProduct = db.prepare(`
+    INSERT INTO product (seller_id, snapshot_position, ${PRODUCT_COLUMNS.join(', ')})
+    VALUES (?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})
+    ON CONFLICT (seller_id, sku) DO NOTHING`);
+  const updateRow = db.prepare(`
+    UPDATE product
+    SET ${SENT_FIELDS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
+      updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
+    WHERE seller_id = ? AND id = ?`);
+  const deleteProduct = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
+  const deleteSequences = db.prepare(`
+    DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
+  const addChanges = prepareAddChanges(db, positions);
+
+  const find = (sellerId: SellerId, target: ProductTarget): Product | undefined =>
+    findProduct(sellerId, positions.currencyOf(sellerId), target);
+
+  return {
+    find,
+    /** @throws AppError `sku_taken` */
+    create(actor: Actor, product: NewProduct, now: number): WrittenProduct {
+      const { sellerId } = actor;
+      const at = positions.timeOf(sellerId, now);
+      const { position, currency } = positions.take(sellerId);
+      const id = positions.takeProductId(sellerId, at);
+      const after = { ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at };
+      const { changes } = insertProduct.run(sellerId, position, ...encodeProduct(after));
+      if (changes === 0) throw skuTaken(product.sku);
+      const json = formatProduct(after);
+      const states = { before: undefined, after, snapshot: json };
+      addChanges([describeChange('created', actor, states)]);
+      return { effect: 'created', id, position, json, isReplay: false };
+    },
+    /** Takes no position if nothing changes. @throws AppError `sku_taken` */
+    update(actor: Actor, before: Product, to: NewProduct, now: number): WrittenProduct {
+      const { id, sellerId } = before;
+      if (isSameProduct(before, to)) {
+        const json = formatProduct(before);
+        return { effect: 'unchanged', id, position: before.position, json, isReplay: false };
+      }
+      if (to.sku !== before.sku && find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
+      const { position } = positions.take(sellerId);
+      const updatedAt = positions.timeOf(sellerId, now);
+      const after = updateProduct(before, to, position, updatedAt);
+      const isStock = isStockMovement(before, to);
+      updateRow.run(
+        ...SENT_FIELDS.map(({ member }) => after[member] ?? null), position, updatedAt,
+        isStock ? null : position, sellerId, id,
+      );
+      const json = formatProduct(after);
+      const states = { before, after, snapshot: isStock ? undefined : json };
+      addChanges([describeChange(isStock ? 'stock' : 'updated', actor, states)]);
+      return { effect: 'updated', id, position, json, isReplay: false };
+    },
+    /** The event holds the product as it last was; its stock moves to 0. */
+    remove(actor: Actor, before: Product, now: number): void {
+      const { sellerId, id } = before;
+      const { position } = positions.take(sellerId);
+      deleteProduct.run(sellerId, id);
+      deleteSequences.run(sellerId, id);
+      const updatedAt = positions.timeOf(sellerId, now);
+      const after = { ...before, position, updatedAt, stock: 0 };
+      const states = { before, after, snapshot: formatProduct(before) };
+      addChanges([describeChange('deleted', actor, states)]);
+    },
+  };
 }

@@ -9,7 +9,7 @@ import type { Sku } from '../../../domain/catalogue/product-fields.ts';
 import type { ProductReference, StockChange } from '../../../domain/catalogue/stock-change.ts';
 import { countInStock } from '../../rules/stock-batch.ts';
 import { LevelTable, parseNamedId, startBatch, type StockLevel } from '../../rules/stock-levels.ts';
-import { readInteger } from '../engine/row.ts';
+import { readId, readInteger } from '../engine/row.ts';
 
 const COLUMNS = 'p.id, p.sku, p.stock, p.position, p.updated_at';
 /** A row of them: as an array, which takes half the time of an object. */
@@ -17,94 +17,83 @@ type LevelRow = readonly [
   id: ProductId, sku: Sku, stock: number, position: number, updatedAt: number,
 ];
 
-export class StockLevels {
-  readonly #listBySku;
-  readonly #listById;
-  readonly #listSequences;
+/**
+ * Returns a function that reads the level of each change's product, undefined if the seller has no
+ * such product. Levels that `table` lacks are read and added to it.
+ */
+export function prepareReadLevels(db: DatabaseSync) {
+  const among = 'FROM json_each(?) AS named CROSS JOIN';
+  const listBySku = db.prepare(`
+    SELECT ${COLUMNS} ${among} product AS p ON p.seller_id = ? AND p.sku = named.value`);
+  const listById = db.prepare(`
+    SELECT ${COLUMNS} ${among} product AS p ON p.seller_id = ? AND p.id = named.value`);
+  const listSequences = db.prepare(`
+    SELECT s.product_id, s.sequence ${among} stock_sequence AS s
+    ON s.seller_id = ? AND s.product_id = named.value AND s.source = ?`);
 
-  constructor(db: DatabaseSync) {
-    const among = 'FROM json_each(?) AS named CROSS JOIN';
-    this.#listBySku = db.prepare(`
-      SELECT ${COLUMNS} ${among} product AS p ON p.seller_id = ? AND p.sku = named.value`);
-    this.#listById = db.prepare(`
-      SELECT ${COLUMNS} ${among} product AS p ON p.seller_id = ? AND p.id = named.value`);
-    this.#listSequences = db.prepare(`
-      SELECT s.product_id, s.sequence ${among} stock_sequence AS s
-      ON s.seller_id = ? AND s.product_id = named.value AND s.source = ?`);
-  }
-
-  /**
-   * The level of each change's product, undefined if the seller has no such product. Levels that
-   * `table` lacks are read and added to it.
-   */
-  read(
-    sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
-    table = new LevelTable(),
-  ): (StockLevel | undefined)[] {
-    let levels = changes.map((change) => table.find(sellerId, change));
-    if (levels.includes(undefined)) {
-      const missing = changes.filter((_, index) => levels[index] === undefined);
-      this.#add(sellerId, missing, table);
-      levels = changes.map((change) => table.find(sellerId, change));
-    }
-    for (const level of levels) if (level) startBatch(level);
-    if (source !== undefined && changes.some(({ sequence }) => sequence !== undefined)) {
-      this.#readSequences(sellerId, levels, table, source);
-    }
-    return levels;
-  }
-
-  #add(sellerId: SellerId, named: readonly ProductReference[], table: LevelTable): void {
+  function addLevels(
+    sellerId: SellerId, named: readonly ProductReference[], table: LevelTable,
+  ): void {
     const skus = named.flatMap(({ sku }) => sku ?? []);
     const ids = named.flatMap(({ id }) => parseNamedId(sellerId, id) ?? []);
-    for (const [statement, names] of [[this.#listBySku, skus], [this.#listById, ids]] as const) {
+    for (const [statement, names] of [[listBySku, skus], [listById, ids]] as const) {
       if (names.length === 0) continue;
       for (const level of listLevels(statement, JSON.stringify(names), sellerId)) table.add(level);
     }
   }
 
-  #readSequences(
+  function readSequences(
     sellerId: SellerId, levels: readonly (StockLevel | undefined)[], table: LevelTable,
     source: string,
   ): void {
     const ids = JSON.stringify(levels.flatMap((level) => level?.id ?? []));
-    for (const row of this.#listSequences.all(ids, sellerId, source)) {
-      // The column holds the ids of products.
-      const level = table.findById(readInteger(row, 'product_id') as ProductId);
+    for (const row of listSequences.all(ids, sellerId, source)) {
+      const level = table.findById(readId<ProductId>(row, 'product_id'));
       if (level) level.sequence = readInteger(row, 'sequence');
     }
   }
+
+  return (
+    sellerId: SellerId, changes: readonly StockChange[], source: string | undefined,
+    table = new LevelTable(),
+  ): (StockLevel | undefined)[] => {
+    let levels = changes.map((change) => table.find(sellerId, change));
+    if (levels.includes(undefined)) {
+      const missing = changes.filter((_, index) => levels[index] === undefined);
+      addLevels(sellerId, missing, table);
+      levels = changes.map((change) => table.find(sellerId, change));
+    }
+    for (const level of levels) if (level) startBatch(level);
+    if (source !== undefined && changes.some(({ sequence }) => sequence !== undefined)) {
+      readSequences(sellerId, levels, table, source);
+    }
+    return levels;
+  };
 }
 
 /** The products in stock that a stocktake does not name. */
-export class ProductsMissingFromStocktake {
-  readonly #count;
-  readonly #list;
-
-  constructor(db: DatabaseSync) {
-    this.#count = db.prepare(`
-      SELECT count(*) AS products FROM product WHERE seller_id = ? AND stock > 0`);
-    this.#list = db.prepare(`
-      SELECT ${COLUMNS} FROM product AS p
-      WHERE p.seller_id = ? AND p.id > ? AND p.stock > 0 ORDER BY p.id LIMIT ?`);
-  }
-
-  count(sellerId: SellerId, named: ReadonlySet<StockLevel>): number {
-    return readInteger(this.#count.get(sellerId) ?? {}, 'products') - countInStock(named);
-  }
-
-  /** In batches, each read when it is asked for. */
-  *list(
-    sellerId: SellerId, named: ReadonlySet<StockLevel>,
-  ): Generator<readonly StockLevel[], void, void> {
-    const ids = new Set([...named].map(({ id }) => id));
-    for (let after = 0; ;) {
-      const levels = listLevels(this.#list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
-      yield levels.filter(({ id }) => !ids.has(id));
-      if (levels.length < STOCKTAKE_STEP_PRODUCTS) return;
-      after = levels.at(-1)?.id ?? after;
-    }
-  }
+export function prepareProductsMissingFromStocktake(db: DatabaseSync) {
+  const count = db.prepare(`
+    SELECT count(*) AS products FROM product WHERE seller_id = ? AND stock > 0`);
+  const list = db.prepare(`
+    SELECT ${COLUMNS} FROM product AS p
+    WHERE p.seller_id = ? AND p.id > ? AND p.stock > 0 ORDER BY p.id LIMIT ?`);
+  return {
+    count: (sellerId: SellerId, named: ReadonlySet<StockLevel>): number =>
+      readInteger(count.get(sellerId) ?? {}, 'products') - countInStock(named),
+    /** In batches, each read when it is asked for. */
+    *list(
+      sellerId: SellerId, named: ReadonlySet<StockLevel>,
+    ): Generator<readonly StockLevel[], void, void> {
+      const ids = new Set([...named].map(({ id }) => id));
+      for (let after = 0; ;) {
+        const levels = listLevels(list, sellerId, after, STOCKTAKE_STEP_PRODUCTS);
+        yield levels.filter(({ id }) => !ids.has(id));
+        if (levels.length < STOCKTAKE_STEP_PRODUCTS) return;
+        after = levels.at(-1)?.id ?? after;
+      }
+    },
+  };
 }
 
 function listLevels(statement: StatementSync, ...values: readonly SQLInputValue[]): StockLevel[] {

@@ -9,10 +9,11 @@ import type { SyncedStock } from '../../catalogue-store.ts';
 import { findRejection, StockBatch } from '../../rules/stock-batch.ts';
 import { type StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
 import type { Actor } from '../../write.ts';
-import { HistoryWriter } from './history-writer.ts';
+import { prepareAddChanges } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';
-import { ProductsMissingFromStocktake, StockLevels } from './stock-levels.ts';
+import { prepareProductsMissingFromStocktake, prepareReadLevels } from './stock-levels.ts';
 
+/** The names and the order of the members are hashed (rules/idempotency.ts). */
 interface SyncInput {
   readonly actor: Actor;
   readonly sync: StockSync;
@@ -20,10 +21,10 @@ interface SyncInput {
 }
 
 export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
-  const levels = new StockLevels(db);
+  const readLevels = prepareReadLevels(db);
   const cache = new StockLevelCache(positions);
-  const stocktake = new ProductsMissingFromStocktake(db);
-  const writer = new StockWriter(db, positions);
+  const stocktake = prepareProductsMissingFromStocktake(db);
+  const writer = prepareStockWriter(db, positions);
   positions.defer(writer);
 
   function zeroMissing({ actor, sync }: SyncInput, named: StockBatch['named'], at: number): void {
@@ -34,7 +35,6 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const batch = new StockBatch({ actor, origin: sync, position, at });
       for (const level of missing) batch.apply({ set: 0 }, level);
       writer.write(sellerId, batch, undefined);
-      positions.takeMany(sellerId, batch.changes.length);
       writer.flush();
     }
   }
@@ -48,7 +48,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const { changes, faulty = [] } = sync;
       // Levels are read from the table; and a batch that is not written changes them all the same.
       if (table.size === 0 || isDryRun || sync.isAtomic || sync.completion) writer.flush();
-      const named = levels.read(sellerId, [...changes, ...faulty], sync.source, table);
+      const named = readLevels(sellerId, [...changes, ...faulty], sync.source, table);
       const batch = new StockBatch({ actor, origin: sync, position: positions.of(sellerId), at });
       const results = changes.map((change, index) => batch.apply(change, named[index]));
       for (const level of named.slice(changes.length)) batch.markNamed(level);
@@ -56,7 +56,6 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
       const rejection = findRejection(sync, { results, named: batch.named, missing });
       if (!rejection && !isDryRun) {
         writer.write(sellerId, batch, sync.source);
-        positions.takeMany(sellerId, batch.changes.length);
         if (missing > 0) zeroMissing(input, batch.named, at);
         else if (!cache.keep(sellerId, table)) writer.flush();
       }
@@ -71,38 +70,30 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
  * Writes evaluated batches: the history at once, the products when they are flushed. Products that
  * sell the most are in many batches of one transaction, and are written once.
  */
-class StockWriter {
-  readonly #update;
-  readonly #noteSequence;
-  readonly #history: HistoryWriter;
-  readonly #moved = new Map<StockLevel, SellerId>();
-
-  constructor(db: DatabaseSync, positions: PositionAllocator) {
-    this.#update = db.prepare(`
-      UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE seller_id = ? AND id = ?`);
-    this.#noteSequence = db.prepare(`
-      INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
-      VALUES (?, ?, ?, ?)`);
-    this.#history = new HistoryWriter(db, positions);
-  }
-
-  write(sellerId: SellerId, { named, changes }: StockBatch, source: string | undefined): void {
-    for (const level of named) {
-      if (level.isMoved) this.#moved.set(level, sellerId);
-      if (source === undefined || !level.isSequenceMoved) continue;
-      this.#noteSequence.run(sellerId, level.id, source, level.sequence);
-    }
-    this.#history.add(changes);
-  }
-
-  flush(): void {
-    for (const [{ id, stock, position, at }, sellerId] of this.#moved) {
-      this.#update.run(stock, position, at, sellerId, id);
-    }
-    this.#moved.clear();
-  }
-
-  rollback(): void {
-    this.#moved.clear();
-  }
+function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
+  const update = db.prepare(`
+    UPDATE product SET stock = ?, position = ?, updated_at = ? WHERE seller_id = ? AND id = ?`);
+  const noteSequence = db.prepare(`
+    INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
+    VALUES (?, ?, ?, ?)`);
+  const addChanges = prepareAddChanges(db, positions);
+  const moved = new Map<StockLevel, SellerId>();
+  return {
+    write(sellerId: SellerId, { named, changes }: StockBatch, source: string | undefined): void {
+      for (const level of named) {
+        if (level.isMoved) moved.set(level, sellerId);
+        if (source === undefined || !level.isSequenceMoved) continue;
+        noteSequence.run(sellerId, level.id, source, level.sequence);
+      }
+      addChanges(changes);
+      positions.takeMany(sellerId, changes.length);
+    },
+    flush(): void {
+      for (const [{ id, stock, position, at }, sellerId] of moved) {
+        update.run(stock, position, at, sellerId, id);
+      }
+      moved.clear();
+    },
+    rollback: () => moved.clear(),
+  };
 }

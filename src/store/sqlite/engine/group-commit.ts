@@ -12,8 +12,8 @@ import {
   resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
   SQLITE_NOTADB, SQLITE_READONLY,
 } from './disk-failure.ts';
-import { IdempotencyRecords } from '../catalogue/idempotency.ts';
-import type { IdempotencyScope } from '../../rules/idempotency.ts';
+import { prepareRunOnce } from '../catalogue/idempotency.ts';
+import { fingerprintMutation, type IdempotencyScope } from '../../rules/idempotency.ts';
 import { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger } from './row.ts';
 import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
@@ -162,16 +162,16 @@ function prepareRunMutation(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ): (call: MutationCall, at: number) => Outcome {
   const mutations = prepareMutations(db, positions, auditKey);
-  const records = new IdempotencyRecords(db);
-  return (call, at) => {
-    const { name, input, idempotency } = call;
+  const runOnce = prepareRunOnce(db);
+  return ({ name, input, idempotency: scope }, at) => {
     // Writer.run paired the name with its input; TypeScript cannot follow that through a queue.
     const mutate = mutations[name] as
       (input: unknown, at: number) => ReturnType<Mutations[MutationName]>;
     // Only stock mutations know the deferred rows of those before them.
     if (name !== 'syncStock') positions.flushDeferred();
-    if (!idempotency) return { isDone: true, value: mutate(input, at) };
-    const value = records.run(call, idempotency, at, () => mutate(input, at));
+    const value = scope
+      ? runOnce(scope, fingerprintMutation(name, input), at, () => mutate(input, at))
+      : mutate(input, at);
     return { isDone: true, value };
   };
 }

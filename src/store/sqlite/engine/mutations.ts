@@ -1,7 +1,8 @@
 /** Every mutation by name: what the main thread may ask of the writer thread. */
 import type { DatabaseSync } from 'node:sqlite';
+import type { AccountStore } from '../../account-store.ts';
 import { accountMutations } from '../accounts/accounts.ts';
-import { AuditLog, auditMutations } from '../accounts/audit.ts';
+import { prepareAuditLog } from '../accounts/audit.ts';
 import type { AuditKey } from '../accounts/audit-segments.ts';
 import { pruningMutations } from '../history/history-pruning.ts';
 import { idempotencyMutations } from '../catalogue/idempotency.ts';
@@ -9,6 +10,7 @@ import { invitationMutations } from '../accounts/invitations.ts';
 import { usageMutations } from '../accounts/key-usage.ts';
 import { keyMutations } from '../catalogue/keys.ts';
 import type { PositionAllocator } from '../catalogue/position-allocator.ts';
+import type { MutationsOf } from './port-methods.ts';
 import { productMutations } from '../catalogue/product-mutations.ts';
 import { sellerMutations } from '../catalogue/sellers.ts';
 import { sessionMutations } from '../accounts/sessions.ts';
@@ -24,7 +26,7 @@ import { webhookMutations } from '../webhooks/webhook-mutations.ts';
 export function prepareMutations(
   db: DatabaseSync, positions: PositionAllocator, auditKey: AuditKey,
 ) {
-  const audit = new AuditLog(db, auditKey);
+  const audit = prepareAuditLog(db, auditKey);
   const sellers = { ...sellerMutations(db, audit), ...keyMutations(db, audit) };
   return {
     ...sellers,
@@ -39,7 +41,9 @@ export function prepareMutations(
     ...totpMutations(db, audit),
     ...sessionMutations(db, audit),
     ...invitationMutations(db, audit, sellers),
-    ...auditMutations(audit),
+    ...{
+      noteAuditEvent: ([event], at) => audit.add(event, at),
+    } satisfies Partial<MutationsOf<AccountStore>>,
   };
 }
 

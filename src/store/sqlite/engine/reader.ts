@@ -19,25 +19,33 @@ import { usageQueries } from '../accounts/key-usage.ts';
 import { keyQueries } from '../catalogue/keys.ts';
 import { ledgerQueries } from '../history/ledger-queries.ts';
 import { productQueries } from '../catalogue/products.ts';
+import { readInteger } from './row.ts';
 import { sellerQueries } from '../catalogue/sellers.ts';
 import { sessionQueries } from '../accounts/sessions.ts';
 import { stockDayQueries } from '../catalogue/stock-days.ts';
-import { StockLevels } from '../catalogue/stock-levels.ts';
+import { prepareReadLevels } from '../catalogue/stock-levels.ts';
 import { totpQueries } from '../accounts/totp.ts';
 import { dueWebhookQueries, webhookQueries } from '../webhooks/webhooks.ts';
 
 type Queries = ReturnType<typeof prepareQueries>;
+/** Each query as a method of a port. */
+type QueryMethods = {
+  readonly [Name in keyof Queries]:
+    (...args: Parameters<Queries[Name]>) => Promise<ReturnType<Queries[Name]>>;
+};
 
 export class Reader {
   readonly #db: DatabaseSync;
   readonly #begin;
   readonly #end;
+  readonly #findDataVersion;
   readonly #queries: Queries;
   /** Grants read in this snapshot: concurrent requests mostly carry the same few keys. */
   readonly #grants = new Map<string, Grant>();
 
   /** 32 bytes, created with the database. */
   readonly cursorKey: Uint8Array;
+  readonly methods: QueryMethods;
 
   /** @throws AppError `unavailable` if a newer version has written the file */
   constructor(file: string) {
@@ -47,7 +55,17 @@ export class Reader {
       this.cursorKey = readCursorKey(this.#db);
       this.#begin = this.#db.prepare('BEGIN');
       this.#end = this.#db.prepare('COMMIT');
-      this.#queries = explainFailures(prepareQueries(this.#db));
+      this.#findDataVersion = this.#db.prepare('PRAGMA data_version');
+      const queries = Object.entries(prepareQueries(this.#db)).map(([name, query]) =>
+        // The cast: arguments and results are passed through.
+        [name, explainFailures(query as Query)] as const);
+      const methods = queries.map(([name, query]) => [name, async (...args: unknown[]) => {
+        this.snapshot();
+        return query(...args);
+      }] as const);
+      // The casts: each has the signature of the query that it wraps.
+      this.#queries = Object.fromEntries(queries) as Queries;
+      this.methods = Object.fromEntries(methods) as QueryMethods;
     } catch (error) {
       this.#db.close();
       throw error;
@@ -65,7 +83,7 @@ export class Reader {
     return this.#queries;
   }
 
-  findGrant(hash: string): Grant | undefined {
+  async findGrant(hash: string): Promise<Grant | undefined> {
     const queries = this.snapshot();
     const seen = this.#grants.get(hash);
     if (seen) return seen;
@@ -85,36 +103,45 @@ export class Reader {
     }
   }
 
+  /**
+   * Ends the snapshot, and returns a number that every commit changes
+   * (https://www.sqlite.org/pragma.html#pragma_data_version), a look into shared memory. Undefined
+   * if it cannot be read now.
+   */
+  readDataVersion(): number | undefined {
+    this.endSnapshot();
+    try {
+      return readInteger(this.#findDataVersion.get() ?? {}, 'data_version');
+    } catch (error) {
+      if (resultCodeOf(error) !== 0) return undefined; // locked, or unreadable
+      throw error;
+    }
+  }
+
   close(): void {
     if (this.#db.isOpen) this.#db.close();
   }
 }
 
+type Query = (...args: unknown[]) => unknown;
+
 /** A disk that cannot be read is not our bug: the request gets 503, not 500. */
-function explainFailures(queries: Queries): Queries {
-  const explained = Object.entries(queries).map(([name, query]) => {
-    // The cast: arguments and results are passed through.
-    const run = query as (...args: unknown[]) => unknown;
-    return [name, (...args: unknown[]): unknown => {
-      try {
-        return run(...args);
-      } catch (error) {
-        throw explainReading(error);
-      }
-    }] as const;
-  });
-  // The cast: each has the signature of the query that it wraps.
-  return Object.fromEntries(explained) as Queries;
+function explainFailures(query: Query): Query {
+  return (...args) => {
+    try {
+      return query(...args);
+    } catch (error) {
+      throw explainReading(error);
+    }
+  };
 }
 
 function prepareQueries(db: DatabaseSync) {
-  const levels = new StockLevels(db);
   return {
     ...sellerQueries(db), ...keyQueries(db), ...usageQueries(db), ...productQueries(db),
     ...historyQueries(db), ...ledgerQueries(db), ...stockDayQueries(db),
     ...webhookQueries(db), ...dueWebhookQueries(db), ...accountQueries(db), ...totpQueries(db),
     ...sessionQueries(db), ...invitationQueries(db), ...auditQueries(db),
-    ...idempotencyQueries(db),
-    readLevels: levels.read.bind(levels),
+    ...idempotencyQueries(db), readLevels: prepareReadLevels(db),
   };
 }

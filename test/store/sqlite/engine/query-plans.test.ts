@@ -7,7 +7,7 @@ import { auditQueries } from '../../../../src/store/sqlite/accounts/audit.ts';
 import { prepareCatalogueFile } from '../../../../src/store/sqlite/engine/database-file.ts';
 import { openWriter } from '../../../../src/store/sqlite/engine/connection.ts';
 import { historyQueries } from '../../../../src/store/sqlite/history/history-queries.ts';
-import { IdempotencyRecords } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
+import { prepareRunOnce } from '../../../../src/store/sqlite/catalogue/idempotency.ts';
 import { usageQueries } from '../../../../src/store/sqlite/accounts/key-usage.ts';
 import { invitationQueries } from '../../../../src/store/sqlite/accounts/invitations.ts';
 import { keyQueries } from '../../../../src/store/sqlite/catalogue/keys.ts';
@@ -84,7 +84,7 @@ function explainAll(t: TestContext): Map<string, string> {
 
 function prepareAll(db: DatabaseSync): void {
   prepareMutations(db, new PositionAllocator(db), AUDIT_KEY);
-  new IdempotencyRecords(db);
+  prepareRunOnce(db);
   sellerQueries(db);
   keyQueries(db);
   usageQueries(db);
