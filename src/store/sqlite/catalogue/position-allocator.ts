@@ -1,17 +1,24 @@
 /**
- * The one point of ordering: allocates the positions of the current transaction. A seller's row is
- * read at its first change and written once, before the commit, however many changes there are;
- * BEGIN IMMEDIATE excludes every other writer.
+ * The one point of ordering: allocates the positions of the current transaction, and appends the
+ * change events at them. Nothing else adds events, and nothing alters them: `history-pruning.ts`
+ * removes old ones and relinks those that it keeps. A seller's row is read at its first change and
+ * written once, before the commit, however many changes there are; BEGIN IMMEDIATE excludes every
+ * other writer.
  */
-import type { DatabaseSync } from 'node:sqlite';
-import type { Change } from '../../../domain/catalogue/change.ts';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { Currency } from '../../../domain/catalogue/currency.ts';
 import { AppError } from '../../../domain/error.ts';
 import { nextId, type ProductId, type SellerId } from '../../../domain/id.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
-import { timeAfter } from '../../rules/history.ts';
+import { type NewChange, timeAfter } from '../../rules/history.ts';
 import { readCurrency, readInteger, readOptional } from '../engine/row.ts';
 import { type Moved, prepareNoteStockDay } from './stock-days.ts';
+
+const CHANGE_COLUMNS = `seller_id, position, type, product_id, key_id, at, stock_before,
+  stock_after, product, sku, prior, reason, source, sequence`;
+const CHANGE_VALUES = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+/** Changes of one statement: halves the time of a row; larger groups gain nothing. */
+const GROUP_ROWS = 16;
 
 interface Counters extends Moved {
   position: number;
@@ -35,6 +42,8 @@ export class PositionAllocator {
   readonly #noteMinute;
   readonly #deleteLater;
   readonly #noteStockDay;
+  readonly #insertChange;
+  readonly #insertGroup;
   readonly #touched = new Map<SellerId, Counters>();
   readonly #deferred: Deferred[] = [];
   /** How often something was rolled back: caches of an earlier count may be wrong. */
@@ -53,6 +62,11 @@ export class PositionAllocator {
     this.#deleteLater = db.prepare(`
       DELETE FROM change_minute WHERE seller_id = ? AND minute > ?`);
     this.#noteStockDay = prepareNoteStockDay(db);
+    const insert = `INSERT INTO change (${CHANGE_COLUMNS}) VALUES`;
+    this.#insertChange = db.prepare(`${insert} ${CHANGE_VALUES}`);
+    this.#insertGroup = db.prepare(
+      `${insert} ${Array(GROUP_ROWS).fill(CHANGE_VALUES).join(', ')}`,
+    );
   }
 
   /**
@@ -92,11 +106,14 @@ export class PositionAllocator {
     return counters.lastProductId as ProductId;
   }
 
-  /** Adds up the stock movements of changes of one seller. Call it with every change. */
-  noteMovements(changes: readonly Change[]): void {
-    const [first] = changes;
-    if (!first) return;
-    const moved = this.#touch(first.sellerId);
+  /** Writes the events of one seller, and adds up their stock movements. */
+  addChanges(sellerId: SellerId, changes: readonly NewChange[]): void {
+    const grouped = changes.length - (changes.length % GROUP_ROWS);
+    for (let start = 0; start < grouped; start += GROUP_ROWS) {
+      this.#insertGroup.run(...changes.slice(start, start + GROUP_ROWS).flatMap(encodeChange));
+    }
+    for (const change of changes.slice(grouped)) this.#insertChange.run(...encodeChange(change));
+    const moved = this.#touch(sellerId);
     for (const { movement: { before, after } } of changes) {
       if (after > before) moved.unitsIn += after - before;
       else moved.unitsOut += before - after;
@@ -156,4 +173,13 @@ export class PositionAllocator {
     this.#touched.set(sellerId, counters);
     return counters;
   }
+}
+
+function encodeChange(change: NewChange): SQLInputValue[] {
+  const { before, after, reason, source, sequence } = change.movement;
+  return [
+    change.sellerId, change.position, change.type, change.productId, change.keyId, change.at,
+    before, after, change.product ?? null, change.sku, change.previousPosition ?? null,
+    reason ?? null, source ?? null, sequence ?? null,
+  ];
 }

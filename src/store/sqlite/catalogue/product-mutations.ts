@@ -20,7 +20,6 @@ import {
   describeChange, isStockMovement, mergeImportRow, skuTaken, updateProduct,
 } from '../../rules/product-changes.ts';
 import type { Actor } from '../../write.ts';
-import { prepareAddChanges } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { encodeProduct, prepareFindProduct, PRODUCT_COLUMNS } from './products.ts';
 
@@ -102,7 +101,6 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
   const deleteProduct = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
   const deleteSequences = db.prepare(`
     DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
-  const addChanges = prepareAddChanges(db, positions);
 
   const find = (sellerId: SellerId, target: ProductTarget): Product | undefined =>
     findProduct(sellerId, positions.currencyOf(sellerId), target);
@@ -120,7 +118,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       if (changes === 0) throw skuTaken(product.sku);
       const json = formatProduct(after);
       const states = { before: undefined, after, snapshot: json };
-      addChanges([describeChange('created', actor, states)]);
+      positions.addChanges(sellerId, [describeChange('created', actor, states)]);
       return { effect: 'created', id, position, json, isReplay: false };
     },
     /** Takes no position if nothing changes. @throws AppError `sku_taken` */
@@ -140,8 +138,9 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
         isStock ? null : position, sellerId, id,
       );
       const json = formatProduct(after);
+      const type = isStock ? 'stock' : 'updated';
       const states = { before, after, snapshot: isStock ? undefined : json };
-      addChanges([describeChange(isStock ? 'stock' : 'updated', actor, states)]);
+      positions.addChanges(sellerId, [describeChange(type, actor, states)]);
       return { effect: 'updated', id, position, json, isReplay: false };
     },
     /** The event holds the product as it last was; its stock moves to 0. */
@@ -153,7 +152,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       const updatedAt = positions.timeOf(sellerId, now);
       const after = { ...before, position, updatedAt, stock: 0 };
       const states = { before, after, snapshot: formatProduct(before) };
-      addChanges([describeChange('deleted', actor, states)]);
+      positions.addChanges(sellerId, [describeChange('deleted', actor, states)]);
     },
   };
 }

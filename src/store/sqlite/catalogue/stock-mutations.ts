@@ -9,7 +9,6 @@ import type { SyncedStock } from '../../catalogue-store.ts';
 import { findRejection, StockBatch } from '../../rules/stock-batch.ts';
 import { type StockLevel, StockLevelCache } from '../../rules/stock-levels.ts';
 import type { Actor } from '../../write.ts';
-import { prepareAddChanges } from './history-writer.ts';
 import type { PositionAllocator } from './position-allocator.ts';
 import { prepareProductsMissingFromStocktake, prepareReadLevels } from './stock-levels.ts';
 
@@ -76,7 +75,6 @@ function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
   const noteSequence = db.prepare(`
     INSERT OR REPLACE INTO stock_sequence (seller_id, product_id, source, sequence)
     VALUES (?, ?, ?, ?)`);
-  const addChanges = prepareAddChanges(db, positions);
   const moved = new Map<StockLevel, SellerId>();
   return {
     write(sellerId: SellerId, { named, changes }: StockBatch, source: string | undefined): void {
@@ -85,7 +83,7 @@ function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
         if (source === undefined || !level.isSequenceMoved) continue;
         noteSequence.run(sellerId, level.id, source, level.sequence);
       }
-      addChanges(changes);
+      positions.addChanges(sellerId, changes);
       positions.takeMany(sellerId, changes.length);
     },
     flush(): void {

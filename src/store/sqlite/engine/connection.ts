@@ -34,34 +34,30 @@ const SAFE_PRAGMAS = `
   PRAGMA temp_store = MEMORY;
 `;
 
-export interface WriterOptions {
-  /** Maximum size of the file in pages of 4 KiB; undefined for no limit. */
-  readonly pageLimit?: number | undefined;
-}
-
-/** A writable connection: every commit is on the disk when it returns (`synchronous = FULL`). */
-export function openWriter(file: string, options: WriterOptions = {}): DatabaseSync {
-  return open(file, { readOnly: false, timeout: WRITER_BUSY_TIMEOUT_MS }, `
+/**
+ * A writable connection: every commit is on the disk when it returns (`synchronous = FULL`).
+ * `pageLimit` is the maximum size of the file in pages of 4 KiB.
+ */
+export function openWriter(file: string, pageLimit = 0xfffffffe): DatabaseSync {
+  return open(file, WRITER_BUSY_TIMEOUT_MS, `
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
     PRAGMA cache_size = -${WRITER_CACHE_KIB};
     PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES};
     PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES};
-    PRAGMA max_page_count = ${options.pageLimit ?? 0xfffffffe};
+    PRAGMA max_page_count = ${pageLimit};
   `);
 }
 
 /** A read-only connection. */
 export function openReader(file: string): DatabaseSync {
-  const how = { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS };
-  return open(file, how, `PRAGMA cache_size = -${READER_CACHE_KIB}`);
+  return openReadOnly(file, READER_BUSY_TIMEOUT_MS, `PRAGMA cache_size = -${READER_CACHE_KIB}`);
 }
 
 /** A connection that only rolls back an interrupted write. */
 export function openToRecover(file: string): DatabaseSync {
-  const how = { readOnly: false, timeout: READER_BUSY_TIMEOUT_MS };
-  return open(file, how, 'SELECT count(*) FROM sqlite_schema');
+  return open(file, READER_BUSY_TIMEOUT_MS, 'SELECT count(*) FROM sqlite_schema');
 }
 
 /**
@@ -70,10 +66,9 @@ export function openToRecover(file: string): DatabaseSync {
  * read-only.
  */
 export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
-  const how = { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS };
   const url = pathToFileURL(file);
   if (isAtRest) url.searchParams.set('immutable', '1');
-  return open(url, how, `
+  return openReadOnly(url, READER_BUSY_TIMEOUT_MS, `
     PRAGMA cache_size = -${READER_CACHE_KIB};
     PRAGMA temp_store = FILE;
     BEGIN;
@@ -83,7 +78,7 @@ export function openForChecks(file: string, isAtRest: boolean): DatabaseSync {
 
 /** A connection to a private copy, which is one file without a WAL. */
 export function openCopy(file: string): DatabaseSync {
-  return open(file, { readOnly: false, timeout: 0 }, `
+  return open(file, 0, `
     PRAGMA journal_mode = DELETE;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
@@ -97,15 +92,12 @@ export function openCopy(file: string): DatabaseSync {
  * write to it: it must switch it to WAL mode first, and SQLite detects the rename.
  */
 export function openExclusive(file: string): DatabaseSync {
-  return open(file, { readOnly: false, timeout: 0 }, `
-    PRAGMA journal_mode = DELETE;
-    BEGIN EXCLUSIVE;
-  `);
+  return open(file, 0, 'PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
 }
 
 /** A private database: in memory while it is small, in a temporary file once it grows. */
 export function openTemporary(): DatabaseSync {
-  return open('', { readOnly: false, timeout: 0 }, `PRAGMA cache_size = -${DRY_RUN_CACHE_KIB}`);
+  return open('', 0, `PRAGMA cache_size = -${DRY_RUN_CACHE_KIB}`);
 }
 
 /**
@@ -114,7 +106,7 @@ export function openTemporary(): DatabaseSync {
  * would give wrong answers.
  */
 export function openProjection(file: string): DatabaseSync {
-  return open(file, { readOnly: false, timeout: SEARCH_BUSY_TIMEOUT_MS }, `
+  return open(file, SEARCH_BUSY_TIMEOUT_MS, `
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA cache_size = -${SEARCH_CACHE_KIB};
@@ -125,8 +117,8 @@ export function openProjection(file: string): DatabaseSync {
 
 /** A connection that holds one snapshot of the projection, for an export. */
 export function openProjectionSnapshot(file: string): DatabaseSync {
-  const how = { readOnly: true, timeout: SEARCH_BUSY_TIMEOUT_MS };
-  return open(file, how, `PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN`);
+  const begin = `PRAGMA cache_size = -${EXPORT_CACHE_KIB}; BEGIN`;
+  return openReadOnly(file, SEARCH_BUSY_TIMEOUT_MS, begin);
 }
 
 /**
@@ -135,15 +127,19 @@ export function openProjectionSnapshot(file: string): DatabaseSync {
  * be in memory: kill -9 leaves no file behind.
  */
 export function openLock(file: string, timeoutMs: number): DatabaseSync {
-  const how = { readOnly: false, timeout: timeoutMs };
-  return open(file, how, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  return open(file, timeoutMs, 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+}
+
+function openReadOnly(file: string | URL, timeoutMs: number, begin: string): DatabaseSync {
+  return open(file, timeoutMs, begin, true);
 }
 
 function open(
-  file: string | URL, how: { readOnly: boolean; timeout: number }, begin: string,
+  file: string | URL, timeoutMs: number, begin: string, isReadOnly = false,
 ): DatabaseSync {
   const db = new DatabaseSync(file, {
-    ...how,
+    readOnly: isReadOnly,
+    timeout: timeoutMs,
     enableForeignKeyConstraints: true,
     enableDoubleQuotedStringLiterals: false,
     allowExtension: false,

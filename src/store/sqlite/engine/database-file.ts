@@ -25,12 +25,7 @@ import { openServerKey } from '../files/server-key.ts';
 export const CATALOGUE_FILE_NAME = 'catalogue.db';
 /** The mode bit of folders that all users may write to. */
 const STICKY = 0o1000;
-
-// The header of a database file: https://www.sqlite.org/fileformat.html section 1.3
-const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
-const USER_VERSION_OFFSET = 60;
-const APPLICATION_ID_OFFSET = 68;
 
 /**
  * Ensures that `folder` has a database of this version, and the server's key. The folder's mode
@@ -128,21 +123,21 @@ export function findVersion(file: string): number | undefined {
 export function findAnyVersion(file: string): number | undefined {
   const header = readHeader(file);
   if (!header) return undefined;
-  if (!isOurs(header)) {
-    const hint = 'It was left untouched: move it away, or name another folder with --data.';
-    throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
-  }
-  return header.readInt32BE(USER_VERSION_OFFSET);
+  if (header.isOurs) return header.version;
+  const hint = 'It was left untouched: move it away, or name another folder with --data.';
+  throw new AppError('unavailable', `${file} is not a database of this server. ${hint}`);
 }
 
 /** Whether the file is a database of this server, of any version. */
 export function isOurFile(file: string): boolean {
-  const header = readHeader(file);
-  return header !== undefined && isOurs(header);
+  return readHeader(file)?.isOurs === true;
 }
 
-function readHeader(file: string): Buffer | undefined {
-  const header = Buffer.alloc(HEADER_BYTES);
+/** Undefined if there is no file. The header: https://www.sqlite.org/fileformat.html 1.3 */
+function readHeader(
+  file: string,
+): { readonly isOurs: boolean; readonly version: number } | undefined {
+  const header = Buffer.alloc(100);
   try {
     const handle = openSync(file, 'r');
     readSync(handle, header);
@@ -151,12 +146,9 @@ function readHeader(file: string): Buffer | undefined {
     if (isSystemError(error, 'ENOENT')) return undefined;
     if (!isSystemError(error, 'EISDIR')) throw error; // a folder is foreign, too
   }
-  return header;
-}
-
-function isOurs(header: Buffer): boolean {
-  return header.toString('latin1', 0, MAGIC.length) === MAGIC
-    && header.readInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
+  const isOurs = header.toString('latin1', 0, MAGIC.length) === MAGIC
+    && header.readInt32BE(68) === APPLICATION_ID;
+  return { isOurs, version: header.readInt32BE(60) };
 }
 
 /** If another process creates it first, that one is used. */
@@ -176,4 +168,3 @@ function createFile(file: string, auditKey: AuditKey): number {
   }
   return SCHEMA_VERSION;
 }
-

@@ -1,5 +1,5 @@
 /** SQLite's result codes (https://www.sqlite.org/rescode.html), and error texts for people. */
-import { AppError } from '../../../domain/error.ts';
+import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 
 export const SQLITE_BUSY = 5;
@@ -20,50 +20,55 @@ export function resultCodeOf(error: unknown): number {
   return code === SQLITE_IOERR_SHMSIZE ? SQLITE_FULL : code & 0xff;
 }
 
+type Failure = readonly [code: ErrorCode, what: string];
+
+const BUSY: Failure = ['unavailable', 'The database is busy.'];
+const UNREADABLE: Failure = ['unavailable', 'This server cannot read from its disk.'];
+const UNWRITABLE: Failure = ['unavailable', 'This server cannot write to its disk.'];
+const FULL: Failure = ['storage_full', 'The disk of this server is full.'];
+
+/** SQLite reports a disk that cannot be read as a corrupt file, too. */
+const FAILURES = new Map<number, { readonly reading?: Failure; readonly writing?: Failure }>([
+  [SQLITE_BUSY, { reading: BUSY, writing: BUSY }],
+  [SQLITE_LOCKED, { reading: BUSY, writing: BUSY }],
+  [SQLITE_READONLY, { writing: UNWRITABLE }],
+  [SQLITE_IOERR, { reading: UNREADABLE, writing: UNWRITABLE }],
+  [SQLITE_CORRUPT, { reading: UNREADABLE, writing: UNREADABLE }],
+  [SQLITE_FULL, { reading: UNREADABLE, writing: FULL }],
+  [SQLITE_CANTOPEN, { reading: UNREADABLE }],
+  [SQLITE_NOTADB, { reading: UNREADABLE, writing: UNREADABLE }],
+]);
+
 /** Why nothing can be read now; returns other errors unchanged. */
 export function explainReading(cause: unknown): unknown {
-  switch (resultCodeOf(cause)) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return new AppError('unavailable', 'The database is busy. Try again later.', { cause });
-    case SQLITE_IOERR:
-    case SQLITE_FULL:
-    case SQLITE_CANTOPEN:
-    case SQLITE_CORRUPT: // which SQLite also reports for some disk errors
-    case SQLITE_NOTADB: {
-      const detail = 'This server cannot read from its disk. Try again later.';
-      return new AppError('unavailable', detail, { cause });
-    }
-    default:
-      return cause;
-  }
+  const failure = FAILURES.get(resultCodeOf(cause))?.reading;
+  return failure ? new AppError(failure[0], `${failure[1]} Try again later.`, { cause }) : cause;
 }
+
+/** Why nothing was written; `internal` for what is not the fault of the disk. */
+export function describeWriteFailure(error: unknown): Failure {
+  const failure = FAILURES.get(resultCodeOf(error))?.writing;
+  return failure ?? ['internal', 'The change could not be made.'];
+}
+
+/** Why a folder cannot be opened, by result codes and system errors. */
+const OPENING: readonly (readonly [what: string, ...codes: (number | string)[]])[] = [
+  ['is on a disk that is full. Make room, and start again.', SQLITE_FULL, 'ENOSPC', 'EDQUOT'],
+  ['is on a disk that cannot be written to (read-only).', 'EROFS'],
+  ['cannot be opened for writing by this user.',
+    SQLITE_READONLY, SQLITE_CANTOPEN, 'EACCES', 'EPERM'],
+  ['is not a folder, or lies in a file. Name a folder with --data.', 'EEXIST', 'ENOTDIR'],
+  ['cannot be created: nothing can have this path. Name another with --data.',
+    'ENOENT', 'ENAMETOOLONG', 'ELOOP'],
+  ['is on a disk that fails: it cannot be read, or not be written to.', SQLITE_IOERR, 'EIO'],
+  ['is in use by a process that lets no other in. Try again.', SQLITE_BUSY],
+  ['has a database that is damaged. It was left as it is: restore a backup.',
+    SQLITE_CORRUPT, SQLITE_NOTADB],
+];
 
 /** Why a folder cannot be opened; returns other errors unchanged. */
 export function explainOpening(cause: unknown, folder: string): unknown {
-  const code = resultCodeOf(cause);
-  const isSystem = (...names: string[]): boolean => isSystemError(cause, ...names);
-  const fail = (what: string): AppError =>
-    new AppError('unavailable', `${folder} ${what}`, { cause });
-  if (code === SQLITE_FULL || isSystem('ENOSPC', 'EDQUOT')) {
-    return fail('is on a disk that is full. Make room, and start again.');
-  }
-  if (isSystem('EROFS')) return fail('is on a disk that cannot be written to (read-only).');
-  if (code === SQLITE_READONLY || code === SQLITE_CANTOPEN || isSystem('EACCES', 'EPERM')) {
-    return fail('cannot be opened for writing by this user.');
-  }
-  if (isSystem('EEXIST', 'ENOTDIR')) {
-    return fail('is not a folder, or lies in a file. Name a folder with --data.');
-  }
-  if (isSystem('ENOENT', 'ENAMETOOLONG', 'ELOOP')) {
-    return fail('cannot be created: nothing can have this path. Name another with --data.');
-  }
-  if (code === SQLITE_IOERR || isSystem('EIO')) {
-    return fail('is on a disk that fails: it cannot be read, or not be written to.');
-  }
-  if (code === SQLITE_BUSY) return fail('is in use by a process that lets no other in. Try again.');
-  if (code === SQLITE_CORRUPT || code === SQLITE_NOTADB) {
-    return fail('has a database that is damaged. It was left as it is: restore a backup.');
-  }
-  return cause;
+  const found = OPENING.find(([, ...codes]) => codes.some((code) =>
+    (typeof code === 'number' ? code === resultCodeOf(cause) : isSystemError(cause, code))));
+  return found ? new AppError('unavailable', `${folder} ${found[0]}`, { cause }) : cause;
 }

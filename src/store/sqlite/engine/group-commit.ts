@@ -8,27 +8,25 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError, type ErrorCode } from '../../../domain/error.ts';
 import type { AuditKey } from '../accounts/audit-segments.ts';
-import {
-  resultCodeOf, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_LOCKED,
-  SQLITE_NOTADB, SQLITE_READONLY,
-} from './disk-failure.ts';
+import { describeWriteFailure, resultCodeOf, SQLITE_IOERR } from './disk-failure.ts';
 import { prepareRunOnce } from '../catalogue/idempotency.ts';
 import { fingerprintMutation, type IdempotencyScope } from '../../rules/idempotency.ts';
 import { PositionAllocator } from '../catalogue/position-allocator.ts';
 import { readInteger } from './row.ts';
 import { prepareMutations, type MutationName, type Mutations } from './mutations.ts';
 
-/** Mutations of one transaction. Names and inputs match, since `Writer.run` made them. */
+/** The name and the input match, since `Writer.run` paired them. */
+export interface MutationCall {
+  readonly name: MutationName;
+  readonly input: unknown;
+  readonly idempotency?: IdempotencyScope | undefined;
+}
+
+/** Mutations of one transaction. */
 export interface Batch {
   /** The time of the commit, milliseconds since 1970. */
   readonly at: number;
   readonly calls: readonly MutationCall[];
-}
-
-interface MutationCall {
-  readonly name: MutationName;
-  readonly input: unknown;
-  readonly idempotency?: IdempotencyScope | undefined;
 }
 
 /** The outcome of a mutation: plain JSON, since it crosses threads. */
@@ -189,26 +187,8 @@ function describeFailure(error: unknown): Failure {
     const { code, publicDetail: detail, cause } = error;
     return { isDone: false, code, detail, ...(cause instanceof Error && { cause: cause.stack }) };
   }
-  const cause = error instanceof Error ? error.stack : String(error);
-  const [code, what] = describeResultCode(resultCodeOf(error));
+  const [code, what] = describeWriteFailure(error);
   const detail = `${what} Nothing was changed; try again later.`;
+  const cause = error instanceof Error ? error.stack : String(error);
   return { isDone: false, code, detail, cause };
-}
-
-function describeResultCode(primary: number): [code: ErrorCode, what: string] {
-  switch (primary) {
-    case SQLITE_FULL:
-      return ['storage_full', 'The disk of this server is full.'];
-    case SQLITE_IOERR:
-    case SQLITE_READONLY:
-      return ['unavailable', 'This server cannot write to its disk.'];
-    case SQLITE_CORRUPT: // which SQLite also reports for a disk that cannot be read
-    case SQLITE_NOTADB:
-      return ['unavailable', 'This server cannot read from its disk.'];
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return ['unavailable', 'The database is busy.'];
-    default:
-      return ['internal', 'The change could not be made.'];
-  }
 }

@@ -1,6 +1,7 @@
 /** Metrics of the store: commits and their durations, the last failure, and sizes on the disk. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { ErrorCode } from '../../../domain/error.ts';
 import { Histogram } from '../../../runtime/histogram.ts';
 import { isSystemError } from '../../../runtime/system-error.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
@@ -10,30 +11,23 @@ import type { Outcome } from './group-commit.ts';
 export class CommitMetrics {
   readonly #commits = new Histogram(COMMIT_DURATION_BUCKETS_SECONDS);
   #failed = 0;
-  #lastFailure: { readonly code: 'storage_full' | 'unavailable'; readonly at: number } | undefined;
+  #lastFailure: { readonly code: ErrorCode; readonly at: number } | undefined;
 
   /** Counts a batch that was sent at this time (`performance.now`). */
   note(sentAt: number, outcomes: readonly Outcome[]): void {
     const at = performance.now();
     this.#commits.add((at - sentAt) / 1_000);
-    this.#lastFailure = undefined;
-    for (const outcome of outcomes) {
-      // Without a cause it is a rejection, and `internal` is our bug: the disk is fine.
-      if (outcome.isDone || outcome.cause === undefined) continue;
-      const { code } = outcome;
-      if (code === 'storage_full' || code === 'unavailable') this.#lastFailure = { code, at };
-    }
-    if (this.#lastFailure) this.#failed += 1;
+    // Without a cause it is a rejection, and `internal` is our bug: the disk is fine.
+    const codes = outcomes.flatMap((one) => (one.isDone || one.cause === undefined ? [] : one.code));
+    const code = codes.findLast((one) => one === 'storage_full' || one === 'unavailable');
+    this.#lastFailure = code && { code, at };
+    if (code) this.#failed += 1;
   }
 
   read(): Pick<StoreMetrics, 'commits' | 'failedCommits' | 'lastFailure'> {
-    const { code, at } = this.#lastFailure ?? {};
-    const isFailed = code !== undefined && at !== undefined;
-    return {
-      commits: this.#commits.read(),
-      failedCommits: this.#failed,
-      lastFailure: isFailed ? { code, agoMs: performance.now() - at } : undefined,
-    };
+    const last = this.#lastFailure;
+    const lastFailure = last && { code: last.code, agoMs: performance.now() - last.at };
+    return { commits: this.#commits.read(), failedCommits: this.#failed, lastFailure };
   }
 }
 

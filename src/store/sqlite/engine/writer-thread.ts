@@ -4,18 +4,20 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AuditKey } from '../accounts/audit-segments.ts';
-import { openWriter, type WriterOptions } from './connection.ts';
+import { openWriter } from './connection.ts';
 import { type Batch, prepareGroupCommit } from './group-commit.ts';
 
 /** What the thread is started with. */
-export interface WriterThreadData extends WriterOptions {
+export interface WriterThreadData {
   readonly file: string;
+  /** Maximum size of the file in pages of 4 KiB; undefined for no limit. */
+  readonly pageLimit: number | undefined;
   readonly auditKey: AuditKey;
 }
 
 // The casts: writer.ts alone starts this thread and talks to it, and it sends just these.
-const { file, auditKey, ...options } = workerData as WriterThreadData;
-const db = openWriter(file, options);
+const { file, pageLimit, auditKey } = workerData as WriterThreadData;
+const db = openWriter(file, pageLimit);
 const run = prepareGroupCommit(db, auditKey);
 
 parentPort?.on('message', (message: string) => {

@@ -21,7 +21,7 @@ test('opens a writer with every setting that durability and safety need', (t) =>
 });
 
 test('limits the pages of the file where it is told to', (t) => {
-  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file, { pageLimit: 500 });
+  const db = openWriter(prepareCatalogueFile(makeFolder(t)).file, 500);
   t.after(() => db.close());
   assert.deepEqual(readPragmas(db, ['max_page_count']), { max_page_count: 500 });
 });
