@@ -12,7 +12,7 @@ import { FAILURE_LOG_INTERVAL_MS } from '../limits.ts';
 import { AppError } from '../../../domain/error.ts';
 import type { StoreMetrics } from '../../maintenance-store.ts';
 import { CommitMetrics } from './store-metrics.ts';
-import type { Batch, Outcome } from './group-commit.ts';
+import type { Batch, MutationCall, Outcome } from './group-commit.ts';
 import type { IdempotencyScope } from '../../rules/idempotency.ts';
 import type { MutationInput, MutationName, MutationOutput } from './mutations.ts';
 import type { WriterThreadData } from './writer-thread.ts';
@@ -32,16 +32,16 @@ const NOT_SENT = {
 interface Pending {
   /** Rows that the mutation writes. */
   readonly rows: number;
-  readonly call: Batch['calls'][number];
+  readonly call: MutationCall;
   settle(outcome: Outcome): void;
 }
 
 export class Writer {
   readonly #thread: Worker;
   readonly #clock: () => number;
-  #waiting: Pending[] = [];
+  readonly #waiting: Pending[] = [];
   #inFlight: Pending[] = [];
-  #isScheduled = false;
+  #scheduled: NodeJS.Immediate | undefined;
   /** When the batch in flight was sent (`performance.now`). */
   #sentAt = 0;
   readonly #metrics = new CommitMetrics();
@@ -78,18 +78,16 @@ export class Writer {
   run<Name extends MutationName>(
     name: Name, input: MutationInput<Name>, idempotency?: IdempotencyScope, rows = 1,
   ): Promise<MutationOutput<Name>> {
+    const rejection = this.#findRejection();
+    if (rejection) return Promise.reject(rejection);
+    if (this.#inFlight.length === 0) this.#scheduled ??= setImmediate(() => this.#send());
     return new Promise((resolve, reject) => {
-      if (this.#closed || this.#failure || this.#waiting.length >= WRITE_QUEUE_LIMIT) {
-        reject(this.#explainRejection());
-        return;
-      }
       const settle = (outcome: Outcome): void => {
         // The mutation called `name` made this value: mutations.ts has its type.
         if (outcome.isDone) resolve(outcome.value as MutationOutput<Name>);
         else reject(this.#explain(outcome));
       };
       this.#waiting.push({ rows, call: { name, input, idempotency }, settle });
-      this.#schedule();
     });
   }
 
@@ -121,16 +119,8 @@ export class Writer {
     await ended;
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || this.#inFlight.length > 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#send();
-    });
-  }
-
   #send(): void {
+    this.#scheduled = undefined;
     if (this.#inFlight.length > 0 || this.#waiting.length === 0) return;
     this.#inFlight = this.#waiting.splice(0, this.#countNext());
     const batch: Batch = { at: this.#clock(), calls: this.#inFlight.map(({ call }) => call) };
@@ -157,18 +147,15 @@ export class Writer {
     // The cast: writer-thread.ts answers each batch with its outcomes.
     const outcomes = JSON.parse(text) as Outcome[];
     this.#metrics.note(sentAt, outcomes);
-    settled.forEach((pending, index) => {
-      pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME);
-    });
+    settled.forEach((pending, index) => pending.settle(outcomes[index] ?? UNKNOWN_OUTCOME));
     if (this.#inFlight.length === 0 && this.#waiting.length === 0) this.#onIdle();
   }
 
   /** The thread has ended. Its batch in flight may or may not have been committed. */
   #fail(cause: Error): void {
     this.#failure ??= cause;
-    const [lost, unsent] = [this.#inFlight, this.#waiting];
-    this.#inFlight = [];
-    this.#waiting = [];
+    const lost = this.#inFlight.splice(0);
+    const unsent = this.#waiting.splice(0);
     for (const pending of lost) pending.settle({ ...UNKNOWN_OUTCOME, cause: cause.stack });
     for (const pending of unsent) pending.settle({ ...NOT_SENT, cause: cause.stack });
     this.#onIdle();
@@ -177,18 +164,20 @@ export class Writer {
   /** A broken disk rejects every mutation: only one a second logs the cause. */
   #explain({ code, detail, cause }: Outcome & { isDone: false }): AppError {
     if (code === 'internal') return new AppError(code, detail, { cause });
-    const isLogged = performance.now() - this.#explainedAt < FAILURE_LOG_INTERVAL_MS;
+    const now = performance.now();
+    const isLogged = now - this.#explainedAt < FAILURE_LOG_INTERVAL_MS;
     if (isLogged || cause === undefined) return new AppError(code, detail);
-    this.#explainedAt = performance.now();
+    this.#explainedAt = now;
     return new AppError(code, detail, { cause });
   }
 
-  #explainRejection(): AppError {
+  #findRejection(): AppError | undefined {
     if (this.#closed) return new AppError('unavailable', 'This server is stopping. Try again.');
     if (this.#failure) {
       const detail = 'This server cannot write until it is restarted.';
       return new AppError('unavailable', detail, { cause: this.#failure });
     }
+    if (this.#waiting.length < WRITE_QUEUE_LIMIT) return undefined;
     const detail = 'Too many changes are waiting for the disk. Try again soon.';
     return new AppError('unavailable', detail, { retryAfterSeconds: 1 });
   }
