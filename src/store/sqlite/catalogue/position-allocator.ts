@@ -45,7 +45,7 @@ export class PositionAllocator {
   readonly #insertChange;
   readonly #insertGroup;
   readonly #touched = new Map<SellerId, Counters>();
-  readonly #deferred: Deferred[] = [];
+  #deferred: Deferred | undefined;
   /** How often something was rolled back: caches of an earlier count may be wrong. */
   rollbackCount = 0;
 
@@ -70,18 +70,12 @@ export class PositionAllocator {
   }
 
   /**
-   * The next position of a seller, for a change that is made now.
+   * The position of the seller's next event, if it is added now; and the time of changes made now.
    * @throws AppError `not_found`; `key_unknown` if the seller is disabled
    */
-  take(sellerId: SellerId): { readonly position: number; readonly currency: Currency } {
-    const counters = this.#touch(sellerId);
-    counters.position += 1;
-    return counters;
-  }
-
-  /** Takes several positions; the first is the one after `of`. */
-  takeMany(sellerId: SellerId, count: number): void {
-    this.#touch(sellerId).position += count;
+  next(sellerId: SellerId, now: number) {
+    const { position, lastAt, currency } = this.#touch(sellerId);
+    return { position: position + 1, at: timeAfter(lastAt, now), currency };
   }
 
   /** Position of a seller's last change, including this transaction's. */
@@ -93,11 +87,6 @@ export class PositionAllocator {
     return this.#touch(sellerId).currency;
   }
 
-  /** The time of changes made now. */
-  timeOf(sellerId: SellerId, now: number): number {
-    return timeAfter(this.#touch(sellerId).lastAt, now);
-  }
-
   /** An id for a new product, above every id that this seller ever had. */
   takeProductId(sellerId: SellerId, at: number): ProductId {
     const counters = this.#touch(sellerId);
@@ -106,38 +95,39 @@ export class PositionAllocator {
     return counters.lastProductId as ProductId;
   }
 
-  /** Writes the events of one seller, and adds up their stock movements. */
+  /** Takes the next positions of a seller for these events, writes them, and adds up their stock. */
   addChanges(sellerId: SellerId, changes: readonly NewChange[]): void {
     const grouped = changes.length - (changes.length % GROUP_ROWS);
     for (let start = 0; start < grouped; start += GROUP_ROWS) {
       this.#insertGroup.run(...changes.slice(start, start + GROUP_ROWS).flatMap(encodeChange));
     }
     for (const change of changes.slice(grouped)) this.#insertChange.run(...encodeChange(change));
-    const moved = this.#touch(sellerId);
+    const counters = this.#touch(sellerId);
+    counters.position += changes.length;
     for (const { movement: { before, after } } of changes) {
-      if (after > before) moved.unitsIn += after - before;
-      else moved.unitsOut += before - after;
+      if (after > before) counters.unitsIn += after - before;
+      else counters.unitsOut += before - after;
     }
   }
 
-  /** Adds rows that are flushed and rolled back together with the positions. */
+  /** Sets what is flushed and rolled back together with the positions. */
   defer(deferred: Deferred): void {
-    this.#deferred.push(deferred);
+    this.#deferred = deferred;
   }
 
   /** Writes deferred rows. Call it before anything else reads their tables. */
   flushDeferred(): void {
-    for (const deferred of this.#deferred) deferred.flush();
+    this.#deferred?.flush();
   }
 
   /** Writes the allocated positions. Call it before the commit. */
   flush(now: number): void {
     this.flushDeferred();
     for (const [sellerId, counters] of this.#touched) {
-      const { position, written, lastProductId } = counters;
+      const { position, written, lastAt, lastProductId } = counters;
       if (position === written) continue;
       this.#update.run(position, lastProductId, sellerId);
-      const at = this.timeOf(sellerId, now);
+      const at = timeAfter(lastAt, now);
       const minute = Math.floor(at / MINUTE_MS);
       this.#noteMinute.run(sellerId, minute, position);
       this.#deleteLater.run(sellerId, minute);
@@ -149,7 +139,7 @@ export class PositionAllocator {
   /** Drops what was allocated. Call it after every rollback. */
   rollback(): void {
     this.#touched.clear();
-    for (const deferred of this.#deferred) deferred.rollback();
+    this.#deferred?.rollback();
     this.rollbackCount += 1;
   }
 

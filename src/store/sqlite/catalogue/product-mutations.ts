@@ -110,8 +110,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
     /** @throws AppError `sku_taken` */
     create(actor: Actor, product: NewProduct, now: number): WrittenProduct {
       const { sellerId } = actor;
-      const at = positions.timeOf(sellerId, now);
-      const { position, currency } = positions.take(sellerId);
+      const { position, at, currency } = positions.next(sellerId, now);
       const id = positions.takeProductId(sellerId, at);
       const after = { ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at };
       const { changes } = insertProduct.run(sellerId, position, ...encodeProduct(after));
@@ -129,8 +128,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
         return { effect: 'unchanged', id, position: before.position, json, isReplay: false };
       }
       if (to.sku !== before.sku && find(sellerId, { sku: to.sku })) throw skuTaken(to.sku);
-      const { position } = positions.take(sellerId);
-      const updatedAt = positions.timeOf(sellerId, now);
+      const { position, at: updatedAt } = positions.next(sellerId, now);
       const after = updateProduct(before, to, position, updatedAt);
       const isStock = isStockMovement(before, to);
       updateRow.run(
@@ -146,10 +144,9 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
     /** The event holds the product as it last was; its stock moves to 0. */
     remove(actor: Actor, before: Product, now: number): void {
       const { sellerId, id } = before;
-      const { position } = positions.take(sellerId);
+      const { position, at: updatedAt } = positions.next(sellerId, now);
       deleteProduct.run(sellerId, id);
       deleteSequences.run(sellerId, id);
-      const updatedAt = positions.timeOf(sellerId, now);
       const after = { ...before, position, updatedAt, stock: 0 };
       const states = { before, after, snapshot: formatProduct(before) };
       positions.addChanges(sellerId, [describeChange('deleted', actor, states)]);

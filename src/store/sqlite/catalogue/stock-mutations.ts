@@ -42,7 +42,7 @@ export function stockMutations(db: DatabaseSync, positions: PositionAllocator) {
     syncStock(input: SyncInput, now: number): SyncedStock {
       const { actor, sync, isDryRun } = input;
       const { sellerId } = actor;
-      const at = positions.timeOf(sellerId, now);
+      const { at } = positions.next(sellerId, now);
       const table = cache.take(sellerId);
       const { changes, faulty = [] } = sync;
       // Levels are read from the table; and a batch that is not written changes them all the same.
@@ -84,7 +84,6 @@ function prepareStockWriter(db: DatabaseSync, positions: PositionAllocator) {
         noteSequence.run(sellerId, level.id, source, level.sequence);
       }
       positions.addChanges(sellerId, changes);
-      positions.takeMany(sellerId, changes.length);
     },
     flush(): void {
       for (const [{ id, stock, position, at }, sellerId] of moved) {
