@@ -22,8 +22,8 @@ export interface Invitation {
 export interface NewSession {
   /** SHA-256 of the token, in hexadecimal digits. */
   readonly hash: string;
-  /** Where it began, and with which browser (up to 200 characters). */
   readonly address: string;
+  /** Up to 200 characters. */
   readonly userAgent: string;
 }
 
@@ -35,7 +35,7 @@ export interface Session extends Omit<NewSession, 'hash'> {
   readonly seenAt: number;
 }
 
-/** Who is signed in by a session, and where their catalogue stands: the one look-up of a page. */
+/** Who is signed in, and the position of their catalogue: the one look-up of a page. */
 export interface SignedInSession {
   readonly account: Account;
   readonly session: Session;
@@ -65,7 +65,7 @@ export interface Credentials {
   readonly hasTotp: boolean;
 }
 
-/** What a sign-in was checked against, and found right. */
+/** What a sign-in was checked against. */
 export type VerifiedCredentials = Pick<Credentials, 'passwordHash' | 'hasTotp'>;
 
 /** What the second step of a sign-in is checked against. */
@@ -103,9 +103,7 @@ export interface AccountStore {
   findCredentials(email: string): Promise<Credentials | undefined>;
   /** With its sessions, codes and invitations; the seller stays, and so do their keys. */
   removeAccount(sellerId: SellerId): Promise<void>;
-  setAccountSettings(
-    sellerId: SellerId, settings: AccountSettings, address: string,
-  ): Promise<void>;
+  setAccountSettings(sellerId: SellerId, settings: AccountSettings, address: string): Promise<void>;
   /** False for an e-mail that is taken: then nothing was changed. */
   setEmail(sellerId: SellerId, email: string, address: string): Promise<boolean>;
   /**
@@ -131,9 +129,7 @@ export interface AccountStore {
    */
   resetTotp(sellerId: SellerId): Promise<boolean>;
   /** In the place of all that there were. */
-  setRecoveryCodes(
-    sellerId: SellerId, hashes: readonly string[], address: string,
-  ): Promise<void>;
+  setRecoveryCodes(sellerId: SellerId, hashes: readonly string[], address: string): Promise<void>;
   /** Whether no password of this step, or a later one, was taken yet: this one takes it. */
   takeTotpStep(sellerId: SellerId, step: number): Promise<boolean>;
   /** Whether there was such a code: there is none after this. */

@@ -33,7 +33,7 @@ export function openImportDryRun(
   }
 
   return {
-    try: async (products) => tried.batch(() => products.map(tryRow)),
+    try: async (products) => products.map(tryRow),
     close: async () => tried.close(),
   };
 }
@@ -62,7 +62,7 @@ export function openStockDryRun(
   }
 
   return {
-    try: async (changes) => tried.batch(() => {
+    async try(changes) {
       const levels = read(changes);
       for (const level of new Set(levels)) if (level) restore(level);
       const batch = new StockBatch({ actor, origin: NO_ORIGIN, position: last, at: 0 });
@@ -72,15 +72,18 @@ export function openStockDryRun(
       }
       last += batch.changes.length;
       return { results, position: last };
-    }),
+    },
     close: async () => tried.close(),
   };
 }
 
-/** Items by key, in a temporary database. */
+/** Items by key, in a temporary database: in one transaction, which nothing commits. */
 function openTriedItems<Item>() {
   const db = openTemporary();
-  db.exec('CREATE TABLE tried (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID');
+  db.exec(`
+    CREATE TABLE tried (key TEXT PRIMARY KEY, item TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    BEGIN;
+  `);
   const find = db.prepare('SELECT item FROM tried WHERE key = ?');
   const set = db.prepare('INSERT OR REPLACE INTO tried (key, item) VALUES (?, ?)');
   return {
@@ -89,15 +92,7 @@ function openTriedItems<Item>() {
       // The table holds what `set` wrote.
       return row && JSON.parse(readText(row, 'item')) as Item;
     },
-    set(key: string, item: Item): void {
-      set.run(key, JSON.stringify(item));
-    },
-    batch<Result>(work: () => Result): Result {
-      db.exec('BEGIN');
-      const result = work();
-      db.exec('COMMIT');
-      return result;
-    },
+    set: (key: string, item: Item) => void set.run(key, JSON.stringify(item)),
     close(): void {
       if (db.isOpen) db.close();
     },

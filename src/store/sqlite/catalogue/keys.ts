@@ -90,11 +90,10 @@ export function keyMutations(db: DatabaseSync, audit: AuditLog) {
 }
 
 function prepareAddKey(db: DatabaseSync) {
-  const findSeller = db.prepare('SELECT id FROM seller WHERE id = ?');
-  const countLive = db.prepare(`
-    SELECT count(*) AS live FROM api_key WHERE seller_id = :sellerId AND ${LIVE}`);
-  const findLastId = db.prepare(`
-    SELECT coalesce(max(id), 0) AS id FROM api_key WHERE seller_id = ?`);
+  const findSeller = db.prepare(`
+    SELECT (SELECT count(*) FROM api_key WHERE seller_id = s.id AND ${LIVE}) AS live,
+      (SELECT coalesce(max(id), 0) FROM api_key WHERE seller_id = s.id) AS last_id
+    FROM seller AS s WHERE s.id = :sellerId`);
   const insert = db.prepare(`
     INSERT INTO api_key
       (seller_id, id, hash, name, scopes, address_ranges, created_at, life_ms, expires_at)
@@ -103,16 +102,16 @@ function prepareAddKey(db: DatabaseSync) {
     RETURNING ${COLUMNS}`);
 
   return ({ sellerId, hash, key }: Omit<Creation, 'address'>, at: number): ApiKey => {
-    if (!findSeller.get(sellerId)) throw new AppError('not_found', 'There is no such seller.');
-    if (readInteger(countLive.get({ sellerId, at }) ?? {}, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
+    const seller = findSeller.get({ sellerId, at });
+    if (!seller) throw new AppError('not_found', 'There is no such seller.');
+    if (readInteger(seller, 'live') >= LIVE_KEYS_PER_SELLER_LIMIT) {
       const limit = `${LIVE_KEYS_PER_SELLER_LIMIT} keys that can be used`;
       throw new AppError('limit_reached', `The seller has ${limit}. Revoke one first.`);
     }
     const { name, scopes, addressRanges, expiresAt = null } = key;
     return mapKey(insert.get({
-      sellerId, hash, at, name, expiresAt, scopes: scopes.join(' '),
-      ranges: addressRanges.join(' '),
-      id: nextId(readInteger(findLastId.get(sellerId) ?? {}, 'id'), at),
+      sellerId, id: nextId(readInteger(seller, 'last_id'), at), hash, at, name, expiresAt,
+      scopes: scopes.join(' '), ranges: addressRanges.join(' '),
     }) ?? {});
   };
 }
