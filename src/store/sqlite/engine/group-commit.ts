@@ -71,29 +71,30 @@ export function prepareGroupCommit(
     }
   }
 
-  function transact(at: number, work: () => Outcome[]): Outcome[] {
+  function transact({ at, calls }: Batch, runOne: typeof runMutation): Outcome[] | Failure {
     try {
-      begin.run();
-      const outcomes = work();
-      positions.flush(at);
-      commit();
-      return outcomes;
+      try {
+        begin.run();
+        const outcomes = calls.map((call) => runOne(call, at));
+        positions.flush(at);
+        commit();
+        return outcomes;
+      } finally {
+        if (db.isTransaction) db.exec('ROLLBACK');
+      }
     } catch (error) {
       positions.rollback();
-      throw error;
-    } finally {
-      if (db.isTransaction) db.exec('ROLLBACK');
+      return describeFailure(error);
     }
   }
 
-  function run({ at, calls }: Batch): Outcome[] {
-    const together = attempt(() => transact(at, () => calls.map((call) => runMutation(call, at))));
+  function run(batch: Batch): Outcome[] {
+    const together = transact(batch, runMutation);
     if (Array.isArray(together)) return together;
     // A busy database or a broken disk is not the fault of one mutation.
-    const isShared = calls.length === 1 || together.code === 'unavailable';
-    const apart = isShared
-      ? together : attempt(() => transact(at, () => calls.map((call) => runAlone(call, at))));
-    return Array.isArray(apart) ? apart : calls.map(() => apart);
+    const isShared = batch.calls.length === 1 || together.code === 'unavailable';
+    const apart = isShared ? together : transact(batch, runAlone);
+    return Array.isArray(apart) ? apart : batch.calls.map(() => apart);
   }
 
   return retryAfterCheckpoint(db, run);
@@ -116,14 +117,11 @@ function retryAfterCheckpoint(db: DatabaseSync, run: (batch: Batch) => Outcome[]
 
 /** Returns whether all of the WAL is in the database now: then it restarts and needs no space. */
 function checkpointWal(db: DatabaseSync): boolean {
-  try {
+  return attempt(() => {
     const row = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() ?? {};
     const moved = readInteger(row, 'checkpointed');
     return moved > 0 && moved === readInteger(row, 'log');
-  } catch (error) {
-    if (resultCodeOf(error) === 0) throw error;
-    return false;
-  }
+  });
 }
 
 /**
@@ -145,10 +143,17 @@ function prepareCommit(db: DatabaseSync): () => void {
 
 /** Commits no change: its frames start in the WAL where those of the failed commit start. */
 function overwriteFailedFrames(db: DatabaseSync): boolean {
-  try {
+  return attempt(() => {
     const version = readInteger(db.prepare('PRAGMA user_version').get() ?? {}, 'user_version');
     db.exec(`PRAGMA user_version = ${version}`);
     return true;
+  });
+}
+
+/** False if SQLite fails. */
+function attempt(work: () => boolean): boolean {
+  try {
+    return work();
   } catch (error) {
     if (resultCodeOf(error) === 0) throw error;
     return false;
@@ -172,14 +177,6 @@ function prepareRunMutation(
       : mutate(input, at);
     return { isDone: true, value };
   };
-}
-
-function attempt(work: () => Outcome[]): Outcome[] | Failure {
-  try {
-    return work();
-  } catch (error) {
-    return describeFailure(error);
-  }
 }
 
 function describeFailure(error: unknown): Failure {
