@@ -65,9 +65,6 @@ export interface Credentials {
   readonly hasTotp: boolean;
 }
 
-/** What a sign-in was checked against. */
-export type VerifiedCredentials = Pick<Credentials, 'passwordHash' | 'hasTotp'>;
-
 /** What the second step of a sign-in is checked against. */
 export interface Totp {
   /** Undefined where the key of the server is missing, or is another one. */
@@ -140,7 +137,7 @@ export interface AccountStore {
    * second step that was not made: then there is no session.
    */
   createSession(
-    sellerId: SellerId, session: NewSession, shown: VerifiedCredentials,
+    sellerId: SellerId, session: NewSession, shown: Omit<Credentials, 'sellerId'>,
   ): Promise<boolean>;
   /** Undefined where there is none: whether it is too old, its reader decides. */
   findSignedInSession(sessionHash: string): Promise<SignedInSession | undefined>;

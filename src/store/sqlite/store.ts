@@ -106,7 +106,7 @@ function mutationMethods(writer: Writer): Pick<Store, (typeof MUTATIONS)[number]
   return Object.fromEntries(methods) as Pick<Store, (typeof MUTATIONS)[number]>;
 }
 
-/** The mutations of keys and products that may take an idempotency key, which hashes their input. */
+/** Mutations that may take an idempotency key: the names in their input are hashed. */
 function idempotentMethods(writer: Writer): Pick<Store,
   | 'createKey' | 'rotateKey' | 'createProduct' | 'putProduct' | 'patchProduct' | 'deleteProduct'
   | 'importProducts' | 'syncStock'

@@ -3,9 +3,7 @@ import { hash, randomUUID } from 'node:crypto';
 import type { AuditEvent } from '../../../src/domain/access/audit.ts';
 import type { SellerId } from '../../../src/domain/id.ts';
 import { parseNewSeller } from '../../../src/domain/access/seller.ts';
-import type {
-  Registration, NewSession, VerifiedCredentials,
-} from '../../../src/store/account-store.ts';
+import type { Credentials, NewSession, Registration } from '../../../src/store/account-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeHash, makeNewKey } from './fixture.ts';
 
@@ -19,7 +17,9 @@ export function makeNewSession(members: Partial<NewSession> = {}): NewSession {
 }
 
 /** What the accounts of `makeJoining` are signed in to with. */
-export const SHOWN: VerifiedCredentials = { passwordHash: '$argon2id$one', hasTotp: false };
+export const SHOWN: Omit<Credentials, 'sellerId'> = {
+  passwordHash: '$argon2id$one', hasTotp: false,
+};
 
 let emails = 0;
 

@@ -1,7 +1,9 @@
 /** Invitations in SQLite, and the registration of a portal account. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { SellerId } from '../../../domain/id.ts';
-import type { AccountStore, Invitation } from '../../account-store.ts';
+import type {
+  AccountStore, Invitation, Registration, RegistrationResult,
+} from '../../account-store.ts';
 import type { AuditLog } from './audit.ts';
 import type { KeyMutations } from '../catalogue/keys.ts';
 import type { MutationsOf } from '../engine/port-methods.ts';
@@ -40,7 +42,8 @@ export function invitationMutations(
       if (isFirst) return; // every start of a server on an empty database creates one
       audit.add({ sellerId, type: 'invitation_created' }, at);
     },
-    register([{ codeHash, seller, account, key: { hash, ...key }, session }], at) {
+    register([registration]: [Registration], at): RegistrationResult {
+      const { codeHash, seller, account, key: { hash, ...key }, session } = registration;
       const { email, passwordHash, locale, timeZone } = account;
       if (findEmail.get(email)) return { rejection: 'email' };
       const row = codeHash === undefined ? undefined : take.get({ hash: codeHash, at });

@@ -95,7 +95,7 @@ export class PositionAllocator {
     return counters.lastProductId as ProductId;
   }
 
-  /** Takes the next positions of a seller for these events, writes them, and adds up their stock. */
+  /** Takes the next positions of a seller for these events, and writes them. */
   addChanges(sellerId: SellerId, changes: readonly NewChange[]): void {
     const grouped = changes.length - (changes.length % GROUP_ROWS);
     for (let start = 0; start < grouped; start += GROUP_ROWS) {

@@ -89,18 +89,7 @@ export function productMutations(db: DatabaseSync, positions: PositionAllocator)
 
 function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
   const findProduct = prepareFindProduct(db);
-  const insertProduct = db.prepare(`
-    INSERT INTO product (seller_id, snapshot_position, ${PRODUCT_COLUMNS.join(', ')})
-    VALUES (?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})
-    ON CONFLICT (seller_id, sku) DO NOTHING`);
-  const updateRow = db.prepare(`
-    UPDATE product
-    SET ${SENT_FIELDS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
-      updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
-    WHERE seller_id = ? AND id = ?`);
-  const deleteProduct = db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?');
-  const deleteSequences = db.prepare(`
-    DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`);
+  const { insertRow, updateRow, deleteRow, deleteSequences } = prepareStatements(db);
 
   const find = (sellerId: SellerId, target: ProductTarget): Product | undefined =>
     findProduct(sellerId, positions.currencyOf(sellerId), target);
@@ -113,7 +102,7 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
       const { position, at, currency } = positions.next(sellerId, now);
       const id = positions.takeProductId(sellerId, at);
       const after = { ...product, sellerId, id, currency, position, createdAt: at, updatedAt: at };
-      const { changes } = insertProduct.run(sellerId, position, ...encodeProduct(after));
+      const { changes } = insertRow.run(sellerId, position, ...encodeProduct(after));
       if (changes === 0) throw skuTaken(product.sku);
       const json = formatProduct(after);
       const states = { before: undefined, after, snapshot: json };
@@ -145,11 +134,28 @@ function prepareChanges(db: DatabaseSync, positions: PositionAllocator) {
     remove(actor: Actor, before: Product, now: number): void {
       const { sellerId, id } = before;
       const { position, at: updatedAt } = positions.next(sellerId, now);
-      deleteProduct.run(sellerId, id);
+      deleteRow.run(sellerId, id);
       deleteSequences.run(sellerId, id);
       const after = { ...before, position, updatedAt, stock: 0 };
       const states = { before, after, snapshot: formatProduct(before) };
       positions.addChanges(sellerId, [describeChange('deleted', actor, states)]);
     },
+  };
+}
+
+function prepareStatements(db: DatabaseSync) {
+  return {
+    insertRow: db.prepare(`
+      INSERT INTO product (seller_id, snapshot_position, ${PRODUCT_COLUMNS.join(', ')})
+      VALUES (?, ?${', ?'.repeat(PRODUCT_COLUMNS.length)})
+      ON CONFLICT (seller_id, sku) DO NOTHING`),
+    updateRow: db.prepare(`
+      UPDATE product
+      SET ${SENT_FIELDS.map(({ column }) => `${column} = ?`).join(', ')}, position = ?,
+        updated_at = ?, snapshot_position = coalesce(?, snapshot_position)
+      WHERE seller_id = ? AND id = ?`),
+    deleteRow: db.prepare('DELETE FROM product WHERE seller_id = ? AND id = ?'),
+    deleteSequences: db.prepare(`
+      DELETE FROM stock_sequence WHERE seller_id = ? AND product_id = ?`),
   };
 }

@@ -18,8 +18,8 @@ export class CommitMetrics {
     const at = performance.now();
     this.#commits.add((at - sentAt) / 1_000);
     // Without a cause it is a rejection, and `internal` is our bug: the disk is fine.
-    const codes = outcomes.flatMap((one) => (one.isDone || one.cause === undefined ? [] : one.code));
-    const code = codes.findLast((one) => one === 'storage_full' || one === 'unavailable');
+    const code = outcomes.map((one) => (one.isDone || !one.cause ? undefined : one.code))
+      .findLast((one) => one === 'storage_full' || one === 'unavailable');
     this.#lastFailure = code && { code, at };
     if (code) this.#failed += 1;
   }
