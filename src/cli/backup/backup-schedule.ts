@@ -2,7 +2,6 @@
  * Schedules the backups of a running server. Each run, `backup --folder`, also decides whether a
  * backup is due. A failed backup is reported and retried.
  */
-import { retryDelayMs } from '../../runtime/backoff.ts';
 import { BACKUP_RETRY_MS, BACKUP_WAIT_LIMIT_MS } from '../limits.ts';
 
 /** The result of a run. */
@@ -15,14 +14,14 @@ export interface BackupRun {
 }
 
 interface BackupMetrics {
-  readonly made: number;
-  readonly failed: number;
+  made: number;
+  failed: number;
   /** When the latest backup was made, by any process, in milliseconds since 1970. */
-  readonly newestAt: number | undefined;
+  newestAt: number | undefined;
 }
 
 export interface BackupSchedule {
-  readMetrics(): BackupMetrics;
+  readMetrics(): Readonly<BackupMetrics>;
   /** Also ends a backup in progress. */
   stop(): Promise<void>;
 }
@@ -40,50 +39,44 @@ interface ScheduleOptions {
 }
 
 /** Starts at once. */
-export function scheduleBackups(options: ScheduleOptions): BackupSchedule {
-  const stop = new AbortController();
-  const metrics = { made: 0, failed: 0, newestAt: undefined };
-  const ended = runUntilStopped(options, stop.signal, metrics);
-  return {
-    readMetrics: () => ({ ...metrics }),
-    stop() {
-      stop.abort();
-      return ended;
-    },
-  };
-}
+export function scheduleBackups(
+  { intervalMs, run, wait, clock, note, warn }: ScheduleOptions,
+): BackupSchedule {
+  const stopping = new AbortController();
+  const stop = stopping.signal;
+  const metrics: BackupMetrics = { made: 0, failed: 0, newestAt: undefined };
 
-type Counters = { -readonly [Name in keyof BackupMetrics]: BackupMetrics[Name] };
-
-async function runUntilStopped(
-  options: ScheduleOptions, stop: AbortSignal, counters: Counters,
-): Promise<void> {
-  const { intervalMs } = options;
-  const retryMs = retryDelayMs({ firstMs: BACKUP_RETRY_MS, limitMs: intervalMs }, 0);
-  while (!stop.aborted) {
-    const dueInMs = await runOnce(options, stop, counters) ?? retryMs;
-    if (!stop.aborted) await options.wait(Math.min(dueInMs, BACKUP_WAIT_LIMIT_MS), stop);
-  }
-}
-
-/** Time until the next backup is due; undefined after a failure or while another one runs. */
-async function runOnce(
-  { run, clock, intervalMs, note, warn }: ScheduleOptions, stop: AbortSignal, counters: Counters,
-): Promise<number | undefined> {
-  try {
+  /** Time until the next backup is due; undefined while another process makes one. */
+  async function runOnce(): Promise<number | undefined> {
     const { made, removed, dueInMs } = await run(stop);
     const gone = removed.length === 0 ? '' : ` Removed the oldest: ${removed.join(', ')}.`;
     if (made !== undefined) {
-      counters.made += 1;
+      metrics.made += 1;
       note(`Backed up to ${made}.${gone}`);
     }
-    if (dueInMs !== undefined) counters.newestAt = clock() - (intervalMs - dueInMs);
+    if (dueInMs !== undefined) metrics.newestAt = clock() - (intervalMs - dueInMs);
     return dueInMs;
-  } catch (error) {
-    if (stop.aborted) return undefined;
-    counters.failed += 1;
-    const reason = error instanceof Error ? error.message : String(error);
-    warn(`The backup failed: ${reason}`);
-    return undefined;
   }
+
+  function reportFailure(error: unknown): undefined {
+    if (stop.aborted) return;
+    metrics.failed += 1;
+    warn(`The backup failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  async function runUntilStopped(): Promise<void> {
+    while (!stop.aborted) {
+      const dueInMs = await runOnce().catch(reportFailure) ?? Math.min(BACKUP_RETRY_MS, intervalMs);
+      if (!stop.aborted) await wait(Math.min(dueInMs, BACKUP_WAIT_LIMIT_MS), stop);
+    }
+  }
+
+  const ended = runUntilStopped();
+  return {
+    readMetrics: () => ({ ...metrics }),
+    stop() {
+      stopping.abort();
+      return ended;
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { BACKUPS_KEPT_LIMIT, DEFAULT_BACKUPS_KEPT } from '../limits.ts';
 import { parseDuration } from '../../domain/time.ts';
 import { type Backup, backUp } from '../../store/sqlite/backup/backup.ts';
 import { backUpToFolder } from '../../store/sqlite/backup/backup-folder.ts';
-import type { CatalogueFacts, CopyState } from '../../store/sqlite/backup/database-copy.ts';
+import type { CopyState } from '../../store/sqlite/backup/database-copy.ts';
 import { restore, type Restored } from '../../store/sqlite/backup/restore.ts';
 import { CATALOGUE_FILE_NAME } from '../../store/sqlite/engine/database-file.ts';
 import { AtomicFile } from '../../store/sqlite/files/atomic-file.ts';
@@ -52,18 +52,12 @@ export const restoreCatalogue: Command = {
     replace: { help: 'replace an existing catalogue, which is kept under another name' },
   },
   async run({ operands: [file = ''], flags, dataFolder: folder, isJson, out, note }) {
-    const target = new AtomicFile(join(folder, CATALOGUE_FILE_NAME));
-    const isReplacing = flags['replace'] !== undefined;
-    const task = { file, folder, target, isReplacing, at: Date.now() };
+    const task = { file, folder, isReplacing: flags['replace'] !== undefined, at: Date.now() };
     const unchanged = `Interrupted: ${folder} is unchanged.`;
-    const { done, seconds } = await runCopy(note, unchanged, (begin, show) => {
-      begin(target);
-      return restore(task, show);
-    });
-    const { sellers, products, changes, version, bytes, kept, secrets } = done;
-    const summary = {
-      folder, sellers, products, changes, version, bytes, seconds, kept, secrets,
-    };
+    const { done, seconds } = await runCopy(note, unchanged, (create, show) =>
+      restore({ ...task, target: create(join(folder, CATALOGUE_FILE_NAME)) }, show));
+    const { kept, secrets } = done;
+    const summary = { folder, ...summarize(done, seconds), kept, secrets };
     out(isJson ? JSON.stringify(summary) : `Restored ${describeCopy(summary, folder)}`);
     for (const text of describeConsequences(done)) note(text);
   },
@@ -72,13 +66,15 @@ export const restoreCatalogue: Command = {
 /** Runs a copy with progress, and times it; if it is interrupted, removes the partial file. */
 async function runCopy<Done>(
   note: Input['note'], interrupted: string,
-  copy: (begin: (target: AtomicFile) => void, show: (state: CopyState) => void) => Promise<Done>,
+  copy: (
+    create: (path: string) => AtomicFile, show: (state: CopyState) => void,
+  ) => Promise<Done>,
 ): Promise<{ readonly done: Done; readonly seconds: number }> {
   const startedAt = performance.now();
   const progress = new Progress(process.stderr);
   let target: AtomicFile | undefined;
   let isCopied = false;
-  const begin = (file: AtomicFile): void => { target = file; };
+  const create = (path: string): AtomicFile => target = new AtomicFile(path);
   const show = (state: CopyState): void => {
     if (state.bytes < state.sizeBytes) return progress.show(state);
     if (isCopied) return;
@@ -86,7 +82,7 @@ async function runCopy<Done>(
     progress.end(state);
     note('Checking the copy.');
   };
-  const done = await withInterrupt(() => copy(begin, show).finally(() => progress.close()), () => {
+  const done = await withInterrupt(() => copy(create, show).finally(() => progress.close()), () => {
     target?.discard();
     return interrupted;
   });
@@ -98,12 +94,9 @@ async function backUpIntoFile(input: Input, path: string): Promise<void> {
   if (/-(?:wal|shm|journal)$|^-?$/.test(path)) {
     throw new UsageError(`Choose another name than "${path}".`);
   }
-  const { done, seconds } = await runCopy(input.note, NO_BACKUP, (begin, show) => {
-    const target = new AtomicFile(path);
-    begin(target);
-    return backUp(input.dataFolder, target, show);
-  });
-  const summary = summarize(done, path, seconds);
+  const { done, seconds } = await runCopy(input.note, NO_BACKUP, (create, show) =>
+    backUp(input.dataFolder, create(path), show));
+  const summary = { file: path, ...summarize(done, seconds) };
   const text = `Backed up ${describeCopy(summary, path)}`;
   input.out(input.isJson ? JSON.stringify(summary) : text);
   noteKey(input);
@@ -116,9 +109,9 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   const intervalMs = flags['every'] === undefined ? 0 : parseDuration(flags['every']);
   const task = { dataFolder: input.dataFolder, folder, intervalMs, keep, at: Date.now() };
   const { done: { made, removed, dueInMs }, seconds } = await runCopy(
-    input.note, NO_BACKUP, (begin, show) => backUpToFolder(task, begin, show),
+    input.note, NO_BACKUP, (create, show) => backUpToFolder(task, create, show),
   );
-  const summary = made && summarize(made, made.path, seconds);
+  const summary = made && { file: made.path, ...summarize(made, seconds) };
   if (isJson) {
     out(JSON.stringify({ made: summary ?? null, removed, due_in_ms: dueInMs ?? null }));
   } else {
@@ -130,9 +123,8 @@ async function backUpIntoFolder(input: Input, folder: string): Promise<void> {
   if (made) noteKey(input);
 }
 
-function summarize(made: Backup, file: string, seconds: number) {
-  const { sellers, products, changes, version, bytes } = made;
-  return { file, sellers, products, changes, version, bytes, seconds };
+function summarize({ sellers, products, changes, version, bytes }: Backup, seconds: number) {
+  return { sellers, products, changes, version, bytes, seconds };
 }
 
 function noteKey({ note }: Input): void {
@@ -156,13 +148,10 @@ function describeConsequences({ kept, secrets: { sealed, opened } }: Restored): 
   ];
 }
 
-interface Copied extends Pick<CatalogueFacts, 'sellers' | 'products' | 'changes'> {
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
 /** What was copied, for people. */
-function describeCopy({ sellers, products, changes, bytes, seconds }: Copied, to: string): string {
+function describeCopy(
+  { sellers, products, changes, bytes, seconds }: ReturnType<typeof summarize>, to: string,
+): string {
   return `${formatCounted(sellers, 'seller')} with ${formatCounted(products, 'product')}`
     + ` after ${formatCounted(changes, 'change')} to ${to}: ${formatMebibytes(bytes)} in `
     + `${seconds.toFixed(1)} s, checked.`;

@@ -17,7 +17,7 @@ import { tryLock } from '../files/file-lock.ts';
 import { openReader } from '../engine/connection.ts';
 import { resultCodeOf } from '../engine/disk-failure.ts';
 import { rollBackHotJournal } from '../files/hot-journal.ts';
-import { AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
+import { type AtomicFile, removeAbandonedParts } from '../files/atomic-file.ts';
 
 interface FolderTask {
   readonly dataFolder: string;
@@ -42,9 +42,10 @@ interface FolderBackup {
 
 const NAME = /^catalogue-(\d{8}T\d{6}Z)\.db$/;
 
-/** Calls `begin` with the file before it is written. @throws AppError as `backUp` does */
+/** `create` makes the file of a backup that is due. @throws AppError as `backUp` does */
 export async function backUpToFolder(
-  task: FolderTask, begin: (target: AtomicFile) => void, onProgress: (state: CopyState) => void,
+  task: FolderTask, create: (path: string) => AtomicFile,
+  onProgress: (state: CopyState) => void,
 ): Promise<FolderBackup> {
   const { dataFolder, folder, intervalMs, at } = task;
   const catalogue = join(dataFolder, CATALOGUE_FILE_NAME);
@@ -64,9 +65,7 @@ export async function backUpToFolder(
     }
     removeAbandonedParts(folder, (name) => NAME.test(name));
     const path = join(folder, `catalogue-${formatFileTime(at)}.db`);
-    const target = new AtomicFile(path);
-    begin(target);
-    const made = await backUp(dataFolder, target, onProgress);
+    const made = await backUp(dataFolder, create(path), onProgress);
     const [oldest, ...others] = names.filter(isOurs); // without the one just made
     const removed = oldest !== undefined && others.length + 2 > task.keep ? [oldest] : [];
     for (const name of removed) rmSync(join(folder, name));

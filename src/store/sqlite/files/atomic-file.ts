@@ -50,12 +50,12 @@ export class AtomicFile {
     removeAbandonedParts(dirname(this.path), (other) => other === name, false);
     // Locked before it exists, so that no other process finds it unlocked.
     this.#release = tryLock(this.tempPath + LOCK);
-    if (!this.#release) throw cannotLock(this.path);
+    if (!this.#release) throw cannotMake(this.path, 'has no locks for files');
     // An existing file may belong to another user, or be a link to somewhere else.
     if (!createEmpty(this.tempPath)) throw isThere(this.tempPath);
   }
 
-  /** Gives it its name. @throws AppError `unavailable` where there is such a file by now */
+  /** Gives it its name. @throws AppError `unavailable` if that file exists by now */
   show(): void {
     if (!this.publish()) throw isThere(this.path);
   }
@@ -92,6 +92,10 @@ export class AtomicFile {
     removeWhole(this.tempPath);
     this.#release();
     this.#release = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.discard();
   }
 }
 
@@ -145,7 +149,9 @@ function linkUnlessThere(tempPath: string, path: string): boolean {
     return true;
   } catch (error) {
     if (isSystemError(error, 'EEXIST')) return false;
-    if (isSystemError(error, ...NO_LINKS)) throw cannotLink(path);
+    if (isSystemError(error, ...NO_LINKS)) {
+      throw cannotMake(path, 'cannot show a file whole or not at all');
+    }
     throw error;
   }
 }
@@ -180,12 +186,7 @@ function isOld(path: string): boolean {
   return found !== undefined && Date.now() - found.mtimeMs > UNLOCKED_TEMP_FILE_AGE_MS;
 }
 
-function cannotLock(path: string): AppError {
-  const why = `The file system of ${dirname(path)} has no locks for files.`;
-  return new AppError('unavailable', `${why} Name a file on another one, and copy it from there.`);
-}
-
-function cannotLink(path: string): AppError {
-  const why = `The file system of ${dirname(path)} cannot show a file whole or not at all.`;
-  return new AppError('unavailable', `${why} Name a file on another one, and copy it from there.`);
+function cannotMake(path: string, why: string): AppError {
+  const hint = 'Name a file on another one, and copy it from there.';
+  return new AppError('unavailable', `The file system of ${dirname(path)} ${why}. ${hint}`);
 }

@@ -46,13 +46,9 @@ function read(folder: string): Buffer | undefined {
 
 /** The key of the process that was first. */
 function make(folder: string): Buffer {
-  const target = new AtomicFile(join(folder, KEY_FILE_NAME));
-  try {
-    target.begin();
-    writeFileSync(target.tempPath, randomBytes(SERVER_KEY_BYTES));
-    target.publish();
-  } finally {
-    target.discard();
-  }
+  using target = new AtomicFile(join(folder, KEY_FILE_NAME));
+  target.begin();
+  writeFileSync(target.tempPath, randomBytes(SERVER_KEY_BYTES));
+  target.publish();
   return read(folder) ?? Buffer.alloc(0);
 }

@@ -112,7 +112,7 @@ async function makeFolders(t: TestContext) {
   const folder = makeFolder(t);
   const backUpAt = (at: number, keep = 14, intervalMs = DAY_MS) => {
     const task = { dataFolder, folder, intervalMs, keep, at };
-    return backUpToFolder(task, () => {}, () => {});
+    return backUpToFolder(task, (path) => new AtomicFile(path), () => {});
   };
   return { dataFolder, folder, backUpAt };
 }
