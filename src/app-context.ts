@@ -5,7 +5,7 @@
 import { Authenticator } from './api/authenticate.ts';
 import { Instances } from './api/instances.ts';
 import { RequestRates } from './api/request-rates.ts';
-import type { Route, Services } from './api/route.ts';
+import type { Services } from './api/route.ts';
 import { type StreamLimits, Streams } from './api/streams.ts';
 import { UsageCounter } from './api/usage-counter.ts';
 import {
@@ -15,7 +15,7 @@ import {
   STREAMS_PER_SELLER_LIMIT, STREAMS_TOTAL_LIMIT,
 } from './api/limits.ts';
 import type { SellerId } from './domain/id.ts';
-import { describeRoutes, type Feature, type Pages } from './feature.ts';
+import { describeRoutes, type Feature } from './feature.ts';
 import type { AccessLogEntry } from './http/request-record.ts';
 import { ConcurrencyLimiter } from './http/concurrency-limiter.ts';
 import { TrustedProxies } from './http/request/client-address.ts';
@@ -63,20 +63,7 @@ export interface CoreOptions {
 }
 
 /** What the pipeline of an app uses. */
-export interface AppContext extends Services {
-  /** The pages of the features that have any. */
-  readonly featurePages: readonly Pages[];
-  readonly router: Router<Route>;
-  readonly authenticator: Authenticator;
-  readonly usage: UsageCounter;
-  /** Undefined if no limit is set. */
-  readonly rates: RequestRates | undefined;
-  readonly compressor: Compressor;
-  readonly inFlight: InFlightRequests;
-  readonly lingering: LingeringConnections;
-  readonly strict: StrictRequests;
-  readonly proxies: TrustedProxies;
-}
+export type AppContext = ReturnType<typeof createAppContext>;
 
 const STREAM_LIMITS: StreamLimits = {
   total: STREAMS_TOTAL_LIMIT,
@@ -89,7 +76,7 @@ const STREAM_LIMITS: StreamLimits = {
 /** Starts nothing that `App.close` does not stop. */
 export function createAppContext<FeatureOptions extends object>(
   features: readonly Feature<FeatureOptions>[], options: CoreOptions & FeatureOptions,
-): AppContext {
+) {
   const { store, clock = Date.now } = options;
   const report = safeErrorReporter(options.report);
   const perKey = options.rateLimitPerMinute ?? DEFAULT_RATE_LIMIT_PER_MINUTE;
@@ -99,21 +86,25 @@ export function createAppContext<FeatureOptions extends object>(
     total: CONCURRENT_IMPORTS_LIMIT, perOwner: CONCURRENT_IMPORTS_PER_SELLER_LIMIT,
   });
   const description = describeRoutes(features);
-  const featurePages: Pages[] = [];
-  const context: AppContext = {
+  const services: Services = {
     store,
     report,
     prefix,
     description,
-    featurePages,
-    instances: new Instances<Services>(() => context),
+    instances: new Instances<Services>(() => services),
     cursors: new Cursors(store.cursorKey),
     pages: new PageCache(PAGE_CACHE_LIMIT_BYTES),
     imports,
     streams: new Streams({
       limits: { ...STREAM_LIMITS, ...options.streamLimits }, imports, report,
     }),
+  };
+  return {
+    ...services,
+    /** The pages of the features that have any. */
+    featurePages: features.flatMap((feature) => feature.connect?.(services, options) ?? []),
     router: new Router(description.routes),
+    /** Undefined if no limit is set. */
     rates: perKey > 0 || perSeller > 0
       ? new RequestRates({ perKey, perSeller }, clock) : undefined,
     compressor: new Compressor(),
@@ -131,6 +122,4 @@ export function createAppContext<FeatureOptions extends object>(
       store, clock, onWriteError: (error) => report({ id: 'key-usage', error }),
     }),
   };
-  featurePages.push(...features.flatMap((feature) => feature.connect?.(context, options) ?? []));
-  return context;
 }

@@ -4,6 +4,7 @@
  * the client reads. However it ends (read to its end, cut, client disconnected, never started), it
  * returns its source and then releases its slot.
  */
+import { addAbortListener } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../../domain/error.ts';
 import { Reauthorization } from '../reauthorization.ts';
@@ -34,11 +35,11 @@ const DONE = { done: true, value: undefined } as const;
 export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   readonly #options: GuardOptions;
   readonly #abort = new AbortController();
+  readonly #reauthorization: Reauthorization;
+  readonly #reauthorizeTimer: NodeJS.Timeout;
   readonly #durationTimer: NodeJS.Timeout | undefined;
   #source: AsyncIterator<Chunk, unknown, void> | undefined;
   #closeSource: (() => Promise<unknown>) | undefined;
-  readonly #reauthorization: Reauthorization;
-  #reauthorizeTimer: NodeJS.Timeout | undefined;
   #isDisconnected = false;
   /** Settles once the source is returned and the slot released. */
   #ending: Promise<void> | undefined;
@@ -47,10 +48,13 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     this.#options = options;
     const { durationLimitMs, response, reauthorize, reauthorizeIntervalMs } = options;
     this.#reauthorization = new Reauthorization(reauthorize, reauthorizeIntervalMs);
+    this.#reauthorizeTimer = setInterval(() => void this.#reauthorize(), reauthorizeIntervalMs)
+      .unref();
     if (durationLimitMs !== undefined) {
-      this.#durationTimer = setTimeout(() => this.#cut(tookTooLong()), durationLimitMs).unref();
+      const detail = 'This stream has reached its maximum duration. Start again.';
+      const cut = (): void => this.#cut(new AppError('unavailable', detail));
+      this.#durationTimer = setTimeout(cut, durationLimitMs).unref();
     }
-    this.#scheduleReauthorization();
     response.once('close', this.#disconnect);
   }
 
@@ -71,14 +75,8 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   /** Waits for an operation that may take long. @throws AppError the reason of `signal` */
   async race<T>(pending: Promise<T>): Promise<T> {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const abort = (): void => reject(this.signal.reason);
-    this.signal.addEventListener('abort', abort);
-    if (this.signal.aborted) abort();
-    try {
-      return await Promise.race([pending, aborted]);
-    } finally {
-      this.signal.removeEventListener('abort', abort);
-    }
+    using _listener = addAbortListener(this.signal, () => reject(this.signal.reason));
+    return await Promise.race([pending, aborted]);
   }
 
   /**
@@ -133,7 +131,7 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
   async #close(): Promise<void> {
     const { release, response } = this.#options;
     clearTimeout(this.#durationTimer);
-    clearTimeout(this.#reauthorizeTimer);
+    clearInterval(this.#reauthorizeTimer);
     response.off('close', this.#disconnect);
     this.#abort.abort(new AppError('unavailable', 'This stream has ended.'));
     try {
@@ -151,19 +149,9 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     else this.#abort.abort(new AppError('invalid_data', 'The client has disconnected.'));
   };
 
-  #scheduleReauthorization(): void {
-    const { reauthorizeIntervalMs } = this.#options;
-    clearTimeout(this.#reauthorizeTimer);
-    this.#reauthorizeTimer = setTimeout(() => void this.#reauthorize(), reauthorizeIntervalMs)
-      .unref();
-  }
-
   /** Never rejects. */
   #reauthorize(): Promise<void> {
-    return this.#reauthorization.run().then(
-      () => { if (!this.signal.aborted) this.#scheduleReauthorization(); },
-      (error: AppError) => this.#cut(error),
-    );
+    return this.#reauthorization.run().catch((error: AppError) => this.#cut(error));
   }
 
   #cut(reason: AppError): void {
@@ -177,8 +165,4 @@ export class GuardedStream implements AsyncIterableIterator<Chunk, void, void> {
     response.destroy();
     this.#disconnect();
   }
-}
-
-function tookTooLong(): AppError {
-  return new AppError('unavailable', 'This stream has reached its maximum duration. Start again.');
 }
