@@ -68,15 +68,11 @@ export function composeApp<FeatureOptions extends object>(
       response.destroy();
     } finally {
       inFlight.end();
-      if (describe) notify(() => onRequestComplete(describe(record, reply)));
-    }
-  }
-
-  function notify(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      report({ id: 'answered', error });
+      try {
+        if (describe) onRequestComplete(describe(record, reply));
+      } catch (error) {
+        report({ id: 'answered', error });
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import type { ConnectionMetrics } from './http/server/connections.ts';
 import type { AccessLogEntry, RequestRecord } from './http/request-record.ts';
 import type { ErrorReport } from './http/response/problem.ts';
 import type { Reply } from './http/response/reply.ts';
+import type { Target } from './http/router.ts';
 import type { MetricFamily } from './runtime/metric-family.ts';
 import type { Store } from './store/store.ts';
 
@@ -44,15 +45,11 @@ export interface Pages {
 }
 
 /** A request for a page, as it was received. */
-export interface PagesRequest {
+export interface PagesRequest extends Target {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The client's address. */
   readonly address: string;
-  /** Without the path of the base URL. */
-  readonly path: string;
-  /** What follows the `?`. */
-  readonly query: string;
   /** Collects what becomes known about the request. */
   readonly record: RequestRecord;
   /** Like `disconnectSignal` of an API request. */

@@ -11,9 +11,10 @@ import type { Operator, Pages, RunningServer, Settings } from '../../feature.ts'
 import { isFromWebPage } from '../../http/request/client-address.ts';
 import type { AccessLogEntry } from '../../http/request-record.ts';
 import {
-  createProblem, type ErrorReporter, formatProblemType, replyWithProblem,
+  createProblem, type ErrorReporter, replyWithProblem,
 } from '../../http/response/problem.ts';
 import { type Reply, sendReply } from '../../http/response/reply.ts';
+import { methodNotAllowedDetail } from '../../http/router.ts';
 import { LingeringConnections } from '../../http/server/lingering-close.ts';
 import { listen, type Listener } from '../../http/server/listener.ts';
 import { isLoopbackHost } from '../../http/server/tls.ts';
@@ -50,7 +51,11 @@ export function createMetricsEndpoint(settings: Settings, log: Log) {
       running = server;
       if (port === undefined) return;
       listener = await listen(serveMetrics(read, report), { host: METRICS_HOST, port })
-        .catch(explainPort(port));
+        .catch((error: unknown) => {
+          if (!isSystemError(error, 'EADDRINUSE')) throw error;
+          const detail = `Port ${port} is taken. Choose another with --metrics-port.`;
+          throw new AppError('unavailable', detail);
+        });
       note(`Metrics on http://${METRICS_HOST}:${listener.port}${PATH}`);
     },
     async stop(): Promise<void> {
@@ -116,7 +121,7 @@ async function replyWithMetrics(
   { method = '' }: IncomingMessage, read: ReadMetrics,
 ): Promise<Reply> {
   if (!METHODS.includes(method)) {
-    const detail = `This path allows ${METHODS.join(', ')}.`;
+    const detail = methodNotAllowedDetail(METHODS.join(', '));
     throw new AppError('method_not_allowed', detail, { allow: METHODS });
   }
   const headers = { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' };
@@ -126,28 +131,14 @@ async function replyWithMetrics(
 function rejectToken(authorization: string | undefined): Reply {
   const error = authorization === undefined ? '' : ', error="invalid_token"';
   const detail = 'Send the metrics token as "authorization: Bearer ...".';
-  return replyWithProblem(
-    {
-      type: formatProblemType('token-refused'), title: 'The token is not valid', status: 401,
-      detail,
-    },
-    { 'www-authenticate': `Bearer realm="metrics"${error}` },
-  );
+  return replyWithProblem(401, 'token-refused', 'The token is not valid', detail, {
+    'www-authenticate': `Bearer realm="metrics"${error}`,
+  });
 }
 
 function rejectWebPage(): Reply {
   const detail = 'This request was sent by a web page. Let Prometheus scrape the metrics.';
-  const title = 'Metrics are not for web pages';
-  return replyWithProblem({
-    type: formatProblemType('web-page-rejected'), title, status: 403, detail,
-  });
-}
-
-function explainPort(port: number): (error: unknown) => never {
-  return (error) => {
-    if (!isSystemError(error, 'EADDRINUSE')) throw error;
-    throw new AppError('unavailable', `Port ${port} is taken. Choose another with --metrics-port.`);
-  };
+  return replyWithProblem(403, 'web-page-rejected', 'Metrics are not for web pages', detail);
 }
 
 function hash(text: string): Buffer {

@@ -63,7 +63,7 @@ export function createProblem(error: unknown, report: ErrorReporter): Reply {
   const { status } = problem;
   const isTemporary = status === 503 || status === 507;
   const retryAfter = retryAfterSeconds ?? (isTemporary ? RETRY_AFTER_SECONDS : undefined);
-  const reply = replyWithProblem(problem, {
+  const reply = replyWith(problem, {
     // RFC 9110 section 11.6.1 asks for a challenge with every 401.
     ...(status === 401 && { 'www-authenticate': `ApiKey realm="x-api-key", error="${code}"` }),
     ...(allow && { allow: allow.join(', ') }),
@@ -109,15 +109,16 @@ function toAppError(error: unknown): AppError {
   );
 }
 
-interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
+/** The response to what is rejected outside the API, without an `AppError`. */
+export function replyWithProblem(
+  status: number, name: string, title: string, detail: string, fields: Reply['headers'] = {},
+) {
+  return replyWith({ type: formatProblemType(name), title, status, detail }, fields);
 }
 
-/** The response with a problem; also for what is rejected outside the API, without `AppError`. */
-export function replyWithProblem(problem: Problem, fields: Reply['headers'] = {}) {
+function replyWith(
+  problem: Omit<ReturnType<typeof describeProblem>, 'instance'>, fields: Reply['headers'],
+) {
   return {
     status: problem.status,
     headers: { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store', ...fields },

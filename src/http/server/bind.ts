@@ -3,9 +3,11 @@
  * is for the user and group of this process only, and appears under its name once it listens. The
  * socket of a killed server is taken over; a socket in use or any other file never is.
  */
+import { once } from 'node:events';
 import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect, type ListenOptions } from 'node:net';
+import { isSystemError } from '../../runtime/system-error.ts';
 
 /** Where a server listens. */
 export type BindAddress =
@@ -31,22 +33,15 @@ export async function bind(server: Server, address: BindAddress): Promise<() => 
       const message = `Descriptor ${fd} is not a socket on which one can listen.`;
       throw Object.assign(new Error(message, { cause: error }), { syscall: 'listen' });
     });
-  } else {
-    await listen(server, address);
-  }
+  } else await listen(server, address);
   return () => {};
 }
 
 async function listen(
   server: Server, options: ListenOptions | { readonly fd: number },
 ): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(options);
+  await once(server, 'listening');
 }
 
 /** Resolves with a function that removes the socket, unless another one has taken its path. */
@@ -84,19 +79,18 @@ async function removeAbandoned(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-function isInUse(path: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(false);
-      else if (error.code === 'EAGAIN') resolve(true); // its backlog is full
-      else reject(error);
-    });
-  });
+async function isInUse(path: string): Promise<boolean> {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch (error) {
+    if (isSystemError(error, 'EAGAIN')) return true; // its backlog is full
+    if (isSystemError(error, 'ECONNREFUSED', 'ENOENT')) return false;
+    throw error;
+  } finally {
+    socket.destroy();
+  }
 }
 
 function listenError(code: string, message: string): Error {

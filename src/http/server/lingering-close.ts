@@ -13,7 +13,7 @@ import {
   DISCARD_LIMIT_BYTES, DISCARD_TIMEOUT_MS, LINGERING_BYTES_PER_SECOND, LINGERING_CONNECTIONS_LIMIT,
   LINGERING_IDLE_TIMEOUT_MS, LINGERING_TIMEOUT_MS,
 } from '../limits.ts';
-import { formatProblemType, PROBLEM_TYPE } from '../response/problem.ts';
+import { PROBLEM_TYPE, replyWithProblem } from '../response/problem.ts';
 import { type Chunks, isStream, type Reply } from '../response/reply.ts';
 
 const LIMITS = {
@@ -62,8 +62,8 @@ export class LingeringConnections {
     socket: Duplex, status: number, detail: string, fields: readonly string[] = [],
   ): void {
     const title = STATUS_CODES[status] ?? '';
-    const type = formatProblemType(title.toLowerCase().replaceAll(' ', '-'));
-    const body = JSON.stringify({ type, title, status, detail });
+    const name = title.toLowerCase().replaceAll(' ', '-');
+    const { body } = replyWithProblem(status, name, title, detail);
     this.close(socket, [
       `HTTP/1.1 ${status} ${title}`,
       'Connection: close',

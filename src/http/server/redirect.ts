@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { LingeringConnections } from './lingering-close.ts';
-import { formatProblemType, replyWithProblem } from '../response/problem.ts';
+import { replyWithProblem } from '../response/problem.ts';
 import { type Reply, sendReply } from '../response/reply.ts';
 
 /** The beginning of a key, anywhere in a text. */
@@ -48,6 +48,5 @@ function hasKey({ headers, rawHeaders, url = '' }: IncomingMessage): boolean {
 }
 
 function reject(detail: string): Reply {
-  const title = 'This address has no TLS';
-  return replyWithProblem({ type: formatProblemType('tls-required'), title, status: 403, detail });
+  return replyWithProblem(403, 'tls-required', 'This address has no TLS', detail);
 }
