@@ -31,16 +31,18 @@ const PORTS: Readonly<Record<string, readonly string[]>> = {
   'http:': ['', '80', '443', '8080', '8443'],
 };
 
-// The IANA registries of special-purpose addresses (RFC 6890) and of multicast addresses.
-const NON_PUBLIC_IPV4 = listOf('ipv4', [
+/**
+ * The IANA registries of special-purpose addresses (RFC 6890) and of multicast addresses; in global
+ * IPv6 the IETF protocols with Teredo and ORCHID, documentation, and 6to4, which tunnels to IPv4.
+ */
+const NON_PUBLIC = listOf([
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12',
   '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15',
   '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
+  '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20',
 ]);
 /** Global unicast (RFC 4291 section 2.4). It excludes IPv4 in all of its IPv6 forms. */
-const GLOBAL_IPV6 = listOf('ipv6', ['2000::/3']);
-// IETF protocols with Teredo and ORCHID, documentation, and 6to4, which tunnels to IPv4.
-const NON_PUBLIC_IPV6 = listOf('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
+const GLOBAL_IPV6 = listOf(['2000::/3']);
 
 /**
  * Validates a URL and resolves its host, once: connect only to the addresses that this returns.
@@ -55,11 +57,10 @@ export async function resolveTarget(
   const family = isIP(host);
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }];
   if (addresses.length === 0) return { error: 'its name has no address' };
-  const isAllowed = policy.allowPrivate
-    || addresses.every(({ address }) => isPublicAddress(address));
-  if (isAllowed) return { addresses };
-  // Naming the address would reveal the network of the server.
-  return { error: 'its address is not public' };
+  if (policy.allowPrivate || addresses.every(({ address }) => isPublicAddress(address))) {
+    return { addresses };
+  }
+  return { error: 'its address is not public' }; // to name it would reveal the server's network
 }
 
 /** The host of a URL as a socket takes it: IPv6 without brackets. */
@@ -81,18 +82,18 @@ function validateUrl(url: URL, { allowPrivate, allowHttp }: TargetPolicy): strin
 
 function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
-    case 4: return !NON_PUBLIC_IPV4.check(address, 'ipv4');
+    case 4: return !NON_PUBLIC.check(address, 'ipv4');
     case 6: return !address.includes('%') && GLOBAL_IPV6.check(address, 'ipv6')
-      && !NON_PUBLIC_IPV6.check(address, 'ipv6');
+      && !NON_PUBLIC.check(address, 'ipv6');
     default: return false;
   }
 }
 
-function listOf(family: 'ipv4' | 'ipv6', ranges: readonly string[]): BlockList {
+function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [network = '', prefix] = range.split('/');
-    list.addSubnet(network, Number(prefix), family);
+    list.addSubnet(network, Number(prefix), isIP(network) === 6 ? 'ipv6' : 'ipv4');
   }
   return list;
 }
